@@ -143,7 +143,7 @@ class _Maker:
             )
 
     def _types(self, node: Node, path: str) -> tuple[tuple[OutlineNode, ...], Target | None]:
-        """The nodes for the named types in a type, which is that of the node at a path.
+        """The nodes for the named types in the type of the node at a path.
 
         If only one of them is defined elsewhere, it is returned apart; of several, each is a node.
         """
@@ -244,7 +244,7 @@ def _attributes(props: Props, more: Mapping[str, str]) -> dict[str, str]:
 
 
 def _type_attributes(node: Node) -> dict[str, str]:
-    """The attributes of the types in a type that its words leave out, with their places; not those of named types."""
+    """The attributes that the words for a type leave out, with their places; without those of named types."""
     attributes: dict[str, str] = {}
     waiting: list[tuple[str, Node]] = [("type", node)]
     while waiting:

@@ -33,10 +33,10 @@ _SINGLE_SCHEMAS = (
 #: Keywords with the same meaning in different drafts, by the name under which their schemas are paired.
 _SAME = {"$defs": "definitions", "prefixItems": "tuple"}
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
-#: The keywords that the other members of a node say.
+#: The keywords whose content is in the other members of a node.
 _SAID = frozenset({"type", "format", "enum", "const", "default", "description", _TAGS, *_REFERENCES})
 _HIDDEN = "*"
-#: How much of the words for a child is in those for the schema around it, in characters.
+#: The most characters of a child's words that the words for the schema around it repeat.
 _LONGEST_HEAD = 60
 
 
@@ -281,7 +281,7 @@ def _is_text(value: Any) -> bool:
 
 
 def _attributes(keywords: Mapping[str, Any]) -> dict[str, str]:
-    """The keywords that no other member of the node, and no node inside it, tells of."""
+    """The keywords that appear neither in other members of the node nor in nodes inside it."""
     attributes: dict[str, str] = {}
     properties = keywords.get("properties")
     for keyword, value in keywords.items():

@@ -115,7 +115,7 @@ class Changes:
         return self._rows.get(id(node))
 
     def _row_around(self, nodes: Sequence[OutlineNode]) -> Change:
-        """The row of the innermost of some nodes; if none has one, that of its only changed member, or a new one."""
+        """The row of the innermost node that has one; else the row of its only changed member, or a new row."""
         with_row = [node for node in nodes if self._row(node) is not None]
         node = max(with_row or nodes, key=lambda node: len(node.pointer or ()))
         inside = self._rows_inside(node)
@@ -168,7 +168,7 @@ class Changes:
             waiting += reversed(list(self._inside(old, new)))
 
     def _inside(self, old: OutlineNode | None, new: OutlineNode | None) -> Iterator[_Entry]:
-        """The children of a pair, in the order of the new text; each removed one follows what it followed."""
+        """The children of a pair, in the order of the new text; a removed child stays behind the one before it."""
         removed: list[list[OutlineNode]] = [[]]
         after: dict[int, list[OutlineNode]] = {}
         for child in old.children if old is not None else ():
@@ -205,7 +205,7 @@ def _shape(node: OutlineNode) -> str:
 
 
 def _origin(node: OutlineNode) -> Sequence[object]:
-    """The other subject that a node refers to; a place in the same text tells no more than the type."""
+    """The subject that a node refers to, if it is another one; a place in the same text adds nothing to the type."""
     return (None, None) if node.reference is None else (node.reference.subject, node.reference.version)
 
 

@@ -1,4 +1,4 @@
-"""Compares two versions of a schema for people: what changed, and whom each change breaks in which direction."""
+"""Compares two versions of a schema for people: what changed, and which readers each change breaks."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ class Outline(Struct, frozen=True, eq=False):
 
 
 class ReferencedTargets:
-    """The targets that other texts define, as a schema's list of references names those texts."""
+    """Finds the targets that other texts define, by a schema's list of references."""
 
     def __init__(self, references: Sequence[Reference]) -> None:
         """Index the list by name."""

@@ -67,7 +67,7 @@ class _Threads:
     def _finished(self, future: asyncio.Future[Answer]) -> None:
         self.count -= 1
         if not future.cancelled():
-            # The result of a request that was given up interests nobody.
+            # Drop the result of a request that was given up.
             future.exception()
 
 

@@ -34,7 +34,7 @@ _END_OF_HEAD = "</head>"
 _TABLE = "state/route_table.js"
 #: The modules that are sent as one file with all that they import: the frame and the first view.
 _FIRST_MODULES = ("app.js", "views/list/list.js")
-#: The depth of the deepest URLs whose links are right; none of the page's is as deep.
+#: Links are right in URLs up to this depth; the page has no URL as deep.
 _MOST_DEPTHS = 16
 
 

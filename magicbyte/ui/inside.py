@@ -16,7 +16,7 @@ _SECONDS = 30.0
 
 
 class Inside:
-    """The application beside which the page is served, as the registry's client reaches it."""
+    """The application that also serves the page; the registry's client calls it in this process."""
 
     def __init__(self) -> None:
         self._app: ASGIApp | None = None

@@ -24,7 +24,7 @@ def join_modules(modules: Mapping[str, str], roots: Sequence[str]) -> tuple[dict
 
     The first root contains all that the roots import, each module in its own scope.
 
-    A joined module's own file only exports what the first root has, so that it exists once, whoever imports it.
+    A joined module's own file only exports what the first root has, so that it exists once for all importers.
     All other modules import it from the first root.
 
     Args:

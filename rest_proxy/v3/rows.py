@@ -177,7 +177,7 @@ V3_ROWS = (
     ),
     route("GET", f"{_TOPIC}/records", "readRecords", "records.list", read.of_topic),
     route("GET", f"{_PARTITION}/records", "readPartitionRecords", "records.list-by-partition", read.of_partition),
-    # As Confluent's IDE plug-ins call it, of a local server and of Confluent Cloud.
+    # The paths that Confluent's IDE plug-ins call: on a local server and on Confluent Cloud.
     route("POST", f"{_TOPIC}/partitions/-/consume", "consumeRecords", "records.consume", consume.consume),
     route(
         "POST",

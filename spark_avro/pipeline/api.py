@@ -30,7 +30,7 @@ class DeclaredPipeline:
 
         Args:
             spark: The session, with Spark's Avro and Kafka modules; see `spark_avro.session`.
-            until_caught_up: Whether it ends when all records are read that are there.
+            until_caught_up: Whether the run ends when it has read all records that exist.
             adopt: Whether targets that another query has written to are taken over.
 
         Raises:

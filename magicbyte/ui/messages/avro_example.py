@@ -11,7 +11,7 @@ from compat.schema import Dependencies, SchemaText
 from magicbyte.ui.messages.request import Target
 from serdes.codec.schema import Node, parse
 
-#: The deepest nesting, and the most values: a recursive type ends there at the latest.
+#: The deepest nesting, and the most values; both end the example of a recursive type.
 _DEEPEST = 12
 _MOST_VALUES = 20_000
 _PLAIN: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Messages to JSON: frame, schema, value; each message by itself, so that one bad message hides no other."""
+"""Messages to JSON: frame, schema, value; each message is decoded by itself, so a bad one hides no other."""
 
 from __future__ import annotations
 

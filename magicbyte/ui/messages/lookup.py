@@ -1,4 +1,4 @@
-"""What the registry knows of the schemas of some messages, asked for once a request."""
+"""Looks up the schemas of a request's messages in the registry, each of them once."""
 
 from __future__ import annotations
 

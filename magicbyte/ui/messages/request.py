@@ -139,7 +139,7 @@ class EncodeRequest(Target):
 
 
 class ExampleRequest(Target):
-    """The schema of which an example is wanted."""
+    """The schema to make an example of."""
 
 
 R = TypeVar("R", bound=Common)

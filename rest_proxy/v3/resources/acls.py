@@ -140,7 +140,7 @@ def _acl(body: AclBody) -> Acl:
         if value not in values:
             raise MALFORMED_BODY(detail=f"{parameter}: {value[:80]} is not a value of {enum}: {', '.join(values)}")
         if value in _NOT_OF_ENTRIES[parameter]:
-            # The reference says ANY for UNKNOWN too, but for pattern types.
+            # The reference shows UNKNOWN as ANY too, except for pattern types.
             shown = value if parameter == "pattern_type" else "ANY"
             raise BAD_REQUEST(detail=f"{parameter} cannot be {shown}")
         numbers[parameter] = values.index(value)

@@ -63,7 +63,7 @@ class Kind(ABC):
 
 
 def shown(node: Node, path: str) -> str:
-    """What stands at a node, for messages; secrets and values of placeholders are not shown."""
+    """The content of a node for messages, without secrets and values of placeholders."""
     if isinstance(node, MapNode):
         return "a mapping"
     if isinstance(node, ListNode):
@@ -132,7 +132,7 @@ class Scalar(ScalarKind):
 
 
 def text(label: str = "a text", *, pattern: str | None = None) -> Scalar:
-    """A text, which may have to match a regular expression; a number is its text."""
+    """A text, optionally one that matches a regular expression; a number counts as its text."""
 
     def convert(value: Any) -> str:
         if pattern is not None and not re.fullmatch(pattern, str(value)):

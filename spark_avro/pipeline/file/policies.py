@@ -41,10 +41,10 @@ class Evolve(Section):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retry(Section):
-    """How long is tried again what may pass: timeouts, deadlocks, a change of leader."""
+    """How long to retry after errors that may pass: timeouts, deadlocks, a change of leader."""
 
     total: timedelta = setting(
-        duration(), "How long is tried again.", name="for", default=timedelta(seconds=60), shown_default="60s"
+        duration(), "How long to retry.", name="for", default=timedelta(seconds=60), shown_default="60s"
     )
     max_delay: timedelta = setting(
         duration(), "The longest pause between two tries.", default=timedelta(seconds=10), shown_default="10s"

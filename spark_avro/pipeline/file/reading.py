@@ -115,7 +115,7 @@ def _overridden(document: MapNode, override: str, *, lenient: bool) -> MapNode:
     return _set(document, name, scalar_node(text, place, lenient=lenient), place)
 
 
-#: Mappings whose keys have dots: what comes after their name is one key.
+#: Mappings whose keys have dots: the rest of a path after their name is one key.
 _WITH_DOTS = frozenset({"kafka", "spark", "options", "properties"})
 
 
@@ -130,7 +130,7 @@ def _set(parent: Node, name: str, value: Node, place: Place, *, in_properties: b
     if isinstance(child, ListNode):
         new: Node = _set_item(child, rest, value, place)
     elif isinstance(child, MapNode):
-        # `kafka` is also the name of a sink, whose settings are none of a client's.
+        # `kafka` is also the name of a sink, whose settings are not properties of a client.
         is_properties = first in _WITH_DOTS and not place.file.startswith(("--set sink.", "--set sinks."))
         new = _set(child, rest, value, place, in_properties=is_properties)
     else:

@@ -188,7 +188,7 @@ class Wrapped(Kind):
 
 @dataclass(frozen=True)
 class OneKey(Kind):
-    """A mapping with exactly one key of some, which says what its value is: `files: {..}` or `kafka: {..}`."""
+    """A mapping with exactly one of several keys, which says what its value is: `files: {..}` or `kafka: {..}`."""
 
     kinds: Mapping[str, Kind]
 

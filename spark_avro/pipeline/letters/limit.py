@@ -1,4 +1,4 @@
-"""`errors.at-most`: when so much fails that the pipeline should stop, before the dead letters hold the whole topic."""
+"""`errors.at-most`: stops the pipeline when too many rows fail, before the whole topic is in the dead letters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`errors.retry`: another try of what may pass, such as a time-out or a deadlock, and never of faulty data."""
+"""`errors.retry`: retries after errors that may pass, such as a time-out or a deadlock, never after faulty data."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ _JAVA = (
 
 
 def retried(action: Callable[[], _Result], retry: Retry, sleep: Callable[[float], None] = time.sleep) -> _Result:
-    """The result of an action, tried again with growing pauses while its error may pass.
+    """The result of an action, which is retried with growing pauses while its error may pass.
 
     Args:
         action: What is done; it is safe to do it again.
-        retry: How long is tried again.
+        retry: How long to try again.
         sleep: Waits for a number of seconds.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Rows that failed as dead letters: by their positions they get back the records' original bytes."""
+"""Failed rows as dead letters: their positions lead back to the records' original bytes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def failed_checks(rows: DataFrame) -> DataFrame:
 def letters(failures: DataFrame, records: DataFrame) -> DataFrame:
     """Dead letters with the original bytes of their records, one for each record.
 
-    A step may have made several rows of a record, and more than one of them may have failed: the first is told.
+    A step may have made several rows of a record, and more than one of them may have failed: the first is reported.
 
     Args:
         failures: Rows of PLACE, stage, reason and schema_id, perhaps with FAILED.
@@ -52,5 +52,5 @@ def letters(failures: DataFrame, records: DataFrame) -> DataFrame:
     names = [name for name in failures.columns if name not in PLACE]
     first = failures.groupBy(*PLACE).agg(F.min_by(F.struct(*names), F.coalesce("reason", F.lit(""))).alias("first_"))
     originals = records.select(*PLACE, *(name for name in _ORIGINAL if name in records.columns))
-    # Failures are few: they are sent to the records, not the records to them.
+    # Failures are few, so the join broadcasts them to the records.
     return originals.join(F.broadcast(first), PLACE).select(*originals.columns, "first_.*")

@@ -17,7 +17,7 @@ from spark_avro.streams.header_columns import HEADERS, attempt_of, exception_of,
 
 log = logging.getLogger(__name__)
 
-#: Letters are kept so many times as long as the records of the source: somebody has to read them and act.
+#: Letters are kept this many times longer than the source's records, because a person has to read them and act.
 _RETENTION_FACTOR = 4
 _FOREVER = -1
 _SECONDS = 30.0
@@ -128,7 +128,7 @@ class LettersTopic:
 
 
 def _retention(admin: AdminClient, sources: Sequence[str]) -> int:
-    """Four times the longest retention of the sources, in milliseconds; for ever if one is kept so, or is compacted."""
+    """Four times the longest retention of the sources, in ms; unlimited if a source is unlimited or compacted."""
     asked = [ConfigResource(ConfigResource.Type.TOPIC, name) for name in sources]
     longest = 0
     for future in admin.describe_configs(asked, request_timeout=_SECONDS).values() if asked else ():

@@ -1,4 +1,4 @@
-"""What a row has to fulfil: from each kind of check to a column that is true for rows that pass.
+"""The conditions of checks: each kind of check becomes a column that is true for rows that pass.
 
 NULL counts as failed: a condition that cannot be evaluated does not hold.
 """
@@ -85,7 +85,7 @@ def _schema_only(check: Check, rows: DataFrame) -> Column | None:
     return None if check.schema_only is None else F.col(f"{POSITION}.schema_id").isin(*check.schema_only.ids)
 
 
-#: By the setting that makes a check its condition; `volume` is none of single rows.
+#: The conditions by the setting of a check; `volume` does not concern single rows.
 _KINDS: Mapping[str, Callable[[Check, DataFrame], Column | None]] = {
     "expect": _expect,
     "not-null": _not_null,

@@ -35,8 +35,8 @@ OTHERS = "others"
 class Gate:
     """The checks of a pipeline.
 
-    A row that fails several checks has all their names; what becomes of it is what the strictest says: the batch fails,
-    it goes to the dead letters, it is dropped, or it passes.
+    A row that fails several checks has all their names; the strictest check decides: the batch fails, or the row
+    goes to the dead letters, is dropped, or passes.
 
     Attributes:
         checks: The checks.
@@ -61,7 +61,7 @@ class Gate:
         names: list[Column] = []
         marks: list[str] = []
         for number, check in enumerate(self.checks):
-            columns(check.by, rows)  # a path that is not there is told with its place
+            columns(check.by, rows)  # an unknown path is reported with its place
             passes = condition(check, rows)
             if passes is None:
                 continue

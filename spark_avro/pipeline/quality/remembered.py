@@ -27,7 +27,7 @@ def mark_repeats(rows: DataFrame, check: Check, state: State, mark: str) -> Data
     assert unique.within is not None
     name = check.origin.setting or check.name
     key = F.struct(*(F.col(str(path)).alias(path.parts[-1]) for path in unique.key))
-    columns(unique.key, rows)  # a path that is not there is told with its place
+    columns(unique.key, rows)  # an unknown path is reported with its place
     time = F.col(f"{POSITION}.timestamp")
     before = state.before(name)
     met = rows.select(key.alias(_KEY), time.alias(_TIME))

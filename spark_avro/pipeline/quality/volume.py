@@ -14,7 +14,7 @@ _SECONDS = {"hour": 3600.0, "day": 86400.0}
 
 @dataclass(slots=True)
 class VolumeCount:
-    """Counts rows as batches end; too few are told once a whole hour or day of this run has passed.
+    """Counts rows as batches end; reports too few only after a whole hour or day of this run.
 
     Attributes:
         volume: The bounds.

@@ -39,7 +39,7 @@ class BatchStopped(Failure):
 
 @dataclass(frozen=True, slots=True)
 class _Failed:
-    """Rows that failed, with stage and reason; `is_of_records` if each is a record, and none is one of several rows."""
+    """Rows that failed, with stage and reason; `is_of_records` if each is a whole record, not one of its rows."""
 
     frame: DataFrame
     rows: int

@@ -1,4 +1,4 @@
-"""What is counted of a batch, and the equation that must hold: what is read is written, dead or dropped.
+"""The counts of a batch, and their equation: rows read = rows written + dead letters + rows dropped.
 
 The audit's seam: `BatchCounts` is what a later audit reports for each batch.
 """

@@ -18,7 +18,7 @@ from spark_avro.pipeline.folder import Folder
 log = logging.getLogger(__name__)
 
 FILE = "_magicbyte/owner.json"
-#: Seconds between two heartbeats, and without one after which an owner counts as gone.
+#: Seconds between two heartbeats, and seconds without one after which an owner counts as gone.
 _BEAT, _GONE = 5.0, 30.0
 
 
@@ -30,7 +30,7 @@ class Lease:
     """The lease, held while the context lasts.
 
     The owner writes its id and a counter that it raises every five seconds. A driver that finds another owner takes
-    over at once if that was a process of this host that is gone, and else when the counter stands still for 30 seconds.
+    over at once if the owner was a process of this host that has ended; if not, after 30 seconds without a new count.
 
     Args:
         folder: The checkpoint.

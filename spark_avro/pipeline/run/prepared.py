@@ -25,7 +25,7 @@ from spark_avro.streams.following import decoded_rows, patiently
 
 @dataclass(slots=True)
 class Rejections:
-    """What the sinks call with the rows that they reject; whoever runs the batch sets what happens to them."""
+    """Receives the rows that sinks reject; the batch runner sets what happens to them."""
 
     handle: Callable[[DataFrame, BatchIdentity], None] | None = None
 

@@ -1,4 +1,4 @@
-"""How far a pipeline is: what its checkpoint says, beside the broker's end offsets."""
+"""The progress of a pipeline: the offsets of its checkpoint beside the broker's end offsets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a decoded batch must not go on: broken records without tolerance, and what `evolve` says of schema ids."""
+"""Refuses a decoded batch: for broken records without tolerance, and for schemas that `evolve` does not let in."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def plan_text(prepared: Prepared) -> str:
 
 
 def _newest(source: KafkaRecords, count: int) -> tuple[SourceRange, ...]:
-    """The last records of each partition, so many in all."""
+    """The newest records of all partitions, up to a number."""
     starts, ends = source.offsets_for(None, end=False), source.offsets_for(None, end=True)
     share = max(1, count // max(1, len(ends)))
     ranges = (

@@ -25,7 +25,7 @@ from spark_avro.pipeline.sources.checkpoint import Checkpoint
 
 log = logging.getLogger(__name__)
 
-#: Seconds between two looks at a query, and for a finished batch to get into the checkpoint.
+#: Seconds between two looks at a query, and the longest wait for a finished batch to be in the checkpoint.
 _LOOK, _COMMIT = 0.2, 10.0
 
 
@@ -60,13 +60,13 @@ class RunResult:
 
 @dataclass(slots=True)
 class Running:
-    """Runs a pipeline until its end, or until `stop` is called, then after the batch that is running.
+    """Runs a pipeline until its end; after `stop`, until the end of the batch that is running.
 
     Attributes:
         pipeline: The file.
         spark: The session.
         adopt: Whether targets that another query has written to are taken over.
-        until_caught_up: Whether the run ends when all records are read that are there, whatever the trigger says.
+        until_caught_up: Whether the run ends when it has read all records that exist, whatever the trigger says.
         on_batch: Receives the counts of each batch.
     """
 
@@ -145,7 +145,7 @@ class Running:
             query.stop()
 
     def _run_once(self, opened: Opened, runner: BatchRunner, checkpoint: Checkpoint) -> None:
-        """A source that is read once: one batch, whose number and id stand in our own log."""
+        """Run a source that is read once: one batch, with its number and id in our own log."""
         run_log = RunLog(checkpoint.folder)
         batch = BatchIdentity(self.pipeline.name, run_log.query_id(), run_log.next_number())
         state = BatchState(self.spark, checkpoint.folder, batch.number)

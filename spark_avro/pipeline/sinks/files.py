@@ -1,4 +1,4 @@
-"""Files by event time: a batch is staged, committed by its manifest, and then moved to where readers see it.
+"""Files by event time: a batch is staged, committed by its manifest, and then moved into the folders of its readers.
 
 A crash before the manifest leaves staged files, which the next attempt deletes. A crash after it leaves moves to
 finish, which the next attempt does instead of writing. So an attempt may place rows elsewhere than the one before.

@@ -34,11 +34,11 @@ class Rows:
         return records
 
     def lag(self, _ends: Offsets) -> Mapping[tuple[str, int], int]:
-        """Nothing is known to be behind."""
+        """No lag: the source has no offsets."""
         return {}
 
     def lost(self, _ranges: Sequence[SourceRange]) -> int:
-        """Nothing is known to be lost."""
+        """No losses: the source has no offsets."""
         return 0
 
     def close(self) -> None:

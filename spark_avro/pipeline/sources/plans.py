@@ -1,4 +1,4 @@
-"""Where the plans of a record's key and value come from: the registry, or the file for formats without ids."""
+"""The sources of a record's plans for key and value: the registry, or the file for formats without ids."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class PlainJsonPlan:
 
 @dataclass(frozen=True, slots=True)
 class FixedPlan:
-    """One plan for ever."""
+    """A plan that never changes."""
 
     plan: ColumnPlan
 
@@ -73,7 +73,7 @@ class FixedPlan:
 
 
 def plans_for(spec: Format, pipeline: Pipeline, topic: str | None, *, is_key: bool = False) -> Plans:
-    """Where the plans of a key or value come from."""
+    """The source of the plans of a key or value."""
     if spec.format == "json-plain":
         assert spec.type is not None
         return FixedPlan(PlainJsonPlan(spec.type))

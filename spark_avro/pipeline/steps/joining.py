@@ -31,7 +31,7 @@ def join(rows: DataFrame, step: Join, context: StepContext) -> DataFrame:
 
 
 def python(rows: DataFrame, step: Python, _context: StepContext) -> DataFrame:
-    """What a function of an installed module makes of the rows.
+    """The rows that a function of an installed module returns.
 
     Raises:
         PipelineError: there is no such function, or its rows have no `_kafka`.

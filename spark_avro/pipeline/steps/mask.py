@@ -1,4 +1,4 @@
-"""The step mask: values replaced by NULL, a hash, their last characters, or what a regular expression leaves."""
+"""The step mask: replaces values by NULL, a hash, their last characters, or the result of a regular expression."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _NAME = re.compile(r"(?:with name|resolve) [`'\"]*([^`'\"]+(?:`\.`[^`]+)*)[`'\"]
 
 
 def select(rows: DataFrame, step: Select, _context: StepContext) -> DataFrame:
-    """The columns of the step, one by one so that an error is told of its item."""
+    """The columns of the step, one by one, so that an error names its item."""
     for item in step.items:
         with told_at(item, rows):
             rows.select(F.expr(item.text))

@@ -1,1 +1,1 @@
-"""Upkeep of what a pipeline wrote: ranges are processed again, and small files become large ones."""
+"""Upkeep of a pipeline's targets: ranges are processed again, and small files become large ones."""

@@ -27,7 +27,7 @@ from spark_avro.pipeline.upkeep.ranges import covered, union, words
 
 
 class Replacing(Protocol):
-    """Removes from a target what was written of some offsets, around the batch that writes them again."""
+    """Removes the rows of some offsets from a target, before or after the batch that writes them again."""
 
     def widened(self, ranges: Sequence[SourceRange]) -> tuple[SourceRange, ...]:
         """The offsets that can be replaced only together."""
@@ -36,10 +36,10 @@ class Replacing(Protocol):
         """Whether another batch than this query's is known to have some offsets."""
 
     def begin(self, batch: BatchIdentity) -> None:
-        """Prepare for a batch that stands for its offsets from now on."""
+        """Prepare for a batch that replaces the earlier rows of its offsets."""
 
     def finish(self) -> None:
-        """Remove what the batch stands for."""
+        """Remove the rows that the batch replaces."""
 
 
 @dataclass(slots=True)
@@ -60,7 +60,7 @@ class ReplaceFiles:
         return any(not batch.startswith(f"{query_id}-") for batch in batches)
 
     def begin(self, batch: BatchIdentity) -> None:
-        """Note which batches the new one stands for."""
+        """Note which batches the new one replaces."""
         self._batch = str(batch)
         begin_replacement(self.folder, batch, plan_replacement(self.folder, batch.ranges).batches)
 
@@ -117,7 +117,7 @@ def backfill(
         pipeline: The file.
         spark: The session.
         ranges: The offsets.
-        replace: Whether what was written of these offsets is removed.
+        replace: Whether the earlier rows of these offsets are removed.
 
     Raises:
         SinkRefused: the stream has written some of the offsets, and `replace` is false; or a sink cannot replace rows.
@@ -137,7 +137,7 @@ def backfill(
             raise SinkRefused("an earlier backfill has written some of these offsets; --replace writes them anew")
         return Running(pipeline, spark).run_range(ranges, query_id)
     whole = union(ranges)
-    # What one target has to widen, the others have to take, too.
+    # If one target widens the offsets, the others have to take them too.
     while (widened := _widened(targets, whole)) != whole:
         whole = widened
     covered(checkpoint, whole)
@@ -157,7 +157,7 @@ def _widened(targets: Sequence[Replacing | None], ranges: tuple[SourceRange, ...
 
 
 def _replacing(spec: Any, spark: SparkSession, *, replace: bool) -> Replacing | None:
-    """What replaces rows in a sink; None if nothing is to be replaced, and nothing is known of it.
+    """The replacement of rows in a sink; None if there is nothing to replace and nothing known of it.
 
     Raises:
         SinkRefused: rows are to be replaced, and the sink cannot.

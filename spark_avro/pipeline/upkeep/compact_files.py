@@ -101,7 +101,7 @@ class _Rewriting:
     pipeline: str
 
     def rewrite(self, place: str, batches: Sequence[tuple[Manifest, DataFile]], parts: int) -> int:
-        """Rewrite the files of a partition; returns how many there are then."""
+        """Rewrite the files of a partition; returns how many files there are afterwards."""
         spec, folder = self.spec, self.folder
         paths = sorted(file.path for _, file in batches)
         digest = int(sha256("\n".join(paths).encode()).hexdigest()[:12], 16)

@@ -1,6 +1,6 @@
-"""Batches of a folder that others stand for from now on: by a backfill of their offsets, or by larger files.
+"""Replaces batches of a folder: by a backfill of their offsets, or by fewer and larger files.
 
-Both note what they do before they do it, and finish what an earlier attempt began: a crash loses no row.
+Both write down each change before they make it, and finish what an earlier attempt began: a crash loses no row.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Replacement:
 
 
 def plan_replacement(folder: Folder, ranges: Sequence[SourceRange]) -> Replacement:
-    """The batches that have some offsets; files have no rows of half a batch, so their other offsets belong to it."""
+    """The batches that have some offsets, with all their other offsets: a file cannot be replaced in part."""
     manifests = list(read_manifests(folder))
     whole, chosen = union(ranges), dict[str, Manifest]()
     while True:
@@ -56,12 +56,12 @@ def _has_any(manifest: Manifest, ranges: Iterable[SourceRange]) -> bool:
 
 
 def begin_replacement(folder: Folder, batch: BatchIdentity, batches: Collection[str]) -> None:
-    """Note which batches a new one will stand for; the batch is written next."""
+    """Note which batches a new one will replace; the batch is written next."""
     folder.write(f"{_REPLACING}/{batch}.json", orjson.dumps({"replaces": sorted(batches)}).decode())
 
 
 def finish_replacement(folder: Folder, batch: str) -> None:
-    """Delete the batches that a batch stands for, which has run; it has no manifest if it has no rows."""
+    """Delete the batches that a finished batch replaces; a batch without rows has no manifest."""
     text = folder.read(f"{_REPLACING}/{batch}.json")
     for replaced in orjson.loads(text)["replaces"] if text is not None else ():
         delete_batch(folder, replaced)
@@ -100,7 +100,7 @@ def live_files(manifests: Sequence[Manifest]) -> dict[str, tuple[DataFile, ...]]
 
 
 def finish_compactions(folder: Folder) -> None:
-    """Put the files of committed compactions in place of those that they stand for."""
+    """Replace files by those of committed compactions."""
     staged = set(folder.names(STAGING))
     for manifest in read_manifests(folder):
         if manifest.replaces and str(manifest.batch) in staged:

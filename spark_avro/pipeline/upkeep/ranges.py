@@ -1,4 +1,4 @@
-"""The source offsets of a backfill, against what the stream has covered."""
+"""The source offsets of a backfill, compared with those that the stream has written."""
 
 from __future__ import annotations
 

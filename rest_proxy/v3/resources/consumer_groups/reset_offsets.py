@@ -113,7 +113,7 @@ async def _commits(
         if target.offset is not None:
             offset = target.offset
         elif target.timestamp is not None:
-            # No record is that young, so what comes next is.
+            # No record is that new; the next one will be.
             at_time = at_times[place].offset
             offset = end if at_time is None else at_time
         elif target.to is not None:

@@ -1,4 +1,4 @@
-"""Reading as Confluent's IDE plug-ins do, whose message viewers come back with the offsets that they were given."""
+"""Reads for Confluent's IDE plug-ins: their message viewers send back the offsets of the last answer."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from spark_avro.plan.encoding import to_confluent_avro
 from spark_avro.protobuf.functions import to_confluent_protobuf
 from spark_avro.registry import client_of
 
-#: The header with a record's source, `topic:partition:offset`: repeated records are told by it.
+#: The header with a record's source, `topic:partition:offset`; readers recognise repeated records by it.
 SOURCE_HEADER = "__magicbyte.src"
 
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")

@@ -13,7 +13,7 @@ from magicbyte.kit.extras import require
 from spark_avro.pipeline.ports import SinkRefused
 from spark_avro.pipeline.sinks.sql.statements import STAGE, Table, names
 
-#: The most rows of a batch that are dead-lettered; with more, something other than single rows is wrong.
+#: The most rows of a batch that are dead-lettered; beyond that, the fault is not in single rows.
 _MOST_REFUSED = 10_000
 
 #: The rows of one call of `executemany`.

@@ -51,7 +51,7 @@ def create_markers(engine: sa.Engine) -> None:
 
 
 def foreign_query(connection: sa.Connection, target: str, batch: BatchIdentity) -> str | None:
-    """Another query that has written to the pipeline's table, if the batch's has not; None if there is none."""
+    """Another query that has written to the table, if the batch's own query has not; None if there is none."""
     rows = connection.execute(_of(batch.pipeline, target).where(_markers.c.batch > _NONE))
     queries = {row.query for row in rows if not row.query.startswith(BACKFILL)}
     if batch.query_id in queries or is_backfill(batch):
