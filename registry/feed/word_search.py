@@ -150,7 +150,7 @@ class _Batch:
 
     def _names(self, numbers: Iterable[int], scan: WordScan) -> dict[int, Names]:
         """The names in versions that meet the conditions; versions without names are added to the scan's unread."""
-        query, known = self._query, dict[int, Names]()
+        query, names_by_number = self._query, dict[int, Names]()
         for number in numbers:
             version = self._versions[number]
             key = text_key(version)
@@ -159,8 +159,8 @@ class _Batch:
                 if not query.has_conditions_on_names or may_match(version, query.conditions):
                     scan.unread.append(version)
             elif not query.has_conditions_on_names or match(version, names, query.conditions) is not None:
-                known[number] = names
-        return known
+                names_by_number[number] = names
+        return names_by_number
 
 
 def _having(words: Iterable[str], numbers: Collection[int], texts: Sequence[str]) -> Collection[int]:

@@ -54,13 +54,13 @@ def name_of(values: Sequence[str], number: int) -> str:
     return values[number] if 0 <= number < len(values) else values[0]
 
 
-async def describe(admin: AdminClient, wanted: AclFilter) -> list[Acl]:
+async def describe(admin: AdminClient, acl_filter: AclFilter) -> list[Acl]:
     """The entries that a filter finds, in order.
 
     Raises:
         ApiError: The broker's error, such as that it has no authorizer.
     """
-    response = await admin.ask("describe_acls", _filter(wanted))
+    response = await admin.ask("describe_acls", _filter(acl_filter))
     require(response)
     return sorted(
         Acl(
@@ -97,13 +97,13 @@ async def create(admin: AdminClient, acls: Sequence[Acl]) -> list[ApiError | Non
     return [error_of(result) if result.error_code else None for result in response.results]
 
 
-async def delete(admin: AdminClient, wanted: AclFilter) -> list[Acl]:
+async def delete(admin: AdminClient, acl_filter: AclFilter) -> list[Acl]:
     """Delete the entries that a filter finds, and return them in order.
 
     Raises:
         ApiError: The broker's error.
     """
-    response = await admin.ask_controller("delete_acls", {"filters": [_filter(wanted)]})
+    response = await admin.ask_controller("delete_acls", {"filters": [_filter(acl_filter)]})
     (result,) = response.filter_results
     require(result)
     for entry in result.matching_acls:
@@ -122,15 +122,15 @@ async def delete(admin: AdminClient, wanted: AclFilter) -> list[Acl]:
     )
 
 
-def _filter(wanted: AclFilter) -> dict[str, Any]:
+def _filter(acl_filter: AclFilter) -> dict[str, Any]:
     return {
-        "resource_type_filter": wanted.resource_type,
-        "resource_name_filter": wanted.resource_name,
-        "pattern_type_filter": wanted.pattern_type,
-        "principal_filter": wanted.principal,
-        "host_filter": wanted.host,
-        "operation": wanted.operation,
-        "permission_type": wanted.permission,
+        "resource_type_filter": acl_filter.resource_type,
+        "resource_name_filter": acl_filter.resource_name,
+        "pattern_type_filter": acl_filter.pattern_type,
+        "principal_filter": acl_filter.principal,
+        "host_filter": acl_filter.host,
+        "operation": acl_filter.operation,
+        "permission_type": acl_filter.permission,
     }
 
 

@@ -53,13 +53,13 @@ async def commit(admin: AdminClient, group: str, commits: Mapping[Place, Commit]
         ApiError: CONFLICT if the group has members.
     """
     by_topic: dict[str, list[dict[str, object]]] = {}
-    for place, wanted in commits.items():
+    for place, new_offset in commits.items():
         by_topic.setdefault(place.topic, []).append(
             {
                 "partition_index": place.partition,
-                "committed_offset": wanted.offset,
+                "committed_offset": new_offset.offset,
                 "committed_leader_epoch": -1,
-                "committed_metadata": wanted.metadata,
+                "committed_metadata": new_offset.metadata,
             }
         )
     values = {

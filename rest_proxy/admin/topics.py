@@ -87,10 +87,10 @@ async def topics(
     admin: AdminClient, names: Iterable[str], *, authorized_operations: bool = False
 ) -> dict[str, Topic | ApiError]:
     """Some topics by name, or the errors in place of topics."""
-    wanted = dict.fromkeys(names)
-    if not wanted:
+    distinct = dict.fromkeys(names)
+    if not distinct:
         return {}
-    response = await admin.metadata(wanted, authorized_operations=authorized_operations)
+    response = await admin.metadata(distinct, authorized_operations=authorized_operations)
     return {
         topic.name: _topic(topic) if topic.error_code in (_NONE, _NO_LEADER) else error_of(topic)
         for topic in response.topics

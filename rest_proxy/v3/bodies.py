@@ -32,8 +32,8 @@ class Text(str):
     __slots__ = ()
 
 
-def _convert(wanted: type, value: Any) -> Any:
-    if wanted is Text:
+def _convert(target: type, value: Any) -> Any:
+    if target is Text:
         if isinstance(value, str):
             return Text(value)
         if isinstance(value, (bool, int, float)):

@@ -42,8 +42,8 @@ def _direction_of(request: Request) -> GraphDirection:
     try:
         return GraphDirection(name)
     except ValueError:
-        known = ", ".join(GraphDirection)
-        raise errors.INVALID_PARAMETER(detail=f"direction must be one of {known}, not {name[:40]!r}") from None
+        directions = ", ".join(GraphDirection)
+        raise errors.INVALID_PARAMETER(detail=f"direction must be one of {directions}, not {name[:40]!r}") from None
 
 
 def _graph_object(graph: Graph) -> dict[str, Any]:

@@ -57,11 +57,11 @@ _EMPTY_BATCH = "Empty input provided. Data is required."
 
 async def search(call: Call) -> Response:
     """The entries that the query finds."""
-    given = _given(call)
+    parameters = _parameters(call)
     for parameter in _ENUMS:
-        if given[parameter] == "UNKNOWN":
+        if parameters[parameter] == "UNKNOWN":
             raise BAD_REQUEST(detail=f"{parameter} cannot be UNKNOWN")
-    understood = {**dict.fromkeys(_ENUMS, "ANY"), **{name: value for name, value in given.items() if value}}
+    understood = {**dict.fromkeys(_ENUMS, "ANY"), **{name: value for name, value in parameters.items() if value}}
     entries = await acls.describe(await call.admin(), _filter(understood))
     url = call.links.query("acls", **_in_order({name: value or "" for name, value in understood.items()}))
     return answer(collection("KafkaAcl", url, [_item(call, acl) for acl in entries]))
@@ -97,15 +97,15 @@ def _failures(entries: Sequence[Acl], errors: Sequence[ApiError | None]) -> list
 
 async def delete(call: Call) -> Response:
     """Delete the entries that the query finds; all of its enums have to be given."""
-    given = _given(call)
+    parameters = _parameters(call)
     for parameter in _ENUMS:
-        if given[parameter] in (None, "UNKNOWN"):
+        if parameters[parameter] in (None, "UNKNOWN"):
             raise BAD_REQUEST(detail=f"{parameter} cannot be unspecified or UNKNOWN")
-    deleted = await acls.delete(await call.admin(), _filter(given))
+    deleted = await acls.delete(await call.admin(), _filter(parameters))
     return answer({"data": [_item(call, acl) for acl in deleted]})
 
 
-def _given(call: Call) -> dict[str, str | None]:
+def _parameters(call: Call) -> dict[str, str | None]:
     """The query's parameters; None for those that are missing or empty.
 
     Raises:
@@ -118,12 +118,12 @@ def _given(call: Call) -> dict[str, str | None]:
     return {**enums, **{name: call.query(name) or None for name in ("resource_name", "principal", "host")}}
 
 
-def _filter(given: Mapping[str, str | None]) -> AclFilter:
-    numbers = {name: values.index(given[name] or "ANY") for name, (_, values) in _ENUMS.items()}
+def _filter(parameters: Mapping[str, str | None]) -> AclFilter:
+    numbers = {name: values.index(parameters[name] or "ANY") for name, (_, values) in _ENUMS.items()}
     return AclFilter(
-        resource_name=given.get("resource_name"),
-        principal=given.get("principal"),
-        host=given.get("host"),
+        resource_name=parameters.get("resource_name"),
+        principal=parameters.get("principal"),
+        host=parameters.get("host"),
         **numbers,
     )
 
@@ -159,8 +159,8 @@ def _members(acl: Acl) -> dict[str, str]:
     }
 
 
-def _in_order(given: dict[str, str]) -> dict[str, str]:
-    return {name: given.get(name, "") for name in Acl._fields}
+def _in_order(parameters: dict[str, str]) -> dict[str, str]:
+    return {name: parameters.get(name, "") for name in Acl._fields}
 
 
 def _url(call: Call, acl: Acl) -> str:

@@ -130,10 +130,10 @@ def _take(rows: Rows, tags: Longs, tag: int, cells: Cells) -> None:
         turn += 1
 
 
-def _skip_unknown(rows: Rows, tags: Longs, known: Longs) -> None:
+def _skip_unknown(rows: Rows, tags: Longs, field_tags: Longs) -> None:
     """Skip the next field of each row that has a field which the message does not have, until all have none."""
     for _ in range(_PASSES):
-        which = np.flatnonzero((tags != _END) & ~np.isin(tags, known))
+        which = np.flatnonzero((tags != _END) & ~np.isin(tags, field_tags))
         if not len(which):
             return
         wire_types = tags[which] & 7

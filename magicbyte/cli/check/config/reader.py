@@ -162,8 +162,8 @@ class _Reader:
             self.source.fail(f"{value!r} is none of {', '.join(choices)}", value, word)
         return value
 
-    def refuse_others(self, *known: str) -> None:
+    def refuse_others(self, *names: str) -> None:
         for key in self.table:
-            if key not in known:
+            if key not in names:
                 place = f"{self.where}: " if self.where else ""
-                self.source.fail(f"{place}there is no setting {key!r}; there are {', '.join(known)}", key)
+                self.source.fail(f"{place}there is no setting {key!r}; there are {', '.join(names)}", key)

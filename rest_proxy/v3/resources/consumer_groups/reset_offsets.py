@@ -67,8 +67,8 @@ async def alter(call: Call) -> Response:
 
 
 def _check(target: TargetBody, where: str) -> None:
-    given = [name for name in _TARGETS if getattr(target, name) is not None]
-    if len(given) != 1:
+    targets = [name for name in _TARGETS if getattr(target, name) is not None]
+    if len(targets) != 1:
         raise BAD_REQUEST(detail=f"{where}: give one of {', '.join(_TARGETS)}")
     if target.to is not None and target.to not in _TO:
         raise BAD_REQUEST(detail=f"{where}.to: {target.to[:40]} is none of {', '.join(_TO)}")
