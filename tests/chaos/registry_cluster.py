@@ -83,8 +83,8 @@ class DroppingProxy:
         except OSError:
             pass
         finally:
-            for each in (source, sink):
-                each.close()
+            for database in (source, sink):
+                database.close()
 
 
 @dataclass(slots=True)
@@ -330,7 +330,7 @@ def _listing(node: ServerProcess) -> list[tuple[str, int, int, str]]:
     rows: list[tuple[str, int, int, str]] = []
     while True:
         page = httpx.get(f"{node.url}/schemas?deleted=true&offset={len(rows)}", timeout=60).json()
-        rows += [(each["subject"], each["version"], each["id"], each["schema"]) for each in page]
+        rows += [(row["subject"], row["version"], row["id"], row["schema"]) for row in page]
         if not page:
             return rows
 

@@ -64,7 +64,9 @@ class Project:
     def places(self, *arguments: str) -> tuple[int, list[str]]:
         """Exit code, and each finding as `file:line:column rule`."""
         code, findings = self.check(*arguments)
-        return code, [f"{each['file']}:{each['line']}:{each['column']} {each['rule']}" for each in findings]
+        return code, [
+            f"{finding['file']}:{finding['line']}:{finding['column']} {finding['rule']}" for finding in findings
+        ]
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ def record(name: str, field_type: str = "int") -> str:
 
 
 def proto(name: str, *imports: str, body: str = "") -> str:
-    lines = "".join(f'import "{each}";\n' for each in imports)
+    lines = "".join(f'import "{path}";\n' for path in imports)
     return f'syntax = "proto3";\n{lines}message {name} {{\n{body}}}\n'
 
 

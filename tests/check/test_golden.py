@@ -78,7 +78,7 @@ def tree_of(case: Case, side: str) -> Tree:
 
 
 def references(tree: Tree, file: SchemaFile) -> tuple[Reference, ...]:
-    return tuple(Reference(each.name, each.file.subject, 1) for each in tree.targets(file) if each.file)
+    return tuple(Reference(target.name, target.file.subject, 1) for target in tree.targets(file) if target.file)
 
 
 def test_the_registry_and_the_checker_agree(registry_url: str):

@@ -38,8 +38,10 @@ def test_they_are_warnings(project: Any, text: str, config: str, expected: list[
     project.write("magicbyte.toml", config)
     code, findings = project.check("--against", "none")
     assert code == 0
-    assert [f"{each['file']}:{each['line']}:{each['column']} {each['rule']}" for each in findings] == expected
-    assert {each["severity"] for each in findings} == {"warning"}
+    assert [
+        f"{finding['file']}:{finding['line']}:{finding['column']} {finding['rule']}" for finding in findings
+    ] == expected
+    assert {finding["severity"] for finding in findings} == {"warning"}
 
 
 def test_they_are_told_with_a_remedy(project: Any):

@@ -130,7 +130,7 @@ def test_explanations_end_and_the_first_have_examples():
     assert time.process_time() - started < A_WHILE
     assert explained[0].example is not None
     assert explained[-1].example is None
-    assert {each.rule for each in explained} == {"TYPE_CHANGED"}
+    assert {explanation.rule for explanation in explained} == {"TYPE_CHANGED"}
 
 
 def test_a_deadline_ends_work_that_has_steps_left():

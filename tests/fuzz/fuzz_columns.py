@@ -65,8 +65,8 @@ def message(payload: bytes, schema_id: int = ID) -> bytes:
 def both(decoder: Decoder, kind: pa.DataType, messages: list[bytes | None]) -> list[tuple[list[Any], list[Any]]]:
     """Values and reasons: those in columns, and those of single messages."""
     found = []
-    for each in (decoder, dataclasses.replace(decoder, make_columns=None)):
-        values, reasons = each(pa.array(messages, pa.binary()), kind)
+    for by_rows_or_columns in (decoder, dataclasses.replace(decoder, make_columns=None)):
+        values, reasons = by_rows_or_columns(pa.array(messages, pa.binary()), kind)
         values.validate(full=True)
         assert values.type == kind
         found.append((values, reasons))

@@ -149,13 +149,17 @@ def compare(reader: JsonSchema, writer: JsonSchema) -> int:
         found = FORMAT.differences(reader, writer)
     except TooMuchWork:
         return 0
-    for each in found[:20]:
-        assert FORMAT.message(each, "new", "old").endswith("'}")
-        each.fill(each.rule.harm + each.rule.change + each.rule.remedy + each.rule.writer_remedy, "new", "old")
-        for schema, pointer in ((reader, each.reader_at), (writer, each.writer_at)):
-            assert pointer is None or FORMAT.locate(schema, pointer) is not None, (each, pointer)
-    for each in [each for each in found if Policy.STRICT not in each.rule.allowed][:3]:
-        witness(each, reader, writer)
+    for difference in found[:20]:
+        assert FORMAT.message(difference, "new", "old").endswith("'}")
+        difference.fill(
+            difference.rule.harm + difference.rule.change + difference.rule.remedy + difference.rule.writer_remedy,
+            "new",
+            "old",
+        )
+        for schema, pointer in ((reader, difference.reader_at), (writer, difference.writer_at)):
+            assert pointer is None or FORMAT.locate(schema, pointer) is not None, (difference, pointer)
+    for difference in [difference for difference in found if Policy.STRICT not in difference.rule.allowed][:3]:
+        witness(difference, reader, writer)
     return len(found)
 
 

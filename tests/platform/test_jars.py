@@ -29,7 +29,7 @@ SPARK = "spark-4.0.0"
 def test_a_lock_holds_versions_and_hashes_and_no_address(name: str) -> None:
     text = (Path(jars.__file__).parent / f"{name}.lock").read_text()
     line = r"[\w.-]+:[\w.-]+:[\w.-]+:[0-9a-f]{64}:[0-9]+"
-    assert all(re.fullmatch(line, each) for each in text.splitlines())
+    assert all(re.fullmatch(line, row) for row in text.splitlines())
     assert text.splitlines() == sorted(text.splitlines())
 
 

@@ -89,7 +89,7 @@ def running(*options: str, kafka: str | None = None) -> Iterator[Up]:
 
 def memory_folders() -> set[str]:
     memory = Path("/dev/shm")
-    return {each.name for each in memory.glob("magicbyte-up-*")} if memory.is_dir() else set()
+    return {folder.name for folder in memory.glob("magicbyte-up-*")} if memory.is_dir() else set()
 
 
 USER = {"type": "record", "name": "User", "fields": [{"name": "username", "type": "string"}]}

@@ -164,7 +164,7 @@ ITEM = '{"type":"integer"}'
     ],
 )
 def test_validators(text: str, dependencies: list[tuple[str, str]]):
-    validator = JsonValidator(text, tuple(Dependency(*each) for each in dependencies))
+    validator = JsonValidator(text, tuple(Dependency(*dependency) for dependency in dependencies))
     validator.check(1)
     with pytest.raises(ValueRefused, match=r'^\$: "a" is not of type "integer"$'):
         validator.check("a")

@@ -164,7 +164,7 @@ def test_the_level_is_the_files_or_the_subjects_or_the_projects_or_the_baselines
     project.write("customer.avsc", customer(NAME))
     project.write("magicbyte.toml", config)
     _, out, _ = project.run("check", "--against", "schemas.lock.json", "--format", "json")
-    assert [each["compatibility"] for each in json.loads(out)["checked"]] == [level]
+    assert [checked_file["compatibility"] for checked_file in json.loads(out)["checked"]] == [level]
 
 
 def test_references_lead_to_files_then_to_the_lock_file(project: Any):
@@ -206,7 +206,7 @@ def test_a_registry_has_all_versions_and_what_they_refer_to(project: Any, own_re
     project.write("customer.avsc", customer('{"name": "a", "type": "Address"}', '{"name": "n", "type": "string"}'))
     code, findings = project.check("--against", own_registry)
     assert code == 100
-    assert [(each["rule"], each["version"], each["direction"]) for each in findings] == [
+    assert [(finding["rule"], finding["version"], finding["direction"]) for finding in findings] == [
         ("TYPE_MISMATCH", "version 1", "FORWARD")
     ]
 

@@ -196,7 +196,7 @@ def test_a_lock_file_of_the_registry_checks_offline(shop: Any, client: RegistryC
     for against in ("schemas.lock.json", own_registry):
         code, findings = shop.check("--against", against)
         assert code == 100
-        assert [(each["file"], each["direction"], each["also"]) for each in findings] == [
+        assert [(finding["file"], finding["direction"], finding["also"]) for finding in findings] == [
             ("address.avsc", "FORWARD", [])
         ]
 

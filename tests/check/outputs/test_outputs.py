@@ -44,7 +44,7 @@ def test_text(broken: Any):
 
 def test_json(broken: Any):
     report = json.loads(broken.run("check", "--format", "json")[1])
-    assert [each["file"] for each in report["checked"]] == ["a, b/odd 100%.avsc", "fine.avsc", "meant.avsc"]
+    assert [item["file"] for item in report["checked"]] == ["a, b/odd 100%.avsc", "fine.avsc", "meant.avsc"]
     first = report["findings"][0]
     assert (first["rule"], first["line"], first["column"], first["old"]) == (
         "TYPE_MISMATCH",
@@ -53,14 +53,14 @@ def test_json(broken: Any):
         {"line": 2, "column": 17},
     )
     assert first["remedy"].startswith("Keep STRING")
-    assert [each["declared"] for each in report["declared"]] == ["nobody <reads> it (until 2999-12-31)"]
+    assert [row["declared"] for row in report["declared"]] == ["nobody <reads> it (until 2999-12-31)"]
 
 
 def test_junit(broken: Any):
     suites = ET.fromstring(broken.run("check", "--format", "junit")[1])
     assert suites.attrib == {"tests": "3", "failures": "1"}
     (suite,) = suites
-    failures = {case.get("name"): [each.get("type") for each in case.iter("failure")] for case in suite}
+    failures = {case.get("name"): [failure.get("type") for failure in case.iter("failure")] for case in suite}
     assert failures == {"a, b/odd 100%.avsc": ["TYPE_MISMATCH"], "fine.avsc": [], "meant.avsc": []}
 
 
@@ -89,12 +89,12 @@ def test_github_annotations_escape_what_has_a_meaning(broken: Any):
 
 def test_gitlab_fingerprints_stay_while_lines_move(broken: Any):
     issues = json.loads(broken.run("check", "--format", "gitlab")[1])
-    assert [(each["severity"], each["location"]["path"]) for each in issues] == [
+    assert [(issue["severity"], issue["location"]["path"]) for issue in issues] == [
         ("major", "a, b/odd 100%.avsc"),
         ("minor", "fine.avsc"),
         ("minor", "fine.avsc"),
     ]
-    assert len({each["fingerprint"] for each in issues}) == 3
+    assert len({issue["fingerprint"] for issue in issues}) == 3
     broken.edit("a, b/odd 100%.avsc", '{"type": "record"', '\n\n{"type": "record"')
     moved = json.loads(broken.run("check", "--format", "gitlab")[1])
     assert moved[0]["location"]["lines"] == {"begin": 4}

@@ -145,8 +145,8 @@ def test_lint_rules(project: Any, rule: str, file: str, text: str, expected: lis
     project.write("magicbyte.toml", f'[lint]\nrules = ["{rule}"]\n')
     project.write(file, text)
     code, findings = project.check("--against", "none")
-    assert [f"{each['line']}:{each['column']}" for each in findings] == expected
-    assert {each["rule"] for each in findings} <= {f"LINT_{rule.upper()}"}
+    assert [f"{finding['line']}:{finding['column']}" for finding in findings] == expected
+    assert {finding["rule"] for finding in findings} <= {f"LINT_{rule.upper()}"}
     assert code == (100 if expected else 0)
 
 
@@ -165,7 +165,7 @@ def test_numbers_that_are_given_up_are_to_be_reserved(project: Any, reserved: st
     project.commit()
     project.edit("a.proto", "Kind kind = 2;", reserved)
     code, findings = project.check()
-    assert [(each["message"], each["severity"], each["line"]) for each in findings] == [
+    assert [(finding["message"], finding["severity"], finding["line"]) for finding in findings] == [
         (message, "warning", 5) for message in expected
     ]
     assert code == 0

@@ -38,7 +38,7 @@ def parsed(schema: Any, draft: str) -> JsonSchema:
 
 def is_compatible(old: Any, new: Any, draft: str) -> bool:
     found = FORMAT.differences(parsed(new, draft), parsed(old, draft))
-    return all(Policy.STRICT in each.rule.allowed for each in found)
+    return all(Policy.STRICT in difference.rule.allowed for difference in found)
 
 
 class Drawing:
@@ -121,7 +121,7 @@ class Drawing:
     def changed(self, schema: Any, depth: int) -> Any:
         """The schema with some changes, so that the pair is often compatible."""
         if isinstance(schema, list):
-            return [self.changed(each, depth) for each in schema]
+            return [self.changed(branch, depth) for branch in schema]
         if not isinstance(schema, dict) or self.chance(3):
             return schema
         if self.chance(12):

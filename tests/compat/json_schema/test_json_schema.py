@@ -236,7 +236,7 @@ def test_what_differs_is_bounded_where_references_multiply_it():
 
     found = FORMAT.differences(doubling(WHOLE), doubling(TEXT))
     assert len(found) == listing.MAX_FINDINGS
-    assert {each.rule.name for each in found} == {"TYPE_CHANGED"}
+    assert {difference.rule.name for difference in found} == {"TYPE_CHANGED"}
 
 
 def test_a_comparison_that_takes_too_long_is_given_up():
@@ -268,7 +268,7 @@ def test_a_failure_in_a_cycle_fails_whatever_relied_on_it():
         )
 
     found = FORMAT.differences(tree(WHOLE), tree(TEXT))
-    broken = {each.path for each in found if Policy.STRICT not in each.rule.allowed}
+    broken = {difference.path for difference in found if Policy.STRICT not in difference.rule.allowed}
     assert {"#/properties/first/properties/v", "#/properties/second"} <= broken
 
 

@@ -65,20 +65,20 @@ def example(difference: Difference, reader: JsonSchema, writer: JsonSchema) -> s
 
 
 def breaking(found: list[Difference], policy: Policy) -> list[str]:
-    return [FORMAT.message(each, "new", "old") for each in found if policy not in each.rule.allowed]
+    return [FORMAT.message(difference, "new", "old") for difference in found if policy not in difference.rule.allowed]
 
 
 @pytest.mark.parametrize(("rule", "case", "draft"), list(cases()))
 def test_golden_case(rule: str, case: dict[str, Any], draft: str):
     reader, writer = parsed(case["new"], draft), parsed(case["old"], draft)
     found = FORMAT.differences(reader, writer)
-    assert [f"{each.rule.name} {each.path}" for each in found] == case["changes"]
+    assert [f"{difference.rule.name} {difference.path}" for difference in found] == case["changes"]
     assert breaking(found, Policy.STRICT) == case["strict"]
     assert breaking(found, Policy.LENIENT) == case["lenient"]
-    for each in found:
-        for schema, pointer in ((reader, each.reader_at), (writer, each.writer_at)):
+    for difference in found:
+        for schema, pointer in ((reader, difference.reader_at), (writer, difference.writer_at)):
             assert pointer is None or FORMAT.locate(schema, pointer) is not None
-        if Policy.STRICT not in each.rule.allowed and (shown := example(each, reader, writer)) is not None:
+        if Policy.STRICT not in difference.rule.allowed and (shown := example(difference, reader, writer)) is not None:
             assert JUDGES[draft](writer.raw).is_valid(json.loads(shown))
             assert not JUDGES[draft](reader.raw).is_valid(json.loads(shown))
 
@@ -107,11 +107,11 @@ def test_every_breaking_rule_has_a_case_with_an_example():
     for path in CASES.glob("*.json"):
         for case in json.loads(path.read_text()):
             reader, writer = parsed(case["new"], case["drafts"][0]), parsed(case["old"], case["drafts"][0])
-            for each in FORMAT.differences(reader, writer):
-                if Policy.STRICT not in each.rule.allowed:
-                    broken.add(each.rule.name)
-                    if example(each, reader, writer) is not None:
-                        shown.add(each.rule.name)
+            for difference in FORMAT.differences(reader, writer):
+                if Policy.STRICT not in difference.rule.allowed:
+                    broken.add(difference.rule.name)
+                    if example(difference, reader, writer) is not None:
+                        shown.add(difference.rule.name)
     assert broken - shown <= WITHOUT_EXAMPLE
 
 

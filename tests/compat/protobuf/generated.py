@@ -200,7 +200,7 @@ def values(message: Any) -> dict[int, list[Any]]:
         elif isinstance(value, str | bytes | int | float):
             found[field.number] = [plain(value)]
         elif inner is not None:
-            found[field.number] = [values(each) for each in ([value] if hasattr(value, "ListFields") else value)]
+            found[field.number] = [values(item) for item in ([value] if hasattr(value, "ListFields") else value)]
         else:
-            found[field.number] = [plain(each) for each in value]
+            found[field.number] = [plain(item) for item in value]
     return found

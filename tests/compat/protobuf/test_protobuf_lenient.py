@@ -17,7 +17,9 @@ B = ("b.proto", P3 + "package b;\nmessage B { int32 x = 1; }")
 
 
 def parsed(text: str, *dependencies: tuple[str, str]) -> ProtobufSchema:
-    schema = FORMAT.parse(SchemaText(PROTOBUF, text), tuple(Dependency(*each) for each in dependencies), True)
+    schema = FORMAT.parse(
+        SchemaText(PROTOBUF, text), tuple(Dependency(*dependency) for dependency in dependencies), True
+    )
     assert isinstance(schema, ProtobufSchema)
     return schema
 

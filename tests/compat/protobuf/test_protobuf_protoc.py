@@ -327,7 +327,7 @@ class Generator:
             found.append(self.maybe("packed = false"))
         if self.syntax == "proto2" and label == "optional":
             found.append(self.maybe(self.default(kind)))
-        chosen = [each for each in found if each]
+        chosen = [option for option in found if option]
         return f" [{', '.join(chosen)}]" if chosen else ""
 
     def default(self, kind: str) -> str:

@@ -48,14 +48,16 @@ def test_golden(case: Path):
     expected = json.loads((case / "expected.json").read_text())
     reader, writer = load(case, "reader"), load(case, "writer")
     found = FORMAT.differences(reader, writer)
-    assert [told(each, reader, writer) for each in found] == expected["differences"]
-    assert [FORMAT.message(each, "new", "old") for each in found if not each.rule.allowed] == expected["messages"]
+    assert [told(difference, reader, writer) for difference in found] == expected["differences"]
+    assert [
+        FORMAT.message(difference, "new", "old") for difference in found if not difference.rule.allowed
+    ] == expected["messages"]
 
 
 @pytest.mark.parametrize("name", FORMAT.rules)
 def test_every_rule_has_a_case_that_finds_it_and_one_that_does_not(name: str):
     found = [
-        name in {each["rule"] for each in json.loads(path.read_text())["differences"]}
+        name in {difference["rule"] for difference in json.loads(path.read_text())["differences"]}
         for path in CASES.glob("*/*/expected.json")
     ]
     assert True in found
@@ -147,6 +149,6 @@ def test_names_that_lead_nowhere_are_compared_as_they_are_written():
         return schema
 
     assert FORMAT.differences(lenient("x.A"), lenient("x.A")) == []
-    assert [each.rule.name for each in FORMAT.differences(lenient("x.B"), lenient("x.A"))] == [
+    assert [difference.rule.name for difference in FORMAT.differences(lenient("x.B"), lenient("x.A"))] == [
         "FIELD_NAMED_TYPE_CHANGED"
     ]

@@ -20,7 +20,9 @@ P3 = 'syntax = "proto3";\n'
 
 
 def parsed(text: str, *dependencies: tuple[str, str], strict: bool = True) -> ProtobufSchema:
-    schema = FORMAT.parse(SchemaText(PROTOBUF, text), tuple(Dependency(*each) for each in dependencies), strict)
+    schema = FORMAT.parse(
+        SchemaText(PROTOBUF, text), tuple(Dependency(*dependency) for dependency in dependencies), strict
+    )
     assert isinstance(schema, ProtobufSchema)
     return schema
 
@@ -143,7 +145,7 @@ def test_serialized_is_the_descriptor_and_comes_back():
     assert again.normalized() == schema.normalized()
     assert again.message_indexes("shop.Order.Other") == (0, 2)
     # map entries are messages there, and take part in the order
-    assert {each.rule.name for each in FORMAT.differences(again, schema)} == {"MESSAGE_MOVED"}
+    assert {difference.rule.name for difference in FORMAT.differences(again, schema)} == {"MESSAGE_MOVED"}
     assert FORMAT.locate(again, ("Order",)) is None
 
 

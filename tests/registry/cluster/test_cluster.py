@@ -55,7 +55,7 @@ def pair(kafka: str) -> Iterator[list[ServerProcess]]:
 
 
 def schema(name: str, *fields: str) -> str:
-    return json.dumps({"type": "record", "name": name, "fields": [{"name": each, "type": "int"} for each in fields]})
+    return json.dumps({"type": "record", "name": name, "fields": [{"name": field, "type": "int"} for field in fields]})
 
 
 def register(node: ServerProcess, subject: str, text: str) -> httpx.Response:

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -120,7 +121,7 @@ def test_what_became_of_a_batch_is_found_out_before_anybody_is_told(
     log.fault = fault
     version = committer.submit(registration("s", '"int"')).result(5)
     assert (version.number, version.schema_id) == (1, 1)
-    assert [each.number for each in view.versions("s")] == [1]
+    assert [version.number for version in view.versions("s")] == [1]
     assert len(list(log.read(-1))) == 1
 
 
@@ -149,7 +150,7 @@ def test_what_was_decided_on_a_view_that_moved_is_decided_again(log: FaultyLog, 
     assert committer.submit(command).result(5).schema_id == 2
     committer.stop()
     assert view.passed_over == {}
-    assert [each.subject for each in view.with_id(".", 2)] == ["s"]
+    assert [version.subject for version in view.with_id(".", 2)] == ["s"]
 
 
 def test_where_the_log_refuses_nothing_of_the_batch_happened(log: FaultyLog, view: View) -> None:
@@ -168,7 +169,7 @@ def test_where_the_log_refuses_nothing_of_the_batch_happened(log: FaultyLog, vie
 def test_a_record_that_the_log_finds_too_large_is_refused_alone(log: FaultyLog, view: View) -> None:
     committer = Committer(log, view)
     large = record_of("R", '{"name":"a","type":"int","doc":"too large"}')
-    waiting = [committer.submit(registration(*each)) for each in (("a", '"int"'), ("b", large), ("c", '"long"'))]
+    waiting = [committer.submit(registration(*command)) for command in (("a", '"int"'), ("b", large), ("c", '"long"'))]
     committer.start()
     assert [waiting[0].result(5).schema_id, waiting[2].result(5).schema_id] == [1, 2]
     with pytest.raises(RecordTooLarge):
@@ -270,7 +271,7 @@ def test_the_live_view_is_the_replayed_view_and_no_id_has_two_meanings(
             committer.submit(command).result(5)
         except ApiError:
             continue
-        for version in (each for subject in live.subjects() for each in live.versions(subject)):
+        for version in chain.from_iterable(map(live.versions, live.subjects())):
             identity = (version.subject.rpartition(":")[0], version.schema_id)
             assert meanings.setdefault(identity, version.content.text) == version.content.text
     committer.stop()

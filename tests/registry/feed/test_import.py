@@ -194,8 +194,8 @@ def test_a_reference_that_names_the_default_context_stands_behind_its_target(api
     text = '{"type":"record","name":"U","fields":[{"name":"e","type":"E"}]}'
     imported = post(api, closed([target, line("user", 1, 5, text, references=reference)])).json()
     assert imported == {"imported": {"schema": 2}, "known": 0, "refused": []}
-    exported = [json.loads(each) for each in api("GET", "/export").content.splitlines()]
-    assert [each["subject"] for each in exported if each["kind"] == "schema"] == ["base", "user"]
+    exported = [json.loads(line) for line in api("GET", "/export").content.splitlines()]
+    assert [record["subject"] for record in exported if record["kind"] == "schema"] == ["base", "user"]
 
 
 def test_a_subject_that_another_writer_named_with_the_default_context_is_read_and_deleted(api: Any) -> None:

@@ -68,7 +68,7 @@ async def until(condition: Callable[[], bool]) -> None:
 
 async def running(*webhooks: Webhooks) -> list[asyncio.Task[None]]:
     """Webhooks that have started and know the end of the log."""
-    tasks = [asyncio.create_task(each.run()) for each in webhooks]
+    tasks = [asyncio.create_task(webhook.run()) for webhook in webhooks]
     await asyncio.sleep(0.05)
     return tasks
 

@@ -75,7 +75,7 @@ def test_a_property_is_taken_from_files_and_variables(
     ):
         found = getattr(RegistrySettings.from_properties(properties), attribute)
         if attribute == "listeners":
-            found = [(each.scheme, each.host, each.port) for each in found]
+            found = [(listener.scheme, listener.host, listener.port) for listener in found]
         assert found == expected
 
 

@@ -199,7 +199,9 @@ def test_the_reasons_are_explained_on_demand(api: Any) -> None:
     narrower = '{"type":"object","properties":{"a":{"type":"integer"}}}'
     assert list(api.register("s", narrower, schemaType="JSON").json()) == ["error_code", "message"]
     explained = api.register("s", narrower, "?explain=true", schemaType="JSON").json()["explanations"]
-    assert [(each["rule"], each["path"]) for each in explained] == [("TYPE_CHANGED", "#/properties/a")]
+    assert [(explanation["rule"], explanation["path"]) for explanation in explained] == [
+        ("TYPE_CHANGED", "#/properties/a")
+    ]
     assert explained[0]["example"] == '{"a":"a"}'
     verdict = api(
         "POST", "/compatibility/subjects/s/versions?explain=true", {"schema": narrower, "schemaType": "JSON"}
@@ -276,7 +278,7 @@ def test_schemas_are_listed_with_aliases_by_rules_and_the_latest_alone(api: Any)
     api("PUT", "/config/short", {"alias": "a"})
 
     def listed(query: str) -> list[tuple[str, int]]:
-        return [(each["subject"], each["version"]) for each in api("GET", f"/schemas{query}").json()]
+        return [(version["subject"], version["version"]) for version in api("GET", f"/schemas{query}").json()]
 
     assert listed("") == [("a", 1), ("a", 2)]
     assert listed("?latestOnly=true") == [("a", 2)]
@@ -295,7 +297,7 @@ def test_schemas_are_listed_by_the_prefix_of_an_alias(api: Any) -> None:
 
     def listed(prefix: str, query: str = "&aliases=true") -> list[tuple[str, int, list[str]]]:
         answered = api("GET", f"/schemas?subjectPrefix={prefix}{query}").json()
-        return [(each["subject"], each["version"], each.get("aliases", [])) for each in answered]
+        return [(version["subject"], version["version"], version.get("aliases", [])) for version in answered]
 
     aliases = ["short", "short-too"]
     assert listed("short") == [("a", 1, aliases), ("a", 2, aliases)]
@@ -304,7 +306,7 @@ def test_schemas_are_listed_by_the_prefix_of_an_alias(api: Any) -> None:
     assert listed("a") == [("a", 1, aliases), ("a", 2, aliases)]
     assert listed(":.c:sh") == [(":.c:b", 1, [":.c:short"])]
     assert listed("nowhere") == []
-    assert [each[0] for each in listed("")] == ["a", "a", "other"]
+    assert [row[0] for row in listed("")] == ["a", "a", "other"]
 
 
 def test_the_newest_version_with_metadata(api: Any) -> None:

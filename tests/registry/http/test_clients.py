@@ -97,7 +97,7 @@ def test_the_client_takes_metadata_and_rules(client: SchemaRegistryClient) -> No
     client.register_schema("ruled", Schema(USER, "AVRO", [], metadata, RuleSet(None, [rule], None)))
     found = client.get_latest_with_metadata("ruled", {"owner": "sales"})
     assert found.version == 1
-    assert [each.name for each in found.schema.rule_set.domain_rules] == ["adult"]
+    assert [domain_rule.name for domain_rule in found.schema.rule_set.domain_rules] == ["adult"]
 
 
 def value_of(topic: str) -> SerializationContext:

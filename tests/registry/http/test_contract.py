@@ -32,7 +32,9 @@ def test_every_route_is_in_the_contract_and_the_contract_has_no_other() -> None:
 
 
 def test_every_error_is_in_the_contract_and_the_contract_has_no_other() -> None:
-    table = [each for module in (errors, http_errors) for each in vars(module).values() if isinstance(each, ErrorKind)]
+    table = [
+        value for module in (errors, http_errors) for value in vars(module).values() if isinstance(value, ErrorKind)
+    ]
     listed = load_contract("registry.yaml")["components"]["schemas"]["Error"]["properties"]["error_code"]["enum"]
     assert sorted({kind.code for kind in table}) == sorted(listed)
 
@@ -82,7 +84,7 @@ def test_the_document_names_every_route() -> None:
 def test_the_document_names_every_parameter_error_and_property() -> None:
     components = load_contract("registry.yaml")["components"]
     named = set(re.findall(r"`([^`=?/ ]+)", DOCUMENT + SECURITY))
-    assert {each["name"] for each in components["parameters"].values()} - named == set()
+    assert {parameter["name"] for parameter in components["parameters"].values()} - named == set()
     codes = {
         int(code) for row in re.findall(r"^\| (\d.*?\|)", DOCUMENT, re.MULTILINE) for code in re.findall(r"\d+", row)
     }

@@ -81,7 +81,7 @@ def test_the_older_of_two_writers_is_refused(open_log: Opener) -> None:
     newer.append([record(2)], entry.offset)
     with pytest.raises((WriteConflict, NotLeader)):
         older.append([record(3), record(4)], entry.offset)
-    assert [each.key for each in newer.read(BEGINNING)] == [b"key-1", b"key-2"]
+    assert [entry.key for entry in newer.read(BEGINNING)] == [b"key-1", b"key-2"]
 
 
 def test_of_many_appends_after_one_offset_one_succeeds(open_log: Opener) -> None:

@@ -68,7 +68,7 @@ def test_the_largest_id_and_version_are_taken_from_other_writers() -> None:
     view = View()
     for offset, record in enumerate([schema_record("s", LAST, 1), schema_record("t", 1, LAST, '"int"')]):
         view.apply(LogEntry(offset, record.key, record.value, 0))
-    assert [(each.number, each.schema_id) for each in (*view.versions("s"), *view.versions("t"))] == [
+    assert [(version.number, version.schema_id) for version in (*view.versions("s"), *view.versions("t"))] == [
         (LAST, 1),
         (1, LAST),
     ]
@@ -134,7 +134,7 @@ def test_a_line_out_of_bounds_is_refused(api: Any, fields: dict[str, Any], refus
 def test_a_new_leader_marks_no_id_that_is_out_of_bounds() -> None:
     aborted = [schema_record("s", 1, 10**18), schema_record("s", 2, 9), schema_record("s", 3, -1)]
     written = amends(View(), (LogEntry(offset, each.key, each.value, 0) for offset, each in enumerate(aborted)), 5)
-    marks = [each.value for each in written if b"MAGICBYTE_ID_MARK" in each.key]
+    marks = [record.value for record in written if b"MAGICBYTE_ID_MARK" in record.key]
     assert marks == [b'{"context":".","maxId":9}']
 
 

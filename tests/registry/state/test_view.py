@@ -44,7 +44,7 @@ def test_versions_are_found_by_subject_number_and_id() -> None:
     view = view_of(schema("a", 1, 1, "x"), schema("a", 2, 2, "y"), schema("b", 1, 1, "x"))
     assert state(view) == [("a", 1, 1, "x", False), ("a", 2, 2, "y", False), ("b", 1, 1, "x", False)]
     assert [version.number for version in view.live_versions("a")] == [1, 2]
-    assert [(each.subject, each.number) for each in view.with_id(".", 1)] == [("a", 1), ("b", 1)]
+    assert [(version.subject, version.number) for version in view.with_id(".", 1)] == [("a", 1), ("b", 1)]
     assert view.highest_id(".") == 2
     assert view.offset == 2
 
@@ -61,8 +61,8 @@ def test_a_text_is_kept_once_whoever_has_it() -> None:
     first, second = view.with_id(".", 1)
     others = [*view.with_id(".", 2), *view.with_id(".c", 1), *view.with_id(".", 3)]
     assert first.text is second.text
-    assert all(each.text is first.text for each in others)
-    assert [view.id_of(".", each.content) for each in (first, others[0], others[2])] == [1, 2, 3]
+    assert all(other.text is first.text for other in others)
+    assert [view.id_of(".", version.content) for version in (first, others[0], others[2])] == [1, 2, 3]
     assert view.id_of(".c", first.content) == 1
     assert view.id_of(".c", others[0].content) is None
 
@@ -80,11 +80,11 @@ def test_a_content_is_found_under_the_id_that_it_was_given_last_while_a_version_
 def test_versions_are_found_by_digest_before_and_after_the_index_is_made() -> None:
     view = view_of(schema("a", 1, 1, "x"), schema(":.c:a", 1, 5, "x"), schema("b", 1, 2, "y"))
     x, y = hashlib.md5(b"x").digest(), hashlib.md5(b"y").digest()
-    assert [each.subject for each in view.with_digest(".", x)] == ["a"]
-    assert [each.schema_id for each in view.with_digest(".c", x)] == [5]
+    assert [version.subject for version in view.with_digest(".", x)] == ["a"]
+    assert [version.schema_id for version in view.with_digest(".c", x)] == [5]
     assert view.with_digest(".c", y) == ()
     view.apply(LogEntry(3, *map(_bytes, schema(":.c:b", 1, 6, "y")), 0))
-    assert [each.schema_id for each in view.with_digest(".c", y)] == [6]
+    assert [version.schema_id for version in view.with_digest(".c", y)] == [6]
     view.apply(LogEntry(4, _bytes(schema_key("b", 1)), None, 0))
     assert view.with_digest(".", y) == ()
 
@@ -92,8 +92,8 @@ def test_versions_are_found_by_digest_before_and_after_the_index_is_made() -> No
 def test_ids_far_apart_are_found_as_well() -> None:
     ids = [1, 63, 64, 2**31 - 1, 2]
     view = view_of(*(schema("a", number, each, str(each)) for number, each in enumerate(ids, 1)))
-    assert [view.with_id(".", each)[0].number for each in ids] == [1, 2, 3, 4, 5]
-    assert [view.with_id(".", each) for each in (0, 65, 2**31)] == [(), (), ()]
+    assert [view.with_id(".", schema_id)[0].number for schema_id in ids] == [1, 2, 3, 4, 5]
+    assert [view.with_id(".", schema_id) for schema_id in (0, 65, 2**31)] == [(), (), ()]
     assert sorted(view.tables.ids) == [1, 2, 63, 64, 2**31 - 1]
     assert (2 in view.tables.ids, 0 in view.tables.ids) == (True, False)
 
@@ -137,7 +137,7 @@ def test_a_claim_comes_into_force_when_the_older_record_is_removed() -> None:
     view.index_digests()
     view.apply(LogEntry(2, _bytes(schema_key("a", 1)), None, 0))
     assert by_id(view) == ([("b", 1)], "other")
-    assert [each.subject for each in view.with_digest(".", hashlib.md5(b"other").digest())] == ["b"]
+    assert [version.subject for version in view.with_digest(".", hashlib.md5(b"other").digest())] == ["b"]
     other = view.version("b", 1)
     assert other is not None
     assert view.id_of(".", other.content) == 1
@@ -230,7 +230,7 @@ def test_configs_and_modes_come_and_go() -> None:
 def test_referrers_are_found_until_they_are_gone() -> None:
     reference = [{"name": "n", "subject": "base", "version": 1}]
     view = view_of(schema("base", 1, 1, "b"), schema("a", 1, 2, "x", references=reference))
-    assert [(each.subject, each.number) for each in view.referrers("base", 1)] == [("a", 1)]
+    assert [(referrer.subject, referrer.number) for referrer in view.referrers("base", 1)] == [("a", 1)]
     view.apply(LogEntry(2, _bytes(schema_key("a", 1)), None, 0))
     assert view.referrers("base", 1) == []
 
@@ -242,7 +242,7 @@ def test_a_reference_from_a_context_means_that_contexts_subject() -> None:
         schema(":.c:common", 1, 1, "y"),
         schema(":.c:user", 1, 2, "z", references=reference),
     )
-    assert [each.subject for each in view.referrers(":.c:common", 1)] == [":.c:user"]
+    assert [referrer.subject for referrer in view.referrers(":.c:common", 1)] == [":.c:user"]
     assert view.referrers("common", 1) == []
 
 
@@ -266,7 +266,7 @@ def test_an_overlay_leaves_its_base_as_it_is() -> None:
     assert overlay.with_id(".", 1) == ()
     assert (overlay.highest_id("."), base.highest_id(".")) == (3, 2)
     assert [version.number for version in base.versions("a")] == [1, 2]
-    assert [each.number for each in base.with_id(".", 1)] == [1]
+    assert [version.number for version in base.with_id(".", 1)] == [1]
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,7 @@ def test_every_row_about_a_subject_asks_for_its_right_before_it_looks(ask: Clien
             operation = SINGLE[who]
             implied = {"READ": {"DESCRIBE"}, "WRITE": {"DESCRIBE"}, "DELETE": {"DESCRIBE"}}.get(operation, set())
             held = {operation, *implied, *({"DESCRIBE_CONFIGS"} if operation == "ALTER_CONFIGS" else ())}
-        may = held == {"*"} or all(held & each for each in needed(row.access))
+        may = held == {"*"} or all(held & operations for operations in needed(row.access))
         answer = ask(who, row.method, path, BODIES.get(row.method))
         assert (answer.status_code != 403) is may, (who, answer.text)
         if not may:

@@ -67,8 +67,8 @@ def test_damaged_bytes_give_a_datum_or_a_decode_error(data: st.DataObject) -> No
 
 @pytest.mark.parametrize("seed", range(0, 300, 10))
 def test_seeded_rounds(seed: int) -> None:
-    for each in range(seed, seed + 10):
-        chooser = fuzz.Seeded(each)
+    for number in range(seed, seed + 10):
+        chooser = fuzz.Seeded(number)
         schema, content = fuzz.check_round(chooser)
         fuzz.check_damage(chooser, compile_codec(json.dumps(schema)), content)
         fuzz.check_misfit(chooser, schema, content)
@@ -159,8 +159,8 @@ def test_resolution_equals_fastavro(data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("seed", range(0, 600, 20))
 def test_seeded_resolution(seed: int) -> None:
-    for each in range(seed, seed + 20):
-        check_resolution(fuzz.Seeded(each))
+    for number in range(seed, seed + 20):
+        check_resolution(fuzz.Seeded(number))
 
 
 def check_resolution(chooser: Any) -> None:
@@ -211,9 +211,9 @@ def test_generated_code_agrees_with_the_step_by_step_codec(data: st.DataObject) 
         return
     assert fuzz.same(made.decode(content), walked)
     plain = compile_codec(json.dumps(schema), plain_unions=True)
-    for each in (made, plain):
-        value = each.avro_to_json(content)
-        assert fuzz.same(value, decode_walk.decode(each.plan, content, 0, each._json))
+    for compiled in (made, plain):
+        value = compiled.avro_to_json(content)
+        assert fuzz.same(value, decode_walk.decode(compiled.plan, content, 0, compiled._json))
     assert encode_walk.encode(made.schema, made.avro_to_json(content), made._json) == content
 
 

@@ -174,7 +174,7 @@ def test_deleted_unknown_and_unused_versions(tools: Any, kafka: str, topic: str,
     ids = [client.register(subject, SchemaText(AVRO, f'{{"type": "{kind}"}}')).id for kind in kinds]
     client.delete_version(subject, 2)
     client.delete_version(subject, 3)
-    send_all(kafka, topic, [{"value": framed(each)} for each in (ids[0], ids[1], ids[1], 4_000_000_000)])
+    send_all(kafka, topic, [{"value": framed(schema_id)} for schema_id in (ids[0], ids[1], ids[1], 4_000_000_000)])
     value = counted(tools, topic, "--unused")
     told = {schema["id"]: (schema["known"], schema["versions"]) for schema in value["schemas"]}
     assert told[4_000_000_000] == (False, [])

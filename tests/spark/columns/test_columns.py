@@ -265,4 +265,4 @@ def test_a_value_that_arrow_does_not_hold_is_broken_alone() -> None:
 
 @pytest.mark.parametrize("seed", range(0, 120, 30))
 def test_columns_are_as_of_single_messages(few: None, seed: int) -> None:
-    assert sum(fuzz.check_round(fuzz.Seeded(each), 12) for each in range(seed, seed + 30)) > 10
+    assert sum(fuzz.check_round(fuzz.Seeded(number), 12) for number in range(seed, seed + 30)) > 10

@@ -89,7 +89,7 @@ def test_a_poisoned_message_does_not_stop_a_task(spark: SparkSession, avro: Any,
         "value", subject=subject, registry=avro.registry, mode="PERMISSIVE", data_type="n int"
     ).alias("read")
     found = [row.read for row in data.select(read).collect()]
-    assert [each.value and each.value.n for each in found] == [1, None, None, 2]
+    assert [row.value and row.value.n for row in found] == [1, None, None, 2]
     assert "$.amount: refused by oneOf (at #/definitions/d0/oneOf of the schema); validation was ended" in (
         found[1].error.reason
     )

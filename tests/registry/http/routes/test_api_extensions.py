@@ -109,7 +109,7 @@ def test_an_export_is_imported_as_it_was(shop: Any, make_api: Callable[..., Any]
     assert again.json() == {"imported": {}, "known": 9, "refused": []}
 
     def without_times(api: Any, path: str) -> Any:
-        return [{**each, "ts": 0} for each in api("GET", path).json()]
+        return [{**entry, "ts": 0} for entry in api("GET", path).json()]
 
     everything = "/schemas?subjectPrefix=:*:&deleted=true"
     assert without_times(other, everything) == without_times(shop, everything)
@@ -158,7 +158,7 @@ def test_a_line_that_is_refused_does_not_hold_up_the_others(api: Any, line: Any,
     good = {"subject": "good", "version": 4, "id": 77, "schema": '"long"'}
     report = api.client.post("/import?lines=true", content=f"{json.dumps(line)}\n\n{json.dumps(good)}\n").json()
     assert report["imported"]["schema"] == (2 if refusal is None else 1)
-    assert [each["line"] for each in report["refused"]] == ([] if refusal is None else [1])
+    assert [fault["line"] for fault in report["refused"]] == ([] if refusal is None else [1])
     if refusal is not None:
         assert report["refused"][0]["message"].startswith(refusal)
     assert api("GET", "/subjects/good/versions/4").json()["id"] == 77
