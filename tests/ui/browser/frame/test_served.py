@@ -81,7 +81,7 @@ def test_every_module_exports_what_its_source_does(page: Page) -> None:
 def test_a_joined_module_exists_once(page: Page) -> None:
     page.goto("subjects")
     listed(page, "flights-value")
-    listing = "async () => (await import('/ui/state.js')).overview.value.subject"
+    listing = "async () => (await import('/ui/state/signals.js')).overview.value.subject"
     assert "flights-value" in page.evaluate(listing)
 
 
