@@ -7,6 +7,9 @@ import { html } from "../vendor/ui.js";
  *   `after` stands below the line: notes
  */
 
+/** The style that makes the column of numbers wide enough. @param {number} lines how many there are */
+export const numberedUpTo = (lines) => ({ "--digits": String(lines).length });
+
 const BLOCK = 100;
 const BLOCKS_FROM = 2000;
 
@@ -22,7 +25,9 @@ export function CodeText({ lines, anchor = "L", selected = null, href, wrapped =
     `
   );
   return html`
-    <div class="code ${wrapped ? "wrapped" : "scroll"}" tabindex="0" role="region" aria-label=${label}>
+    <div class="code ${wrapped ? "wrapped" : "scroll"}" style=${numberedUpTo(
+      lines.length,
+    )} tabindex="0" role="region" aria-label=${label}>
       <div class="lines">${lines.length > BLOCKS_FROM ? blocks(shown) : shown}</div>
     </div>
   `;

@@ -1,5 +1,6 @@
 /** A text as lines with numbers that are anchors; a range of lines can be selected, and references are links. */
 
+import { numberedUpTo } from "../../parts/code_text.js";
 import { html } from "../../vendor/ui.js";
 import { segmentsOf } from "../../text/positions.js";
 import { Blocks } from "./blocks.js";
@@ -44,7 +45,7 @@ export function CodeLines({ layout, lines, selected, select, label, links }) {
     select(event.shiftKey && selected ? [Math.min(selected[0], line), Math.max(selected[0], line)] : [line, line]);
   };
   return html`
-    <div class="code wrapped" role="region" aria-label=${label}>
+    <div class="code wrapped" style=${numberedUpTo(lines.count)} role="region" aria-label=${label}>
       <${Blocks} items=${numbers} first=${selected?.[1] ?? 0} render=${(/** @type {number} */ line) => {
         const on = selected !== null && line >= selected[0] && line <= selected[1];
         return html`<div class=${on ? "l on" : "l"} id=${"L" + line} key=${line}>

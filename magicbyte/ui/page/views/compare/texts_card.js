@@ -1,6 +1,7 @@
 /** The card with both texts and the notes under their lines. */
 
 import { LinkButton } from "../../parts/buttons.js";
+import { numberedUpTo } from "../../parts/code_text.js";
 import { Empty } from "../../parts/states.js";
 import { href, path } from "../../state/routes.js";
 import { fold, scopeAt, scopesOf } from "../../text/folds.js";
@@ -94,7 +95,9 @@ function Compared({ loaded, rows, subject, split, whole, current }) {
     const found = hints.get(under);
     return found && comparison && html`<${FindingNotes} hints=${found} comparison=${comparison} subject=${subject} />`;
   };
-  return html`<div class="code" onMouseDown=${chooseSide}>
+  return html`<div class="code" style=${
+    numberedUpTo(Math.max(before.lines.count, after.lines.count))
+  } onMouseDown=${chooseSide}>
     ${notesUnder(-1)}
     ${rows.every((line) => line.same) && html`<p class="same-texts s dim">The texts are the same, token by token.</p>`}
     <${DiffText}

@@ -62,6 +62,9 @@ export const Crumb = ({ items }) =>
 /** Tabs that need an outline or a graph, which only our registry has. */
 const OF_OURS = new Set(["fields", "references"]);
 
+/** Tabs with a number, which comes later than the words and has its place from the start. */
+const COUNTED = new Set(["fields", "evolution", "references"]);
+
 /** @param {{subject: string, number: number | string, tab?: string, counts: Record<string, any>}} props */
 function Tabs({ subject, number, tab, counts }) {
   const at = path`/subjects/${subject}/versions/${number}`;
@@ -83,7 +86,7 @@ function Tabs({ subject, number, tab, counts }) {
     ${
     served.map(([key, words, address]) =>
       html`<a key=${key} href=${address} aria-current=${key === tab ? "page" : undefined}>${words}${
-        counts[key] !== undefined && counts[key] !== null ? html`<span class="n num">${counts[key]}</span>` : null
+        COUNTED.has(key) && html`<span class="n num">${counts[key]}</span>`
       }</a>`
     )
   }

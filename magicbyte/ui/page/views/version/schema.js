@@ -27,21 +27,7 @@ export function VersionSchema({ data, subject, query }) {
   const selected = rangeOf(route.value.hash);
   const links = useMemo(() => linksOf(data.references ?? []), [data.references]);
   useEffect(() => {
-    if (!selected) return;
-    // Lines are laid out when they come near, which moves others: look again for a second.
-    const end = performance.now() + 1000;
-    let frame = 0;
-    const show = () => {
-      const line = document.getElementById(`L${selected[0]}`);
-      const at = line?.getBoundingClientRect().top ?? -1;
-      if (at < 0 || at > innerHeight) line?.scrollIntoView({ block: "center" });
-      if (performance.now() < end) frame = requestAnimationFrame(show);
-    };
-    show();
-    const stop = () => cancelAnimationFrame(frame);
-    addEventListener("wheel", stop, { once: true });
-    addEventListener("keydown", stop, { once: true });
-    return stop;
+    if (selected) document.getElementById(`L${selected[0]}`)?.scrollIntoView({ block: "center" });
   }, [layout]);
   /** @param {[number, number]} range */
   const select = (range) => {
