@@ -23,7 +23,7 @@ from spark_avro.pipeline.formats import table_formats
 from spark_avro.pipeline.run.batch import BatchRunner
 from spark_avro.pipeline.run.running import Running
 
-_PACKAGE = str(Path(spark_avro.pipeline.__code__.co_filename).parent) + os.sep
+_PACKAGE = str(Path(str(spark_avro.__file__)).parent / "pipeline") + os.sep
 
 
 def die_at(pipeline: str, step: int) -> None:
