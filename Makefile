@@ -26,7 +26,7 @@ TESTS_platform := tests/platform tests/kit tests/structure tests/install tests/m
 TESTS_brokers := $(shell grep -rlw --include='test_*.py' 'kafka\|temporary_broker' tests/registry) tests/rest tests/platform/test_broker.py
 TESTS := $(if $(AREA),$(TESTS_$(AREA)),tests)
 # A test waits for servers half of its time, so two processes share the work.
-IN_TWO := -n 2 --dist loadgroup
+IN_TWO := -n 2
 BENCHES := $(filter-out bench/kit/%,$(wildcard $(if $(AREA),bench/$(AREA)/*.py bench/$(AREA)*.py,bench/*/*.py bench/*.py)))
 
 .PHONY: demo up test test-all test-rest test-clients test-install test-versions test-spark test-brokers test-upgrade lint bench chaos fuzz lock vendor clean

@@ -7,7 +7,6 @@ import tempfile
 import uuid
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,16 +17,22 @@ if TYPE_CHECKING:
     from tests.clients.secured_registry import SecuredRegistry
 
 
-_TESTS = Path(__file__).parent
+#: Tests with processes of their own, which share nothing that is worth waiting for.
+_ALONE = ("tests/spark/elsewhere/", "tests/spark/pipeline/sinks/test_killed.py", "tests/spark/pipeline/sinks/test_lake")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Keep the tests of a file in one process of `make test`, and those of Spark, which share a session."""
-    for item in items:
-        if item.get_closest_marker("xdist_group") is not None:
-            continue
-        file = item.path.relative_to(_TESTS)
-        item.add_marker(pytest.mark.xdist_group("spark" if file.parts[0] == "spark" else str(file)))
+    from xdist.scheduler import LoadScopeScheduling  # noqa: PLC0415  not in every environment
+
+    class _ByServers(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            if nodeid.startswith(_ALONE):
+                return nodeid
+            return "spark" if nodeid.startswith("tests/spark/") else nodeid.partition("::")[0]
+
+    return _ByServers(config, log)
 
 
 @pytest.fixture(scope="session")

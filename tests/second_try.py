@@ -8,21 +8,18 @@ run again.
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 _MOST = 3
-#: What pytest-xdist appends to the id of a test: see `pytest_collection_modifyitems` in conftest.py.
-_GROUP = re.compile(r"@[\w/.-]+$")
 _LAST_FAILED = Path(".pytest_cache/v/cache/lastfailed")
 
 
 def failed_tests() -> list[str]:
     """The ids of the tests that failed in the last run."""
     failed = json.loads(_LAST_FAILED.read_text()) if _LAST_FAILED.exists() else {}
-    return sorted(_GROUP.sub("", test) for test in failed)
+    return sorted(failed)
 
 
 def main() -> int:

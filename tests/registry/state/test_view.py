@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from registry.log.port import LogEntry
+from registry.state.lookup import named
 from registry.state.model import Config, Posted
 from registry.state.records import Key
-from registry.state.view import RECENT_ENTRIES, View, named
+from registry.state.view import RECENT_ENTRIES, View
 
 
 def view_of(*records: tuple[dict[str, Any] | bytes | None, dict[str, Any] | bytes | None]) -> View:

@@ -16,10 +16,7 @@ ZOMBIES = ("zombie-kafka", "zombie-sqlite", "zombie-postgresql")
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-# Each has processes of its own, so they need not wait for the tests that share a session.
-@pytest.mark.parametrize(
-    "sink", [pytest.param(sink, marks=pytest.mark.xdist_group(sink)) for sink in (*SINKS, *ZOMBIES, "naive")]
-)
+@pytest.mark.parametrize("sink", [*SINKS, *ZOMBIES, "naive"])
 def test_each_row_is_there_once_when_drivers_are_killed(sink: str) -> None:
     run = subprocess.run(
         [
