@@ -7,9 +7,12 @@ import tempfile
 import uuid
 import warnings
 from collections.abc import Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import httpx
 import pytest
+from httpx._transports import default
 
 from magicbyte.testing import temporary_broker
 
@@ -19,6 +22,15 @@ if TYPE_CHECKING:
 
 #: Tests with processes of their own, which share nothing that is worth waiting for.
 _ALONE = ("tests/spark/elsewhere/", "tests/spark/pipeline/sinks/test_killed.py", "tests/spark/pipeline/sinks/test_lake")
+
+
+def pytest_configure() -> None:
+    """Let all clients with the same trust share one TLS context.
+
+    Each client of httpx reads the world's certificate authorities, even for an http:// URL. That took most of the CPU
+    of tests that make a client for each request.
+    """
+    default.create_ssl_context = cache(httpx.create_ssl_context)  # type: ignore[attr-defined]
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -55,20 +55,19 @@ class Writers:
             time.sleep(0.005)
 
     def _write(self, number: int) -> None:
-        while not self._stop.is_set():
-            subject = f"s{number % 7}-{number}"
-            try:
-                response = httpx.post(
-                    f"{self._url}/subjects/{subject}/versions", json={"schema": schema(number)}, timeout=20
-                )
-            except httpx.HTTPError:
-                time.sleep(0.05)
-                continue
-            if response.status_code == 200:
-                self.answered[number] = (subject, response.json()["id"])
-                number += WRITERS
-            else:
-                time.sleep(0.05)
+        with httpx.Client(base_url=self._url, timeout=20) as client:
+            while not self._stop.is_set():
+                subject = f"s{number % 7}-{number}"
+                try:
+                    response = client.post(f"/subjects/{subject}/versions", json={"schema": schema(number)})
+                except httpx.HTTPError:
+                    time.sleep(0.05)
+                    continue
+                if response.status_code == 200:
+                    self.answered[number] = (subject, response.json()["id"])
+                    number += WRITERS
+                else:
+                    time.sleep(0.05)
 
 
 def schema(number: int) -> str:
@@ -101,10 +100,11 @@ def kill_under_writes(kills: int, **registry: Any) -> tuple[int, list[str]]:
         server.start()
         ids = [schema_id for _, schema_id in writers.answered.values()]
         problems = [] if len(set(ids)) == len(ids) else ["an id was answered for two schemas"]
-        for number, (subject, schema_id) in writers.answered.items():
-            found = httpx.get(f"{server.url}/subjects/{subject}/versions/latest", timeout=20).json()
-            if (found.get("id"), found.get("schema")) != (schema_id, schema(number)):
-                problems.append(f"{subject} was answered with id {schema_id}, and is {found}")
+        with httpx.Client(base_url=server.url, timeout=20) as client:
+            for number, (subject, schema_id) in writers.answered.items():
+                version = client.get(f"/subjects/{subject}/versions/latest").json()
+                if (version.get("id"), version.get("schema")) != (schema_id, schema(number)):
+                    problems.append(f"{subject} was answered with id {schema_id}, and is {version}")
     return len(writers.answered), problems
 
 
