@@ -14,7 +14,7 @@ from spark_avro.pipeline.file.sinks import DeltaSink, IcebergSink, Upsert
 from spark_avro.pipeline.file.sql_text import Sql
 from spark_avro.pipeline.ports import BatchIdentity, SinkContext, SinkRefused
 from spark_avro.pipeline.sinks import open_sink
-from tests.spark.pipeline.lake_session import lake_session
+from tests.spark.pipeline.sinks.lake_session import lake_session
 
 Rows = Callable[..., DataFrame]
 Batch = Callable[..., BatchIdentity]

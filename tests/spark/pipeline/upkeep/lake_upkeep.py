@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from spark_avro.pipeline.upkeep.backfill import backfill
 from spark_avro.pipeline.upkeep.compact import compact
-from tests.spark.pipeline.lake_session import lake_session
+from tests.spark.pipeline.sinks.lake_session import lake_session
 from tests.spark.pipeline.upkeep.test_upkeep import HOUR, ROWS, written
 
 
