@@ -6,6 +6,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import cache
 from urllib.parse import urlsplit
 
 import pytest
@@ -41,11 +42,17 @@ def start_registry() -> Iterator[Start]:
         yield lambda **properties: a_registry(stack, **properties)
 
 
-@pytest.fixture(scope="module", params=SERVERS)
-def server(request: pytest.FixtureRequest) -> Iterator[ServerProcess]:
-    """A server as it comes: in turn each that there is."""
+@pytest.fixture(scope="session")
+def plain_server() -> Iterator[Callable[[str], ServerProcess]]:
+    """Gives a server without settings by its kind; each is started once."""
     with ExitStack() as stack:
-        yield SERVERS[request.param](stack)
+        yield cache(lambda kind: SERVERS[kind](stack))
+
+
+@pytest.fixture(params=SERVERS)
+def server(request: pytest.FixtureRequest, plain_server: Callable[[str], ServerProcess]) -> ServerProcess:
+    """A server without settings, which other tests use too: in turn each that there is."""
+    return plain_server(request.param)
 
 
 class Raw:
