@@ -6,6 +6,7 @@ import { listenForKeys } from "./frame/keyboard.js";
 import { followListing } from "./state/live_listing.js";
 import { Questions } from "./parts/dialogs.js";
 import { Failure, Loading } from "./parts/states.js";
+import { absolute } from "./parts/times.js";
 import { Toasts } from "./parts/toasts.js";
 import { arrival, listen, placeOfEntry, ROOT, route } from "./state/routes.js";
 import { SearchDialog } from "./search/palette.js";
@@ -71,7 +72,6 @@ function View() {
 
   useEffect(() => {
     document.title = `${title} - ${config.value.name ? config.value.name + " - " : ""}Magicbyte`;
-    document.body.dataset.printed = `${location.href}, ${new Date().toLocaleString("en-GB")}`;
   });
   useEffect(() => {
     setError(null);
@@ -174,6 +174,11 @@ function soon(attempt) {
   return stop;
 }
 
+/** A printed page ends with its address and the time. */
+function notePrinting() {
+  addEventListener("beforeprint", () => document.body.dataset.printed = `${location.href}, ${absolute(Date.now())}`);
+}
+
 /** The icon's address must not depend on the page's: the browser reads it again after each change of the address. */
 function fixIcon() {
   const icon = /** @type {HTMLLinkElement | null} */ (document.querySelector('link[rel="icon"]'));
@@ -183,6 +188,7 @@ function fixIcon() {
 async function start() {
   followTheme();
   fixIcon();
+  notePrinting();
   try {
     config.value = { ...config.value, ...(await call("GET", "/config.json", { base: "ui" })).data };
   } catch {

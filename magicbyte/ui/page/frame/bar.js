@@ -13,6 +13,7 @@ import { config, context, me, online, overview } from "../state/signals.js";
 import { namesOf } from "../search/matching.js";
 import { theme, THEMES } from "./theme.js";
 import { html, useEffect, useState } from "../vendor/ui.js";
+import { grouped } from "../text/grouped.js";
 
 /** Path, words, and the beginnings of the paths that belong to it. @type {[string, string, string[]][]} */
 const PLACES = [
@@ -84,7 +85,7 @@ function Live() {
   if (!online.value.up) return html`<span class="live gone"><span class="words">not reachable</span></span>`;
   if (!node) return null;
   const role = node.leader === undefined ? "connected" : node.leader ? "leader" : "follower";
-  const offset = node.offset !== undefined && node.offset >= 0 ? `, offset ${node.offset.toLocaleString("en")}` : "";
+  const offset = node.offset !== undefined && node.offset >= 0 ? `, offset ${grouped(node.offset)}` : "";
   return html`<span class="live num" title=${node.leaderUrl ? `The leader is ${node.leaderUrl}` : undefined}>
     <span class="words">${role}${offset}</span><span class="hidden-text">${role}</span>
   </span>`;

@@ -1,5 +1,6 @@
 /** Buttons, links that look like them, chips and segmented controls. */
 import { html, useId } from "../vendor/ui.js";
+import { grouped } from "../text/grouped.js";
 
 /**
  * A button. When disabled with a reason it keeps the focus and shows the reason.
@@ -37,7 +38,7 @@ export const Chip = ({ pressed, count, onClick, children, ...rest }) =>
   html`<button type="button" class="chip" aria-pressed=${String(Boolean(pressed))} onClick=${onClick} ...${rest}>
     ${children}${
     count !== undefined && count !== null && html`
-      <b class="num">${count.toLocaleString("en")}</b>
+      <b class="num">${grouped(count)}</b>
     `
   }
   </button>`;

@@ -8,6 +8,7 @@ export const clock = stored("clock", "local");
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /**
  * A time in few words: `now`, `2 min`, `1 h`, `yesterday`, `3 days`, `12 Nov`, `12 Nov 2024`.
@@ -21,28 +22,45 @@ export function ago(ms, now = Date.now()) {
   if (passed < DAY) return `${Math.floor(passed / HOUR)} h`;
   if (passed < 2 * DAY) return "yesterday";
   if (passed < 7 * DAY) return `${Math.floor(passed / DAY)} days`;
-  const sameYear = new Date(ms).getUTCFullYear() === new Date(now).getUTCFullYear();
-  return new Date(ms).toLocaleDateString("en-GB", {
-    day: "numeric",
-    month: "short",
-    year: sameYear ? undefined : "numeric",
-    timeZone: clock.value === "utc" ? "UTC" : undefined,
-  });
+  const date = new Date(ms);
+  const sameYear = date.getUTCFullYear() === new Date(now).getUTCFullYear();
+  return sameYear ? dayOf(date) : `${dayOf(date)} ${partsOf(date).year}`;
 }
+
+/** Whether a number of milliseconds is a time that can be shown. @param {number} ms */
+export const isTime = (ms) => Number.isFinite(new Date(ms).getTime());
+
+/** The time of day, to the millisecond, in the chosen clock. @param {number} ms */
+export const timeOfDay = (ms) => partsOf(new Date(ms)).time;
 
 /** The absolute time, to the second, in the chosen clock. @param {number} ms */
 export function absolute(ms) {
-  const text = new Date(ms).toLocaleString("en-GB", {
-    dateStyle: "medium",
-    timeStyle: "medium",
-    timeZone: clock.value === "utc" ? "UTC" : undefined,
-  });
+  const date = new Date(ms);
+  const { year, time } = partsOf(date);
+  const text = `${dayOf(date)} ${year}, ${time.slice(0, 8)}`;
   return clock.value === "utc" ? text + " UTC" : text;
+}
+
+/** @param {Date} date */
+function dayOf(date) {
+  const { day, month } = partsOf(date);
+  return `${day} ${MONTHS[month]}`;
+}
+
+/** A time in the chosen clock. Making a formatter of Intl takes longer than a screen of rows. @param {Date} date */
+function partsOf(date) {
+  const shown = clock.value === "utc" ? date : new Date(date.getTime() - date.getTimezoneOffset() * MINUTE);
+  return {
+    year: shown.getUTCFullYear(),
+    month: shown.getUTCMonth(),
+    day: shown.getUTCDate(),
+    time: shown.toISOString().slice(11, 23),
+  };
 }
 
 /** @param {{ms: number | null | undefined, full?: boolean}} props `full`: the absolute time is shown */
 export function Time({ ms, full = false }) {
-  if (!ms || !Number.isFinite(ms)) return html`<span class="faint">unknown</span>`;
+  if (!ms || !isTime(ms)) return html`<span class="faint">unknown</span>`;
   return html`<time class="num" datetime=${new Date(ms).toISOString()} title=${absolute(ms)}>${
     full ? absolute(ms) : ago(ms)
   }</time>`;

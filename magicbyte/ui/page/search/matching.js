@@ -3,21 +3,37 @@ import { splitSubject } from "../state/listing_columns.js";
 
 /** @typedef {import("../state/types.d.ts").Overview} Overview */
 /** @typedef {{type?: string, own?: boolean, deleted?: boolean}} Chips */
-/** @typedef {{context: string[], name: string[], lower: string[]}} Names */
 
-/** The names in parts, once for each listing. @type {WeakMap<string[], Names>} */
+/** The subjects' names in parts. */
+class Names {
+  /** @type {string[] | null} */
+  #lower = null;
+
+  /** @param {string[]} subjects */
+  constructor(subjects) {
+    /** Of each subject; empty for the default context. @type {string[]} */
+    this.context = [];
+    /** @type {string[]} */
+    this.name = [];
+    for (const subject of subjects) {
+      const { context, name } = splitSubject(subject);
+      this.context.push(context);
+      this.name.push(name);
+    }
+  }
+
+  /** The names in lower case: the first rows are shown before somebody searches. */
+  get lower() {
+    return this.#lower ??= this.name.map((name) => name.toLowerCase());
+  }
+}
+
+/** Made once for each listing. @type {WeakMap<string[], Names>} */
 const NAMES = new WeakMap();
 
 /** @param {Overview} listing @returns {Names} */
 export function namesOf(listing) {
-  const kept = NAMES.get(listing.subject);
-  if (kept) return kept;
-  const split = listing.subject.map(splitSubject);
-  const names = {
-    context: split.map((part) => part.context),
-    name: split.map((part) => part.name),
-    lower: split.map((part) => part.name.toLowerCase()),
-  };
+  const names = NAMES.get(listing.subject) ?? new Names(listing.subject);
   NAMES.set(listing.subject, names);
   return names;
 }
@@ -34,12 +50,13 @@ export function matching(listing, query, context, chips, among = null) {
   const inContext = query.context === null ? context : query.context === "." ? "" : query.context;
   const words = query.id && query.words.length === 1 ? [] : query.words;
   const wantsDeleted = chips.deleted || query.deleted === "true";
+  const all = words.length === 0 && !query.id && !query.type && !query.level && !query.topic;
   const rows = [];
   const counts = { all: 0, AVRO: 0, JSON: 0, PROTOBUF: 0, own: 0, deleted: 0, elsewhere: 0, total: 0 };
   for (let at = 0; at < listing.subject.length; at++) {
     const here = names.context[at] === inContext;
     if (here && !listing.deleted[at]) counts.total++;
-    if (among ? !among.has(listing.subject[at]) : !fits(listing, names, at, query, words)) continue;
+    if (among ? !among.has(listing.subject[at]) : !all && !fits(listing, names, at, query, words)) continue;
     if (!here) {
       counts.elsewhere++;
       continue;

@@ -10,6 +10,7 @@ import { html, signal, useEffect, useMemo, useRef, useState } from "../vendor/ui
 import { isPinned, noteVisits, togglePin } from "./recent.js";
 import { localResults } from "./results.js";
 import { useRegistryResults } from "./registry_results.js";
+import { grouped } from "../text/grouped.js";
 
 export const searching = signal(false);
 
@@ -101,9 +102,7 @@ function Palette({ onClose }) {
           ${groups.map((group) =>
             html`<div role="group" aria-label=${group.title} key=${group.title}>
       <p class="found-title" aria-hidden="true">${group.title}${
-              group.count === undefined
-                ? null
-                : html`<span class="num faint">${group.count.toLocaleString("en")}</span>`
+              group.count === undefined ? null : html`<span class="num faint">${grouped(group.count)}</span>`
             }</p>
       ${
               group.items.map((item) => {

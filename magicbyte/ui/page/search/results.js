@@ -8,6 +8,7 @@ import { addressOf } from "../views/list/addresses.js";
 import { matching, namesOf } from "./matching.js";
 import { marked, readQuery } from "./query.js";
 import { pinned, recent, shownName } from "./recent.js";
+import { grouped } from "../text/grouped.js";
 
 /**
  * @typedef {{key: string, address: string, parts: {text: string, hit: boolean}[], note?: string, badge?: any,
@@ -98,7 +99,7 @@ function nameGroup(typed) {
       /** @type {any} */ ({
         key: "all",
         address: href("/subjects", { q: typed }),
-        parts: [{ text: `All ${rows.length.toLocaleString("en")} in the list`, hit: false }],
+        parts: [{ text: `All ${grouped(rows.length)} in the list`, hit: false }],
       }),
     );
   }

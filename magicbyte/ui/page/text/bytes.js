@@ -4,6 +4,7 @@
  * A message begins with its frame: a zero and a schema id in four bytes, or a one and a guid in sixteen; for Protobuf
  * the message indexes follow.
  */
+import { grouped } from "./grouped.js";
 
 /** @typedef {"hex" | "base64" | "escapes"} Form */
 /** @typedef {{bytes: Uint8Array, form: Form} | {error: string, at: number}} Parsed */
@@ -178,7 +179,7 @@ export function cells(bytes, { index = null, framed = true } = {}) {
     }
   }
   const left = bytes.length - (parts.at(-1)?.to ?? 0);
-  add("payload", bytes.length, `${left.toLocaleString("en")} ${left === 1 ? "byte" : "bytes"}`);
+  add("payload", bytes.length, `${grouped(left)} ${left === 1 ? "byte" : "bytes"}`);
   return parts;
 }
 

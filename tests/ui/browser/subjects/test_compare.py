@@ -106,6 +106,8 @@ def test_print_is_light_unified_and_unfolded(open_page: OpenPage) -> None:
     assert removed["y"] < added["y"]
     assert page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--ink').trim()") == "#000000"
     assert page.pdf().startswith(b"%PDF")
+    address = page.url
+    assert (page.locator("body").get_attribute("data-printed") or "").startswith(f"{address}, ")
 
 
 def test_folds_open_and_the_whole_text_is_shown(page: Page) -> None:

@@ -1,6 +1,7 @@
 /** Long lists of lines: laid out by the hundred, and shown in parts when there are very many. */
 
 import { html, useState } from "../../vendor/ui.js";
+import { grouped } from "../../text/grouped.js";
 
 /** @import { Child } from "../../state/types.d.ts" */
 
@@ -34,9 +35,9 @@ export function Blocks({ items, render, first = 0 }) {
     const left = items.length - shown;
     blocks.push(html`
       <p class="more no-print" key="more">
-        <span class="dim s">${left.toLocaleString("en")} more lines are not shown yet.</span>
+        <span class="dim s">${grouped(left)} more lines are not shown yet.</span>
         <button type="button" class="btn small" onClick=${() => setLimit(shown + STEP)}>
-              Show ${Math.min(STEP, left).toLocaleString("en")} more
+              Show ${grouped(Math.min(STEP, left))} more
             </button>
       </p>
     `);

@@ -5,6 +5,7 @@ import { html } from "../../vendor/ui.js";
 import { segmentsOf } from "../../text/positions.js";
 import { Blocks } from "./blocks.js";
 import { Segments } from "./segments.js";
+import { grouped } from "../../text/grouped.js";
 
 /** @import { Layout } from "../../text/pretty.js" */
 /** @import { Lines } from "../../text/positions.js" */
@@ -66,7 +67,7 @@ function LineText({ layout, lines, line, links }) {
   const left = length - LONGEST;
   return left > 0
     ? html`${text.slice(0, LONGEST)}<span class="faint"> ... ${
-      left.toLocaleString("en")
+      grouped(left)
     } more characters; the download has them</span>`
     : text;
 }

@@ -1,4 +1,5 @@
 /** The sentences of Compare and Evolution: verdicts, changes and levels in words. */
+import { grouped } from "../../text/grouped.js";
 
 /** @import { Change, Comparison, Direction, Finding, OutlineNode, Side } from "../../text/answers.d.ts" */
 
@@ -6,12 +7,12 @@ const NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "e
 
 /** @param {number} count */
 export function numberWord(count) {
-  return NUMBERS[count] ?? count.toLocaleString("en");
+  return NUMBERS[count] ?? grouped(count);
 }
 
 /** A count with its noun: `1 change`, `3 changes`. @param {number} count @param {string} one @param {string} [many] */
 export function counted(count, one, many = one + "s") {
-  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+  return `${grouped(count)} ${count === 1 ? one : many}`;
 }
 
 /** How a side is called: `version 3`, `version 3 of orders-value`, `the proposed text`. */

@@ -15,6 +15,7 @@ import { Cells, Dump } from "../topics/messages/cells.js";
 import { SchemaOf } from "../topics/messages/decoded.js";
 import { ReadAs } from "../topics/messages/read_as.js";
 import { textOf, ValueText } from "../topics/messages/value_text.js";
+import { grouped } from "../../text/grouped.js";
 
 /** @typedef {import("../../text/bytes.js").Form} Form */
 
@@ -66,7 +67,7 @@ export default function DecodePage(_props) {
           <span class="grow"></span>
           ${
     parsed && "bytes" in parsed && html`
-      <span class="dim s num">${parsed.bytes.length.toLocaleString("en")} bytes</span>
+      <span class="dim s num">${grouped(parsed.bytes.length)} bytes</span>
       <${CopyButton} kind="quiet small" text=${toHex(parsed.bytes)} what="Hexadecimal copied">hex</${CopyButton}>
                   <${CopyButton} kind="quiet small" text=${toBase64(
                     parsed.bytes,
@@ -155,7 +156,7 @@ function Message({ bytes, as, raw, onAs, onRaw, onBytes }) {
               </section>
         `}
         <details class="card bytes">
-      <summary>All ${bytes.length.toLocaleString("en")} bytes</summary>
+      <summary>All ${grouped(bytes.length)} bytes</summary>
       <${Dump} bytes=${bytes} index=${decoded?.bytes?.index} framed=${framed} />
     </details>
   `;

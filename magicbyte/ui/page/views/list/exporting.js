@@ -5,6 +5,7 @@ import { copy } from "../../parts/copying.js";
 import { Menu } from "../../parts/menus.js";
 import { toast } from "../../parts/toasts.js";
 import { html } from "../../vendor/ui.js";
+import { grouped } from "../../text/grouped.js";
 
 const WHOLE = { method: "GET", path: "/export" };
 
@@ -14,7 +15,7 @@ export function ExportMenu({ listing, rows, filtered }) {
   return html`<${Menu} label="Export" items=${[
     { label: "Everything, with ids and settings", onClick: exportAll },
     filtered && rows.length > 0
-      ? { label: `The ${rows.length.toLocaleString("en")} shown, and what they refer to`, onClick: shown }
+      ? { label: `The ${grouped(rows.length)} shown, and what they refer to`, onClick: shown }
       : null,
     "-",
     { label: "Copy as curl", onClick: () => copy(curl(WHOLE), "curl command copied") },

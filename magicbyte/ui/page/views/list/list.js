@@ -21,6 +21,7 @@ import { Peek } from "./peek.js";
 import { SelectedBar } from "./selected_bar.js";
 import { SubjectTable } from "./table.js";
 import { addressOf } from "./addresses.js";
+import { grouped } from "../../text/grouped.js";
 
 const URL_DELAY_MS = 250;
 
@@ -104,7 +105,7 @@ function Listed({ listing, query }) {
     act();
   };
   const words = place === "names" ? read.words : [];
-  const total = counts.total.toLocaleString("en");
+  const total = grouped(counts.total);
   const filtered = typed || type || own || deleted;
 
   return html`
@@ -112,9 +113,7 @@ function Listed({ listing, query }) {
       <div class="page list-page" onPointerDown=${writeTyped}>
         <div class="page-head">
           <h1 tabindex="-1">Subjects</h1>
-          <span class="faint num count" role="status">${filtered
-            ? `${rows.length.toLocaleString("en")} of ${total}`
-            : total}</span>
+          <span class="faint num count" role="status">${filtered ? `${grouped(rows.length)} of ${total}` : total}</span>
           <span class="grow"></span>
           ${hasOverview() && html`<${ExportMenu} listing=${listing} rows=${rows} filtered=${Boolean(filtered)} />`}
           <${LinkButton} kind="primary" href=${href("/new")} reason=${may("register").reason}>New schema</${LinkButton}>
@@ -197,8 +196,8 @@ function Brief({ listing }) {
   const { count, versions, newest } = useMemo(() => summary(listing, context.value), [listing, context.value]);
   return html`
     <h2>${context.value ? `Context ${context.value}` : "This registry"}</h2>
-    <p class="dim s num">${count.toLocaleString("en")} subjects${hasOverview() &&
-      `, ${versions.toLocaleString("en")} versions`}</p>
+    <p class="dim s num">${grouped(count)} subjects${hasOverview() &&
+      `, ${grouped(versions)} versions`}</p>
     ${hasOverview() && html`<section class="peek-part"><h3>Changed last</h3>
           ${
       newest.map((at) => {

@@ -5,6 +5,7 @@ import { setQuery } from "../../state/routes.js";
 import { matching } from "../../search/matching.js";
 import { context } from "../../state/signals.js";
 import { html } from "../../vendor/ui.js";
+import { grouped } from "../../text/grouped.js";
 
 /** @param {{listing: any, read: import("../../search/query.js").SearchQuery, place: string, found: any, counts: any, filters: {type: string, own: boolean, deleted: boolean}}} props */
 export function NothingFound({ listing, read, place, found, counts, filters }) {
@@ -30,14 +31,14 @@ export function NothingFound({ listing, read, place, found, counts, filters }) {
     ${
     counts.elsewhere > 0 &&
     html`<p>Other contexts have ${
-      counts.elsewhere.toLocaleString("en")
+      grouped(counts.elsewhere)
     }: choose one in the bar, or search with <span class="mono">context:</span></p>`
   }
     <div class="row">${
     ways.filter(([, count]) => count !== 0).map(([label, count, patch]) =>
       html`<${Button} key=${label} onClick=${() => setQuery(patch)}>${label}${
         count !== null && html`
-          <b class="num">${count.toLocaleString("en")}</b>
+          <b class="num">${grouped(count)}</b>
         `
       }</${Button}>`
     )

@@ -122,6 +122,8 @@ function Row({ facts, index, words, on, selected, excerpt, onPeek }) {
  */
 function useWindow(body, count) {
   const [first, setFirst] = useState(0);
+  // The first rows come without those around them: they are on the screen sooner.
+  const [around, setAround] = useState(0);
   const [height, setHeight] = useState(globalThis.innerHeight ?? 800);
   useEffect(() => {
     let frame = 0;
@@ -131,20 +133,22 @@ function useWindow(body, count) {
       // Steps of some rows, so that most frames change nothing.
       setFirst(Math.max(0, Math.floor(-top / ROW / 6) * 6 - AROUND));
       setHeight(innerHeight);
+      setAround(AROUND);
     };
     const later = () => {
       frame ||= requestAnimationFrame(measure);
     };
     addEventListener("scroll", later, { passive: true });
     addEventListener("resize", later);
-    later();
+    // After the frame with the first rows.
+    frame = requestAnimationFrame(() => frame = requestAnimationFrame(measure));
     return () => {
       cancelAnimationFrame(frame);
       removeEventListener("scroll", later);
       removeEventListener("resize", later);
     };
   }, [count]);
-  const size = Math.ceil(height / ROW) + 2 * AROUND + 6;
+  const size = Math.ceil(height / ROW) + 2 * around + 6;
   const start = Math.min(first, Math.max(0, count - size));
   return [start, Math.min(count, start + size)];
 }

@@ -14,6 +14,7 @@ import { config, me, overview } from "../../state/signals.js";
 import { html, useEffect } from "../../vendor/ui.js";
 import { Changes } from "./changes.js";
 import { Transfer } from "./transfer.js";
+import { grouped } from "../../text/grouped.js";
 
 export default function Registry() {
   useEffect(() => {
@@ -50,7 +51,7 @@ function Node() {
   const facts = [
     ["Role", node.leader === undefined ? "connected" : node.leader ? "leader" : "follower"],
     ["Leader", node.leaderUrl && html`<span class="mono">${node.leaderUrl}</span>`],
-    ["Offset", node.offset !== undefined && html`<span class="num">${node.offset.toLocaleString("en")}</span>`],
+    ["Offset", node.offset !== undefined && html`<span class="num">${grouped(node.offset)}</span>`],
     ["Behind the log by", node.lag ? html`<span class="num">${node.lag}</span>` : null],
     ["Problem", node.problem || null],
     ["Version", version.data?.data?.version ? html`<span class="mono">${version.data.data.version}</span>` : null],
@@ -116,7 +117,7 @@ function Counts() {
         ${(hasOverview() ? counts : counts.filter(([name]) => NAMED.has(name))).map(([name, count, address]) =>
           html`
             <dt>${address ? html`<a class="link" href=${address}>${name}</a>` : name}</dt>
-            <dd class="num r">${count.toLocaleString("en")}</dd>
+            <dd class="num r">${grouped(count)}</dd>
           `
         )}
       </dl>

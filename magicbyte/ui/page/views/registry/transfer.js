@@ -9,6 +9,7 @@ import { readListing } from "../../state/live_listing.js";
 import { may } from "../../state/signals.js";
 import { html, useId, useState } from "../../vendor/ui.js";
 import { exportAll } from "../list/exporting.js";
+import { grouped } from "../../text/grouped.js";
 
 const MOST_REFUSALS = 20;
 
@@ -76,7 +77,7 @@ export function Transfer() {
             ${report?.dryRun && file && !busy && html`
               <div class="row wrap">
                 <${Button} kind="primary" reason=${nothing ? "Everything is there already." : ""} onClick=${() =>
-                  run(file, handWritten, false)}>Import ${written(report).toLocaleString("en")}</${Button}></div>
+                  run(file, handWritten, false)}>Import ${grouped(written(report))}</${Button}></div>
             `}
           </div>
         </div>

@@ -9,6 +9,7 @@ import { config } from "../../state/signals.js";
 import { html, useState } from "../../vendor/ui.js";
 import { BrokerStrip, FromBroker, NoProxy, useBroker } from "./broker.js";
 import { count, TopicHead } from "./head.js";
+import { grouped } from "../../text/grouped.js";
 
 /** @typedef {{id: string, state: string, lags: rest.Lag[]}} Behind */
 
@@ -38,8 +39,8 @@ export default function GroupsPage({ params: { topic } }) {
                         onClick=${() => setMost(most + STEP)}>Ask ${Math.min(
                           STEP,
                           found.left,
-                        )} more groups</${Button}> <span class="dim s">${found.left.toLocaleString(
-                          "en",
+                        )} more groups</${Button}> <span class="dim s">${grouped(
+                          found.left,
                         )} groups were not asked yet.</span></p>
                   `
                 }`

@@ -5,6 +5,7 @@ import { Crumb } from "../subject/subject_head.js";
 import { href, path } from "../../state/routes.js";
 import { config } from "../../state/signals.js";
 import { html, signal, useEffect } from "../../vendor/ui.js";
+import { grouped } from "../../text/grouped.js";
 
 /** @typedef {import("../../api/rest.js").Partition} Partition */
 
@@ -12,7 +13,7 @@ import { html, signal, useEffect } from "../../vendor/ui.js";
 const tellsOfGroups = signal(true);
 
 /** @param {number} number @param {string} one @param {string} [many] */
-export const count = (number, one, many = one + "s") => `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
+export const count = (number, one, many = one + "s") => `${grouped(number)} ${number === 1 ? one : many}`;
 
 /** @param {Partition[]} partitions */
 export const recordsIn = (partitions) => partitions.reduce((sum, { first, end }) => sum + Math.max(0, end - first), 0);

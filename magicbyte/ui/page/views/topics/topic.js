@@ -14,6 +14,7 @@ import { count, TopicHead } from "./head.js";
 import { recordNameOf } from "./record_name.js";
 import { MetSchemas } from "./met_schemas.js";
 import { PARTS, useSubjects } from "./subjects.js";
+import { grouped } from "../../text/grouped.js";
 
 /** @param {import("../../state/types.d.ts").ViewProps} props */
 export default function TopicPage({ params: { topic } }) {
@@ -111,7 +112,7 @@ const Partitions = ({ topic, partitions }) =>
                 <td class="num">${partition}</td>
                 <td class="r num mono">${first}</td>
                 <td class="r num mono">${end}</td>
-                <td class="r num">${Math.max(0, end - first).toLocaleString("en")}</td>
+                <td class="r num">${grouped(Math.max(0, end - first))}</td>
                 <td class="r"><a class="link" href=${href(path`/topics/${topic}/messages`, {
                   partition,
                 })} aria-label=${`Messages of partition ${partition}`}>Messages</a></td>

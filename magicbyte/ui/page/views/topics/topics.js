@@ -10,6 +10,7 @@ import { config, may } from "../../state/signals.js";
 import { html, useMemo, useState } from "../../vendor/ui.js";
 import { BrokerStrip, FromBroker, NoProxy, useBroker } from "./broker.js";
 import { PARTS, topicOf, useSubjects } from "./subjects.js";
+import { grouped } from "../../text/grouped.js";
 
 /** @typedef {import("../../state/types.d.ts").Facts} Facts */
 /** @typedef {{topic: string, partitions: number | null, there: boolean, key?: Facts, value?: Facts}} Row */
@@ -23,7 +24,7 @@ export default function TopicsPage({ query }) {
     <${BrokerStrip} request=${request} />
     <div class="page topics">
           <div class="page-head"><h1 tabindex="-1">Topics</h1>
-            ${request.data && html`<span class="faint num">${request.data.length.toLocaleString("en")}</span>`}
+            ${request.data && html`<span class="faint num">${grouped(request.data.length)}</span>`}
           </div>
           ${config.value.restAvailable
             ? html`<${FromBroker} request=${request} rows=${10}>${(/** @type {rest.Topic[]} */ topics) =>
@@ -70,8 +71,13 @@ function TopicList({ topics, query }) {
           : html`<${Table} rows=${shown.slice(0, most)} ready=${Boolean(subjects)} />`}
         ${shown.length > most && html`
           <p class="more">
-            <${Button} onClick=${() => setMost(most + STEP)}>Show ${Math.min(STEP, shown.length - most)} more of ${shown
-              .length.toLocaleString("en")}</${Button}></p>
+            <${Button} onClick=${() => setMost(most + STEP)}>Show ${Math.min(
+              STEP,
+              shown.length - most,
+            )} more of ${grouped(
+              shown
+                .length,
+            )}</${Button}></p>
         `}
   `;
 }

@@ -10,6 +10,7 @@ import { asStored, pretty } from "../../text/pretty.js";
 import { html, useEffect, useMemo } from "../../vendor/ui.js";
 import { CodeLines, hashOf, rangeOf } from "../code/code_lines.js";
 import { VersionFacts } from "./facts.js";
+import { grouped } from "../../text/grouped.js";
 
 /** @import { SchemaType } from "../../text/pretty.js" */
 
@@ -60,7 +61,7 @@ export function VersionSchema({ data, subject, query }) {
 /** @param {{lines: Lines, selected: [number, number] | null}} props */
 function Heading({ lines, selected }) {
   const count = lines.lineText(lines.count) === "" && lines.count > 1 ? lines.count - 1 : lines.count;
-  const words = `${count.toLocaleString("en")} ${count === 1 ? "line" : "lines"}`;
+  const words = `${grouped(count)} ${count === 1 ? "line" : "lines"}`;
   if (!selected) return words;
   const [first, last] = selected;
   return html`${words} <span class="faint">${

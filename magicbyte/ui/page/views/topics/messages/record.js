@@ -5,13 +5,14 @@ import { Button, LinkButton } from "../../../parts/buttons.js";
 import { CopyButton } from "../../../parts/copying.js";
 import { Shown } from "../../../parts/hostile.js";
 import { Icon } from "../../../parts/icon.js";
-import { absolute, clock } from "../../../parts/times.js";
+import { absolute, isTime, timeOfDay } from "../../../parts/times.js";
 import { href, path } from "../../../state/routes.js";
 import { fromBase64, plainText, toHex } from "../../../text/bytes.js";
 import { html, useState } from "../../../vendor/ui.js";
 import { Cells, Dump } from "./cells.js";
 import { InLine, plainOf, SchemaOf } from "./decoded.js";
 import { textOf, ValueText } from "./value_text.js";
+import { grouped } from "../../../text/grouped.js";
 
 /** @typedef {import("../../../api/rest.js").RecordBytes} RecordBytes */
 /** @typedef {import("../../../api/serdes.js").Decoded} Decoded */
@@ -45,18 +46,10 @@ export function RecordRow({ record, topic, open, onToggle }) {
 
 /** @param {{ms: number | null}} props */
 function RecordTime({ ms }) {
-  if (ms === null || !Number.isFinite(ms) || ms < 0) return html`<span class="record-time mono faint">no time</span>`;
-  const text = new Date(ms).toLocaleTimeString("en-GB", {
-    hour: "2-digit",
-    minute: "2-digit",
-    second: "2-digit",
-    hour12: false,
-    fractionalSecondDigits: 3,
-    timeZone: clock.value === "utc" ? "UTC" : undefined,
-  });
-  return html`<time class="record-time mono num" datetime=${new Date(ms).toISOString()} title=${
-    absolute(ms)
-  }>${text}</time>`;
+  if (ms === null || ms < 0 || !isTime(ms)) return html`<span class="record-time mono faint">no time</span>`;
+  return html`<time class="record-time mono num" datetime=${new Date(ms).toISOString()} title=${absolute(ms)}>${
+    timeOfDay(ms)
+  }</time>`;
 }
 
 /** @param {{record: DecodedRecord, topic: string}} props */
@@ -66,7 +59,7 @@ function RecordParts({ record, topic }) {
   return html`
     <div class="record-parts stack">
       <div class="row wrap">
-        <span class="dim s">${timestamp === null ? "Without a time" : absolute(timestamp)}</span>
+        <span class="dim s">${timestamp === null || !isTime(timestamp) ? "Without a time" : absolute(timestamp)}</span>
         <span class="grow"></span>
         <${CopyButton} text=${() =>
           new URL(here, location.href)
@@ -132,7 +125,7 @@ function Part({ name, bytes: packed, decoded = {}, subject }) {
           <${SchemaOf} decoded=${decoded} subject=${subject} />
           ${plain && html`<span class="badge line">no schema</span>`}
           <span class="grow"></span>
-          <span class="dim xs num">${bytes.length.toLocaleString("en")} bytes</span>
+          <span class="dim xs num">${grouped(bytes.length)} bytes</span>
           ${text && html`<${CopyButton} text=${text} what="${name} copied" kind="quiet small">Copy</${CopyButton}>`}
           <${Button} kind="quiet small" aria-pressed=${String(raw)} onClick=${() => setRaw(!raw)}>Hex</${Button}>
           <${CopyButton} text=${() => toHex(bytes)} what="Bytes copied" kind="quiet small">Copy hex</${CopyButton}>

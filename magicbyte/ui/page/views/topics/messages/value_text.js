@@ -6,6 +6,7 @@ import { Lines, segmentsOf } from "../../../text/positions.js";
 import { asStored, pretty } from "../../../text/pretty.js";
 import { html, useMemo, useState } from "../../../vendor/ui.js";
 import { Segments } from "../../code/segments.js";
+import { grouped } from "../../../text/grouped.js";
 
 const PREVIEW = 400;
 const STEP = 2000;
@@ -25,7 +26,7 @@ export function ValueText({ text, label }) {
     ${
     lines.count > most && html`<p class="more"><button type="button" class="btn small" onClick=${() =>
       setMost(most + STEP)}>
-      Show more of ${lines.count.toLocaleString("en")} lines</button></p>`
+      Show more of ${grouped(lines.count)} lines</button></p>`
   }`;
 }
 

@@ -12,6 +12,7 @@ import { plainText, toBase64 } from "../../../text/bytes.js";
 import { Lines } from "../../../text/positions.js";
 import { html, useEffect, useRef, useState } from "../../../vendor/ui.js";
 import { textOf } from "../messages/value_text.js";
+import { grouped } from "../../../text/grouped.js";
 
 /** @typedef {{bytes: string | null, problem: string}} Written base64, or null; and what is wrong, if anything */
 /** @typedef {import("../../../api/serdes.js").Decoded} Decoded */
@@ -212,8 +213,8 @@ function Verdict({ checked: { answer, problem, at: offset, waiting }, text, fail
   const size = bytesOf(answer?.data ?? null).length;
   return html`
     <span
-      class="ok-text row wrap"><${Icon} name="check" size=${12} /><span class="num">${size.toLocaleString(
-        "en",
+      class="ok-text row wrap"><${Icon} name="check" size=${12} /><span class="num">${grouped(
+        size,
       )} bytes with id ${answer?.schemaId}${answer?.version ? `, v${answer.version}` : ""}</span></span>
   `;
 }
