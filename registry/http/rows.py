@@ -147,7 +147,7 @@ ROWS: tuple[Row, ...] = (
     _post("/security/acls", "addRules", _CHANGE_RULES, access_rules.add_rules, write=_ADD_RULES),
     _put("/security/acls", "replaceRules", _CHANGE_RULES, access_rules.replace_rules, write=_REPLACE_RULES),
     _delete("/security/acls", "removeRules", _CHANGE_RULES, access_rules.remove_rules, write=_REMOVE_RULES),
-    _read("/", "root", SIGNED_IN, server.root),
+    Row("GET", "/", "root", SIGNED_IN, server.root, unnegotiated),
     _ask("/", "postRoot", SIGNED_IN, server.post_root),
     _read("/v1/metadata/id", "getClusterId", SIGNED_IN, server.cluster_id),
     _read("/v1/metadata/version", "getServerVersion", SIGNED_IN, server.version),

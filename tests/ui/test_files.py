@@ -177,6 +177,8 @@ def test_a_browser_at_the_root_is_sent_to_the_page(http: httpx.Client) -> None:
     # A browser on another machine, over plain http.
     plain = http.get("/", headers={"Accept": "text/html,*/*;q=0.8", "Upgrade-Insecure-Requests": "1"})
     assert plain.status_code == 303
+    # A text browser, and a person who tries the address with curl.
+    assert http.get("/", headers={"Accept": "text/html"}).headers["location"] == "ui/"
     assert http.get("/ui", headers=NAVIGATION).headers["location"] == "ui/"
 
 
@@ -194,6 +196,11 @@ def test_a_browser_at_the_root_is_sent_to_the_page(http: httpx.Client) -> None:
 def test_all_others_at_the_root_get_the_empty_object(http: httpx.Client, headers: dict[str, str]) -> None:
     answer = http.get("/", headers=headers)
     assert (answer.status_code, answer.json()) == (200, {})
+
+
+def test_nothing_else_is_sent_to_the_page(http: httpx.Client) -> None:
+    assert http.get("/", headers={"Accept": "text/plain"}).status_code == 406
+    assert http.get("/subjects", headers={"Accept": "text/html"}).status_code == 406
 
 
 def test_no_context_has_a_page(http: httpx.Client) -> None:

@@ -11,12 +11,14 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.responses import Response
 
 from magicbyte import __version__
+from magicbyte.http.asgi import list_header
 from magicbyte.http.response_headers import NO_STORE
 from magicbyte.http.routing.beside import is_navigation
+from magicbyte.http.routing.negotiation import Produced, choose
 from magicbyte.http.routing.request import Request
 from registry.access.rights import Rights
 from registry.cluster.node import Status
-from registry.http.answers import answer
+from registry.http.answers import PRODUCED, answer, negotiated
 from registry.http.bodies import body_of
 from registry.http.request import registry_of
 
@@ -32,6 +34,7 @@ def _hash_of(element: bytes) -> bytes:
     return b"'sha256-%b'" % b64encode(hashlib.sha256(text).digest())
 
 
+_HTML = (Produced("text/html"),)
 #: Allows only the page's own script and style, and requests to this server.
 DOCS_POLICY = b"; ".join(
     (
@@ -50,9 +53,15 @@ DOCS_POLICY = b"; ".join(
 async def root(request: Request) -> Response:
     """Return an empty object; clients use it to test the connection. Send a browser to the page, if there is one."""
     front: str | None = request.app.state.front
-    if front is not None and is_navigation(request.scope):
+    if front is not None and (is_navigation(request.scope) or _accepts_only_html(request)):
         return Response(status_code=303, headers={"Location": front})
+    negotiated(request)
     return answer(request, {})
+
+
+def _accepts_only_html(request: Request) -> bool:
+    accept = list_header(request.scope, b"accept")
+    return choose(accept, PRODUCED) is None and choose(accept, _HTML) is not None
 
 
 async def post_root(request: Request) -> Response:
