@@ -10,35 +10,12 @@ from playwright.sync_api import Page, expect
 from magicbyte.testing import running_registry
 from tests.ui.conftest import OpenPage
 from tests.ui.kit.axe import findings
+from tests.ui.kit.pages import PAGES
 from tests.ui.kit.watch import Watch
 
 pytestmark = pytest.mark.browser
 
 WIDTHS = (1280, 320)
-
-#: The pages, with what is there once they are complete.
-PAGES = {
-    "subjects": "tbody tr",
-    "subjects?q=value&peek=flights-value": ".peek .fld",
-    "subjects?q=nothing-has-this-name": ".state",
-    "subjects/flights-value": "h1",
-    "subjects/flights-value/versions/3": ".code",
-    "subjects/flights-value/versions/3?view=fields": "h1",
-    "subjects/flights-value/compare?from=1&to=3": ".code",
-    "subjects/orders-value/versions/2": ".code",
-    "subjects/orders-value/versions/2/references": "h1",
-    "subjects/customers-value/versions/1": ".code",
-    "subjects/flights-value/edit": "h1",
-    "new": "h1",
-    "subjects/payments-value/settings": "h1",
-    "config": "h1",
-    "schemas/ids/3": "h1",
-    "topics": "h1",
-    "decode": "h1",
-    "registry": "table",
-    "parts": "dialog, .state",
-    "nowhere": ".state",
-}
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

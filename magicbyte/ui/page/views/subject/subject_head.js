@@ -1,7 +1,7 @@
 /** The head of a subject's pages: where one is, the name, badges, and tabs. */
 import { hasOverview } from "../../api/features.js";
 import { href, path } from "../../state/routes.js";
-import { config } from "../../state/signals.js";
+import { config, qualified } from "../../state/signals.js";
 import { html } from "../../vendor/ui.js";
 import { Badge, LevelBadge, TypeBadge } from "../../parts/badges.js";
 import { Shown } from "../../parts/hostile.js";
@@ -18,6 +18,7 @@ export function SubjectHead(
 ) {
   const facts = useSubject(subject);
   const number = version ?? "latest";
+  const fields = fieldsOf(qualified(subject), counts.fields);
   const origin = facts?.ownLevel ? "subject" : "global";
   return html`<header class="head ${tabless ? "tabless" : ""}">
     <${Crumb} items=${[["Subjects", href("/subjects")], [subject, href(path`/subjects/${subject}`)], ...crumbs]} />
@@ -38,9 +39,19 @@ export function SubjectHead(
       evolution: facts?.versions,
       references: facts?.references,
       ...counts,
+      ...(fields === undefined ? {} : { fields }),
     }} />`
   }
   </header>`;
+}
+
+/** How many fields the newest outline of a subject had, for its pages that read none. @type {Map<string, number>} */
+const fieldCounts = new Map();
+
+/** @param {string} subject @param {number | undefined} count of the outline that the page has read */
+function fieldsOf(subject, count) {
+  if (count !== undefined) fieldCounts.set(subject, count);
+  return count ?? fieldCounts.get(subject);
 }
 
 /** The way from the top: names with addresses; the last one may have none. @param {{items: [string, string?][]}} props */
@@ -62,10 +73,10 @@ export const Crumb = ({ items }) =>
 /** Tabs that need an outline or a graph, which only our registry has. */
 const OF_OURS = new Set(["fields", "references"]);
 
-/** Tabs with a number, which comes later than the words and has its place from the start. */
-const COUNTED = new Set(["fields", "evolution", "references"]);
-
-/** @param {{subject: string, number: number | string, tab?: string, counts: Record<string, any>}} props */
+/**
+ * @param {{subject: string, number: number | string, tab?: string, counts: Record<string, any>}} props `counts`: a
+ *   number that comes later is undefined until then, and has its place from the start
+ */
 function Tabs({ subject, number, tab, counts }) {
   const at = path`/subjects/${subject}/versions/${number}`;
   const topic = subject.match(/^(.+)-(?:key|value)$/s)?.[1];
@@ -86,7 +97,7 @@ function Tabs({ subject, number, tab, counts }) {
     ${
     served.map(([key, words, address]) =>
       html`<a key=${key} href=${address} aria-current=${key === tab ? "page" : undefined}>${words}${
-        COUNTED.has(key) && html`<span class="n num">${counts[key]}</span>`
+        key in counts && html`<span class="n num">${counts[key]}</span>`
       }</a>`
     )
   }
