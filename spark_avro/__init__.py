@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from spark_avro.plan.records import from_confluent_avro_records
     from spark_avro.protobuf.functions import confluent_protobuf_udf, from_confluent_protobuf, to_confluent_protobuf
     from spark_avro.spark_session import packages, session
-    from spark_avro.streams.following import Follower, follow
+    from spark_avro.streams.followers import Follower
+    from spark_avro.streams.following import follow
     from spark_avro.workers.avro import confluent_avro_udf
 
 __all__ = [
@@ -45,7 +46,7 @@ __all__ = [
 #: Public name -> its module.
 _MODULES = {
     "KAFKA_POSITION": "modes",
-    "Follower": "streams.following",
+    "Follower": "streams.followers",
     "confluent_avro_udf": "workers.avro",
     "confluent_json_udf": "json_schema.functions",
     "confluent_protobuf_udf": "protobuf.functions",

@@ -34,12 +34,14 @@ class Version:
         ruled: The registry's schema with its rules.
         dependencies: The texts that it refers to.
         refusal: The reason why records with this schema must not be read, if its rules or the reader's forbid it.
+        number: The number of the version in its subject; None for a schema by its id.
     """
 
     id: int
     ruled: Ruled
     dependencies: Dependencies = ()
     refusal: str | None = None
+    number: int | None = None
 
     @property
     def label(self) -> str:
@@ -188,7 +190,8 @@ def _version(
     _check_type(held.schema, schema_type, label)
     where = f" ({held.subject} version {held.version})" if isinstance(held, RegisteredSchema) else ""
     ruled = Ruled(f"{label}{where}", held.schema, held.rule_set)
-    return Version(held.id, ruled, client.dependencies(held.schema, subject))
+    number = held.version if isinstance(held, RegisteredSchema) else None
+    return Version(held.id, ruled, client.dependencies(held.schema, subject), number=number)
 
 
 def with_refusals(versions: Sequence[Version], reader: Ruled | None) -> list[Version]:

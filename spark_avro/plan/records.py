@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
+from compat.schema import AVRO
 from serdes.client.clients import RegistryClient
 from spark_avro.errors import NoSubject, PlanError
 from spark_avro.modes import FAILFAST, messages, present
@@ -19,6 +21,7 @@ from spark_avro.registry import (
     client_of,
     newest_first,
     refuse_all,
+    version_type,
     versions_of,
     with_refusals,
 )
@@ -56,9 +59,47 @@ def from_confluent_avro_records(
     """
     client = client_of(registry)
     names = list(subjects) or _subjects_of(client, topic)
-    plans = plan_records(newest_first([version for name in names for version in versions_of(client, name)]), names)
+    versions = newest_first([version for name in names for version in versions_of(client, name)])
     payload = messages(column)
-    return present(_together(payload, plans), payload, mode=mode, position=position)
+    return present(RecordsPlan.of(versions, names).parts(payload), payload, mode=mode, position=position)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordsPlan:
+    """How records of several types are read.
+
+    Attributes:
+        plans: The decoding of each type, by the name of its field.
+    """
+
+    plans: Mapping[str, Decoding]
+
+    @classmethod
+    def of(cls, versions: Sequence[Version], subjects: Sequence[str]) -> RecordsPlan:
+        """The plan for the versions of subjects, newest first; see `plan_records`."""
+        return cls(plan_records(versions, subjects))
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """The ids whose records can be read."""
+        return tuple(schema_id for plan in self.plans.values() for schema_id in plan.ids)
+
+    @property
+    def unreadable(self) -> Mapping[int, str]:
+        """The reasons why records cannot be read, by id."""
+        return {schema_id: problem for plan in self.plans.values() for schema_id, problem in plan.unreadable.items()}
+
+    def parts(self, payload: Column) -> Decoded:
+        """The parts of a payload decoded by this plan."""
+        parts = {field: decoded(payload, plan) for field, plan in self.plans.items()}
+        # A type's `sound` is true only for its records, and its value is NULL for all others.
+        sound = F.greatest(payload.isNull(), *(part.sound for part in parts.values()))
+        together = F.array(F.struct(*(part.value.alias(field) for field, part in parts.items())))
+        value = F.get(together, F.when(payload.isNotNull(), F.lit(0)))
+        first = next(iter(self.plans.values()))
+        branches = tuple(branch for plan in self.plans.values() for branch in plan.branches)
+        whole = Decoding(first.reader, branches, self.unreadable, (), first.origin)
+        return Decoded(value, sound, reason(payload, whole), schema_id(payload))
 
 
 def plan_records(versions: Sequence[Version], subjects: Sequence[str]) -> Mapping[str, Decoding]:
@@ -82,28 +123,37 @@ def plan_records(versions: Sequence[Version], subjects: Sequence[str]) -> Mappin
     return dict(reversed(plans.items()))
 
 
+def subjects_of_topics(client: RegistryClient, topics: Sequence[str]) -> list[str]:
+    """The subjects of topics' values: `TOPIC-value`, and by the topic record name strategy `TOPIC-RECORD`.
+
+    Raises:
+        NoSubject: the registry has none for a topic.
+    """
+    subjects: list[str] = []
+    for topic in topics:
+        of_topic = [f"{topic}-value"] if f"{topic}-value" in client.subjects(f"{topic}-") else []
+        of_topic += _named_by_records(client, topic)
+        if not of_topic:
+            raise NoSubject(f"{topic}-value", f"nor one of the topic record name strategy's for topic {topic}")
+        subjects += of_topic
+    return subjects
+
+
 def _subjects_of(client: RegistryClient, topic: str | None) -> list[str]:
     if topic is None:
         raise PlanError("give subjects or a topic")
-    # The prefix also matches `flights-value`, and `flights-late-Flight` of the topic flights-late: compare the name.
-    subjects = [
-        subject
-        for subject in client.subjects(f"{topic}-")
-        if versions_of(client, subject)[-1].schema.full_name == subject.removeprefix(f"{topic}-")
-    ]
+    subjects = _named_by_records(client, topic)
     if not subjects:
         raise NoSubject(f"{topic}-*", f"the topic record name strategy's for topic {topic}")
     return subjects
 
 
-def _together(payload: Column, plans: Mapping[str, Decoding]) -> Decoded:
-    parts = {field: decoded(payload, plan) for field, plan in plans.items()}
-    # A type's `sound` is true only for its records, and its value is NULL for all others.
-    sound = F.greatest(payload.isNull(), *(part.sound for part in parts.values()))
-    together = F.array(F.struct(*(part.value.alias(field) for field, part in parts.items())))
-    value = F.get(together, F.when(payload.isNotNull(), F.lit(0)))
-    first = next(iter(plans.values()))
-    branches = tuple(branch for plan in plans.values() for branch in plan.branches)
-    unreadable = {schema: problem for plan in plans.values() for schema, problem in plan.unreadable.items()}
-    whole = Decoding(first.reader, branches, unreadable, (), first.origin)
-    return Decoded(value, sound, reason(payload, whole), schema_id(payload))
+def _named_by_records(client: RegistryClient, topic: str) -> list[str]:
+    """The subjects of a topic by the topic record name strategy."""
+    # The prefix also matches `flights-value`, and `flights-late-Flight` of the topic flights-late: compare the name.
+    return [
+        subject
+        for subject in client.subjects(f"{topic}-")
+        if version_type(client, subject) == AVRO
+        and versions_of(client, subject)[-1].schema.full_name == subject.removeprefix(f"{topic}-")
+    ]

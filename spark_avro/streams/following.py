@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from compat.schema import AVRO, JSON, PROTOBUF
-from serdes.error import RegistryUnavailable, SchemaNotFound
+from serdes.error import RegistryUnavailable
 from spark_avro.errors import BrokenRecord
-from spark_avro.json_schema.functions import plan_json
-from spark_avro.plan.decoding import UNKNOWN, ColumnPlan
-from spark_avro.plan.selection import Selection, plan_decoding, select_versions
-from spark_avro.protobuf.functions import plan_protobuf
-from spark_avro.registry import Registry, client_of, subject_of, version_type
+from spark_avro.plan.decoding import UNKNOWN
 from spark_avro.streams.dead_letters import Counts, split
+from spark_avro.streams.followers import Follower, Plans
 
 log = logging.getLogger(__name__)
 
@@ -33,124 +29,6 @@ _UNKNOWN_IDS = 1000
 
 #: Seconds before a registry that does not answer is asked again: the first pause, and the longest.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 10.0
-
-#: The type of a subject's latest version.
-AUTO = "AUTO"
-
-
-@dataclass(slots=True)
-class Follower:
-    """A plan of decoding that `refresh` makes again with the registry's newest versions.
-
-    Attributes:
-        registry, subject, topic, reader_schema, fields, is_key: As in `from_confluent_avro`.
-        ids: Schema ids in addition to the subject's versions.
-        schema_type: AVRO, JSON, PROTOBUF, or AUTO for the type of the subject's latest version.
-        message: As in `from_confluent_protobuf`.
-        validate: Whether each JSON Schema message is validated.
-        reader_version: The version that records are read as, instead of the latest.
-    """
-
-    registry: Registry = field(repr=False)
-    subject: str | None = None
-    topic: str | None = None
-    reader_schema: str | None = None
-    fields: Sequence[str] | None = None
-    is_key: bool = False
-    ids: tuple[int, ...] = ()
-    schema_type: str = AVRO
-    message: str | None = None
-    validate: bool = False
-    reader_version: int | None = None
-    _plan: ColumnPlan | None = field(default=None)
-
-    @property
-    def plan(self) -> ColumnPlan:
-        """The plan of the last refresh."""
-        return self.refresh() if self._plan is None else self._plan
-
-    def refresh(self) -> ColumnPlan:
-        """Reads the registry and makes a new plan; if the registry does not answer, keeps the last plan.
-
-        Raises:
-            RegistryUnavailable: the registry does not answer, and there is no plan yet.
-        """
-        try:
-            return self.read()
-        except RegistryUnavailable as error:
-            if self._plan is None:
-                raise
-            log.warning("the registry does not answer; the last plan is used: %s", error)
-            return self._plan
-
-    def read(self) -> ColumnPlan:
-        """Reads the registry and makes a new plan.
-
-        Raises:
-            RegistryUnavailable: the registry does not answer.
-        """
-        self.registry = client_of(self.registry)
-        before, self._plan = self._plan, _PLANS[self._type()](self)
-        if before is not None and (new := set(self._plan.ids) - set(before.ids)):
-            log.info("new schema ids are read: %s", ", ".join(map(str, sorted(new))))
-        return self._plan
-
-    def has(self, schema_id: int) -> bool:
-        """Whether the registry has a schema of an id, of whichever subject.
-
-        Raises:
-            RegistryUnavailable: the registry does not answer.
-        """
-        try:
-            client_of(self.registry).schema_by_id(schema_id)
-        except SchemaNotFound:
-            return False
-        return True
-
-    def select(self, schema_type: str) -> Selection:
-        """The versions that the registry has now."""
-        return select_versions(
-            registry=self.registry,
-            schema_type=schema_type,
-            subject=self.subject,
-            topic=self.topic,
-            ids=self.ids,
-            reader_schema=self.reader_schema,
-            is_key=self.is_key,
-            reader_version=self.reader_version,
-        )
-
-    def _type(self) -> str:
-        if self.schema_type != AUTO:
-            return self.schema_type
-        subject, why = subject_of(subject=self.subject, topic=self.topic, is_key=self.is_key)
-        return version_type(client_of(self.registry), subject, why=why)
-
-
-#: Schema type -> what makes a follower's plan.
-_PLANS: Mapping[str, Callable[[Follower], ColumnPlan]] = {
-    AVRO: lambda follower: plan_decoding(follower.select(AVRO), follower.fields),
-    JSON: lambda follower: plan_json(follower.select(JSON), validate=follower.validate),
-    PROTOBUF: lambda follower: plan_protobuf(follower.select(PROTOBUF), follower.message),
-}
-
-
-class Plans(Protocol):
-    """Where the plan of a column comes from: a `Follower`, or one plan for ever."""
-
-    @property
-    def plan(self) -> ColumnPlan:
-        """The last plan."""
-
-    def refresh(self) -> ColumnPlan:
-        """The newest plan, or the last one if the registry does not answer."""
-
-    def read(self) -> ColumnPlan:
-        """The newest plan.
-
-        Raises:
-            RegistryUnavailable: the registry does not answer.
-        """
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from spark_avro import (
     to_confluent_json,
     to_confluent_protobuf,
 )
-from spark_avro.streams.following import Follower
+from spark_avro.streams.followers import Follower
 from spark_avro.workers import udf
 from spark_avro.workers.decoding import Batch
 

@@ -16,7 +16,7 @@ from serdes.client.clients import RegistryClient
 from serdes.client.config import client_options
 from spark_avro import from_confluent_avro, to_confluent_avro
 from spark_avro.errors import PlanError
-from spark_avro.streams.following import Follower
+from spark_avro.streams.followers import Follower
 from spark_avro.workers.udf import asked_by_workers
 from tests.clients.secured_registry import SecuredRegistry
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from spark_avro.pipeline.file.compound import ListOf, MapOf, properties
 from spark_avro.pipeline.file.kinds import choice, duration, flag, refused, text
-from spark_avro.pipeline.file.policies import Check, Errors, Evolve
+from spark_avro.pipeline.file.policies import Check, Errors, Evolve, Pin
 from spark_avro.pipeline.file.section import Nested, Section, setting
 from spark_avro.pipeline.file.sinks import SINK, KafkaSink, SinkSpec, unrepeatable
 from spark_avro.pipeline.file.source import SOURCE, TABLE, Format, KafkaSource, Source, Table
@@ -134,4 +134,6 @@ class Pipeline(Section):
 
     @property
     def _writes_kafka(self) -> bool:
+        if self.source.records is not None and isinstance(self.evolve.new_version, Pin):
+            yield "evolve", "new-version: {pin: N} is a version of one subject, and source.records reads several"
         return any(isinstance(sink, KafkaSink) for sink in self.all_sinks)

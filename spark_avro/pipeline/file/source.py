@@ -67,6 +67,18 @@ class Limit(Section):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Records(Section):
+    """Avro records of several types, each in a column of its own."""
+
+    subjects: tuple[str, ...] = setting(
+        ListOf(text("a subject"), or_one=True),
+        "The subjects whose versions are read; if they share a record's name, newest last.",
+        default=(),
+        shown_default="TOPIC-value and TOPIC-RECORD of all topics",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KafkaSource(Section):
     """Topics of Kafka."""
 
@@ -81,6 +93,11 @@ class KafkaSource(Section):
     value: Format = setting(Nested(Format), "How values are decoded.", default=Format())
     key: Format | None = setting(
         Nested(Format), "How keys are decoded, into the column `_key`.", default=None, shown_default="not decoded"
+    )
+    records: Records | None = setting(
+        Nested(Records),
+        "Instead of value: Avro records of several types; `{}` reads the subjects of the topics.",
+        default=None,
     )
     start: str | datetime | Mapping[str, Mapping[str, int]] = setting(
         either(
@@ -104,13 +121,26 @@ class KafkaSource(Section):
     )
     options: Mapping[str, str] = setting(properties(), "More options of Spark's Kafka source.", default={}, secret=True)
 
+    @property
+    def first_topic(self) -> str | None:
+        """The first topic, whose subjects are the default; None with a pattern."""
+        return self.topics[0] if self.topics else None
+
     def problems(self) -> Iterable[tuple[str, str]]:
         if not self.topics and self.pattern is None:
             yield "", "topics is missing: name the topics, or give a pattern"
         if self.topics and self.pattern is not None:
             yield "pattern", "stands beside topics; give one of them"
-        if len(self.topics) != 1 and self.value.is_by_id and self.value.subject is None:
-            yield "topics", "several topics need value.subject, or one pipeline for each topic"
+        if self.records is not None:
+            yield from self._problems_of_records(self.records)
+        elif len(self.topics) != 1 and self.value.is_by_id and self.value.subject is None:
+            yield "topics", "several topics need value.subject, records, or one pipeline for each topic"
+
+    def _problems_of_records(self, records: Records) -> Iterable[tuple[str, str]]:
+        if "value" in self.origin.places:
+            yield "records", "stands beside value; give one of them"
+        if self.pattern is not None and not records.subjects:
+            yield "records", "subjects is missing: a pattern names no subjects"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,7 +51,7 @@ class CaseRunner:
         with closing(open_pipeline(pipeline, self._spark, with_targets=False)) as opened:
             for plans in opened.source.plans.values():
                 plans.refresh()
-            topic = pipeline.source.topics[0] if pipeline.source.topics else "case"
+            topic = pipeline.source.first_topic or "case"
             raw = [
                 (offset, bytes.fromhex(record[_RAW])) for offset, record in enumerate(records) if set(record) == {_RAW}
             ]
@@ -94,7 +94,10 @@ def _time() -> Column:
 
 def _with_schema(pipeline: Pipeline, schema: Path) -> Pipeline:
     """The pipeline with a registry in memory that has one schema."""
-    assert isinstance(pipeline.source, KafkaSource)
+    if not isinstance(pipeline.source, KafkaSource):
+        raise pipeline.error("source", "cases are records of Kafka")
+    if pipeline.source.records is not None:
+        raise pipeline.source.error("records", f"cases of several types read the registry; remove {schema}")
     subject = pipeline.source.value.subject or f"{pipeline.source.topics[0]}-value"
     url = f"mock://cases-{pipeline.name}"
     client_of(url).register(subject, SchemaText(AVRO, schema.read_text(encoding="utf-8")))

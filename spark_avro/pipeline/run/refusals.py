@@ -13,7 +13,8 @@ from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.ports import POSITION
 from spark_avro.pipeline.sources.source import Source
 from spark_avro.plan.decoding import UNREADABLE
-from spark_avro.streams.following import DecodedBatch, Follower, patiently
+from spark_avro.streams.followers import RegistryFollower
+from spark_avro.streams.following import DecodedBatch, patiently
 
 
 class SchemaRefused(Failure):
@@ -44,7 +45,7 @@ def refuse(decoded: DecodedBatch, pipeline: Pipeline, source: Source) -> None:
 
 def _registered(decoded: DecodedBatch, pipeline: Pipeline, source: Source) -> list[int]:
     """The ids outside the plan that the registry has; an id that it does not have is the record's fault."""
-    followers = [plans for plans in source.plans.values() if isinstance(plans, Follower)]
+    followers = [plans for plans in source.plans.values() if isinstance(plans, RegistryFollower)]
     if not decoded.unknown or not followers or pipeline.registry is None:
         return []
     patience = pipeline.registry.patience

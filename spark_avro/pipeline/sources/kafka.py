@@ -16,9 +16,9 @@ from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.source import KafkaSource
 from spark_avro.pipeline.ports import SourceRange
 from spark_avro.pipeline.sources.checkpoint import Offsets
-from spark_avro.pipeline.sources.plans import plans_for
+from spark_avro.pipeline.sources.plans import plans_for, value_plans
 from spark_avro.pipeline.sources.position import with_position
-from spark_avro.streams.following import Plans
+from spark_avro.streams.followers import Plans
 
 #: The columns of Spark's Kafka source that are used.
 _COLUMNS = (
@@ -37,10 +37,9 @@ class KafkaRecords:
         self._spec = spec
         self._pipeline = pipeline
         self.refreshes = pipeline.evolve.new_version == "refresh"
-        topic = spec.topics[0] if spec.topics else None
-        self.plans: Mapping[str, Plans] = {"value": plans_for(spec.value, pipeline, topic)}
+        self.plans: Mapping[str, Plans] = {"value": value_plans(spec, pipeline)}
         if spec.key is not None:
-            self.plans = {**self.plans, "key": plans_for(spec.key, pipeline, topic, is_key=True)}
+            self.plans = {**self.plans, "key": plans_for(spec.key, pipeline, spec.first_topic, is_key=True)}
         self._client: Consumer | None = None
 
     def stream(self) -> DataFrame:

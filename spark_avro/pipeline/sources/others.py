@@ -12,7 +12,7 @@ from spark_avro.pipeline.file.source import DeltaTable, FilesSource, JdbcSource,
 from spark_avro.pipeline.ports import SourceRange
 from spark_avro.pipeline.sources.checkpoint import Offsets
 from spark_avro.pipeline.sources.position import position
-from spark_avro.streams.following import Plans
+from spark_avro.streams.followers import Plans
 
 
 class Rows:

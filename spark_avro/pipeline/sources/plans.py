@@ -13,9 +13,9 @@ from pyspark.sql.types import _parse_datatype_string
 from compat.schema import AVRO, JSON, PROTOBUF
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.policies import Pin
-from spark_avro.pipeline.file.source import Format
+from spark_avro.pipeline.file.source import Format, KafkaSource
 from spark_avro.plan.decoding import MALFORMED, ColumnPlan, Decoded
-from spark_avro.streams.following import AUTO, Follower, Plans
+from spark_avro.streams.followers import AUTO, Follower, Plans, RecordsFollower
 
 #: Formats with ids -> the type of their schemas.
 SCHEMA_TYPES = {"auto": AUTO, "avro": AVRO, "json": JSON, "protobuf": PROTOBUF}
@@ -62,6 +62,7 @@ class FixedPlan:
     """A plan that never changes."""
 
     plan: ColumnPlan
+    versions: Mapping[int, int] = field(default_factory=dict)
 
     def refresh(self) -> ColumnPlan:
         """The plan."""
@@ -70,6 +71,15 @@ class FixedPlan:
     def read(self) -> ColumnPlan:
         """The plan."""
         return self.plan
+
+
+def value_plans(spec: KafkaSource, pipeline: Pipeline) -> Plans:
+    """Where the plans of a source's values come from."""
+    if spec.records is None:
+        return plans_for(spec.value, pipeline, spec.first_topic)
+    assert pipeline.registry is not None
+    settings = pipeline.registry.client_settings
+    return RecordsFollower(settings, subjects=spec.records.subjects, topics=spec.topics)
 
 
 def plans_for(spec: Format, pipeline: Pipeline, topic: str | None, *, is_key: bool = False) -> Plans:

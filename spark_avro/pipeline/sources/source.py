@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 
 from spark_avro.pipeline.ports import SourceRange
 from spark_avro.pipeline.sources.checkpoint import Offsets
-from spark_avro.streams.following import Plans
+from spark_avro.streams.followers import Plans
 
 
 class Source(Protocol):

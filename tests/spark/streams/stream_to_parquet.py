@@ -10,7 +10,8 @@ from pyspark.sql import SparkSession
 
 import spark_avro
 from spark_avro.sinks import parquet
-from spark_avro.streams.following import Follower, follow
+from spark_avro.streams.followers import Follower
+from spark_avro.streams.following import follow
 
 
 def copy(

@@ -18,7 +18,8 @@ from pyspark.sql import DataFrame, SparkSession
 from serdes.letters.headers import DeadLetter, read_letter
 from spark_avro.sinks import dead_letter_topic, parquet, table
 from spark_avro.streams.dead_letters import Counts
-from spark_avro.streams.following import Follower, follow
+from spark_avro.streams.followers import Follower
+from spark_avro.streams.following import follow
 
 V1 = json.dumps({"type": "record", "name": "Flight", "fields": [{"name": "n", "type": "int"}]})
 V2 = json.dumps(

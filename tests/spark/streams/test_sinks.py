@@ -10,7 +10,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_avro.sinks import parquet, table
-from spark_avro.streams.following import Follower, Write, follow
+from spark_avro.streams.followers import Follower
+from spark_avro.streams.following import Write, follow
 
 N = json.dumps({"type": "record", "name": "N", "fields": [{"name": "n", "type": "int"}]})
 

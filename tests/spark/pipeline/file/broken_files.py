@@ -88,6 +88,11 @@ BROKEN = [
     ),
     ("{name: in range, expect: delay < 3000, ", "§{name: in range, ", f"quality[0]: must have one of {_CHECKS}"),
     ("files: {path", "§file: {path", "sink.file: no such setting; did you mean files?"),
+    (
+        "  value: {format: auto}",
+        "  value: {format: auto}\n  records: §{}",
+        "source.records: stands beside value; give one of them",
+    ),
     ("late: 7d", "late: 7d, §late: 8d", "late: stands here twice, first in line 21"),
     (
         "new-version: refresh",

@@ -1,0 +1,187 @@
+"""Plans of decoding that follow the registry: `refresh` makes them again with the newest versions."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from compat.schema import AVRO, JSON, PROTOBUF
+from serdes.error import RegistryUnavailable, SchemaNotFound
+from spark_avro.json_schema.functions import plan_json
+from spark_avro.plan.decoding import ColumnPlan
+from spark_avro.plan.records import RecordsPlan, subjects_of_topics
+from spark_avro.plan.selection import Selection, plan_decoding, select_versions
+from spark_avro.protobuf.functions import plan_protobuf
+from spark_avro.registry import Registry, Version, client_of, newest_first, subject_of, version_type, versions_of
+
+log = logging.getLogger(__name__)
+
+#: The type of a subject's latest version.
+AUTO = "AUTO"
+
+
+class Plans(Protocol):
+    """Where the plan of a column comes from: a follower of the registry, or one plan for ever."""
+
+    @property
+    def plan(self) -> ColumnPlan:
+        """The last plan."""
+
+    @property
+    def versions(self) -> Mapping[int, int]:
+        """The version numbers of the last plan's schemas, by id."""
+
+    def refresh(self) -> ColumnPlan:
+        """The newest plan, or the last one if the registry does not answer."""
+
+    def read(self) -> ColumnPlan:
+        """The newest plan.
+
+        Raises:
+            RegistryUnavailable: the registry does not answer.
+        """
+
+
+@dataclass(slots=True)
+class RegistryFollower:
+    """What followers share: the last plan, and when the registry is read.
+
+    Attributes:
+        registry: As in `from_confluent_avro`.
+    """
+
+    registry: Registry = field(repr=False)
+    _plan: ColumnPlan | None = field(default=None, init=False, repr=False)
+    _versions: Mapping[int, int] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def plan(self) -> ColumnPlan:
+        """The plan of the last refresh."""
+        return self.refresh() if self._plan is None else self._plan
+
+    @property
+    def versions(self) -> Mapping[int, int]:
+        """The version numbers of the last plan's schemas, by id."""
+        return self._versions
+
+    def refresh(self) -> ColumnPlan:
+        """Reads the registry and makes a new plan; if the registry does not answer, keeps the last plan.
+
+        Raises:
+            RegistryUnavailable: the registry does not answer, and there is no plan yet.
+        """
+        try:
+            return self.read()
+        except RegistryUnavailable as error:
+            if self._plan is None:
+                raise
+            log.warning("the registry does not answer; the last plan is used: %s", error)
+            return self._plan
+
+    def read(self) -> ColumnPlan:
+        """Reads the registry and makes a new plan.
+
+        Raises:
+            RegistryUnavailable: the registry does not answer.
+        """
+        self.registry = client_of(self.registry)
+        before = self._plan
+        self._plan, versions = self._make()
+        # The same schema may have several numbers: the newest comes first.
+        self._versions = {
+            version.id: version.number for version in reversed(list(versions)) if version.number is not None
+        }
+        if before is not None and (new := set(self._plan.ids) - set(before.ids)):
+            log.info("new schema ids are read: %s", ", ".join(map(str, sorted(new))))
+        return self._plan
+
+    def has(self, schema_id: int) -> bool:
+        """Whether the registry has a schema of an id, of whichever subject.
+
+        Raises:
+            RegistryUnavailable: the registry does not answer.
+        """
+        try:
+            client_of(self.registry).schema_by_id(schema_id)
+        except SchemaNotFound:
+            return False
+        return True
+
+    def _make(self) -> tuple[ColumnPlan, Iterable[Version]]:
+        """A plan of the registry's versions, and these versions, newest first."""
+        raise NotImplementedError
+
+
+@dataclass(slots=True)
+class Follower(RegistryFollower):
+    """A plan that follows the versions of a subject.
+
+    Attributes:
+        registry, subject, topic, reader_schema, fields, is_key: As in `from_confluent_avro`.
+        ids: Schema ids in addition to the subject's versions.
+        schema_type: AVRO, JSON, PROTOBUF, or AUTO for the type of the subject's latest version.
+        message: As in `from_confluent_protobuf`.
+        validate: Whether each JSON Schema message is validated.
+        reader_version: The version that records are read as, instead of the latest.
+    """
+
+    subject: str | None = None
+    topic: str | None = None
+    reader_schema: str | None = None
+    fields: Sequence[str] | None = None
+    is_key: bool = False
+    ids: tuple[int, ...] = ()
+    schema_type: str = AVRO
+    message: str | None = None
+    validate: bool = False
+    reader_version: int | None = None
+
+    def _make(self) -> tuple[ColumnPlan, Iterable[Version]]:
+        schema_type = self._type()
+        selection = select_versions(
+            registry=self.registry,
+            schema_type=schema_type,
+            subject=self.subject,
+            topic=self.topic,
+            ids=self.ids,
+            reader_schema=self.reader_schema,
+            is_key=self.is_key,
+            reader_version=self.reader_version,
+        )
+        return _PLANS[schema_type](self, selection), selection.versions
+
+    def _type(self) -> str:
+        if self.schema_type != AUTO:
+            return self.schema_type
+        subject, why = subject_of(subject=self.subject, topic=self.topic, is_key=self.is_key)
+        return version_type(client_of(self.registry), subject, why=why)
+
+
+#: Schema type -> what makes a follower's plan.
+_PLANS: Mapping[str, Callable[[Follower, Selection], ColumnPlan]] = {
+    AVRO: lambda follower, selection: plan_decoding(selection, follower.fields),
+    JSON: lambda follower, selection: plan_json(selection, validate=follower.validate),
+    PROTOBUF: lambda follower, selection: plan_protobuf(selection, follower.message),
+}
+
+
+@dataclass(slots=True)
+class RecordsFollower(RegistryFollower):
+    """A plan that follows several Avro record types, which become a struct with a field for each type.
+
+    Attributes:
+        registry: As in `from_confluent_avro`.
+        subjects: The subjects whose versions are read; if they share a record's name, newest last.
+        topics: Without subjects: the topics, whose subjects are `TOPIC-value` and `TOPIC-RECORD`.
+    """
+
+    subjects: Sequence[str] = ()
+    topics: Sequence[str] = ()
+
+    def _make(self) -> tuple[ColumnPlan, Iterable[Version]]:
+        client = client_of(self.registry)
+        subjects = list(self.subjects) or subjects_of_topics(client, self.topics)
+        versions = newest_first([version for subject in subjects for version in versions_of(client, subject)])
+        return RecordsPlan.of(versions, subjects), versions
