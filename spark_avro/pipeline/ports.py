@@ -1,7 +1,8 @@
 """The seams of a pipeline: what the runner gives to a sink, to the dead letters and to the checks, and gets back.
 
 Rows between the parts have the record's columns and a struct `_kafka` of topic, partition, offset, timestamp, headers,
-key and schema_id. Steps keep it; a sink drops or keeps it. For sources other than Kafka its fields may be NULL.
+key, schema_id and schema_version. Steps keep it; a sink drops or keeps it. For sources other than Kafka its fields may
+be NULL.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from spark_avro.pipeline.steps.remembered import State
     from spark_avro.registry import Registry
 
-#: The struct column with a row's position: topic, partition, offset, timestamp, headers, key, schema_id.
+#: The struct column with a row's position; its fields are in `sources/position.py`.
 POSITION = "_kafka"
 #: The column of the record's key, made by the step `key` or by `source.key`.
 KEY = "_key"

@@ -14,9 +14,10 @@ from spark_avro.pipeline import sinks
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.source import KafkaSource
 from spark_avro.pipeline.letters.topic import LettersTopic
-from spark_avro.pipeline.ports import KEY, POSITION, BatchIdentity, Sink, SinkContext
+from spark_avro.pipeline.ports import KEY, BatchIdentity, Sink, SinkContext
 from spark_avro.pipeline.quality.gate import Gate
 from spark_avro.pipeline.sources.opening import open_source
+from spark_avro.pipeline.sources.position import with_version
 from spark_avro.pipeline.sources.source import Source
 from spark_avro.pipeline.steps.step import StepContext
 from spark_avro.pipeline.steps.table import apply_steps
@@ -139,7 +140,7 @@ def prepare(opened: Opened, *, check_targets: bool = True) -> Prepared:
     for plans in opened.source.plans.values():
         patiently(plans.refresh, registry.patience) if registry else plans.refresh()
     empty = decoded_rows(opened.source.positioned(opened.source.empty()), opened.source.plans)
-    rows = record_columns(empty)
+    rows = record_columns(empty, opened.source)
     written = passed(opened, tagged(opened, opened.context())(rows))
     statements: tuple[tuple[str, ...], ...] = ()
     if check_targets:
@@ -147,16 +148,15 @@ def prepare(opened: Opened, *, check_targets: bool = True) -> Prepared:
     return Prepared(opened, rows.schema, written.schema, statements)
 
 
-def record_columns(decoded: DataFrame) -> DataFrame:
+def record_columns(decoded: DataFrame, source: Source) -> DataFrame:
     """The columns of decoded records: the fields of the value or `value` itself, `_key` and `_kafka`."""
     if "decoded" not in decoded.columns:
         return decoded
-    kept = [POSITION]
     value = (
         "decoded.*" if isinstance(decoded.schema["decoded"].dataType, StructType) else F.col("decoded").alias("value")
     )
     key = [F.col("decoded_key").alias(KEY)] if "decoded_key" in decoded.columns else []
-    return decoded.select(value, *key, *kept)
+    return decoded.select(value, *key, with_version(source.plans["value"].versions))
 
 
 def tagged(opened: Opened, context: StepContext) -> Callable[[DataFrame], DataFrame]:

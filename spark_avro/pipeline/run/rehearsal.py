@@ -71,7 +71,7 @@ def rehearse_decoded(opened: Opened, decoded: DataFrame) -> Rehearsal:
         read = decoded.count()
         has_errors = "error" in decoded.columns
         good = decoded.where(F.col("error").isNull()) if has_errors else decoded
-        rows = tagged(opened, opened.context())(record_columns(good)).persist()
+        rows = tagged(opened, opened.context())(record_columns(good, opened.source)).persist()
         dead = _broken(decoded) if has_errors else []
         failed: Mapping[str, int] = {}
         if opened.gate is not None:
@@ -88,7 +88,8 @@ def rehearse_decoded(opened: Opened, decoded: DataFrame) -> Rehearsal:
 def plan_text(prepared: Prepared) -> str:
     """Spark's plan of the steps, without the keys of masks."""
     opened = prepared.opened
-    rows = record_columns(decoded_rows(opened.source.positioned(opened.source.empty()), opened.source.plans))
+    source = opened.source
+    rows = record_columns(decoded_rows(source.positioned(source.empty()), source.plans), source)
     frame = tagged(opened, opened.context())(rows)
     text: str = frame._sc._jvm.PythonSQLUtils.explainString(frame._jdf.queryExecution(), "formatted")  # noqa: SLF001
     if any(isinstance(step, Mask) for step in opened.pipeline.steps):

@@ -68,7 +68,8 @@ class Stepping:
             PySparkException: a step raises, and no record could be found at fault.
         """
         apply = tagged(self.opened, self.context)
-        rows = apply(record_columns(without(self._records(), faults).drop(*PLACE) if faults else self._good()))
+        good = without(self._records(), faults).drop(*PLACE) if faults else self._good()
+        rows = apply(record_columns(good, self.opened.source))
         decoded_count = self.decoded.counts.decoded - len(faults)
         if self.opened.gate is None and keeps_rows(self.opened.pipeline.steps):
             return Stepped(rows, rows, decoded_count, faults=faults)
@@ -94,7 +95,7 @@ class Stepping:
         apply = tagged(self.opened, self.context)
 
         def steps(part: DataFrame) -> DataFrame:
-            return apply(record_columns(part.drop(*PLACE)))
+            return apply(record_columns(part.drop(*PLACE), self.opened.source))
 
         faults = find_faults(self._records(), steps, self.batch.ranges)
         if not faults:

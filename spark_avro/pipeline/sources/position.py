@@ -19,6 +19,7 @@ FIELDS: Mapping[str, str] = {
     "headers": "array<struct<key: string, value: binary>>",
     "key": "binary",
     "schema_id": "bigint",
+    "schema_version": "int",
 }
 
 
@@ -34,3 +35,16 @@ def with_position(records: DataFrame, *, by_id: bool) -> DataFrame:
     if by_id:
         parts["schema_id"] = schema_id(F.col("value"))
     return records.select(position(parts), "value", "key", "headers")
+
+
+def with_version(versions: Mapping[int, int]) -> Column:
+    """`_kafka` with the number of each record's version; it is computed only for rows whose step or sink uses it.
+
+    Args:
+        versions: The version numbers in the subject by schema id.
+    """
+    number = F.lit(None).cast("int")
+    if versions:
+        pairs = (F.lit(part) for schema_id, version in versions.items() for part in (schema_id, version))
+        number = F.create_map(*pairs)[F.col(f"{POSITION}.schema_id").cast("int")]
+    return F.col(POSITION).withField("schema_version", number).alias(POSITION)

@@ -1,4 +1,4 @@
-"""Topics with several record types."""
+"""Topics with several record types, and the version of each record's schema."""
 
 from __future__ import annotations
 
@@ -89,3 +89,16 @@ def test_records_contradict_other_settings(
     with pytest.raises(PipelineError) as error:
         spark_avro.pipeline(pipeline_file("flights", ""), overrides=["source.records={}", *settings])
     assert str(error.value).endswith(finding)
+
+
+def test_steps_see_the_version_of_each_record(
+    spark: SparkSession, topics: Any, avro: Any, sink: ListSink, pipeline_file: Callable[..., Path]
+) -> None:
+    topic = topics.create()
+    one, two = avro.register(f"{topic}-value", V1, V2)
+    newer = avro.message(two, V2, {"id": 1, "carrier": "B6", "delay": None, "tail": "N1"})
+    topics.produce(topic, *messages(avro, one, 1), newer, None)
+    steps = 'steps: [{select: [id, "_kafka.schema_version as version"]}, {where: version is null or version < 3}]'
+    assert spark_avro.pipeline(pipeline_file(topic, steps)).run(spark).written == 3
+    assert {row["id"]: row["version"] for row in sink.rows} == {0: 1, 1: 2, None: None}
+    assert {row["_kafka"]["schema_version"] for row in sink.rows} == {1, 2, None}
