@@ -10,7 +10,7 @@ from magicbyte.cli.pipeline.session import pipeline_session, read_file
 
 
 def status(options: argparse.Namespace) -> int:
-    """Show the last batch, who runs the pipeline, and the lag of each partition."""
+    """Show the last batch, who runs the pipeline, the lag of each partition, and what changed while it ran."""
     pipeline = read_file(options)
     with pipeline_session(pipeline, options.master) as spark:
         from spark_avro.pipeline.run.progress import progress_of  # noqa: PLC0415 - with Spark
@@ -28,6 +28,16 @@ def status(options: argparse.Namespace) -> int:
         print(f"\n{'topic':30} {'partition':>9} {'offset':>12} {'end':>12} {'lag':>12}")
     for part in progress.partitions:
         print(f"{part.topic:30} {part.partition:>9} {part.offset:>12} {part.end:>12} {part.lag:>12}")
+    if progress.changes:
+        print("\nchanges")
+    for change in progress.changes:
+        schemas = (
+            f"id {number}" if version is None else f"id {number} (version {version})"
+            for number, version in change.schemas.items()
+        )
+        print(f"{change.time}  batch {change.batch}  {', '.join(schemas)}".rstrip())
+        for statement in change.statements:
+            print(f"    {statement}")
     return 0
 
 

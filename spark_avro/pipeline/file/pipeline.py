@@ -101,6 +101,11 @@ class Pipeline(Section):
         """The sink, or the sinks."""
         return (self.sink,) if self.sink is not None else self.sinks
 
+    @property
+    def uses_kafka(self) -> bool:
+        """Whether the file names brokers."""
+        return "bootstrap.servers" in self.kafka
+
     def problems(self) -> Iterable[tuple[str, str]]:
         if self.sink is None and not self.sinks:
             yield "", "sink is missing: name the target"
@@ -120,7 +125,7 @@ class Pipeline(Section):
 
     def _kafka_problems(self) -> Iterable[tuple[str, str]]:
         reads_kafka = isinstance(self.source, KafkaSource)
-        if (reads_kafka or self._writes_kafka or self.errors.topic) and "bootstrap.servers" not in self.kafka:
+        if (reads_kafka or self._writes_kafka or self.errors.topic) and not self.uses_kafka:
             yield "kafka", "bootstrap.servers is missing"
         if not isinstance(self.source, KafkaSource):
             if self.errors.topic:
@@ -129,11 +134,11 @@ class Pipeline(Section):
         formats: list[Format] = [self.source.value, *([self.source.key] if self.source.key else [])]
         if any(item.is_by_id for item in formats) and self.registry is None:
             yield "registry", "is missing: records of this format name their schemas by id"
+        if self.source.records is not None and isinstance(self.evolve.new_version, Pin):
+            yield "evolve", "new-version: {pin: N} is a version of one subject, and source.records reads several"
         if self.errors.topic and self.errors.topic in self.source.topics:
             yield "errors", f"the topic of dead letters, {self.errors.topic}, is a source of the pipeline"
 
     @property
     def _writes_kafka(self) -> bool:
-        if self.source.records is not None and isinstance(self.evolve.new_version, Pin):
-            yield "evolve", "new-version: {pin: N} is a version of one subject, and source.records reads several"
         return any(isinstance(sink, KafkaSink) for sink in self.all_sinks)

@@ -18,8 +18,9 @@ from spark_avro.pipeline.letters.limit import ErrorLimit
 from spark_avro.pipeline.letters.retry import retried
 from spark_avro.pipeline.letters.rows import failed_checks, letters, rejected
 from spark_avro.pipeline.ports import POSITION, BatchIdentity, Sink, SinkResult
+from spark_avro.pipeline.run.changes import ChangeLog
 from spark_avro.pipeline.run.counts import BatchCounts, RowsMissing
-from spark_avro.pipeline.run.prepared import Opened
+from spark_avro.pipeline.run.prepared import Opened, Prepared
 from spark_avro.pipeline.run.refusals import refuse
 from spark_avro.pipeline.run.stepping import Stepped, Stepping
 from spark_avro.plan.decoding import UNREADABLE
@@ -59,15 +60,19 @@ class BatchRunner:
     """Runs batches; a batch is done when `run` returns, and has to be run again if it raises.
 
     Attributes:
-        opened: The parts of the pipeline.
+        prepared: The pipeline, whose sinks have looked at their targets.
         findings: Why the run ends with exit code 100 although its batches are written.
     """
 
-    opened: Opened
+    prepared: Prepared
     findings: list[str] = field(default_factory=list)
+    opened: Opened = field(init=False)
     _limit: ErrorLimit = field(init=False)
+    _changes: ChangeLog = field(init=False)
 
     def __post_init__(self) -> None:
+        self.opened = self.prepared.opened
+        self._changes = ChangeLog.of(self.prepared)
         self._limit = ErrorLimit(self.opened.pipeline.errors.at_most)
 
     def run(self, records: DataFrame, batch: BatchIdentity, state: Any = None) -> BatchCounts:
@@ -155,6 +160,7 @@ class BatchRunner:
         Raises:
             RowsMissing: a sink wrote and rejected another number of rows than it got.
         """
+        self._changes.note(stepped.passed.schema, batch)
         for failure in self._failures(stepped, decoded):
             self._send(failure, records, batch)
         dead = _dead(stepped, decoded)

@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.source import KafkaSource
+from spark_avro.pipeline.run.changes import Change, read_changes
 from spark_avro.pipeline.run.lease import FILE
 from spark_avro.pipeline.sources.checkpoint import Checkpoint
 from spark_avro.pipeline.sources.kafka import KafkaRecords
@@ -39,17 +40,25 @@ class Progress:
         batch: The number of the last finished batch.
         owner: The process that runs it.
         partitions: The partitions of Kafka.
+        changes: The changes of schemas and columns, oldest first.
     """
 
     query_id: str | None
     batch: int | None
     owner: str | None
     partitions: tuple[PartitionProgress, ...]
+    changes: tuple[Change, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """The progress for scripts."""
         parts = [{**asdict(part), "lag": part.lag} for part in self.partitions]
-        return {"query_id": self.query_id, "batch": self.batch, "owner": self.owner, "partitions": parts}
+        return {
+            "query_id": self.query_id,
+            "batch": self.batch,
+            "owner": self.owner,
+            "partitions": parts,
+            "changes": [asdict(change) for change in self.changes],
+        }
 
 
 def progress_of(spark: SparkSession, pipeline: Pipeline) -> Progress:
@@ -75,4 +84,5 @@ def progress_of(spark: SparkSession, pipeline: Pipeline) -> Progress:
                 for number, offset in sorted(offsets.items())
             ]
     shown = f"process {owner['pid']} on {owner['host']}" if owner else None
-    return Progress(checkpoint.query_id(), batch, shown, tuple(partitions))
+    changes = tuple(read_changes(pipeline.kafka, pipeline.name)) if pipeline.uses_kafka else ()
+    return Progress(checkpoint.query_id(), batch, shown, tuple(partitions), changes)

@@ -18,7 +18,7 @@ from spark_avro.pipeline.ports import BatchIdentity, SourceRange
 from spark_avro.pipeline.run.batch import BatchRunner
 from spark_avro.pipeline.run.counts import BatchCounts
 from spark_avro.pipeline.run.lease import Lease
-from spark_avro.pipeline.run.prepared import Opened, open_pipeline, prepare
+from spark_avro.pipeline.run.prepared import Opened, Prepared, open_pipeline, prepare
 from spark_avro.pipeline.run.run_log import RunLog
 from spark_avro.pipeline.run.state import BatchState
 from spark_avro.pipeline.sources.checkpoint import Checkpoint
@@ -101,10 +101,10 @@ class Running:
             Lease(checkpoint.folder, self.pipeline.name) as lease,
             closing(open_pipeline(self.pipeline, self.spark, adopt=self.adopt)) as opened,
         ):
-            _prepare(opened)
+            prepared = _prepare(opened)
             if checkpoint.last_planned() is not None and self.on_restart is not None:
                 self.on_restart()
-            runner = BatchRunner(opened)
+            runner = BatchRunner(prepared)
             stream = opened.source.stream()
             if stream is None:
                 self._run_once(opened, runner, checkpoint)
@@ -160,8 +160,7 @@ class Running:
             query_id: The identity of the range, the same at each run.
         """
         with closing(open_pipeline(self.pipeline, self.spark, adopt=self.adopt)) as opened:
-            _prepare(opened)
-            runner = BatchRunner(opened)
+            runner = BatchRunner(_prepare(opened))
             batch = BatchIdentity(self.pipeline.name, query_id, 0, tuple(ranges))
             self._add(runner.run(opened.source.batch(ranges), batch))
             return RunResult(**{**_fields(self._result), "findings": tuple(runner.findings)})
@@ -189,10 +188,11 @@ class Running:
             query.stop()
 
 
-def _prepare(opened: Opened) -> None:
-    prepare(opened)
+def _prepare(opened: Opened) -> Prepared:
+    prepared = prepare(opened)
     if opened.letters is not None:
         opened.letters.prepare()
+    return prepared
 
 
 class _Stopped(Exception):

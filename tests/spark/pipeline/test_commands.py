@@ -201,6 +201,41 @@ def test_the_metrics_are_served() -> None:
         assert line in text
 
 
+def test_status_prints_what_changed(
+    topics: Any, avro: Any, flights: tuple[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    topic, file = flights
+    name = f"changes-{uuid.uuid4()}"
+    changed = ["--set", f"name={name}", "--set", f"sink={{sql: {{url: 'sqlite:///{tmp_path}/f.db', table: flights}}}}"]
+
+    def status() -> list[tuple[Any, ...]]:
+        assert main(["pipeline", "status", str(file), *changed, "--output", "json"]) == 0
+        changes = json.loads(capsys.readouterr().out.splitlines()[-1])["changes"]
+        return [(change["batch"], list(change["schemas"].values()), change["statements"]) for change in changes]
+
+    assert status() == []
+    run = ["pipeline", "run", str(file), *changed, "--set", "steps=[{drop: carrier}]"]
+    assert main(run) == 0
+    created = (0, [1], ['CREATE TABLE "flights" ("id" INTEGER)'])
+    assert status() == [created]
+    # A batch without a change posts none.
+    [schema_id] = avro.register(f"{topic}-value", SCHEMA)
+    topics.produce(topic, avro.message(schema_id, SCHEMA, {"id": 10, "carrier": "UA"}))
+    assert main(run) == 0
+    assert status() == [created]
+    wider = json.loads(SCHEMA)
+    wider["fields"].append({"name": "gate", "type": ["null", "string"], "default": None})
+    [newer] = avro.register(f"{topic}-value", json.dumps(wider))
+    topics.produce(topic, avro.message(newer, json.dumps(wider), {"id": 11, "carrier": "UA", "gate": "A1"}))
+    assert main(run) == 0
+    added = (2, [2], ['ALTER TABLE "flights" ADD COLUMN "gate" TEXT'])
+    assert status() == [created, added]
+    assert main(["pipeline", "status", str(file), *changed]) == 0
+    *_, head, statement = capsys.readouterr().out.splitlines()
+    assert head.endswith(f"  batch 2  id {newer} (version 2)")
+    assert statement == '    ALTER TABLE "flights" ADD COLUMN "gate" TEXT'
+
+
 def test_submit_prints_the_line(flights: tuple[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, file = flights
     file.write_text(file.read_text() + "spark: {spark.executor.cores: 2, spark.hadoop.fs.s3a.secret.key: s3cr3t}\n")

@@ -72,7 +72,16 @@ class Markers:
                 if time.monotonic() > deadline:
                     raise SinkRefused(f"the topic {MARKERS} was created, and no broker knows it")
                 time.sleep(0.1)
-        return zlib.crc32(self._name.encode()) % partitions
+        return self._of(partitions)
+
+    def partition(self) -> int | None:
+        """The pipeline's partition; None if the topic does not exist.
+
+        Raises:
+            KafkaException: No broker answers.
+        """
+        partitions = self._partitions()
+        return self._of(partitions) if partitions else None
 
     def read(self, partition: int) -> Marker | None:
         """The pipeline's last committed marker; None if there is none.
@@ -128,6 +137,9 @@ class Markers:
             return Marker(**orjson.loads(value))
         except (orjson.JSONDecodeError, TypeError) as error:
             raise SinkRefused(f"{MARKERS}: the marker of {self._name} cannot be read: {value[:200]!r}") from error
+
+    def _of(self, partitions: int) -> int:
+        return zlib.crc32(self._name.encode()) % partitions
 
     def _partitions(self) -> int:
         topics = self._admin.list_topics(timeout=_REQUEST_SECONDS).topics

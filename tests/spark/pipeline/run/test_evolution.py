@@ -13,6 +13,7 @@ from compat.schema import AVRO, SchemaText
 from magicbyte.testing import running_registry
 from serdes.client.clients import RegistryClient
 from serdes.error import RegistryUnavailable
+from spark_avro.pipeline.run.changes import read_changes
 from spark_avro.pipeline.run.refusals import SchemaRefused
 from spark_avro.pipeline.run.running import Running
 from tests.spark.pipeline.flights import V1, V2, ListSink, messages
@@ -73,6 +74,8 @@ def test_a_version_registered_while_it_runs_is_read_without_a_restart(
     finally:
         stream.stop()
     assert sorted((row["id"], row.get("tail")) for row in sink.rows) == [(0, None), (1, None), (2, None), (3, "N1")]
+    changes = read_changes({"bootstrap.servers": topics.servers}, "flights")
+    assert [change.statements for change in changes if change.schemas == {str(two): 2}] == [()]
 
 
 @pytest.mark.parametrize(("policy", "dead"), [("fail", None), ("dead-letter", 1)])

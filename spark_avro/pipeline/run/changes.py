@@ -1,0 +1,169 @@
+"""Changes of schemas and columns while a pipeline runs, posted to the topic of the pipelines' markers for `status`.
+
+A change is posted before its batch is written: a crash in between repeats the batch and the post, under the same key.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
+
+from magicbyte.kit.failure import Failure
+from magicbyte.kit.kafka.client_settings import CONSUMER_DEFAULTS, PRODUCER_DEFAULTS, Config, client_config
+from spark_avro.pipeline.ports import BatchIdentity, SinkRefused
+from spark_avro.pipeline.sinks.kafka.marker import MARKERS, Markers
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+    from spark_avro.pipeline.run.prepared import Opened, Prepared
+
+log = logging.getLogger(__name__)
+
+#: Between a pipeline's name and the batch, in the key of a change; the key of a marker is the name alone.
+_KIND = "/change/"
+_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What changed with a batch.
+
+    Attributes:
+        time: When it was posted, in ISO 8601.
+        query: Spark's id of the query.
+        batch: The number of the batch.
+        schemas: The schemas that are read for the first time: the number of the version by schema id, None if the
+            schema has none. With the first batch of a run, the newest schema.
+        statements: What the sinks changed in their targets for it, such as ALTER TABLE.
+    """
+
+    time: str
+    query: str
+    batch: int
+    schemas: Mapping[str, int | None] = field(default_factory=dict)
+    statements: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class ChangeLog:
+    """Notices changes, batch by batch."""
+
+    opened: Opened
+    _schema: StructType
+    _statements: tuple[str, ...]
+    _ids: frozenset[int] | None = None
+
+    @classmethod
+    def of(cls, prepared: Prepared) -> ChangeLog:
+        """The log of a run whose sinks have looked at their targets."""
+        return cls(prepared.opened, prepared.written, _flat(prepared.statements))
+
+    def note(self, schema: StructType, batch: BatchIdentity) -> None:
+        """Post what a batch changes, before it is written.
+
+        Args:
+            schema: The columns of the rows for the sinks.
+            batch: The batch.
+        """
+        if schema != self._schema:
+            self._statements = _flat(tuple(sink.prepare(schema) for sink in self.opened.sinks))
+            self._schema = schema
+        schemas, is_new = self._new_schemas()
+        if self._statements or is_new:
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            self._post(Change(now, batch.query_id, batch.number, schemas, self._statements))
+        self._statements = ()
+
+    def _new_schemas(self) -> tuple[dict[str, int | None], bool]:
+        """The schemas that no batch of this run has seen; and whether they came while it ran."""
+        plans = self.opened.source.plans.values()
+        listed = [(schema_id, source.versions) for source in plans for schema_id in source.plan.ids]
+        before, self._ids = self._ids, frozenset(schema_id for schema_id, _ in listed)
+        if before is None:
+            return {str(schema_id): versions.get(schema_id) for schema_id, versions in listed[:1]}, False
+        new = {str(schema_id): versions.get(schema_id) for schema_id, versions in listed if schema_id not in before}
+        return new, bool(new)
+
+    def _post(self, change: Change) -> None:
+        """Post a change; a pipeline goes on if it cannot, since its rows do not depend on it."""
+        pipeline = self.opened.pipeline
+        if not pipeline.uses_kafka:
+            return
+        try:
+            post_change(pipeline.kafka, pipeline.name, change)
+        except (KafkaException, Failure) as error:
+            log.warning("a change is not posted to %s: %s", MARKERS, error)
+
+
+def post_change(kafka: Mapping[str, str], pipeline: str, change: Change) -> None:
+    """Write a change to the topic, which is created if it is missing.
+
+    Raises:
+        KafkaException: No broker answers, or it refuses.
+    """
+    partition = Markers(_client(kafka), pipeline).prepare()
+    producer = Producer({**PRODUCER_DEFAULTS, **client_config(kafka, role="producer")})
+    failures: list[KafkaError] = []
+    producer.produce(
+        MARKERS,
+        orjson.dumps(asdict(change)),
+        f"{pipeline}{_KIND}{change.query}-{change.batch}".encode(),
+        partition=partition,
+        on_delivery=lambda error, _: failures.append(error) if error is not None else None,
+    )
+    if producer.flush(_SECONDS):
+        raise SinkRefused(f"{MARKERS}: no broker answers")
+    if failures:
+        raise KafkaException(failures[0])
+
+
+def read_changes(kafka: Mapping[str, str], pipeline: str) -> list[Change]:
+    """The changes of a pipeline, oldest first.
+
+    Raises:
+        KafkaException: No broker answers, or it refuses.
+    """
+    partition = Markers(_client(kafka), pipeline).partition()
+    if partition is None:
+        return []
+    settings: dict[str, Any] = {**CONSUMER_DEFAULTS, **client_config(kafka, role="consumer")}
+    settings |= {"group.id": f"magicbyte-pipeline-{pipeline}", "enable.auto.commit": False}
+    settings |= {"enable.partition.eof": True, "isolation.level": "read_committed"}
+    consumer = Consumer(settings)
+    changes: dict[bytes, Change] = {}
+    try:
+        consumer.assign([TopicPartition(MARKERS, partition, 0)])
+        while (message := consumer.poll(_SECONDS)) is not None:
+            error, key, value = message.error(), message.key(), message.value()
+            if error is not None and error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 - as in marker.py
+                break
+            if error is not None:
+                raise KafkaException(error)
+            if key is not None and value is not None and key.startswith(f"{pipeline}{_KIND}".encode()):
+                changes[key] = _change(value)
+    finally:
+        consumer.close()
+    return sorted(changes.values(), key=lambda change: (change.time, change.batch))
+
+
+def _change(value: bytes) -> Change:
+    try:
+        record = orjson.loads(value)
+        return Change(**{**record, "statements": tuple(record["statements"])})
+    except (orjson.JSONDecodeError, LookupError, TypeError) as error:
+        raise SinkRefused(f"{MARKERS}: a change cannot be read: {value[:200]!r}") from error
+
+
+def _client(kafka: Mapping[str, str]) -> Config:
+    return client_config(kafka, role="admin")
+
+
+def _flat(statements: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
+    return tuple(statement for of_sink in statements for statement in of_sink)
