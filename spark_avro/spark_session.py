@@ -43,17 +43,19 @@ _FORMAT_PROPERTIES = {
 }
 
 
-def packages(version: str = pyspark.__version__, formats: Collection[str] = ()) -> str:
+def packages(version: str = pyspark.__version__, formats: Collection[str] = (), drivers: Collection[str] = ()) -> str:
     """The value of `--packages` and `spark.jars.packages` for a Spark version: its Avro and Kafka modules.
 
     Args:
         version: The Spark version.
         formats: Table formats whose modules are included: `delta`, `iceberg`.
+        drivers: Databases whose JDBC drivers are included: `postgresql`, `sqlite`.
 
     Raises:
         TableFormatMissing: a format has no module for this version.
     """
-    return ",".join((*jars.spark_modules(version), *jars.table_format_modules(formats, version)))
+    of_databases = (jars.JDBC_DRIVERS[name] for name in drivers)
+    return ",".join((*jars.spark_modules(version), *jars.table_format_modules(formats, version), *of_databases))
 
 
 def session(
@@ -62,6 +64,7 @@ def session(
     master: str = "local[*]",
     settings: Mapping[str, str] | None = None,
     formats: Collection[str] = (),
+    drivers: Collection[str] = (),
 ) -> SparkSession:
     """The Spark session of this process, started if there is none, with Spark's Avro and Kafka modules.
 
@@ -72,6 +75,7 @@ def session(
         settings: Spark properties.
         formats: Table formats whose jars and SQL extensions are included: `delta`, `iceberg`. A session that runs
             already does not get them.
+        drivers: Databases whose JDBC drivers are included: `postgresql`, `sqlite`.
 
     Raises:
         JavaMissing: there is no JDK that this version of Spark runs on.
@@ -83,7 +87,7 @@ def session(
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     builder = SparkSession.builder.appName(name).master(master)
-    properties = {**_DEFAULTS, **modules(formats), **format_properties(formats), **(settings or {})}
+    properties = {**_DEFAULTS, **modules(formats, drivers), **format_properties(formats), **(settings or {})}
     for key in ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"):
         properties[key] = f"{_LIMITS} {properties.get(key, '')}".strip()
     _start_jvm(name, master, properties)
@@ -101,7 +105,7 @@ def _start_jvm(name: str, master: str, properties: Mapping[str, str]) -> None:
         SparkContext._ensure_initialized(conf=conf)  # noqa: SLF001  the one way to start it without a context
 
 
-def modules(formats: Collection[str] = ()) -> dict[str, str]:
+def modules(formats: Collection[str] = (), drivers: Collection[str] = ()) -> dict[str, str]:
     """The Spark property that names the Avro and Kafka modules of the pyspark that is installed.
 
     If MAGICBYTE_SPARK_JARS is set, it lists the jar files, separated by commas. Otherwise this version's lock file
@@ -109,6 +113,7 @@ def modules(formats: Collection[str] = ()) -> dict[str, str]:
 
     Args:
         formats: Table formats whose modules are included.
+        drivers: Databases whose JDBC drivers are included.
 
     Raises:
         JarsMissing: the jars are not in the cache and could not be fetched.
@@ -119,9 +124,10 @@ def modules(formats: Collection[str] = ()) -> dict[str, str]:
         return {"spark.jars": named}
     lock = f"spark-{pyspark.__version__}"
     if lock not in jars.LOCKS:
-        return {"spark.jars.packages": packages(pyspark.__version__, formats)}
+        return {"spark.jars.packages": packages(pyspark.__version__, formats, drivers)}
     jars.table_format_modules(formats, pyspark.__version__)
-    locks = (lock, *(jars.TABLE_FORMAT_LOCKS[name] for name in formats))
+    locks = [lock, *(jars.TABLE_FORMAT_LOCKS[name] for name in formats)]
+    locks += [jars.JDBC_DRIVER_LOCKS[name] for name in drivers]
     return {"spark.jars": ",".join(str(path) for name in locks for path in jars.paths(name))}
 
 

@@ -52,6 +52,9 @@ COMMANDS = {
         "magicbyte.cli.dead_letter.main", "list, show, replay and purge records that could not be processed"
     ),
     "pipeline": Command("magicbyte.cli.pipeline.main", "run Spark jobs from a YAML file"),
+    "spark-packages": Command(
+        "magicbyte.cli.pipeline.packages", "print the Maven packages that Spark needs for a pipeline file"
+    ),
     "secure": Command("magicbyte.cli.security.secure", "make certificates, users and rules for a first try", _SERVER),
     "user": Command("magicbyte.cli.security.user", "change a users file: who signs in with a password", _SERVER),
     "key": Command("magicbyte.cli.security.key", "make API keys for programs", _SERVER),

@@ -61,7 +61,7 @@ def test_the_usual_pyspark_and_kafka_have_locks() -> None:
     assert jars.KAFKA_VERSION in jars.KAFKA_VERSIONS
 
 
-@pytest.mark.parametrize("lock", [SPARK, *jars.TABLE_FORMAT_LOCKS.values()])
+@pytest.mark.parametrize("lock", [SPARK, *jars.TABLE_FORMAT_LOCKS.values(), *jars.JDBC_DRIVER_LOCKS.values()])
 def test_no_locked_spark_jar_has_a_twin_in_the_pyspark_wheel(lock: str) -> None:
     bundled = {jar.stem.rpartition("-")[0] for jar in (Path(pyspark.__file__).parent / "jars").glob("*.jar")}
     assert {jar.artifact for jar in jars.read_lock(lock)} & bundled == set()
@@ -75,6 +75,17 @@ def test_no_locked_spark_jar_has_a_twin_in_the_pyspark_wheel(lock: str) -> None:
     ],
 )
 def test_a_table_format_has_its_own_lock(lock: str, locked: dict[str, str]) -> None:
+    assert {jar.artifact: jar.version for jar in jars.read_lock(lock)} == locked
+
+
+@pytest.mark.parametrize(
+    ("lock", "locked"),
+    [
+        ("jdbc.postgresql-42.7.8", {"postgresql": "42.7.8"}),
+        ("jdbc.sqlite-3.50.3.0", {"sqlite-jdbc": "3.50.3.0"}),
+    ],
+)
+def test_a_jdbc_driver_has_its_own_lock(lock: str, locked: dict[str, str]) -> None:
     assert {jar.artifact: jar.version for jar in jars.read_lock(lock)} == locked
 
 

@@ -19,9 +19,9 @@ from magicbyte.cli.pipeline.options import (
     dry_run_options,
     explain_options,
     lint_options,
+    no_options,
     offsets_options,
     run_options,
-    schema_options,
     status_options,
     submit_options,
     test_options,
@@ -32,7 +32,7 @@ from magicbyte.cli.pipeline.outcome import PROGRAM, pipeline_outcome
 COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None], str]] = {
     "run": ("run it; a stop signal ends it after the batch", run_options, "running:run"),
     "lint": ("check the file alone, without Spark and network", lint_options, "checking:lint"),
-    "schema": ("write the JSON Schema of pipeline files, for editors", schema_options, "checking:schema"),
+    "schema": ("write the JSON Schema of pipeline files, for editors", no_options, "checking:schema"),
     "dry-run": ("run it on some real records, and write nothing", dry_run_options, "looking:dry_run"),
     "explain": ("tell sources, schemas, columns and guarantees", explain_options, "looking:explain"),
     "test": ("compare the results of given records with expected ones", test_options, "testing:test"),
@@ -41,11 +41,12 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None], str]] 
     "backfill": ("run it over a range of the past", backfill_options, "upkeep:backfill"),
     "compact": ("rewrite small files of closed hours as large ones", compact_options, "upkeep:compact"),
     "submit": ("print the spark-submit line", submit_options, "submitting:submit"),
+    "main": ("print the path of the program for spark-submit", no_options, "submitting:program"),
     "from-connect": ("make a file of a Kafka Connect sink's configuration", connect_options, "connect.main:convert"),
 }
 
 #: Commands whose argument is no pipeline file.
-_WITHOUT_FILE = ("schema", "from-connect")
+_WITHOUT_FILE = ("schema", "from-connect", "main")
 
 
 def main(arguments: Sequence[str]) -> int:

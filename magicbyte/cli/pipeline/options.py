@@ -41,8 +41,8 @@ def lint_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="*", metavar="FILE", help="more pipeline files")
 
 
-def schema_options(_parser: argparse.ArgumentParser) -> None:
-    """`schema` has no options."""
+def no_options(_parser: argparse.ArgumentParser) -> None:
+    """Add nothing: the command has no options of its own."""
 
 
 def dry_run_options(parser: argparse.ArgumentParser) -> None:

@@ -35,14 +35,15 @@ def pipeline_session(pipeline: Pipeline, master: str) -> Iterator[SparkSession]:
     from pyspark.sql import SparkSession  # noqa: PLC0415 - starts slowly
 
     from spark_avro import session  # noqa: PLC0415
-    from spark_avro.pipeline.formats import table_formats  # noqa: PLC0415
+    from spark_avro.pipeline.modules import jdbc_drivers, table_formats  # noqa: PLC0415
 
     running = SparkSession.getActiveSession()
     if running is not None:
         yield running
         return
     settings = {"spark.log.level": "ERROR", **pipeline.spark}
-    spark = session(pipeline.name, master=master, settings=settings, formats=table_formats(pipeline))
+    formats, drivers = table_formats(pipeline), jdbc_drivers(pipeline)
+    spark = session(pipeline.name, master=master, settings=settings, formats=formats, drivers=drivers)
     try:
         yield spark
     finally:

@@ -1,4 +1,4 @@
-"""`submit`: the spark-submit line of a pipeline."""
+"""`submit` and `main`: the spark-submit line of a pipeline, and the program that it runs."""
 
 from __future__ import annotations
 
@@ -22,21 +22,36 @@ if TYPE_CHECKING:
 def submit(options: argparse.Namespace) -> int:
     """Print the line, or run it with the jars of the cache."""
     pipeline = read_file(options)
-    from spark_avro import packages  # noqa: PLC0415 - with pyspark
-    from spark_avro.pipeline.formats import table_formats  # noqa: PLC0415
-
-    formats = table_formats(pipeline)
     if not options.execute:
-        modules = {"spark.jars.packages": packages(formats=formats)}
+        modules = {"spark.jars.packages": packages_of(pipeline)}
         print(shlex.join(["spark-submit", *submit_words(pipeline, modules, options)]))
         return 0
-    return _execute(submit_words(pipeline, _cached(formats), options))
+    return _execute(submit_words(pipeline, _cached(pipeline), options))
 
 
-def _cached(formats: Sequence[str]) -> Mapping[str, str]:
-    from spark_avro.spark_session import modules  # noqa: PLC0415 - with pyspark
+def program(_options: argparse.Namespace) -> int:
+    """Print the path of the program that spark-submit runs."""
+    print(_program())
+    return 0
 
-    return modules(formats)
+
+def packages_of(pipeline: Pipeline) -> str:
+    """The modules that a pipeline needs, as `--packages` takes them."""
+    from spark_avro import packages as packages_with  # noqa: PLC0415 - with pyspark
+    from spark_avro.pipeline.modules import jdbc_drivers, table_formats  # noqa: PLC0415
+
+    return packages_with(formats=table_formats(pipeline), drivers=jdbc_drivers(pipeline))
+
+
+def _cached(pipeline: Pipeline) -> Mapping[str, str]:
+    from spark_avro.pipeline.modules import jdbc_drivers, table_formats  # noqa: PLC0415 - with pyspark
+    from spark_avro.spark_session import modules  # noqa: PLC0415
+
+    return modules(table_formats(pipeline), jdbc_drivers(pipeline))
+
+
+def _program() -> str:
+    return str(resources.files("spark_avro.pipeline") / "main.py")
 
 
 def _execute(words: Sequence[str]) -> int:
@@ -73,7 +88,7 @@ def submit_words(pipeline: Pipeline, modules: Mapping[str, str], options: argpar
     if is_elsewhere:
         files = [file, *(file.parent / name for name in pipeline.include)]
         line += ["--files", ",".join(str(path.resolve()) for path in files)]
-    line += [str(resources.files("spark_avro.pipeline") / "main.py"), file.name if is_elsewhere else str(file)]
+    line += [_program(), file.name if is_elsewhere else str(file)]
     for override in options.overrides:
         line += ["--set", override]
     return line + (["--name", options.name] if options.name else [])

@@ -1,9 +1,9 @@
 """The jars for the broker and Spark: listed in a lock file, fetched from Maven Central, kept in the cache.
 
 Each version of Kafka, Spark and a table format has a lock file (`broker-4.3.1.lock`, `spark-4.0.0.lock`,
-`delta-4.0.0.lock` next to this file). The jars of a table format are fetched when a pipeline names it. A line is one
-jar, `group:artifact:version:sha256:size`, without an address: the `jgo` package knows the address of Maven Central, and
-reads mirrors from its configuration file.
+`delta-4.0.0.lock` next to this file). The jars of a table format or a JDBC driver are fetched when a pipeline names it.
+A line is one jar, `group:artifact:version:sha256:size`, without an address: the `jgo` package knows the address of
+Maven Central, and reads mirrors from its configuration file.
 """
 
 from __future__ import annotations
@@ -48,11 +48,21 @@ TABLE_FORMAT_SPARK = "4.0.0"
 #: Table format -> its lock file.
 TABLE_FORMAT_LOCKS = {name: f"{name}-{module.rpartition(':')[2]}" for name, module in TABLE_FORMATS.items()}
 
+#: Database -> the Maven coordinates of its JDBC driver, for every version of Spark.
+JDBC_DRIVERS = {
+    "postgresql": "org.postgresql:postgresql:42.7.8",
+    "sqlite": "org.xerial:sqlite-jdbc:3.50.3.0",
+}
+
+#: Database -> the lock file of its driver.
+JDBC_DRIVER_LOCKS = {name: f"jdbc.{name}-{module.rpartition(':')[2]}" for name, module in JDBC_DRIVERS.items()}
+
 #: Lock file -> the program's name in messages.
 LOCKS = {
     **{f"broker-{version}": f"Kafka {version}" for version in KAFKA_VERSIONS},
     **{f"spark-{version}": f"Spark {version}" for version in SPARK_VERSIONS},
     **{lock: " ".join(lock.split("-")).capitalize() for lock in TABLE_FORMAT_LOCKS.values()},
+    **{lock: f"the JDBC driver of {name}" for name, lock in JDBC_DRIVER_LOCKS.items()},
 }
 
 #: How many jars are fetched in parallel.

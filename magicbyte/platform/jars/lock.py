@@ -15,6 +15,8 @@ from typing import Any
 from magicbyte.kit.extras import require
 from magicbyte.kit.failure import Failure
 from magicbyte.platform.jars import (
+    JDBC_DRIVER_LOCKS,
+    JDBC_DRIVERS,
     KAFKA_VERSIONS,
     SPARK_VERSIONS,
     TABLE_FORMAT_LOCKS,
@@ -36,10 +38,14 @@ ROOTS = {
     **{f"broker-{version}": (f"org.apache.kafka:kafka_2.13:{version}", *_LOGGING) for version in KAFKA_VERSIONS},
     **{f"spark-{version}": (*spark_modules(version), *_EXTRA.get(version, ())) for version in SPARK_VERSIONS},
     **{lock: (TABLE_FORMATS[name],) for name, lock in TABLE_FORMAT_LOCKS.items()},
+    **{lock: (JDBC_DRIVERS[name],) for name, lock in JDBC_DRIVER_LOCKS.items()},
 }
 
 #: Dependencies that are never loaded: the interfaces of Kafka's command line tools.
 _UNUSED = frozenset({"kafka-tools-api"})
+
+#: Dependencies of JDBC drivers that only their compilation needs.
+_ANNOTATIONS = frozenset({"checker-qual"})
 
 
 def write_lock(name: str) -> int:
@@ -47,7 +53,12 @@ def write_lock(name: str) -> int:
     program, _, version = name.partition("-")
     if program in TABLE_FORMATS:
         version = TABLE_FORMAT_SPARK
-    left_out = _UNUSED if program == "broker" else pyspark_jars(version)
+    if program == "broker":
+        left_out = _UNUSED
+    elif name in JDBC_DRIVER_LOCKS.values():
+        left_out = _ANNOTATIONS | pyspark_jars(metadata.version("pyspark"))
+    else:
+        left_out = pyspark_jars(version)
     text = lock_text(ROOTS[name], left_out)
     Path(__file__).with_name(f"{name}.lock").write_text(text, encoding="ascii")
     return len(text.splitlines())

@@ -201,6 +201,36 @@ def test_the_metrics_are_served() -> None:
         assert line in text
 
 
+def test_the_packages_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "lake.yaml"
+    file.write_text(
+        """
+version: 1
+name: lake
+checkpoint: /tmp/none
+source: {jdbc: {url: "jdbc:oracle:thin:@host", query: select 1}}
+tables:
+  airports: {jdbc: {url: "jdbc:postgresql://host/db", query: select 1}}
+  planes: {delta: {path: /tmp/planes}}
+sink: {iceberg: {table: lake.db.flights}}
+"""
+    )
+    assert main(["spark-packages", str(file)]) == 0
+    streams = capsys.readouterr()
+    assert streams.out == (
+        f"{spark_avro.packages()},io.delta:delta-spark_2.13:4.0.0,"
+        "org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:1.10.1,org.postgresql:postgresql:42.7.8\n"
+    )
+    assert streams.err == (
+        "magicbyte spark-packages: jdbc:oracle: add the package of its JDBC driver, which is not in this list\n"
+    )
+    assert main(["spark-packages"]) == 0
+    assert capsys.readouterr().out == f"{spark_avro.packages()}\n"
+    assert main(["spark-packages", str(tmp_path / "none.yaml")]) == 2
+    assert main(["pipeline", "main"]) == 0
+    assert Path(capsys.readouterr().out.strip()).name == "main.py"
+
+
 def test_status_prints_what_changed(
     topics: Any, avro: Any, flights: tuple[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
