@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -29,8 +30,9 @@ def test_the_tests_of_a_file_and_those_of_spark_are_run_by_one_process(tmp_path:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(_TESTS)
     shutil.copy(CONFTEST, tmp_path / "tests" / "conftest.py")
-    command = [sys.executable, "-P", "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", "tests"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-P", "-m", "pytest", "-q", "-p", "xdist", "-n", "2", "-p", "no:cacheprovider", "tests"]
+    without_plugins = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(command, cwd=tmp_path, env=without_plugins, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
 
     def processes(names: tuple[str, ...]) -> set[str]:
