@@ -1,4 +1,4 @@
-"""The REST proxy: every operation with every kind of credentials in every shape of its path, up to the handler."""
+"""Versions 1 and 2 of the REST proxy: what the server is expected to answer; test_proxy_apis asks it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from magicbyte.http.routing.application import load_contract
 from rest_proxy.http.rows import ROWS
 from tests.security.matrix.credentials import Identities
 from tests.security.matrix.in_process import InProcess
-from tests.security.matrix.product import Server, everything, pairwise, run, unheard
-from tests.security.matrix.proxy import an_app, ask_for_rights, forget_rights, refusal, resource
+from tests.security.matrix.product import Server
+from tests.security.matrix.proxy import an_app, ask_for_rights, refusal, resource
 from tests.security.matrix.rules import REST_PROXY, rule_of
 from tests.security.matrix.shapes import COMMON, HEAD, IN_REST_PROXY
 
@@ -40,32 +40,6 @@ def test_operations_rows_and_rules_are_the_same() -> None:
     }
     assert {row.operation_id: rule_of(row) for row in ROWS} == REST_PROXY
     assert documented == set(REST_PROXY)
-
-
-def test_pairs_of_operation_credentials_and_shape(runner: asyncio.Runner, proxy_identities: Identities) -> None:
-    client = InProcess(an_app(proxy_identities, ask_for_rights), runner)
-    cases = pairwise(SERVER, proxy_identities.all)
-    counts = run(SERVER, client, cases)
-    assert counts.total() > 5000
-    assert set(counts) == {200, 400, 401, 403, 404, 405}
-
-
-@pytest.mark.slow
-def test_every_operation_with_every_credentials_in_every_shape(
-    runner: asyncio.Runner, proxy_identities: Identities
-) -> None:
-    client = InProcess(an_app(proxy_identities, ask_for_rights), runner)
-    cases = everything(SERVER, proxy_identities.all)
-    counts = run(SERVER, client, cases)
-    assert counts.total() > 60_000
-
-
-def test_a_handler_that_forgets_to_ask_is_not_heard(runner: asyncio.Runner, proxy_identities: Identities) -> None:
-    client = InProcess(an_app(proxy_identities, forget_rights), runner)
-    assert unheard(SERVER, client, proxy_identities.accepted) == {
-        *("topics", "subscribe", "records", "commit", "committed"),
-        *("seek", "seekToBeginning", "seekToEnd", "assign"),
-    }
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT"])

@@ -1,8 +1,6 @@
-"""REST v3: its rules word for word, and every operation with every kind of credentials, up to the handler."""
+"""REST v3: its rules word for word, and what its server is expected to answer; test_proxy_apis asks it."""
 
 from __future__ import annotations
-
-import asyncio
 
 import pytest
 
@@ -10,10 +8,8 @@ from magicbyte.security.rights.rule import OPERATIONS
 from rest_proxy.http.v3_access import V3_ACCESS
 from rest_proxy.v3.route import route
 from rest_proxy.v3.rows import V3_ROWS
-from tests.security.matrix.credentials import Identities
-from tests.security.matrix.in_process import InProcess
-from tests.security.matrix.product import Server, everything, pairwise, run, unheard
-from tests.security.matrix.proxy import an_app, ask_for_rights, forget_rights, refusal, resource
+from tests.security.matrix.product import Server
+from tests.security.matrix.proxy import ask_for_rights, refusal, resource
 from tests.security.matrix.rules import rule_of, words_of
 from tests.security.matrix.shapes import COMMON, HEAD, IN_REST_V3
 
@@ -120,30 +116,3 @@ def test_every_row_takes_the_rule_of_its_endpoint() -> None:
 def test_a_route_without_a_rule_cannot_be_made() -> None:
     with pytest.raises(KeyError, match=r"api\.v3\.shares\.list"):
         route("GET", "/clusters/{cluster}/share-groups", "listShareGroups", "shares.list", ask_for_rights)
-
-
-def test_pairs_of_operation_credentials_and_shape(runner: asyncio.Runner, proxy_identities: Identities) -> None:
-    client = InProcess(an_app(proxy_identities, ask_for_rights), runner)
-    cases = pairwise(SERVER, proxy_identities.all)
-    counts = run(SERVER, client, cases)
-    assert counts.total() > 8000
-    assert set(counts) == {200, 400, 401, 403, 404, 405}
-
-
-@pytest.mark.slow
-def test_every_operation_with_every_credentials_in_every_shape(
-    runner: asyncio.Runner, proxy_identities: Identities
-) -> None:
-    client = InProcess(an_app(proxy_identities, ask_for_rights), runner)
-    cases = everything(SERVER, proxy_identities.all)
-    counts = run(SERVER, client, cases)
-    assert counts.total() > 140_000
-
-
-def test_a_handler_that_forgets_to_ask_is_not_heard(runner: asyncio.Runner, proxy_identities: Identities) -> None:
-    client = InProcess(an_app(proxy_identities, forget_rights), runner)
-    assert unheard(SERVER, client, proxy_identities.accepted) == {
-        *("listKafkaTopics", "listKafkaAllTopicConfigs", "searchKafkaReplicasByBroker", "listKafkaConsumerGroups"),
-        *("createKafkaTopic", "updateKafkaTopicConfigMultiBatch", "alterKafkaConsumerGroupOffsets"),
-        *("listKafkaConsumerAssignments", "listKafkaConsumerLags", "getKafkaConsumerGroupLagSummary"),
-    }
