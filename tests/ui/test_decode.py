@@ -192,7 +192,7 @@ def test_bytes_are_read_as_a_schema_that_they_do_not_name(helpers: Helpers) -> N
         ("decode", b'{"unions":"x"}', 400, "unions must be plain or tagged, not 'x'"),
         ("decode", b'{"context":"eu"}', 400, "context must begin with a dot and have no colon, not 'eu'"),
         ("decode", b'{"schemaId":-1}', 400, "schemaId must be between 0 and 2147483647, not -1"),
-        ("encode", b'{"data":[1]}', 400, "schemaId, subject or topic is needed to find the schema"),
+        ("encode", b'{"data":[1]}', 400, "schemaId, subject, topic or proposal is needed to find the schema"),
         ("encode", b'{"topic":"t","version":"x"}', 400, "version must be a number or latest, not 'x'"),
         ("encode", b'{"topic":"nix","data":[1]}', 404, "Subject 'nix-value' not found."),
         ("example", b'{"schemaId":99}', 404, "Schema 99 not found"),
@@ -232,6 +232,39 @@ def test_a_value_that_does_not_fit_says_where(
     (item,) = helpers.raw("encode", f'{{"topic":"{topic}","data":[{text}]}}').json()["data"]
     assert (item["at"], item["path"], item["reason"]) == (at, path, "value")
     assert error in item["error"]
+
+
+def test_a_schema_that_is_not_registered(helpers: Helpers) -> None:
+    before = helpers.http.get("/subjects").json()
+    schema = json.dumps({"type": "record", "name": "Draft", "fields": [{"name": "id", "type": "long"}]})
+    made = helpers.ask("example", proposal={"schema": schema}, subject="payments-value")
+    assert (made["value"], made["schemaId"], made["name"]) == ({"id": 1}, None, "Draft")
+    good, bad = helpers.ask("encode", proposal={"schema": schema}, data=[{"id": 3}, {"id": "x"}])["data"]
+    assert base64.b64decode(good["data"]) == b"\0\0\0\0\0\6"
+    assert (bad["path"], bad["reason"]) == ("$.id", "value")
+    assert helpers.http.get("/subjects").json() == before
+
+
+def test_a_proposal_refers_to_versions(helpers: Helpers) -> None:
+    text = 'syntax = "proto3"; package acme; import "money.proto"; message Bill { Money total = 1; }'
+    reference = {"name": "money.proto", "subject": "money.proto", "version": 1}
+    proposal = {"schema": text, "schemaType": "PROTOBUF", "references": [reference]}
+    (item,) = helpers.ask("encode", proposal=proposal, data=[{"total": {"units": "7"}}])["data"]
+    assert (item["name"], base64.b64decode(item["data"])) == ("acme.Bill", b"\0\0\0\0\0\0\n\2\x08\7")
+
+
+@pytest.mark.parametrize(
+    ("proposal", "status", "message"),
+    [
+        ({"schema": '{"type": "record"}'}, 422, "record"),
+        ({"schema": '"int"', "schemaType": "XML"}, 400, "schemaType"),
+        ({"schema": '"int"', "references": [{"name": "a"}]}, 400, "proposal.references"),
+    ],
+)
+def test_a_proposal_that_is_none(helpers: Helpers, proposal: Any, status: int, message: str) -> None:
+    answer = helpers.raw("example", json.dumps({"proposal": proposal}))
+    assert answer.status_code == status, answer.text
+    assert message in answer.json()["message"]
 
 
 def test_the_first_subject_is_the_topics(helpers: Helpers) -> None:

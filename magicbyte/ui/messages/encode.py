@@ -11,18 +11,22 @@ from typing import Any
 import msgspec
 import orjson
 
+from compat.formats import parse
 from compat.json.fault import fault_of
-from compat.schema import AVRO, JSON, PROTOBUF
+from compat.schema import AVRO, JSON, PROTOBUF, InvalidSchema, Reference, SchemaText
 from magicbyte.ui.messages.failure import failure_of
 from magicbyte.ui.messages.lookup import Lookup
-from magicbyte.ui.messages.request import EncodeRequest, Target
+from magicbyte.ui.messages.request import EncodeRequest, Proposal, Target
 from serdes.client.clients import RegistryClient
 from serdes.client.models import RegisteredSchema, SchemaInfo
 from serdes.codec.readable import WrittenFloat
+from serdes.console.produce.writing import DrySerializer
 from serdes.console.text import text_serializer
+from serdes.error import SchemaCompileError
 from serdes.message import wire
 from serdes.message.json_bytes import compact, loads
 from serdes.message.serializer import Serializer
+from serdes.schema import Schema
 from serdes.serialization import SerializationContext
 from serdes.text import TextOptions
 
@@ -33,13 +37,13 @@ class Chosen:
 
     Attributes:
         info: The schema.
-        id: Its id.
-        subject, version: The subject and version that hold it; None if the caller may not see any.
+        id: Its id; None if it is not registered.
+        subject, version: The subject and version that hold it; None if the caller may not see any, or there is none.
         name: The full name of the record or message.
     """
 
     info: SchemaInfo | RegisteredSchema
-    id: int
+    id: int | None
     subject: str | None
     version: int | None
     name: str | None
@@ -61,9 +65,12 @@ def chosen(client: RegistryClient, request: Target) -> Chosen:
     """The schema that a request means.
 
     Raises:
-        SerdesError: The registry does not know it, refuses, or does not answer.
+        SerdesError: The registry does not know it, refuses, or does not answer; or a proposal is no schema.
     """
     lookup = Lookup(client, request)
+    if request.proposal is not None:
+        schema = _checked(client, request, request.proposal)
+        return Chosen(SchemaInfo(schema), None, request.name or None, None, request.message or lookup.name_of(schema))
     if request.schema_id is not None:
         schema_id, info = request.schema_id, lookup.info(request.schema_id)
         holder = lookup.holder(schema_id)
@@ -71,6 +78,16 @@ def chosen(client: RegistryClient, request: Target) -> Chosen:
     registered = client.version(request.name, request.version)
     name = request.message or lookup.name_of(registered.schema)
     return Chosen(registered, registered.id, registered.subject, registered.version, name)
+
+
+def _checked(client: RegistryClient, request: Target, proposal: Proposal) -> SchemaText:
+    references = [Reference(reference.name, reference.subject, reference.version) for reference in proposal.references]
+    schema = SchemaText(proposal.schema_type, proposal.schema, tuple(references))
+    try:
+        parse(schema, client.dependencies(schema, request.name or None))
+    except InvalidSchema as error:
+        raise SchemaCompileError(schema.schema_type, error.detail) from error
+    return schema
 
 
 def encoded(client: RegistryClient, request: EncodeRequest) -> bytes:
@@ -109,19 +126,25 @@ class Writer:
         self.schema = schema
         self._request = request
         subject = schema.subject or request.name
-        conf = {
-            "use.schema.id": schema.id,
+        conf: dict[str, Any] = {
             "subject.name.strategy": lambda _context, _name: subject or "-",
             "schema.id.serializer": f"{framing}_schema_id_serializer",
         }
-        self._type = schema.info.schema.schema_type
+        text = schema.info.schema
+        self._type = text.schema_type
+        if schema.id is None:
+            # Encode with the text itself; a dry run neither registers it nor looks it up.
+            own_schema, kind = Schema(text.text, text.schema_type, text.references), DrySerializer
+        else:
+            own_schema, kind = None, Serializer
+            conf["use.schema.id"] = schema.id
         options = TextOptions(
             plain_unions=(unions or request.unions) == "plain",
             logical=request.logical,
             message=request.message if self._type == PROTOBUF else None,
         )
         self._serializer: Serializer = text_serializer(
-            client, None, self._type, conf, options, parse=_value if self._type == AVRO else loads
+            client, own_schema, self._type, conf, options, kind, _value if self._type == AVRO else loads
         )
 
     def item(self, text: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -84,15 +84,33 @@ class DecodeRequest(Common):
     data: list[str | Framed | None] = []
 
 
+class ReferenceOfProposal(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """A version that a proposal refers to, and the name in its text."""
+
+    name: str
+    subject: str
+    version: int
+
+
+class Proposal(msgspec.Struct, forbid_unknown_fields=True, rename="camel", gc=False):
+    """A schema that is not registered, as in the body of a registration."""
+
+    schema: str
+    schema_type: Literal["AVRO", "JSON", "PROTOBUF"] = "AVRO"
+    references: list[ReferenceOfProposal] = []
+
+
 class Target(Common):
-    """A request about one schema: that of `schema_id`, else a version of a subject, by default of the topic's.
+    """A request about one schema: a proposal, else that of `schema_id`, else a version of a subject.
 
     Attributes:
-        subject: The subject's name.
+        proposal: The text of a schema that is not registered.
+        subject: The subject's name; by default the topic's.
         version: A version's number, or `latest`.
         message: The full name of the Protobuf message.
     """
 
+    proposal: Proposal | None = None
     subject: str | None = None
     version: int | str = "latest"
     message: str | None = None
@@ -104,8 +122,8 @@ class Target(Common):
             BadRequest: A member has a value that makes no sense, or the members name no schema.
         """
         super().check()
-        if self.schema_id is None and not self.subject and not self.topic:
-            raise BadRequest("schemaId, subject or topic is needed to find the schema")
+        if self.proposal is None and self.schema_id is None and not self.subject and not self.topic:
+            raise BadRequest("schemaId, subject, topic or proposal is needed to find the schema")
         if isinstance(self.version, str) and self.version != "latest":
             if not (self.version.isascii() and self.version.isdigit() and len(self.version) < 10):
                 raise BadRequest(f"version must be a number or latest, not {self.version[:40]!r}")

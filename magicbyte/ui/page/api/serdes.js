@@ -12,7 +12,8 @@ import { printJson } from "./json.js";
  */
 /** @typedef {string | null | {data: string, header: string}} Message base64; the header is that of the schema's guid */
 /** @typedef {{topic?: string, isKey?: boolean, schemaId?: number, logical?: boolean, unions?: string, subject?: string,
- *   version?: number | string, message?: string}} Wanted */
+ *   version?: number | string, message?: string,
+ *   proposal?: {schema: string, schemaType?: string, references?: any[]}}} Wanted `proposal`: a schema that is not registered */
 
 const MOST_ITEMS = 100;
 

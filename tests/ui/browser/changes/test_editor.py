@@ -301,12 +301,25 @@ def test_a_draft_is_offered_when_a_newer_version_came(scratch: ServerProcess, op
 def test_a_valid_and_an_invalid_message(page: Page) -> None:
     page.goto("subjects/customers-value/edit")
     page.get_by_role("button", name="Try a message").click()
-    dialog = page.get_by_role("dialog", name="A message of version 1")
+    dialog = page.get_by_role("dialog", name="A message of the proposed schema")
     expect(dialog.get_by_role("status")).to_contain_text("valid")
     dialog.get_by_role("textbox", name="Message").fill('{"id": "a", "tags": ["x"]}')
     expect(dialog.get_by_role("status")).to_contain_text("It takes 28 bytes.")
     dialog.get_by_role("textbox", name="Message").fill('{"id": 5}')
     expect(dialog.get_by_role("status")).to_contain_text('$.id: 5 is not of type "string"')
+    expect(dialog.get_by_text("not valid", exact=True)).to_be_visible()
+
+
+def test_a_message_is_tried_with_the_edited_text(page: Page) -> None:
+    page.goto("subjects/flights-key/edit")
+    put(page, '{"type": "record", "name": "Key", "fields": [{"name": "carrier", "type": "string"}]}')
+    page.get_by_role("button", name="Try a message").click()
+    dialog = page.get_by_role("dialog", name="A message of the proposed schema")
+    message = dialog.get_by_role("textbox", name="Message")
+    expect(message).to_have_value('{\n  "carrier": "text"\n}')
+    message.fill('{"carrier": "UA"}')
+    expect(dialog.get_by_role("status")).to_contain_text("It takes 8 bytes.")
+    message.fill('"UA"')
     expect(dialog.get_by_text("not valid", exact=True)).to_be_visible()
 
 

@@ -1,4 +1,4 @@
-/** A dialog that tries one message against the version that the draft began with. */
+/** A dialog that tries one message against the text in the editor. */
 import { printJson } from "../../api/json.js";
 import { encode, example } from "../../api/serdes.js";
 import { VerdictBadge } from "../../parts/badges.js";
@@ -10,15 +10,22 @@ import { html, useEffect, useId, useState } from "../../vendor/ui.js";
 /** How long one pauses before a message is tried, in ms. */
 const PAUSE = 250;
 
-/** @param {{schemaId: number, version: number, onClose: () => void}} props */
-export function TryMessage({ schemaId, version, onClose }) {
+/**
+ * @import { Draft } from "./draft/drafts.js"
+ * @import { Wanted } from "../../api/serdes.js"
+ */
+
+/** @param {{subject: string, draft: Draft, onClose: () => void}} props */
+export function TryMessage({ subject, draft, onClose }) {
   const id = useId();
   const [typed, setTyped] = useState(/** @type {string | null} */ (null));
-  const first = useRequest((signal) => example({ schemaId }, { signal }), [schemaId]);
+  const wanted = wantedOf(subject, draft);
+  const first = useRequest((signal) => example(wanted, { signal }), [wanted]);
   const text = typed ?? (first.data?.value === undefined ? "" : printJson(first.data.value, 2));
-  const tried = useTried(text, schemaId);
+  const tried = useTried(text, wanted);
+  const problem = first.error?.message ?? first.data?.error;
   return html`
-    <${Dialog} title=${`A message of version ${version}`} wide onClose=${onClose}>
+    <${Dialog} title="A message of the proposed schema" wide onClose=${onClose}>
       <div class="stack">
         <div class="field">
           <label for=${id}>Message <span class="faint xs">as JSON</span></label>
@@ -27,7 +34,7 @@ export function TryMessage({ schemaId, version, onClose }) {
         </div>
         <p class="row wrap s" role="status">
           ${tried === null
-            ? html`<span class="dim">The registry's version ${version} says here whether the message is valid.</span>`
+            ? html`<span class="dim anywhere">${problem ?? "Whether the message is valid is told here."}</span>`
             : html`
               <${VerdictBadge} ok=${tried.ok} text=${tried.ok ? "valid" : "not valid"} />
               <span class="anywhere">${tried.words}</span>
@@ -40,18 +47,23 @@ export function TryMessage({ schemaId, version, onClose }) {
   `;
 }
 
+/** @param {string} subject @param {Draft} draft @returns {Wanted} */
+function wantedOf(subject, { text, type, references }) {
+  return { ...(subject ? { subject } : {}), proposal: { schema: text, schemaType: type, references } };
+}
+
 /**
  * Tries a message after a pause.
  * @param {string} text
- * @param {number} schemaId
+ * @param {Wanted} wanted
  */
-function useTried(text, schemaId) {
+function useTried(text, wanted) {
   const [tried, setTried] = useState(/** @type {{ok: boolean, words: string} | null} */ (null));
   useEffect(() => {
     if (text.trim() === "") return setTried(null);
     const abort = new AbortController();
     const timer = setTimeout(() => {
-      encode(text, { schemaId }, { signal: abort.signal }).then(wordsOf, failed).then((result) => {
+      encode(text, wanted, { signal: abort.signal }).then(wordsOf, failed).then((result) => {
         if (!abort.signal.aborted) setTried(result);
       });
     }, PAUSE);
@@ -59,7 +71,7 @@ function useTried(text, schemaId) {
       clearTimeout(timer);
       abort.abort();
     };
-  }, [text, schemaId]);
+  }, [text, printJson(wanted)]);
   return tried;
 }
 

@@ -143,8 +143,7 @@ export function Workbench(props) {
               </${Button}>
             `}
             <span class="grow"></span>
-            ${props.start &&
-              html`<${Button} kind="quiet" onClick=${() => setDialog("message")}>Try a message</${Button}>`}
+            <${Button} kind="quiet" onClick=${() => setDialog("message")}>Try a message</${Button}>
             <${Button} kind="quiet" onClick=${() => setDialog("references")}>References ${draft.references
               .length}</${Button}>
             <${Button} kind="quiet" onClick=${() => setDialog("details")}>Metadata and rules</${Button}>
@@ -169,7 +168,7 @@ export function Workbench(props) {
               onLevel=${(/** @type {string} */ name) => setQuery({ level: name === level ? null : name })} />
           `}
           ${(!check.checked?.plain || check.invalid) && html`
-            <${PlaceList} places=${places} invalid=${check.invalid} versions=${all} about=${about} open=${open}
+            <${PlaceList} places=${places} check=${check} versions=${all} about=${about} open=${open}
               onOpen=${openPlace} />
           `}
         </div>
@@ -182,8 +181,8 @@ export function Workbench(props) {
           toast(`Version ${answer.version} is registered, with the id ${answer.id}.`);
           go(path`/subjects/${subject}/versions/${answer.version}`);
         }} />
-      ${dialog === "message" && props.start && html`
-        <${TryMessage} schemaId=${props.start.id} version=${props.start.version} onClose=${() => setDialog("")} />
+      ${dialog === "message" && html`
+        <${TryMessage} subject=${subject} draft=${draft} onClose=${() => setDialog("")} />
       `}
       ${dialog === "references" && html`
         <${References} draft=${draft} onClose=${() => setDialog("")} onSave=${(/** @type {any} */ references) => {

@@ -10,11 +10,11 @@ import { sidesOf, titleOf } from "./words.js";
 
 /**
  * @param {{
- *   places: Place[], invalid: import("../checking.js").Invalid | null, versions: number[], about: About,
+ *   places: Place[], check: import("../checking.js").Check, versions: number[], about: About,
  *   open: string | null, onOpen: (key: string) => void,
  * }} props
  */
-export function PlaceList({ places, invalid, versions, about, open, onOpen }) {
+export function PlaceList({ places, check: { invalid, checked, checking }, versions, about, open, onOpen }) {
   const breaking = places.filter(({ warning }) => !warning).length;
   const hints = places.length - breaking;
   const count = `${breaking} ${breaking === 1 ? "place" : "places"}${hints ? `, ${hints} to look at` : ""}`;
@@ -23,6 +23,8 @@ export function PlaceList({ places, invalid, versions, about, open, onOpen }) {
       <div class="row places-head">
         <h2 id="places" class="grow" aria-live="polite">${invalid
           ? "Not a schema yet"
+          : !checked
+          ? "Places"
           : versions.length
           ? count
           : "A schema"}</h2>
@@ -47,7 +49,9 @@ export function PlaceList({ places, invalid, versions, about, open, onOpen }) {
         `;
       })}
       ${!invalid && places.length === 0 && html`
-        <p class="s dim places-none">${versions.length
+        <p class="s dim places-none">${!checked
+          ? checking ? "Checking ..." : "Not checked yet."
+          : versions.length
           ? "Nothing breaks, in any version."
           : "No version is there to break."}</p>
       `}
