@@ -23,6 +23,7 @@ class Handler(BaseHTTPRequestHandler):
     target = ""
     prefix = ""
     asks_for_password = False
+    decodes_slashes = False
     protocol_version = "HTTP/1.1"
 
     def answer(self) -> None:
@@ -34,7 +35,10 @@ class Handler(BaseHTTPRequestHandler):
         else:
             headers = {name: value for name, value in self.headers.items() if name.lower() not in _OF_CONNECTION}
             connection = http.client.HTTPConnection(self.target, timeout=30)
-            connection.request(self.command, self.path.removeprefix(self.prefix), body or None, headers)
+            path, question, query = self.path.removeprefix(self.prefix).partition("?")
+            if self.decodes_slashes:
+                path = path.replace("%2F", "/")
+            connection.request(self.command, path + question + query, body or None, headers)
             answer = connection.getresponse()
             self.pass_back(answer)
             connection.close()
@@ -75,15 +79,23 @@ class Proxy(ThreadingHTTPServer):
 
 
 @contextmanager
-def prefixing(url: str, prefix: str = "/sr", *, asks_for_password: bool = False) -> Iterator[str]:
+def prefixing(
+    url: str, prefix: str = "/sr", *, asks_for_password: bool = False, decodes_slashes: bool = False
+) -> Iterator[str]:
     """Run a proxy; yields its URL with the prefix, without a slash at the end.
 
     Args:
         url: The server behind it.
         prefix: Begins with a slash.
         asks_for_password: Whether only `USER` gets in; the server behind it does not see the password.
+        decodes_slashes: Whether `%2F` in paths becomes a slash, as with nginx's `proxy_pass` to an address with a path.
     """
-    settings = {"target": urlsplit(url).netloc, "prefix": prefix, "asks_for_password": asks_for_password}
+    settings = {
+        "target": urlsplit(url).netloc,
+        "prefix": prefix,
+        "asks_for_password": asks_for_password,
+        "decodes_slashes": decodes_slashes,
+    }
     handler = type("PrefixingHandler", (Handler,), settings)
 
     with serving(Proxy(("127.0.0.1", 0), handler)) as proxy_url:

@@ -3,7 +3,9 @@ import { ROOT } from "../state/routes.js";
 import { comebacks, config, context, forgetRefusals, online, refuse } from "../state/signals.js";
 import { signal } from "../vendor/ui.js";
 import { actionOf } from "./actions.js";
+import { isMissingRoute } from "./features.js";
 import { parseJson, printJson } from "./json.js";
+import { changesPaths, PATH_CHANGED, PATH_CHANGED_MESSAGE } from "./slashes.js";
 import { printQuery } from "../state/routes.js";
 
 /** @typedef {import("../state/types.d.ts").CallOptions} CallOptions */
@@ -125,6 +127,10 @@ async function finish(method, path, options, response) {
     requestId: response.headers.get("x-request-id") ?? "",
     data,
   });
+  if (isMissingRoute(error) && path.includes("%2F") && (options.base ?? "registry") === "registry") {
+    const changed = await changesPaths((probe) => send("GET", probe, { context: false }));
+    if (changed) throw new ApiError({ status: PATH_CHANGED, message: PATH_CHANGED_MESSAGE });
+  }
   if (GONE.has(error.status) && method === "GET" && options.base !== "rest") lost(error);
   if (error.status === 403) remember(method, path, error.message);
   throw error;

@@ -1,4 +1,5 @@
 /** What stands in for content: loading, failed, empty. */
+import { PATH_CHANGED } from "../api/slashes.js";
 import { html, useEffect, useState } from "../vendor/ui.js";
 import { Button } from "./buttons.js";
 
@@ -46,6 +47,7 @@ function useLater(ms) {
 /** The head of a failure by status. @type {Record<number, string>} */
 const HEADS = {
   0: "No answer",
+  [PATH_CHANGED]: "The address is changed on its way",
   401: "Not signed in",
   403: "Not allowed",
   404: "Not there",

@@ -129,6 +129,24 @@ def test_behind_a_proxy_with_a_prefix_and_a_password(
         page.close()
 
 
+def test_a_proxy_that_decodes_slashes_is_named(registry: ServerProcess, open_page: OpenPage, watch: Watch) -> None:
+    watch.expect(404)
+    with prefixing(registry.url, decodes_slashes=True) as url:
+        page = open_page(url)
+        page.goto(f"{url}/ui/subjects")
+        page.get_by_role("link", name=ODD_SUBJECT, exact=True).click()
+        expect(page.get_by_role("heading", name="The address is changed on its way")).to_be_visible()
+        expect(page.get_by_role("alert")).to_contain_text("A proxy in front of the registry turns %2F into a slash")
+        page.get_by_role("navigation", name="Of this subject").get_by_role("link", name="Compare").click()
+        expect(page.get_by_role("heading", name="The address is changed on its way")).to_be_visible()
+        # Asked once.
+        assert watch.count(f"GET {urlsplit(url).path}/subjects/a%2Fb/versions") == 1
+        # Names without a slash are reached as ever.
+        page.goto(f"{url}/ui/subjects/flights-value/versions/3")
+        expect(page.get_by_text("106 lines")).to_be_visible()
+        page.close()
+
+
 @pytest.fixture
 def guarded(tmp_path: Path) -> Iterator[ServerProcess]:
     """A registry that asks alice for a password."""

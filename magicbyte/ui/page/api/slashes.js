@@ -1,0 +1,25 @@
+/** Proxies that turn `%2F` in paths into a slash: the API's paths of names with a slash lead elsewhere behind them. */
+
+/** The status of the error that says so; no server sends it. */
+export const PATH_CHANGED = 1;
+
+export const PATH_CHANGED_MESSAGE =
+  "A proxy in front of the registry turns %2F into a slash, so names with a slash cannot be reached through it. " +
+  "Let it pass on the path as it was sent ($request_uri in nginx, AllowEncodedSlashes NoDecode in Apache), " +
+  "or open the registry's own address.";
+
+/** @type {Promise<boolean> | null} */
+let asked = null;
+
+/**
+ * Whether a proxy changes such a path; asked once.
+ *
+ * The registry itself says of a subject that is not there that the subject is not there, not that the path is.
+ * @param {(path: string) => Promise<Response>} ask sends a request to the registry
+ */
+export function changesPaths(ask) {
+  asked ??= ask("/subjects/a%2Fb/versions")
+    .then(async (response) => response.status === 404 && Number((await response.json()).error_code) < 1000)
+    .catch(() => false);
+  return asked;
+}
