@@ -96,6 +96,12 @@ def compact_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="nobody reads the folder of plain files meanwhile, who might see rows twice",
     )
+    add(
+        "--grace",
+        metavar="TIME",
+        help="instead of --offline: keep the old plain files for so long, such as 1h, for readers that have listed the"
+        " folder; readers that list it within that time see rows twice (default: delete them at once)",
+    )
     _add_master(parser)
 
 

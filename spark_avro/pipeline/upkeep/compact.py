@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -13,7 +13,7 @@ from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.sinks import DeltaSink, FilesSink, IcebergSink
 from spark_avro.pipeline.ports import SinkRefused
 from spark_avro.pipeline.upkeep.catalogs import open_catalogs, table_name
-from spark_avro.pipeline.upkeep.compact_files import Compacted, compact_files
+from spark_avro.pipeline.upkeep.compact_files import compact_files
 
 
 def compact(
@@ -23,6 +23,7 @@ def compact(
     *,
     target: int | None = None,
     offline: bool = False,
+    grace: dt.timedelta | None = None,
     now: dt.datetime | None = None,
 ) -> list[str]:
     """Compact the sinks of a pipeline.
@@ -33,13 +34,14 @@ def compact(
         older_than: How long an hour or day has to be over, for files.
         target: The size of a file in bytes; by default that of the sink.
         offline: Whether nobody reads the folder meanwhile, which plain files need: a reader might see rows twice.
+        grace: Instead of `offline`: how long the old files stay for readers of plain files that have listed them.
         now: The time.
 
     Returns:
         What was done with each sink, in words.
 
     Raises:
-        SinkRefused: a sink has no files to compact, or `offline` is not given.
+        SinkRefused: a sink has no files to compact, or neither `offline` nor `grace` is given.
     """
     open_catalogs(pipeline, spark)
     done = []
@@ -47,35 +49,54 @@ def compact(
         act = _COMPACTING.get(type(spec))
         if act is None:
             raise SinkRefused(f"a sink of {type(spec).__name__} has no files of ours to compact")
-        if isinstance(spec, FilesSink) and not offline:
+        if isinstance(spec, FilesSink) and not offline and grace is None:
             raise SinkRefused(
                 f"{spec.path}: who reads plain files while they are compacted may see rows twice; stop the readers and"
-                " give --offline"
+                " give --offline, or --grace to keep the old files for readers that have listed them"
             )
-        chosen = spec if target is None or not isinstance(spec, FilesSink) else replace(spec, target=target)
-        done.append(act(chosen, spark, pipeline.name, older_than, now or dt.datetime.now(dt.UTC), target))
+        task = _Task(spark, pipeline.name, older_than, now or dt.datetime.now(dt.UTC), target, grace)
+        done.append(act(spec, task))
     return done
 
 
-def _files(
-    spec: FilesSink, spark: SparkSession, name: str, older_than: dt.timedelta, now: dt.datetime, _target: int | None
-) -> str:
-    made: Compacted = compact_files(spark, spec, name, older_than, now)
-    return f"{spec.path}: {made.partitions:,} partitions, {made.before:,} files became {made.after:,}"
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """The arguments of `compact` for one sink."""
+
+    spark: SparkSession
+    pipeline: str
+    older_than: dt.timedelta
+    now: dt.datetime
+    target: int | None
+    grace: dt.timedelta | None
 
 
-def _delta(spec: DeltaSink, spark: SparkSession, *_: Any) -> str:
-    metrics = spark.sql(f"OPTIMIZE {table_name(spec)}").select("metrics").collect()[0]["metrics"]
+def _files(spec: FilesSink, task: _Task) -> str:
+    sized = spec if task.target is None else replace(spec, target=task.target)
+    made = compact_files(task.spark, sized, task.pipeline, task.older_than, task.now, task.grace)
+    text = f"{spec.path}: {made.partitions:,} partitions, {made.before:,} files became {made.after:,}"
+    if made.deleted:
+        text += f"; {made.deleted:,} files of earlier compactions were deleted"
+    if made.partitions and task.grace is not None:
+        until = (task.now + task.grace).isoformat(timespec="seconds")
+        text += f"; the old files stay until {until}, and the first compaction after that deletes them"
+    return text
+
+
+def _delta(spec: DeltaSink, task: _Task) -> str:
+    metrics = task.spark.sql(f"OPTIMIZE {table_name(spec)}").select("metrics").collect()[0]["metrics"]
     return f"{spec.path or spec.table}: {metrics['numFilesRemoved']:,} files became {metrics['numFilesAdded']:,}"
 
 
-def _iceberg(
-    spec: IcebergSink, spark: SparkSession, _name: str, _older: dt.timedelta, _now: dt.datetime, target: int | None
-) -> str:
+def _iceberg(spec: IcebergSink, task: _Task) -> str:
     catalog, _, table = spec.table.partition(".")
-    options = "" if target is None else f", options => map('target-file-size-bytes', '{target}')"
-    row = spark.sql(f"CALL {catalog}.system.rewrite_data_files(table => '{table}'{options})").collect()[0]
+    options = "" if task.target is None else f", options => map('target-file-size-bytes', '{task.target}')"
+    row = task.spark.sql(f"CALL {catalog}.system.rewrite_data_files(table => '{table}'{options})").collect()[0]
     return f"{spec.table}: {row[0]:,} files became {row[1]:,}"
 
 
-_COMPACTING: Mapping[type[Any], Callable[..., str]] = {FilesSink: _files, DeltaSink: _delta, IcebergSink: _iceberg}
+_COMPACTING: Mapping[type[Any], Callable[[Any, _Task], str]] = {
+    FilesSink: _files,
+    DeltaSink: _delta,
+    IcebergSink: _iceberg,
+}

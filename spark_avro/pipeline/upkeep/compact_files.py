@@ -17,7 +17,7 @@ from spark_avro.pipeline.ports import BatchIdentity, SinkContext, SinkRefused
 from spark_avro.pipeline.sinks.files import FilesTarget
 from spark_avro.pipeline.sinks.manifest import DataFile, Manifest, read_manifests, write_manifest
 from spark_avro.pipeline.sinks.time_partitions import BATCH
-from spark_avro.pipeline.upkeep.file_batches import STAGING, finish_compactions, live_files
+from spark_avro.pipeline.upkeep.file_batches import STAGING, finish_compactions, keep_replaced, live_files
 from spark_avro.pipeline.upkeep.ranges import union
 
 #: The query id of batches that compaction writes.
@@ -27,17 +27,33 @@ _DAY = re.compile(r"dt=(\d{4}-\d\d-\d\d)(?:/hour=(\d\d))?(?:/|$)")
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """What a compaction did: how many partitions it rewrote, and their files before and after."""
+    """What a compaction did.
+
+    Attributes:
+        partitions: How many partitions it rewrote.
+        before: Their files before.
+        after: Their files after.
+        deleted: Files that an earlier compaction kept until now.
+    """
 
     partitions: int
     before: int
     after: int
+    deleted: int
 
 
 def compact_files(
-    spark: SparkSession, spec: FilesSink, pipeline: str, older_than: dt.timedelta, now: dt.datetime
+    spark: SparkSession,
+    spec: FilesSink,
+    pipeline: str,
+    older_than: dt.timedelta,
+    now: dt.datetime,
+    grace: dt.timedelta | None = None,
 ) -> Compacted:
-    """Rewrite the partitions that are over, one after the other. Nobody else may read the folder meanwhile.
+    """Rewrite the partitions that are over, one after the other.
+
+    Nobody else may read the folder meanwhile. With `grace`, whoever has listed the folder before can still read it, and
+    whoever lists it within that time sees rows twice.
 
     Args:
         spark: The session.
@@ -45,6 +61,7 @@ def compact_files(
         pipeline: The pipeline's name.
         older_than: How long an hour or day has to be over.
         now: The time.
+        grace: How long the old files stay; the first compaction after that time deletes them.
 
     Raises:
         SinkRefused: late rows may still come.
@@ -54,8 +71,8 @@ def compact_files(
             f"--older-than: rows may come until {spec.late} after their time (sink.files.late); give at least as long"
         )
     folder = Folder(spark, spec.path)
-    finish_compactions(folder)
-    rewriting = _Rewriting(spark, spec, folder, pipeline)
+    deleted = finish_compactions(folder, now)
+    rewriting = _Rewriting(spark, spec, folder, pipeline, now, grace)
     before = after = partitions = 0
     for place, batches in _by_partition(folder).items():
         end = _end(place, ZoneInfo(spec.zone))
@@ -65,7 +82,7 @@ def compact_files(
             continue
         written = rewriting.rewrite(place, batches, enough)
         partitions, before, after = partitions + 1, before + len(files), after + written
-    return Compacted(partitions, before, after)
+    return Compacted(partitions, before, after, deleted)
 
 
 def _by_partition(folder: Folder) -> dict[str, list[tuple[Manifest, DataFile]]]:
@@ -99,6 +116,8 @@ class _Rewriting:
     spec: FilesSink
     folder: Folder
     pipeline: str
+    now: dt.datetime
+    grace: dt.timedelta | None
 
     def rewrite(self, place: str, batches: Sequence[tuple[Manifest, DataFile]], parts: int) -> int:
         """Rewrite the files of a partition; returns how many files there are afterwards."""
@@ -119,6 +138,8 @@ class _Rewriting:
         written = tuple(
             DataFile(f"{place}/{BATCH}={batch}/{path.rpartition('/')[2]}", size) for path, size in folder.files(staging)
         )
+        if self.grace is not None:
+            keep_replaced(folder, batch, self.now + self.grace)
         write_manifest(folder, Manifest(batch, rows.count(), written, tuple(paths)))
-        finish_compactions(folder)
+        finish_compactions(folder, self.now)
         return len(written)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 import orjson
 
@@ -23,6 +24,7 @@ from spark_avro.pipeline.sinks.manifest import (
 from spark_avro.pipeline.upkeep.ranges import overlap, union
 
 _REPLACING = f"{PRIVATE}/replacing"
+_KEPT = f"{PRIVATE}/kept"
 STAGING = f"{PRIVATE}/staging"
 
 
@@ -99,20 +101,50 @@ def live_files(manifests: Sequence[Manifest]) -> dict[str, tuple[DataFile, ...]]
     }
 
 
-def finish_compactions(folder: Folder) -> None:
-    """Replace files by those of committed compactions."""
+def keep_replaced(folder: Folder, batch: BatchIdentity, until: datetime) -> None:
+    """Note until when the files stay that a compaction will stand for; its manifest is written next."""
+    folder.delete(f"{_KEPT}/{batch}.json")
+    folder.write(f"{_KEPT}/{batch}.json", orjson.dumps({"until": until.isoformat()}).decode())
+
+
+def finish_compactions(folder: Folder, now: datetime) -> int:
+    """Put the files of committed compactions in place, and delete those that they stand for, or whose time is over.
+
+    Returns:
+        The number of files that were kept until now.
+    """
     staged = set(folder.names(STAGING))
+    kept = {name.removesuffix(".json") for name in folder.names(_KEPT) if name[0] != "."}
     for manifest in read_manifests(folder):
         if manifest.replaces and str(manifest.batch) in staged:
-            _finish_compaction(folder, manifest)
+            _finish_compaction(folder, manifest, keeps=str(manifest.batch) in kept)
+    return sum(_delete_kept(folder, batch, now) for batch in sorted(kept))
 
 
-def _finish_compaction(folder: Folder, manifest: Manifest) -> None:
+def _finish_compaction(folder: Folder, manifest: Manifest, *, keeps: bool) -> None:
     """The staging folder is deleted last: it shows that something is left to do."""
-    for place in sorted({path.rpartition("/")[0] for path in manifest.replaces}):
-        folder.delete(place)
+    if not keeps:
+        _delete_replaced(folder, manifest)
     for target in sorted({file.path.rpartition("/")[0] for file in manifest.files}):
         source = f"{STAGING}/{manifest.batch}/{target.rpartition('/')[0]}".rstrip("/")
         if folder.exists(source):
             folder.rename(source, target)
     folder.delete(f"{STAGING}/{manifest.batch}")
+
+
+def _delete_kept(folder: Folder, batch: str, now: datetime) -> int:
+    """Delete the files that a compaction stands for, if their time is over; how many there were."""
+    note = folder.read(f"{_KEPT}/{batch}.json")
+    if note is None or datetime.fromisoformat(orjson.loads(note)["until"]) > now:
+        return 0
+    # Without a manifest, the compaction ended before it was committed, or a backfill has replaced it.
+    manifest = read_manifest(folder, batch)
+    if manifest is not None:
+        _delete_replaced(folder, manifest)
+    folder.delete(f"{_KEPT}/{batch}.json")
+    return 0 if manifest is None else len(manifest.replaces)
+
+
+def _delete_replaced(folder: Folder, manifest: Manifest) -> None:
+    for place in sorted({path.rpartition("/")[0] for path in manifest.replaces}):
+        folder.delete(place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -21,7 +22,7 @@ from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.folder import Folder
 from spark_avro.pipeline.ports import SinkRefused, SourceRange
 from spark_avro.pipeline.sources.time_range import ranges_between
-from spark_avro.pipeline.upkeep import file_batches
+from spark_avro.pipeline.upkeep import compact_files, file_batches
 from spark_avro.pipeline.upkeep.backfill import ReplaceFiles, backfill
 from spark_avro.pipeline.upkeep.compact import compact
 from spark_avro.pipeline.upkeep.ranges import overlap, parse_range, union, words
@@ -180,6 +181,43 @@ def test_compacted_hours_have_fewer_files_and_the_same_rows(lake: Lake, monkeypa
 
 
 @pytest.mark.slow
+def test_old_files_stay_for_their_readers(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = lake.files()
+    now = MIDNIGHT + timedelta(days=20)
+
+    def compacted(at: datetime, grace: timedelta | None = HOUR) -> str:
+        [line] = compact(lake.file(), lake.spark, timedelta(days=10), grace=grace, offline=grace is None, now=at)
+        return line.removeprefix(f"{lake.folder}/out: ")
+
+    def crash(*_: Any, **_settings: Any) -> None:
+        raise KeyboardInterrupt
+
+    # A crash before the manifest leaves a note, which deletes nothing.
+    with monkeypatch.context() as patched:
+        patched.setattr(compact_files, "write_manifest", crash)
+        with pytest.raises(KeyboardInterrupt):
+            compacted(now - 3 * HOUR)
+    # A crash after it leaves the new files to be moved.
+    with monkeypatch.context() as patched:
+        patched.setattr(file_batches, "_finish_compaction", crash)
+        with pytest.raises(KeyboardInterrupt):
+            compacted(now)
+    assert lake.rows() == ROWS
+    words = f"; the old files stay until {(now + HOUR).isoformat()}, and the first compaction after that deletes them"
+    assert re.fullmatch(rf"2 partitions, \d+ files became 2{re.escape(words)}", compacted(now))
+    # Who has listed the folder reads on, and who lists it now sees rows twice.
+    assert set(old) < set(lake.files())
+    assert lake.rows() == sorted([*ROWS, *ROWS])
+    assert compacted(now + HOUR / 2) == "0 partitions, 0 files became 0"
+    assert len(lake.rows()) == 2 * len(ROWS)
+    line = f"0 partitions, 0 files became 0; {len(old)} files of earlier compactions were deleted"
+    assert compacted(now + HOUR, None) == line
+    assert lake.rows() == ROWS
+    assert len(lake.files()) == 3
+    assert compacted(now + HOUR) == "0 partitions, 0 files became 0"
+
+
+@pytest.mark.slow
 def test_the_commands(lake: Lake) -> None:
     """As a user runs them, each with a session of its own."""
 
@@ -201,6 +239,12 @@ def test_the_commands(lake: Lake) -> None:
         (("--offsets", "x"), "must be PARTITION"),
     ):
         wrong = command("backfill", *arguments)
+        assert (wrong.returncode, said in wrong.stderr) == (2, True), wrong.stderr
+    for option, said in (
+        (("--grace", "soon"), "--grace: must be a time such as 1h, not 'soon'"),
+        (("--grace", "1h", "--offline"), "--grace keeps files for readers, and --offline says that there are none"),
+    ):
+        wrong = command("compact", "--older-than", "10d", *option)
         assert (wrong.returncode, said in wrong.stderr) == (2, True), wrong.stderr
     compacted = command("compact", "--older-than", "10d", "--offline", "--target", "64MB")
     assert compacted.returncode == 0, compacted.stderr
