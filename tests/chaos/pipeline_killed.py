@@ -43,14 +43,17 @@ def kill_pipelines(world: World, targets: Mapping[str, Target]) -> Iterator[tupl
     driver = Driver(world, group, targets)
     feed = Feed(world, driver.topic)
     feed.produce()
-    kills = 0
+    number = kills = finished = 0
     within: Counter[str] = Counter()
-    for number in range(world.kills):
-        if not kill_once(world, driver, feed, number):
-            break
-        kills += 1
-        within.update(pipeline.name for pipeline in driver.pipelines if pipeline.is_within_batch())
+    while kills < world.kills and finished < len(targets):
+        if kill_once(world, driver, feed, number):
+            kills += 1
+            finished = 0
+            within.update(pipeline.name for pipeline in driver.pipelines if pipeline.is_within_batch())
+        else:
+            finished += 1
         feed.produce()
+        number += 1
     feed.produce(len(ADDED))
     driver.finish()
     for name, target in targets.items():
@@ -58,7 +61,7 @@ def kill_pipelines(world: World, targets: Mapping[str, Target]) -> Iterator[tupl
 
 
 def kill_once(world: World, driver: Driver, feed: Feed, number: int) -> bool:
-    """Start a driver and kill it; False if it had read everything before."""
+    """Start a driver and kill it, aimed at one of its pipelines; False if that one had read everything before."""
     count = len(driver.pipelines)
     aim = driver.pipelines[number % count]
     # In the next round, a pipeline gets the next way.
