@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from itertools import repeat
 from typing import Any
 
 import pyarrow as pa
@@ -57,6 +59,8 @@ _PRODUCER: Config = {
     "transaction.timeout.ms": int(_TRANSACTION_SECONDS * 1000),
     "queue.buffering.max.messages": 1_000_000,
     "queue.buffering.max.kbytes": 512 * 1024,
+    # Nobody waits for a record: the transaction fails if one of its records does.
+    "delivery.report.only.error": True,
 }
 
 
@@ -101,7 +105,7 @@ class TransactionalTarget:
                     assert writer.marker is not None
                     return SinkResult(writer.marker.rows, repeated=True)
                 records = self._encoding.records(rows, source_header=False)
-                data, refused = writer.fitting(_sent(records).toArrow())
+                data, refused = self._collected(records, writer)
                 if self._schemas is not None:
                     self._schemas.copy(framed_ids(data["value"]) | framed_ids(data["key"]))
                 rejected = rejected_rows(self._context.spark, refused) if refused else None
@@ -119,6 +123,16 @@ class TransactionalTarget:
         if self._writer is not None:
             self._writer.close()
             self._writer = None
+
+    def _collected(self, records: DataFrame, writer: _Writer) -> tuple[pa.Table, list[tuple[tuple[Any, ...], str]]]:
+        """The records that the topic takes, and the positions of the others with the reason."""
+        payload = [name for name in records.columns if name != POSITION and (name != "topic" or writer.topic is None)]
+        data = records.select(*payload).toArrow()
+        if writer.takes_all(data):
+            return data, []
+        # Positions only name refused records, so they are not collected before one is too large.
+        places = [column.alias(f"{_AT}{name}") for name, column in flat_position(records, PLACE_FIELDS)]
+        return writer.fitting(records.select(*payload, *places).toArrow())
 
     def _opened(self, batch: BatchIdentity) -> _Writer:
         name = f"{batch.pipeline}/{batch.query_id}" if is_backfill(batch) else batch.pipeline
@@ -149,10 +163,10 @@ class TransactionalTarget:
 
 
 class _Writer:
-    """A producer whose predecessors are fenced, and the marker that they left."""
+    """A producer whose predecessors are fenced, and the marker that they left; `topic` is None if records name it."""
 
     def __init__(self, client: Config, producing: Config, name: str, topic: str | None) -> None:
-        self.name = name
+        self.name, self.topic = name, topic
         admin = AdminClient(client)
         if topic is not None and topic not in admin.list_topics(timeout=30).topics:
             create_topic(admin, NewTopic(topic, -1, -1))
@@ -165,13 +179,14 @@ class _Writer:
         # Read behind the fence: no earlier driver can commit now.
         self.marker = markers.read(self._partition)
 
+    def takes_all(self, data: pa.Table) -> bool:
+        """Whether the topic takes the largest of the records."""
+        largest = pc.max(_sizes(data)).as_py()
+        return largest is None or largest + _OVERHEAD_BYTES <= self._limit
+
     def fitting(self, data: pa.Table) -> tuple[pa.Table, list[tuple[tuple[Any, ...], str]]]:
         """The records that the topic takes, and the positions of the others with the reason."""
-        lengths = [pc.fill_null(pc.binary_length(data[name]), 0) for name in ("key", "value")]
-        sizes = pc.add(*lengths)
-        largest = pc.max(sizes).as_py()
-        if largest is None or largest + _OVERHEAD_BYTES <= self._limit:
-            return data, []
+        sizes = _sizes(data)
         too_large = pc.greater(sizes, self._limit - _OVERHEAD_BYTES)
         places = [name for name in data.column_names if name.startswith(_AT)]
         refused = [
@@ -191,33 +206,39 @@ class _Writer:
         marker = marker_of(batch, data.num_rows)
         self._producer.begin_transaction()
         for part in data.to_batches(max_chunksize=_CHUNK):
-            records = zip(*(part.column(name).to_pylist() for name in ("topic", "value", "key")), strict=True)
-            extras = _extras(part)
-            if extras is None:
-                self._produce(records, {})
-                continue
-            for record, extra in zip(records, extras, strict=True):
-                self._produce([record], extra)
+            self._queue(part)
         self._producer.produce(MARKERS, marker.value(), self.name.encode(), partition=self._partition)
         self._producer.commit_transaction(_TRANSACTION_SECONDS)
         self.marker = marker
 
-    def _produce(self, records: Iterable[tuple[Any, ...]], extra: dict[str, Any]) -> None:
-        """Queue records of topic, value and key; `extra` has further arguments of `produce` for all of them."""
-        produce = self._producer.produce
+    def _queue(self, part: pa.RecordBatch) -> None:
+        """Queue records; columns that no record has a value in make no Python objects."""
+        topics: Iterable[Any] = repeat(self.topic) if self.topic is not None else part.column("topic").to_pylist()
+        key = part.column("key")
+        keys = [] if key.null_count == len(key) else [key.to_pylist()]
+        records = zip(topics, part.column("value").to_pylist(), *keys, strict=False)
+        extras = _extras(part)
+        if extras is None:
+            self._produce(records, self._producer.produce)
+            return
+        for record, extra in zip(records, extras, strict=True):
+            self._produce([record], partial(self._producer.produce, **extra))
+
+    def _produce(self, records: Iterable[tuple[Any, ...]], produce: Callable[..., None]) -> None:
+        """Queue records of topic, value and perhaps key."""
         for record in records:
             try:
-                produce(*record, **extra)
+                produce(*record)
             except BufferError:
-                self._wait_and_produce(record, extra)
+                self._wait_and_produce(record, produce)
 
-    def _wait_and_produce(self, record: tuple[Any, ...], extra: dict[str, Any]) -> None:
+    def _wait_and_produce(self, record: tuple[Any, ...], produce: Callable[..., None]) -> None:
         """Queue a record when the queue has room again."""
         deadline = time.monotonic() + _TRANSACTION_SECONDS
         while time.monotonic() < deadline:
             self._producer.poll(0.1)
             try:
-                self._producer.produce(*record, **extra)
+                produce(*record)
             except BufferError:
                 continue
             return
@@ -228,11 +249,9 @@ class _Writer:
         self._producer.purge()
 
 
-def _sent(records: DataFrame) -> DataFrame:
-    """The columns that go to the driver: those of the records, and the positions that name refused ones."""
-    places = [column.alias(f"{_AT}{name}") for name, column in flat_position(records, PLACE_FIELDS)]
-    # A record that is copied has a partition and a timestamp, too.
-    return records.select(*(name for name in records.columns if name != POSITION), *places)
+def _sizes(data: pa.Table) -> pa.ChunkedArray:
+    """The bytes of each record's key and value."""
+    return pc.add(*(pc.fill_null(pc.binary_length(data[name]), 0) for name in ("key", "value")))
 
 
 def _extras(records: pa.RecordBatch) -> Iterator[dict[str, Any]] | None:
