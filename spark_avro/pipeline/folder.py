@@ -15,6 +15,10 @@ class Folder:
     """A folder of Hadoop's FileSystem; paths are relative to it.
 
     On the local file system it writes no checksum files, because a file and its checksum cannot be replaced together.
+
+    Attributes:
+        path: The folder's path.
+        replaces_at_once: Whether `replace` always shows a reader one of the two files, as on the local file system.
     """
 
     def __init__(self, spark: SparkSession, path: str) -> None:
@@ -34,7 +38,8 @@ class Folder:
             files = root.getFileSystem(spark._jsc.hadoopConfiguration())  # noqa: SLF001 - as above
         except Py4JJavaError as error:
             raise SinkRefused(f"{path}: {error.java_exception.getMessage()}") from error
-        if files.getUri().getScheme() == "file":
+        self.replaces_at_once = files.getUri().getScheme() == "file"
+        if self.replaces_at_once:
             files = jvm.org.apache.hadoop.fs.FileSystem.getLocal(spark._jsc.hadoopConfiguration())  # noqa: SLF001
             files = files.getRawFileSystem()
         self._files = files

@@ -67,8 +67,11 @@ class Lease:
             raise LeaseHeld(f"pipeline {self._name}: {self._lost} took over the checkpoint {self._folder.path}")
 
     def _wait_for_owner(self) -> None:
-        # A file system without atomic replacement shows no owner for a moment.
-        first = self._owner() or (self._stop.wait(self._beat / 10), self._owner())[1]
+        first = self._owner()
+        if not first and not self._folder.replaces_at_once:
+            # A heartbeat shows no owner for a moment.
+            self._stop.wait(self._beat / 10)
+            first = self._owner()
         deadline = time.monotonic() + self._gone
         while first and not _is_gone(first):
             if time.monotonic() > deadline:

@@ -25,7 +25,7 @@ from spark_avro.pipeline.sources.checkpoint import Checkpoint
 
 log = logging.getLogger(__name__)
 
-#: Seconds between two looks at a query, and the longest wait for a finished batch to be in the checkpoint.
+#: Seconds between two looks whether a query is to stop, and the longest wait for a finished batch to be in the checkpoint.
 _LOOK, _COMMIT = 0.2, 10.0
 
 
@@ -133,8 +133,8 @@ class Running:
         writer = stream.writeStream.foreachBatch(one_batch).queryName(self.pipeline.name)
         query = writer.option("checkpointLocation", self.pipeline.checkpoint).trigger(**self._trigger()).start()
         try:
-            while query.isActive and not self._stopping.wait(_LOOK):
-                pass
+            while query.isActive and not self._stopping.is_set():
+                query.awaitTermination(_LOOK)
             if query.isActive:
                 self._end(query, checkpoint)
             elif query.exception() is not None:

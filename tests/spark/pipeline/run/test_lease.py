@@ -56,3 +56,10 @@ def test_an_owner_whose_lease_was_taken_over_stops_before_the_next_batch(spark: 
         with pytest.raises(LeaseHeld, match="process 1 on elsewhere took over"):
             lease.check()
     assert "elsewhere" in str(folder.read(FILE))
+
+
+@pytest.mark.timeout(60)
+def test_a_lease_that_nobody_holds_is_taken_without_a_wait(spark: SparkSession, tmp_path: Path) -> None:
+    # It would wait for a tenth of a heartbeat.
+    with Lease(Folder(spark, str(tmp_path)), "flights", beat=3600) as lease:
+        lease.check()
