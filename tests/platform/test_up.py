@@ -161,6 +161,20 @@ def test_a_kafka_that_exists_is_used_and_left_alone(kafka: str, tmp_path: Path) 
     assert not (tmp_path / "kafka").exists()
 
 
+def test_the_page_is_opened(kafka: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = tmp_path / "opened"
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {opened}\n')
+    browser.chmod(0o755)
+    monkeypatch.setenv("BROWSER", f"{browser} %s")
+    options = ("--bootstrap-servers", kafka, "--data-dir", str(tmp_path / "data"), "--open")
+    with running(*options, kafka=kafka) as up:
+        up.process.send_signal(signal.SIGTERM)
+        assert up.process.wait(30) == 0
+        # The browser's command has ended before `up` waits for a signal.
+        assert opened.read_text() == f"http://127.0.0.1:{up.registry_port}/ui/\n"
+
+
 def test_where_one_ends_by_itself_the_rest_is_stopped_and_its_last_words_are_shown(kafka: str, tmp_path: Path) -> None:
     with running("--bootstrap-servers", kafka, "--data-dir", str(tmp_path), kafka=kafka) as up:
         (registry,) = [

@@ -38,6 +38,8 @@ let asking = null;
 
 const SCHEMA_REGISTRY_JSON = "application/vnd.schemaregistry.v1+json";
 const GONE = new Set([502, 503, 504]);
+/** Codes of writes that reached no leader: the node itself answers, and reads go on. */
+const LEADERLESS = new Set([50003, 50004]);
 
 /**
  * The full path of a request behind the page's origin.
@@ -117,7 +119,7 @@ async function finish(method, path, options, response) {
   const type = response.headers.get("content-type") ?? "";
   const data = text && type.includes("json") ? readJson(text, options.exact !== false) : null;
   if (response.ok) {
-    if (!online.peek().up && options.base !== "rest") back();
+    if (!online.peek().up && !online.peek().leaderless && options.base !== "rest") back();
     return { status: response.status, data, headers: response.headers, text };
   }
   const error = new ApiError({
@@ -132,6 +134,7 @@ async function finish(method, path, options, response) {
     if (changed) throw new ApiError({ status: PATH_CHANGED, message: PATH_CHANGED_MESSAGE });
   }
   if (GONE.has(error.status) && method === "GET" && options.base !== "rest") lost(error);
+  if (LEADERLESS.has(error.code) && options.base !== "rest") lost({ ...error, message: NO_LEADER, leaderless: true });
   if (error.status === 403) remember(method, path, error.message);
   throw error;
 }
@@ -162,15 +165,17 @@ const LONGEST_WAIT = 30;
 let timer = 0;
 let wait = 0;
 
+const NO_LEADER = "The registry has no leader now: it answers questions, and changes wait for the next leader.";
+
 /**
  * Shows the strip, and asks again after 1, 2, 4 .. 30 s.
- * @param {{message: string, requestId?: string}} failure
+ * @param {{message: string, requestId?: string, leaderless?: boolean}} failure
  */
-function lost({ message, requestId = "" }) {
+function lost({ message, requestId = "", leaderless = false }) {
   if (timer) return;
   wait = Math.min(LONGEST_WAIT, wait ? wait * 2 : 1);
   const since = online.peek().since ?? Date.now();
-  online.value = { up: false, message, requestId, since, retryAt: Date.now() + wait * 1000 };
+  online.value = { up: false, leaderless, message, requestId, since, retryAt: Date.now() + wait * 1000 };
   timer = setTimeout(askAgain, wait * 1000);
 }
 
@@ -178,12 +183,14 @@ function lost({ message, requestId = "" }) {
 export async function askAgain() {
   clearTimeout(timer);
   timer = 0;
+  const { leaderless, message = "The registry cannot be reached." } = online.peek();
+  const path = leaderless ? "/health/ready" : "/";
   try {
-    const response = await fetch(address("/", { context: false }), { headers: { Accept: "application/json" } });
+    const response = await fetch(address(path, { context: false }), { headers: { Accept: "application/json" } });
     if (!GONE.has(response.status)) return back();
-    lost({ message: online.peek().message ?? "The registry cannot be reached." });
+    lost({ message, leaderless });
   } catch {
-    lost({ message: online.peek().message ?? "The registry cannot be reached." });
+    lost({ message: "The registry cannot be reached." });
   }
 }
 

@@ -82,7 +82,9 @@ const chosen = (words, is) =>
 /** The node: leader or follower, and the log's offset as the change feed moves it on. */
 function Live() {
   const node = me.value;
-  if (!online.value.up) return html`<span class="live gone"><span class="words">not reachable</span></span>`;
+  if (!online.value.up && !online.value.leaderless) {
+    return html`<span class="live gone"><span class="words">not reachable</span></span>`;
+  }
   if (!node) return null;
   const role = node.leader === undefined ? "connected" : node.leader ? "leader" : "follower";
   const offset = node.offset !== undefined && node.offset >= 0 ? `, offset ${grouped(node.offset)}` : "";

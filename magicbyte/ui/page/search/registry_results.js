@@ -4,7 +4,7 @@ import { splitSubject } from "../state/listing_columns.js";
 import { useRequest } from "../parts/use_request.js";
 import { href, path } from "../state/routes.js";
 import { asksRegistry, readQuery } from "./query.js";
-import { searchRegistry } from "./registry_search.js";
+import { fragmentOf, searchRegistry } from "./registry_search.js";
 import { pause } from "./use_found.js";
 
 const MOST = 5;
@@ -46,7 +46,9 @@ const groupOf = (hits, place, title) => ({
     const at = path`/subjects/${name}/versions/${hit.version}`;
     return {
       key: `${place} ${hit.subject}`,
-      address: href(at, place === "fields" ? { view: "fields" } : {}, { context }),
+      address: place === "fields"
+        ? href(at, { view: "fields" }, { context })
+        : href(at, {}, { context, hash: fragmentOf(hit) }),
       parts: [{ text: name, hit: false }],
       note: hit.excerpt ?? hit.fields?.join(", ") ?? "",
     };

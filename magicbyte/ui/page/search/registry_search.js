@@ -3,9 +3,13 @@ import * as registry from "../api/registry.js";
 import { asksRegistry } from "./query.js";
 
 /**
- * @typedef {{subject: string, version: number, fields?: string[], name?: string, excerpt?: string, line?: number}} Hit
+ * @typedef {{subject: string, version: number, fields?: string[], name?: string, excerpt?: string, line?: number,
+ *   column?: number}} Hit
  * @typedef {{hits: Hit[], subjects: Set<string>, total: number}} Hits by subject, the newest version of each
  */
+
+/** The fragment of the place that a search found in a text; empty if it found none. @param {Hit} hit */
+export const fragmentOf = ({ line, column }) => line === undefined ? "" : `at-${line}-${column ?? 1}`;
 
 /**
  * Asks the registry for the subjects of a search.

@@ -1,7 +1,7 @@
 /** What the registry finds for a search of the list: rows of `in=fields` and `in=texts`, and the chips' counts. */
 import { hasOverview } from "../api/features.js";
 import { useRequest } from "../parts/use_request.js";
-import { countHits, needsRegistry, searchRegistry } from "./registry_search.js";
+import { countHits, fragmentOf, needsRegistry, searchRegistry } from "./registry_search.js";
 
 const PAUSE_MS = 250;
 
@@ -36,7 +36,11 @@ export function useFound(read, place, deleted) {
   const hits = asks ? rows.data : undefined;
   /** @type {Record<string, number | null>} */
   const totals = { fields: null, texts: null, ...(asks && hits ? { [place]: hits.total } : counted.data) };
-  const excerpts = new Map((hits?.hits ?? []).map((hit) => [hit.subject, hit.excerpt ?? hit.fields?.join(", ") ?? ""]));
+  const excerpts = new Map(
+    (hits?.hits ?? []).map((
+      hit,
+    ) => [hit.subject, { text: hit.excerpt ?? hit.fields?.join(", ") ?? "", hash: fragmentOf(hit) }]),
+  );
   return {
     among: hits?.subjects ?? null,
     excerpts,

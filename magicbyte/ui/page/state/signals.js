@@ -23,7 +23,7 @@ export const context = computed(() => route.value.context);
 
 /**
  * Whether the registry can be reached. `retryAt` is the time in ms of the next question, `since` that of the first failure.
- * @type {import("../vendor/ui.js").Signal<{up: boolean, message?: string, requestId?: string, since?: number, retryAt?: number}>}
+ * @type {import("../vendor/ui.js").Signal<{up: boolean, leaderless?: boolean, message?: string, requestId?: string, since?: number, retryAt?: number}>}
  */
 export const online = signal({ up: true });
 

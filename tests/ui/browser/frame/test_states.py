@@ -130,6 +130,11 @@ def user(*fields: str) -> str:
     return json.dumps({"type": "record", "name": "User", "fields": [{"name": name, "type": "int"} for name in fields]})
 
 
+def test_settings_before_another_registry(plain: Page) -> None:
+    plain.goto("subjects/payments-value/settings")
+    expect(plain.get_by_text("A registry of another kind may not have all of these.")).to_be_visible()
+
+
 def test_the_registry_stops_and_comes_back(open_page: OpenPage, watch: Watch, tmp_path: Path) -> None:
     watch.allow_text("net::ERR_")
     with running_registry(f"sqlite:///{tmp_path / 'store'}") as server:

@@ -149,6 +149,21 @@ def test_selected_subjects_are_exported_with_what_they_refer_to(page: Page) -> N
     ]
 
 
+def test_a_place_in_a_text_is_shown_at_its_line(page: Page) -> None:
+    page.goto("subjects?q=wheels_up&in=texts")
+    expect(page.locator("table.subjects tbody tr")).to_have_count(1)
+    # The stored text is one line; the page shows it pretty.
+    page.locator("table.subjects tbody a").click()
+    expect(page).to_have_url(re.compile(r"/subjects/flights-value/versions/3#at-1-\d+$"))
+    expect(page.locator(".l.on")).to_have_count(1)
+    expect(page.locator(".l.on")).to_contain_text('"name": "wheels_up"')
+    expect(page.locator(".l.on")).to_be_in_viewport()
+    page.keyboard.press("Control+k")
+    page.keyboard.type("wheels_up")
+    page.get_by_role("group", name="In texts").get_by_role("option").click()
+    expect(page).to_have_url(re.compile(r"#at-1-\d+$"))
+
+
 def test_a_context_has_its_own_list(page: Page) -> None:
     page.goto("subjects")
     page.get_by_role("combobox", name="Context").select_option(".eu")

@@ -27,6 +27,16 @@ export function rangeOf(hash) {
   return first <= last ? [first, last] : [last, first];
 }
 
+/**
+ * The place in the stored text that a fragment names: `at-1-267`, as a search finds it; null for others.
+ * @param {string} hash
+ * @returns {import("../../text/positions.js").Place | null}
+ */
+export function placeOf(hash) {
+  const parts = hash.match(/^at-(\d+)-(\d+)$/);
+  return parts && { line: Number(parts[1]), column: Number(parts[2]) };
+}
+
 /** The fragment of a range. @param {Range} range */
 export function hashOf([first, last]) {
   return first === last ? `L${first}` : `L${first}-L${last}`;

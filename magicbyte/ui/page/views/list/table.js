@@ -23,8 +23,8 @@ const COLUMNS = [
 
 /**
  * @param {{listing: import("../../state/types.d.ts").Overview, rows: number[], words: string[], sort: string, peek: string,
- *   selected: Set<string>, excerpts: Map<string, string>, onSort: (sort: string) => void,
- *   onPeek: (subject: string) => void}} props `excerpts`: what a search found, by subject
+ *   selected: Set<string>, excerpts: Map<string, {text: string, hash: string}>, onSort: (sort: string) => void,
+ *   onPeek: (subject: string) => void}} props `excerpts`: what a search found and where, by subject
  */
 export function SubjectTable({ listing, rows, words, sort, peek, selected, excerpts, onSort, onPeek }) {
   const body = useRef(/** @type {HTMLElement | null} */ (null));
@@ -85,7 +85,10 @@ function Heading({ name, label, more, sort, onSort }) {
 function Row({ facts, index, words, on, selected, excerpt, onPeek }) {
   const { context, name } = splitSubject(facts.subject);
   const press = (/** @type {any} */ event) => event.target.closest("a") || onPeek(facts.subject);
-  const address = href(path`/subjects/${name}/versions/${facts.version || "latest"}`, {}, { context });
+  const address = href(path`/subjects/${name}/versions/${facts.version || "latest"}`, {}, {
+    context,
+    hash: excerpt?.hash,
+  });
   return html`
     <tr aria-rowindex=${index} class="${on ? "on" : ""} ${facts.deleted ? "gone" : ""}" onClick=${press}>
       <td class="name">${selected &&
@@ -96,8 +99,8 @@ function Row({ facts, index, words, on, selected, excerpt, onPeek }) {
               : html`<${Shown} key=${i} text=${part.text} />`
           )}</a>${facts.deleted && html`
             <span class="badge bad">deleted</span>
-          `}${excerpt && html`
-            <span class="mono faint xs"><${Shown} text=${excerpt} /></span>
+          `}${excerpt?.text && html`
+            <span class="mono faint xs"><${Shown} text=${excerpt.text} /></span>
           `}</td>
       ${hasOverview() && html`
         <td class="c-type">${facts.type && html`<${TypeBadge} type=${facts.type} />`}</td>

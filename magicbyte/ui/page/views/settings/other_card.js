@@ -1,4 +1,5 @@
 /** All other settings: alias, normalization, groups, and the defaults of metadata and rules. */
+import { hasOverview } from "../../api/features.js";
 import { printJson } from "../../api/json.js";
 import { putConfig } from "../../api/registry.js";
 import { Button } from "../../parts/buttons.js";
@@ -62,6 +63,8 @@ export function OtherCard({ subject, mode, config, general, onChanged }) {
   return html`
     <${Card} title="Other settings" aria-label="Other settings">
       <div class="stack settings-form">
+        ${!hasOverview() &&
+          html`<p class="s dim">A registry of another kind may not have all of these. It refuses or ignores those that it lacks.</p>`}
         ${FLAGS.map(([name, label, words]) =>
           html`
             <${Setting} key=${name} label=${label} words=${words} origin=${origin(name)}>

@@ -1,7 +1,7 @@
 /** The head of a subject's pages: where one is, the name, badges, and tabs. */
 import { hasOverview } from "../../api/features.js";
 import { href, path } from "../../state/routes.js";
-import { config, qualified } from "../../state/signals.js";
+import { config, context, qualified } from "../../state/signals.js";
 import { html } from "../../vendor/ui.js";
 import { Badge, LevelBadge, TypeBadge } from "../../parts/badges.js";
 import { Shown } from "../../parts/hostile.js";
@@ -19,7 +19,8 @@ export function SubjectHead(
   const facts = useSubject(subject);
   const number = version ?? "latest";
   const fields = fieldsOf(qualified(subject), counts.fields);
-  const origin = facts?.ownLevel ? "subject" : "global";
+  // The listing tells whose own the level is. What a context's subjects inherit may be the context's or the registry's.
+  const origin = facts?.ownLevel ? "subject" : context.value ? "inherited" : "global";
   return html`<header class="head ${tabless ? "tabless" : ""}">
     <${Crumb} items=${[["Subjects", href("/subjects")], [subject, href(path`/subjects/${subject}`)], ...crumbs]} />
     <div class="head-row">

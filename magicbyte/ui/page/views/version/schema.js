@@ -5,13 +5,14 @@ import { Card } from "../../parts/cards.js";
 import { CopyButton } from "../../parts/copying.js";
 import { Icon } from "../../parts/icon.js";
 import { goTo, href, path, route, setQuery } from "../../state/routes.js";
-import { Lines } from "../../text/positions.js";
+import { Bridge } from "../../text/positions.js";
 import { asStored, pretty } from "../../text/pretty.js";
 import { html, useEffect, useMemo } from "../../vendor/ui.js";
-import { CodeLines, hashOf, rangeOf } from "../code/code_lines.js";
+import { CodeLines, hashOf, placeOf, rangeOf } from "../code/code_lines.js";
 import { VersionFacts } from "./facts.js";
 import { grouped } from "../../text/grouped.js";
 
+/** @import { Lines } from "../../text/positions.js" */
 /** @import { SchemaType } from "../../text/pretty.js" */
 
 /** @type {Record<string, string>} */
@@ -24,8 +25,9 @@ export function VersionSchema({ data, subject, query }) {
   const laidOut = useMemo(() => pretty(stored), [stored]);
   const asIs = query.text === "stored";
   const layout = asIs ? stored : laidOut;
-  const lines = useMemo(() => new Lines(layout.text), [layout]);
-  const selected = rangeOf(route.value.hash);
+  const bridge = useMemo(() => new Bridge(stored, layout), [stored, layout]);
+  const lines = bridge.toLines;
+  const selected = selectedOf(route.value.hash, bridge);
   const links = useMemo(() => linksOf(data.references ?? []), [data.references]);
   useEffect(() => {
     if (selected) document.getElementById(`L${selected[0]}`)?.scrollIntoView({ block: "center" });
@@ -56,6 +58,19 @@ export function VersionSchema({ data, subject, query }) {
         <${VersionFacts} data=${data} subject=${subject} />
         </div>
   `;
+}
+
+/**
+ * The selected lines of an address; a place of the stored text is a line of any layout.
+ * @param {string} hash
+ * @param {Bridge} bridge
+ * @returns {[number, number] | null}
+ */
+function selectedOf(hash, bridge) {
+  const place = placeOf(hash);
+  if (!place || place.line > bridge.fromLines.count) return rangeOf(hash);
+  const { line } = bridge.carry(place);
+  return [line, line];
 }
 
 /** @param {{lines: Lines, selected: [number, number] | null}} props */
