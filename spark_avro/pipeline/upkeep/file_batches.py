@@ -102,13 +102,13 @@ def live_files(manifests: Sequence[Manifest]) -> dict[str, tuple[DataFile, ...]]
 
 
 def keep_replaced(folder: Folder, batch: BatchIdentity, until: datetime) -> None:
-    """Note until when the files stay that a compaction will stand for; its manifest is written next."""
+    """Note until when the files that a compaction replaces stay; the manifest is written next."""
     folder.delete(f"{_KEPT}/{batch}.json")
     folder.write(f"{_KEPT}/{batch}.json", orjson.dumps({"until": until.isoformat()}).decode())
 
 
 def finish_compactions(folder: Folder, now: datetime) -> int:
-    """Put the files of committed compactions in place, and delete those that they stand for, or whose time is over.
+    """Replace files by those of committed compactions, and delete kept files whose time is over.
 
     Returns:
         The number of files that were kept until now.
@@ -133,7 +133,7 @@ def _finish_compaction(folder: Folder, manifest: Manifest, *, keeps: bool) -> No
 
 
 def _delete_kept(folder: Folder, batch: str, now: datetime) -> int:
-    """Delete the files that a compaction stands for, if their time is over; how many there were."""
+    """Delete the files that a compaction has replaced, if their time is over; returns how many there were."""
     note = folder.read(f"{_KEPT}/{batch}.json")
     if note is None or datetime.fromisoformat(orjson.loads(note)["until"]) > now:
         return 0
