@@ -242,7 +242,7 @@ def test_a_long_text_is_laid_out_by_the_hundred(open_page: OpenPage, scratch: Se
 
 def test_numbers_of_tabs_come_without_a_shift(page: Page) -> None:
     held: list[Route] = []
-    page.route("**/outline*", held.append)
+    page.route("**/outline*", lambda route: held.append(route))  # noqa: PLW0108  it must take attributes
     page.goto("subjects/flights-value/versions/3")
     expect(page.get_by_text("106 lines")).to_be_visible()
     tabs = page.get_by_role("navigation", name="Of this subject").get_by_role("link")
@@ -264,3 +264,6 @@ def test_a_phone_shows_all_of_it(open_page: OpenPage) -> None:
     page.goto("subjects/flights-value/versions/3?view=fields")
     expect(page.get_by_text("wheels_up")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") == 320
+    # The tabs scroll to the current one.
+    page.goto("subjects/flights-value/settings")
+    expect(page.locator(".tabs a[aria-current]")).to_be_in_viewport(ratio=1)

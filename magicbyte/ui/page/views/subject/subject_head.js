@@ -2,7 +2,7 @@
 import { hasOverview } from "../../api/features.js";
 import { href, path } from "../../state/routes.js";
 import { config, context, qualified } from "../../state/signals.js";
-import { html } from "../../vendor/ui.js";
+import { html, useLayoutEffect, useRef } from "../../vendor/ui.js";
 import { Badge, LevelBadge, TypeBadge } from "../../parts/badges.js";
 import { Shown } from "../../parts/hostile.js";
 import { useSubject } from "./use_subject.js";
@@ -93,8 +93,16 @@ function Tabs({ subject, number, tab, counts }) {
   if (topic && config.value.restAvailable) {
     tabs.splice(5, 0, ["messages", "Messages", href(path`/topics/${topic}/messages`)]);
   }
+  const nav = useRef(/** @type {HTMLElement | null} */ (null));
+  useLayoutEffect(() => {
+    // On a narrow screen the tabs scroll; the current one is in sight.
+    const current = /** @type {HTMLElement | null} */ (nav.current?.querySelector("[aria-current]"));
+    if (nav.current && current) {
+      nav.current.scrollLeft = current.offsetLeft - (nav.current.clientWidth - current.offsetWidth) / 2;
+    }
+  }, [tab]);
   const served = hasOverview() ? tabs : tabs.filter(([key]) => !OF_OURS.has(key));
-  return html`<nav class="tabs" aria-label="Of this subject">
+  return html`<nav ref=${nav} class="tabs" aria-label="Of this subject">
     ${
     served.map(([key, words, address]) =>
       html`<a key=${key} href=${address} aria-current=${key === tab ? "page" : undefined}>${words}${
