@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,7 +70,7 @@ class Files:
         self._registry_base = registry_base
         self._folder = folder
         self._is_checkout = (folder.parents[2] / "pyproject.toml").exists()
-        self._stamps: dict[Path, int] = {}
+        self._stamps: dict[str, int] = {}
         self._files: dict[str, File] = {}
         self._folders = frozenset[str]()
         #: By the way back to `/ui/` and the links that are added.
@@ -103,11 +105,10 @@ class Files:
         return page
 
     def _read(self) -> None:
-        paths = [path for path in sorted(self._folder.rglob("*")) if path.suffix in _MEDIA_TYPES and path.is_file()]
-        stamps = {path: path.stat().st_mtime_ns for path in paths}
+        stamps = dict(_stamps(self._folder))
         if stamps == self._stamps:
             return
-        bodies = {path.relative_to(self._folder).as_posix(): path.read_bytes() for path in paths}
+        bodies = {name: (self._folder / name).read_bytes() for name in sorted(stamps)}
         bodies[_ALL_SHEETS] = b"".join(bodies[sheet] for sheet in _SHEETS.findall(bodies[_INDEX].decode()))
         sources = {name: body.decode() for name, body in bodies.items() if name.endswith(".js")}
         sent, joined = join_modules(sources, _FIRST_MODULES)
@@ -120,6 +121,16 @@ class Files:
         beside = {name: text for name, text in sent.items() if name not in joined}
         self._preloads = Preloads(beside, sources.get(_TABLE, ""), self._registry_base)
         self._folders = frozenset(name.partition("/")[0] for name in files if "/" in name)
+
+
+def _stamps(folder: Path | str, prefix: str = "") -> Iterator[tuple[str, int]]:
+    """The names of the files below a folder, and when each changed; every visit of a checkout waits for this."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                yield from _stamps(entry.path, f"{prefix}{entry.name}/")
+            elif os.path.splitext(entry.name)[1] in _MEDIA_TYPES:  # noqa: PTH122  a Path for each takes as long as the rest
+                yield f"{prefix}{entry.name}", entry.stat().st_mtime_ns
 
 
 def _file(suffix: str, body: bytes) -> File:
