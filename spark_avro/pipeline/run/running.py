@@ -25,7 +25,7 @@ from spark_avro.pipeline.sources.checkpoint import Checkpoint
 
 log = logging.getLogger(__name__)
 
-#: Seconds between two looks whether a query is to stop, and the longest wait for a finished batch to be in the checkpoint.
+#: Seconds between two looks whether a query is to stop, and at most until a finished batch is in the checkpoint.
 _LOOK, _COMMIT = 0.2, 10.0
 
 
