@@ -15,7 +15,7 @@ from typing import Any
 
 from compat.budget import TooMuchWork
 from compat.json_schema import FORMAT, JsonSchema, check_fields
-from compat.json_schema.witness import search as witness
+from compat.json_schema.witness.search import witness
 from compat.level import Policy
 from compat.schema import JSON, Dependency, InvalidSchema, SchemaText
 
