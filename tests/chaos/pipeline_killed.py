@@ -117,7 +117,9 @@ def targets(world: World) -> dict[str, Callable[[str], Target]]:
         "avro": lambda name: Files(folder(name), "avro"),
         "json": lambda name: Files(folder(name), "json"),
         "delta": lambda name: Delta(folder(name)),
+        "delta-upsert": lambda name: Delta(folder(name), UPSERT),
         "iceberg": lambda name: Iceberg(folder(name)),
+        "iceberg-upsert": lambda name: Iceberg(folder(name), UPSERT),
         "sqlite": lambda name: Sql(f"sqlite:///{folder(name)}.db"),
         "postgresql": lambda name: Sql(world.postgresql.url(name.replace("-", "_"))),
         "postgresql-upsert": lambda name: Sql(world.postgresql.url(name.replace("-", "_")), UPSERT),
@@ -132,7 +134,9 @@ CONTROL = "naive"
 #: What runs by default: each of the groups shares a driver.
 GROUPS = (
     ("parquet", "avro", "json"),
-    ("delta", "iceberg"),
+    ("delta", "delta-upsert", "iceberg"),
+    # Not with the other one: a catalog of a session has one warehouse.
+    ("iceberg-upsert",),
     ("sqlite", "postgresql", "postgresql-upsert"),
     ("kafka",),
     *((f"{ZOMBIE}{name}",) for name in FENCED),

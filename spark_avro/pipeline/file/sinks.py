@@ -144,6 +144,7 @@ class IcebergSink(Section):
         secret=True,
         shown_default="the session's",
     )
+    mode: str | Upsert = setting(_MODE, _MODE_HELP, default="append")
     time: FieldPath | None = setting(
         PathText(), "The column by whose hours a new table is partitioned.", default=None, shown_default="none"
     )

@@ -6,18 +6,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from pyspark.sql import Column, DataFrame, SparkSession, Window
-from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as spark
 
 from spark_avro.pipeline.file.sinks import DeltaSink, Upsert
-from spark_avro.pipeline.ports import POSITION, BatchIdentity, Delivery, Guarantee, SinkContext, SinkRefused, SinkResult
+from spark_avro.pipeline.ports import BatchIdentity, Delivery, Guarantee, SinkContext, SinkRefused, SinkResult
 from spark_avro.pipeline.sinks.columns import ColumnFit, can_widen, fit_columns, log_changes, quoted
+from spark_avro.pipeline.sinks.merging import merge_statement, newest_rows, orders_by_position
 from spark_avro.pipeline.sinks.positions import place_position
 from spark_avro.pipeline.sinks.table_changes import change_statement, type_text
 
-_VIEW = "magicbyte_batch"
-_DELETED = "_deleted_"
 _EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 
 #: Properties by which a MERGE has a transaction's identity, as an append has it by options.
@@ -39,8 +37,7 @@ class DeltaTarget:
         if _EXTENSION not in str(context.spark.conf.get("spark.sql.extensions", "")):
             raise SinkRefused(f"{self._name}: the session has no Delta; start it with session(formats=['delta'])")
         # The order of an upsert is compared with that of the table's row.
-        by_position = self._upsert is not None and self._upsert.order.parts[0] == POSITION
-        self._keep_position = spec.keep_position or by_position
+        self._keep_position = spec.keep_position or orders_by_position(self._upsert)
         self._fit: tuple[spark.StructType, ColumnFit] | None = None
         self.guarantee = Guarantee(
             Delivery.EXACTLY_ONCE,
@@ -48,7 +45,7 @@ class DeltaTarget:
             "rows of the old checkpoint stay, and the overlap is written again"
             if self._upsert is None
             else "harmless: the newest row of each key stays",
-            "tests/chaos/pipeline_killed.py --sink delta",
+            f"tests/chaos/pipeline_killed.py --sink delta{'' if self._upsert is None else '-upsert'}",
         )
 
     def prepare(self, schema: spark.StructType) -> tuple[str, ...]:
@@ -77,7 +74,8 @@ class DeltaTarget:
             if self._upsert is None:
                 self._append(placed.select(*fit.columns()))
             else:
-                self._merge(session, placed, fit, self._upsert)
+                newest = newest_rows(placed, fit, self._upsert)
+                session.sql(merge_statement(self._name, newest, fit, self._upsert))
         return SinkResult(count)
 
     def close(self) -> None:
@@ -89,26 +87,6 @@ class DeltaTarget:
             writer.saveAsTable(self._spec.table)
         else:
             writer.save(self._spec.path)
-
-    def _merge(self, session: SparkSession, rows: DataFrame, fit: ColumnFit, upsert: Upsert) -> None:
-        order = str(upsert.order)
-        key = [str(path) for path in upsert.key]
-        rank = F.row_number().over(Window.partitionBy(*key).orderBy(F.col(order).desc_nulls_last()))
-        deleted = F.lit(False) if upsert.deletes is None else F.coalesce(F.expr(str(upsert.deletes)), F.lit(False))
-        columns: list[Column] = [*fit.columns(), deleted.alias(_DELETED)]
-        newest = rows.select(*columns).withColumn("newest_", rank).where("newest_ = 1").drop("newest_")
-        newest.createOrReplaceTempView(_VIEW)
-        same = " AND ".join(f"target.{name} <=> new.{name}" for name in key)
-        is_newer = f"(target.{order} IS NULL OR new.{order} >= target.{order})"
-        names = [quoted(field.name) for field in fit.schema.fields]
-        changes = ", ".join(f"target.{name} = new.{name}" for name in names)
-        values = ", ".join(f"new.{name}" for name in names)
-        session.sql(
-            f"MERGE INTO {self._name} AS target USING {_VIEW} AS new ON {same}"  # noqa: S608 - quoted names
-            f" WHEN MATCHED AND {is_newer} AND new.{_DELETED} THEN DELETE"
-            f" WHEN MATCHED AND {is_newer} THEN UPDATE SET {changes}"
-            f" WHEN NOT MATCHED AND NOT new.{_DELETED} THEN INSERT ({', '.join(names)}) VALUES ({values})"
-        )
 
     def _fitted(self, schema: spark.StructType, target: spark.StructType | None) -> ColumnFit:
         return fit_columns(target, schema, columns=self._context.columns, widens=can_widen, name=self._name)

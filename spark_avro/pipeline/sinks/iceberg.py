@@ -7,10 +7,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as spark
 
-from spark_avro.pipeline.file.sinks import IcebergSink
+from spark_avro.pipeline.file.sinks import IcebergSink, Upsert
 from spark_avro.pipeline.ports import BatchIdentity, Delivery, Guarantee, SinkContext, SinkRefused, SinkResult
 from spark_avro.pipeline.sinks.columns import ColumnFit, can_widen, fit_columns, log_changes, quoted
+from spark_avro.pipeline.sinks.iceberg_commit import commit_with
 from spark_avro.pipeline.sinks.identity import source_ranges, was_written
+from spark_avro.pipeline.sinks.merging import merge_statement, newest_rows, orders_by_position
 from spark_avro.pipeline.sinks.positions import place_position
 from spark_avro.pipeline.sinks.table_changes import change_statement, type_text
 
@@ -22,14 +24,7 @@ _QUERY, _BATCH, _RANGES = "magicbyte.query", "magicbyte.batch", "magicbyte.range
 
 
 class IcebergTarget:
-    """An Iceberg table that rows are appended to."""
-
-    guarantee = Guarantee(
-        Delivery.EXACTLY_ONCE,
-        "a batch is one snapshot with the batch's identity, and a repeated batch finds the snapshot",
-        "rows of the old checkpoint stay, and the overlap is written again",
-        "tests/chaos/pipeline_killed.py --sink iceberg",
-    )
+    """An Iceberg table that rows are appended to, or that has the newest row of each key."""
 
     def __init__(self, spec: IcebergSink, context: SinkContext) -> None:
         """Make a sink; the catalog of the spec becomes one of the session.
@@ -38,6 +33,17 @@ class IcebergTarget:
             SinkRefused: The session was started without Iceberg, or its catalog caches tables.
         """
         self._spec, self._context = spec, context
+        self._upsert = spec.mode if isinstance(spec.mode, Upsert) else None
+        # The order of an upsert is compared with that of the table's row.
+        self._keep_position = spec.keep_position or orders_by_position(self._upsert)
+        self.guarantee = Guarantee(
+            Delivery.EXACTLY_ONCE,
+            "a batch is one snapshot with the batch's identity, and a repeated batch finds the snapshot",
+            "rows of the old checkpoint stay, and the overlap is written again"
+            if self._upsert is None
+            else "harmless: the newest row of each key stays",
+            f"tests/chaos/pipeline_killed.py --sink iceberg{'' if self._upsert is None else '-upsert'}",
+        )
         if spec.table.count(".") < 2:
             raise SinkRefused(f"sink.iceberg.table: {spec.table} is no catalog.namespace.table")
         if _EXTENSION not in str(context.spark.conf.get("spark.sql.extensions", "")):
@@ -56,7 +62,7 @@ class IcebergTarget:
 
     def prepare(self, schema: spark.StructType) -> tuple[str, ...]:
         """Check the columns; see `Sink`."""
-        rows = place_position(self._context.spark.createDataFrame([], schema), keep=self._spec.keep_position)
+        rows = place_position(self._context.spark.createDataFrame([], schema), keep=self._keep_position)
         if self._spec.time is not None and str(self._spec.time) not in rows.columns:
             raise SinkRefused(f"sink.iceberg.time: the rows have no column {self._spec.time}")
         target = self._target(self._context.spark)
@@ -69,7 +75,7 @@ class IcebergTarget:
         count = rows.count()
         if target is not None and self._is_written(session, batch):
             return SinkResult(count, repeated=True)
-        placed = place_position(rows, keep=self._spec.keep_position)
+        placed = place_position(rows, keep=self._keep_position)
         fit = self._fitted(placed.schema, target)
         statements = self._statements(fit, target)
         for statement in statements:
@@ -77,20 +83,26 @@ class IcebergTarget:
         log_changes(self._spec.table, statements)
         if target is not None:
             fit = fit.completed(target)
-        selected = placed.select(*fit.columns())
-        if self._spec.time is not None:
-            # One task writes an hour, so that it is one file.
-            selected = selected.repartition(F.date_trunc("hour", F.col(str(self._spec.time))))
-        writer = selected.writeTo(self._spec.table)
-        ranges = orjson.dumps(source_ranges(batch)).decode()
-        values = {_QUERY: _query(batch), _BATCH: str(batch.number), _RANGES: ranges}
-        for name, value in values.items():
-            writer = writer.option(f"snapshot-property.{name}", value)
-        writer.append()
+        if self._upsert is None:
+            self._append(placed.select(*fit.columns()), batch)
+        else:
+            # Iceberg's MERGE reads its source twice, and Spark refuses one with expressions that are not deterministic.
+            newest = newest_rows(placed, fit, self._upsert).localCheckpoint()
+            statement = merge_statement(self._spec.table, newest, fit, self._upsert)
+            commit_with(session, statement, _properties(batch))
         return SinkResult(count)
 
     def close(self) -> None:
         """Nothing is open; see `Sink`."""
+
+    def _append(self, rows: DataFrame, batch: BatchIdentity) -> None:
+        if self._spec.time is not None:
+            # One task writes an hour, so that it is one file.
+            rows = rows.repartition(F.date_trunc("hour", F.col(str(self._spec.time))))
+        writer = rows.writeTo(self._spec.table)
+        for name, value in _properties(batch).items():
+            writer = writer.option(f"snapshot-property.{name}", value)
+        writer.append()
 
     def _is_written(self, session: SparkSession, batch: BatchIdentity) -> bool:
         last = (
@@ -121,6 +133,12 @@ class IcebergTarget:
     def _target(self, session: SparkSession) -> spark.StructType | None:
         """The table's columns; None if it does not exist."""
         return session.table(self._spec.table).schema if session.catalog.tableExists(self._spec.table) else None
+
+
+def _properties(batch: BatchIdentity) -> dict[str, str]:
+    """The properties of a batch's snapshot."""
+    ranges = orjson.dumps(source_ranges(batch)).decode()
+    return {_QUERY: _query(batch), _BATCH: str(batch.number), _RANGES: ranges}
 
 
 def _query(batch: BatchIdentity) -> str:

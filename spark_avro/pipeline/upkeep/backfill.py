@@ -171,7 +171,7 @@ def _replacing(spec: Any, spark: SparkSession, *, replace: bool) -> Replacing | 
 
 
 def _of_table(spec: DeltaSink | IcebergSink, spark: SparkSession) -> Replacing | str:
-    if isinstance(spec, DeltaSink) and isinstance(spec.mode, Upsert):
+    if isinstance(spec.mode, Upsert):
         return ReplaceKeys()
     if not spec.keep_position:
         return "rows of a table are found by their positions, which keep-position: true keeps"

@@ -60,9 +60,9 @@ class Files(Target):
 
 
 class Delta(Target):
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, mode: Any = "append") -> None:
         self.path = folder / "delta"
-        self.section = {"delta": {"path": str(self.path)}}
+        self.section = {"delta": {"path": str(self.path), "mode": mode}}
 
     def progress(self) -> Any:
         return len(list(self.path.glob("_delta_log/*.json")))
@@ -72,10 +72,10 @@ class Delta(Target):
 
 
 class Iceberg(Target):
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, mode: Any = "append") -> None:
         self.warehouse = folder / "warehouse"
         catalog = {"type": "hadoop", "warehouse": str(self.warehouse)}
-        self.section = {"iceberg": {"table": "lake.db.flights", "catalog": catalog}}
+        self.section = {"iceberg": {"table": "lake.db.flights", "catalog": catalog, "mode": mode}}
 
     def progress(self) -> Any:
         return len(list(self.warehouse.glob("db/flights/metadata/snap-*.avro")))

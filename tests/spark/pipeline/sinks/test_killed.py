@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[4]
-SINKS = ("parquet", "avro", "json", "delta", "iceberg", "sqlite", "postgresql", "postgresql-upsert", "kafka")
+SINKS = (
+    *("parquet", "avro", "json", "delta", "delta-upsert", "iceberg", "iceberg-upsert"),
+    *("sqlite", "postgresql", "postgresql-upsert", "kafka"),
+)
 ZOMBIES = ("zombie-kafka", "zombie-sqlite", "zombie-postgresql")
 
 
