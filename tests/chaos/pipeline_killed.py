@@ -123,6 +123,7 @@ def targets(world: World) -> dict[str, Callable[[str], Target]]:
         "sqlite": lambda name: Sql(f"sqlite:///{folder(name)}.db"),
         "postgresql": lambda name: Sql(world.postgresql.url(name.replace("-", "_"))),
         "postgresql-upsert": lambda name: Sql(world.postgresql.url(name.replace("-", "_")), UPSERT),
+        "postgresql-executors": lambda name: Sql(world.postgresql.url(name.replace("-", "_")), via="executors"),
         "kafka": lambda name: Kafka(world.servers, f"out-{name}"),
     }
 
@@ -137,7 +138,7 @@ GROUPS = (
     ("delta", "delta-upsert", "iceberg"),
     # Not with the other one: a catalog of a session has one warehouse.
     ("iceberg-upsert",),
-    ("sqlite", "postgresql", "postgresql-upsert"),
+    ("sqlite", "postgresql", "postgresql-upsert", "postgresql-executors"),
     ("kafka",),
     *((f"{ZOMBIE}{name}",) for name in FENCED),
     (CONTROL,),

@@ -165,10 +165,14 @@ class SqlSink(Section):
     create: bool = setting(flag(), "Whether the table is made if it does not exist.", default=True)
     via: str = setting(
         choice("driver", "executors"),
-        "Who sends the rows: executors fill a stage table first, for big batches.",
+        "Who sends the rows: executors fill a stage table first, for big batches; PostgreSQL only.",
         default="driver",
     )
     keep_position: bool = setting(flag(), _KEEP, default=False)
+
+    def problems(self) -> Iterable[tuple[str, str]]:
+        if self.via == "executors" and self.url.startswith("sqlite"):
+            yield "via", "executors need PostgreSQL: SQLite has one writer; use driver"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -93,8 +93,8 @@ class Iceberg(Target):
 
 
 class Sql(Target):
-    def __init__(self, url: str, mode: Any = "append") -> None:
-        self.section = {"sql": {"url": url, "table": "flights", "mode": mode}}
+    def __init__(self, url: str, mode: Any = "append", via: str = "driver") -> None:
+        self.section = {"sql": {"url": url, "table": "flights", "mode": mode, "via": via}}
         self._engine = sa.create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
 
     def progress(self) -> Any:

@@ -20,6 +20,17 @@ _MOST_REFUSED = 10_000
 _ROWS = 50_000
 
 
+class Rows(Protocol):
+    """Rows that can be halved: those of the driver in a `pyarrow.Table`, or those of a stage."""
+
+    @property
+    def num_rows(self) -> int:
+        """How many rows there are."""
+
+    def slice(self, offset: int = 0, length: int | None = None) -> Any:
+        """A part of the rows."""
+
+
 class Loader(Protocol):
     """How rows get into a table of a database.
 
@@ -31,7 +42,7 @@ class Loader(Protocol):
     refusals: tuple[type[Exception], ...]
     errors: type[Exception]
 
-    def load(self, cursor: Any, name: str, rows: pa.Table) -> None:
+    def load(self, cursor: Any, name: str, rows: Any) -> None:
         """Append rows to a table."""
 
 
@@ -95,7 +106,7 @@ class Loading:
     table: Table
     refused: dict[int, str] = field(default_factory=dict)
 
-    def run(self, rows: pa.Table) -> None:
+    def run(self, rows: Rows) -> None:
         """Write all rows that the database accepts.
 
         Raises:
@@ -108,7 +119,7 @@ class Loading:
         if self.table.key:
             self.cursor.execute(f"DROP TABLE {STAGE}")
 
-    def _write(self, rows: pa.Table, first: int) -> None:
+    def _write(self, rows: Rows, first: int) -> None:
         self.cursor.execute("SAVEPOINT magicbyte_rows")
         try:
             self._send(rows)
@@ -129,7 +140,7 @@ class Loading:
         else:
             self.cursor.execute("RELEASE SAVEPOINT magicbyte_rows")
 
-    def _send(self, rows: pa.Table) -> None:
+    def _send(self, rows: Rows) -> None:
         if not self.table.key:
             self.loader.load(self.cursor, self.table.name, rows)
             return

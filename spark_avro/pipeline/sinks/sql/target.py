@@ -1,7 +1,8 @@
-"""A table of PostgreSQL or SQLite: rows come to the driver, and go out in one transaction with the batch's marker."""
+"""A table of PostgreSQL or SQLite: rows and the batch's marker are written in one transaction of the driver."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,10 +27,16 @@ from spark_avro.pipeline.ports import (
 from spark_avro.pipeline.sinks.columns import log_changes
 from spark_avro.pipeline.sinks.identity import foreign_checkpoint, was_written
 from spark_avro.pipeline.sinks.positions import rejected_rows
-from spark_avro.pipeline.sinks.sql.dialects import DIALECTS
+from spark_avro.pipeline.sinks.sql.dialects import DIALECTS, POSTGRESQL
 from spark_avro.pipeline.sinks.sql.loading import LOADERS, Loading
 from spark_avro.pipeline.sinks.sql.marker import create_markers, foreign_query, lock_marker, set_marker
 from spark_avro.pipeline.sinks.sql.planning import HIDDEN, Planner, TablePlan
+from spark_avro.pipeline.sinks.sql.stage import RowsNotStaged, Stage, StageLoader
+
+log = logging.getLogger(__name__)
+
+#: The number of rows that were written, and the positions of the others with the database's reasons.
+_Loaded = tuple[int, list[tuple[tuple[Any, ...], str]]]
 
 #: How long a SQLite writer waits for another process's transaction, in ms.
 _BUSY_TIMEOUT_MS = 60_000
@@ -51,8 +58,8 @@ class SqlTarget:
             raise SinkRefused(f"sink.sql.url: {dialect} is not PostgreSQL or SQLite; sink.jdbc writes it at least once")
         if url.drivername == "postgresql":
             url = url.set(drivername="postgresql+psycopg")
-        if spec.via != "driver":
-            raise SinkRefused(f"sink.sql.via: {spec.via} is not in this release; rows go through the driver")
+        if spec.via == "executors" and dialect != "postgresql":
+            raise SinkRefused(f"sink.sql.via: executors need PostgreSQL; {dialect} has one writer, so use driver")
         self._loader = LOADERS[dialect]()
         self._file = Path(url.database) if dialect == "sqlite" and url.database else None
         self._engine = sa.create_engine(url, pool_pre_ping=True)
@@ -90,7 +97,7 @@ class SqlTarget:
                 if was_written(marker.batch, marker.ranges, batch, self._shown):
                     return SinkResult(marker.rows, repeated=True)
                 plan = self._changed_table(rows, connection)
-                written, refused = self._load(rows, plan, connection)
+                written, refused = self._load(rows, plan, connection, batch)
                 rejected = rejected_rows(self._context.spark, refused) if refused else None
                 if rejected is not None:
                     self._context.reject(rejected, batch)
@@ -114,19 +121,37 @@ class SqlTarget:
             connection.exec_driver_sql(statement)
         return plan
 
-    def _load(
-        self, rows: DataFrame, plan: TablePlan, connection: sa.Connection
-    ) -> tuple[int, list[tuple[tuple[Any, ...], str]]]:
+    def _load(self, rows: DataFrame, plan: TablePlan, connection: sa.Connection, batch: BatchIdentity) -> _Loaded:
         """Write the rows; how many were written, and the positions of the others with the database's reasons."""
-        data = self._planner.sent(rows, plan).toArrow()
-        hidden = [name for name in data.column_names if name.startswith(HIDDEN)]
+        sent = self._planner.sent(rows, plan)
+        hidden = [name for name in sent.columns if name.startswith(HIDDEN)]
         cursor = connection.connection.cursor()
+        if self._spec.via == "executors":
+            try:
+                return self._load_staged(sent, hidden, plan, cursor, batch)
+            except RowsNotStaged as error:
+                log.warning("%s: batch %s goes through the driver, which finds the row: %s", self._shown, batch, error)
+        data = sent.toArrow()
         loading = Loading(cursor, self._loader, plan.table)
         loading.run(data.drop_columns(hidden))
         refused = [
             (tuple(data[name][number].as_py() for name in hidden), reason) for number, reason in loading.refused.items()
         ]
         return data.num_rows - len(refused), refused
+
+    def _load_staged(
+        self, sent: DataFrame, hidden: list[str], plan: TablePlan, cursor: Any, batch: BatchIdentity
+    ) -> _Loaded:
+        """The same by a stage that executors fill."""
+        schema = self._spec.table.rpartition(".")[0] or None
+        stage = Stage(self._engine, schema, self._spec.table, batch)
+        rows = stage.fill(sent, {name: str(POSTGRESQL.sql_type(sent.schema[name].dataType)) for name in hidden})
+        loading = Loading(cursor, StageLoader(self._loader.refusals, self._loader.errors), plan.table)
+        loading.run(rows)
+        reasons = {rows.first + number: reason for number, reason in loading.refused.items()}
+        places = stage.places(cursor, hidden, [*reasons])
+        cursor.execute(f"DROP TABLE {stage.name}")
+        return rows.count - len(reasons), [(places.get(number, ()), reason) for number, reason in reasons.items()]
 
     @contextmanager
     def _refusing(self) -> Iterator[None]:

@@ -89,6 +89,11 @@ BROKEN = [
     ("{name: in range, expect: delay < 3000, ", "§{name: in range, ", f"quality[0]: must have one of {_CHECKS}"),
     ("files: {path", "§file: {path", "sink.file: no such setting; did you mean files?"),
     (
+        "files: {path: /tmp/flights, time: at, partition: [dt, hour], late: 7d}",
+        "sql: {url: 'sqlite:///f.db', table: t, via: §executors}",
+        "sink.sql.via: executors need PostgreSQL: SQLite has one writer; use driver",
+    ),
+    (
         "  value: {format: auto}",
         "  value: {format: auto}\n  records: §{}",
         "source.records: stands beside value; give one of them",

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[4]
 SINKS = (
     *("parquet", "avro", "json", "delta", "delta-upsert", "iceberg", "iceberg-upsert"),
-    *("sqlite", "postgresql", "postgresql-upsert", "kafka"),
+    *("sqlite", "postgresql", "postgresql-upsert", "postgresql-executors", "kafka"),
 )
 ZOMBIES = ("zombie-kafka", "zombie-sqlite", "zombie-postgresql")
 

@@ -5,23 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 import sqlalchemy as sa
+from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_avro.pipeline.file.field_path import FieldPath
 from spark_avro.pipeline.file.sinks import SqlSink, Upsert
 from spark_avro.pipeline.file.sql_text import Sql
 from spark_avro.pipeline.ports import BatchIdentity, ForeignCheckpoint, SinkContext, SinkRefused
+from spark_avro.pipeline.sinks.sql import stage
+from spark_avro.pipeline.sinks.sql.stage import StageLoader, sender
 from spark_avro.pipeline.sinks.sql.target import SqlTarget
 
 UPSERT = Upsert(key=(FieldPath(("id",)),))
 
 
 class Database:
-    def __init__(self, url: str) -> None:
-        self.url = url
+    def __init__(self, url: str, via: str = "driver") -> None:
+        self.url, self.via = url, via
         self._engine = sa.create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
 
     @property
@@ -46,10 +50,10 @@ class Database:
         self._engine.dispose()
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", "postgresql", "executors"])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
     url = f"sqlite:///{tmp_path}/t.db" if request.param == "sqlite" else request.getfixturevalue("postgresql")
-    made = Database(url)
+    made = Database(url, via="executors" if request.param == "executors" else "driver")
     yield made
     made.close()
 
@@ -59,12 +63,27 @@ def sink(database: Database, context: Callable[..., SinkContext]) -> Iterator[Ca
     opened: list[SqlTarget] = []
 
     def make(settings: dict[str, Any] | None = None, **spec: Any) -> SqlTarget:
-        opened.append(SqlTarget(SqlSink(url=database.url, table="t", **spec), context(**(settings or {}))))
+        section = SqlSink(url=database.url, table="t", via=database.via, **spec)
+        opened.append(SqlTarget(section, context(**(settings or {}))))
         return opened[-1]
 
     yield make
     for target in opened:
         target.close()
+
+
+def twice(send: Any) -> Any:
+    """Two attempts of a task that both send its rows, as a stage without the number of the task would have them."""
+
+    def send_twice(batches: Iterator[Any]) -> Iterator[Any]:
+        kept = list(batches)
+        for number in (0, 1):
+            patched = patch.object(TaskContext, "partitionId", lambda _self, number=number: number)
+            with patched:
+                [result] = send(iter(kept))
+        yield result
+
+    return send_twice
 
 
 Rows = Callable[..., DataFrame]
@@ -244,6 +263,47 @@ def test_a_preparation_writes_nothing(database: Database, sink: Any, numbers: Ro
     assert database.tables() == []
     with pytest.raises(SinkRefused, match=r"there is no such table; create it, or set sink.sql.create"):
         sink(create=False).prepare(numbers(0, 1).schema)
+
+
+def test_executors_leave_no_stage_behind(
+    database: Database, sink: Any, numbers: Rows, batch: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if database.via != "executors":
+        pytest.skip("only executors fill a stage")
+
+    def crash(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(StageLoader, "load", crash)
+        with pytest.raises(KeyboardInterrupt):
+            sink().write(numbers(0, 5), batch(0, 0, 5))
+    assert [table.startswith("magicbyte_rows_") for table in database.tables()] == [False, True]
+    # The next attempt drops it.
+    assert sink().write(numbers(0, 5), batch(0, 0, 5)).written == 5
+    assert database.tables() == ["magicbyte_batches", "t"]
+    assert database.rows("select count(*), sum(n) from t") == [(5, 10)]
+
+
+def test_a_task_that_ran_twice_stops_the_batch(
+    database: Database, sink: Any, numbers: Rows, batch: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if database.via != "executors":
+        pytest.skip("only executors fill a stage")
+    monkeypatch.setattr(stage, "sender", lambda url, name: twice(sender(url, name)))
+    with pytest.raises(SinkRefused, match="executors sent 5 rows, and 10 are there: a task ran twice"):
+        sink().write(numbers(0, 5).coalesce(1), batch(0, 0, 5))
+    assert "t" not in database.tables()
+
+
+def test_types_of_the_table_that_rows_do_not_have(database: Database, sink: Any, numbers: Rows, batch: Batch) -> None:
+    if not database.is_postgresql:
+        pytest.skip("SQLite has no such types")
+    database.run("create table t (id uuid, code varchar(3))")
+    codes = "if(n = 2, 'long', 'abc') as code"
+    result = sink().write(numbers(0, 4, "'00000000-0000-0000-0000-00000000000' || n as id", codes), batch(0, 0, 4))
+    assert result.written == 3
+    assert [str(row[0])[-1] for row in database.rows("select id from t order by id")] == ["0", "1", "3"]
 
 
 def test_an_upsert_needs_a_unique_key(database: Database, sink: Any, numbers: Rows) -> None:
