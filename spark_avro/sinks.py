@@ -1,4 +1,8 @@
-"""Sinks for a followed stream's batches: Parquet, a topic, a database. A sink takes the rows and the batch's number."""
+"""Sinks for a followed stream's batches: Parquet, a topic, a database. A sink takes the rows and the batch's number.
+
+They use public functions of Spark alone, so they also work over Spark Connect. The sinks of pipelines commit files by
+manifests, and need the session's own JVM.
+"""
 
 from __future__ import annotations
 
