@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from contextlib import suppress
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
@@ -114,3 +115,8 @@ class Folder:
     def delete(self, relative: str) -> None:
         """Delete a file or a folder with its contents, if it is there."""
         self._files.delete(self._at(relative), True)
+
+    def delete_if_empty(self, relative: str = "") -> None:
+        """Delete a folder if it is there and has no entries."""
+        with suppress(Py4JJavaError):  # it has entries
+            self._files.delete(self._at(relative), False)

@@ -10,12 +10,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as spark
 
 from spark_avro.pipeline.file.sinks import DeltaSink, Upsert
+from spark_avro.pipeline.folder import Folder
 from spark_avro.pipeline.ports import BatchIdentity, Delivery, Guarantee, SinkContext, SinkRefused, SinkResult
 from spark_avro.pipeline.sinks.columns import ColumnFit, can_widen, fit_columns, log_changes, quoted
 from spark_avro.pipeline.sinks.merging import merge_statement, newest_rows, orders_by_position
 from spark_avro.pipeline.sinks.positions import place_position
 from spark_avro.pipeline.sinks.table_changes import change_statement, type_text
 
+_LOG = "_delta_log"
 _EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 
 #: Properties by which a MERGE has a transaction's identity, as an append has it by options.
@@ -65,6 +67,8 @@ class DeltaTarget:
         placed = place_position(rows, keep=self._keep_position)
         fit = self._fitted(placed.schema, target)
         statements = self._statements(fit, target)
+        if target is None and self._spec.path is not None:
+            _delete_unfinished_log(Folder(session, self._spec.path))
         for statement in statements:
             session.sql(statement)
         log_changes(self._name, statements)
@@ -121,6 +125,17 @@ class DeltaTarget:
         defaults = [getattr(log, f"update$default${number}")() for number in (1, 2, 3)]
         version = log.update(*defaults).transactions().get(application)
         return int(version.get()) if version.isDefined() else -1
+
+
+def _delete_unfinished_log(table: Folder) -> None:
+    """Delete the log that a driver left behind when it was killed before its first commit: no table can be made in it.
+
+    Commits have no dot before their names, and a folder that has one now is not deleted.
+    """
+    for name in table.names(_LOG):
+        if name.startswith("."):
+            table.delete(f"{_LOG}/{name}")
+    table.delete_if_empty(_LOG)
 
 
 @contextmanager

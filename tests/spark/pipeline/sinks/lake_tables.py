@@ -70,6 +70,19 @@ def test_a_repeated_batch_is_there_once(lake: Lake, numbers: Rows, batch: Batch)
     assert lake.rows("n") == [(n,) for n in range(8)]
 
 
+def test_a_delta_table_that_a_killed_driver_began_is_created(
+    spark: SparkSession, tmp_path: Path, context: Callable[..., SinkContext], numbers: Rows, batch: Batch
+) -> None:
+    log = tmp_path / "t/_delta_log"
+    log.mkdir(parents=True)
+    # The first commit is written under this name, and then renamed.
+    (log / ".00000000000000000000.json.3a8e4a7e-5c1a-4d0e-9c36-5f6d7a1f9c11.tmp").write_text('{"commitInfo"')
+    lake = Lake("delta", tmp_path, spark, context)
+    rows = numbers(0, 5, "n", "n % 2 as odd")
+    assert lake.sink(partition=(Sql("odd"),)).write(rows, batch(0, 0, 5)).written == 5
+    assert lake.rows("n", "odd") == [(n, n % 2) for n in range(5)]
+
+
 def test_columns_evolve(lake: Lake, numbers: Rows, batch: Batch) -> None:
     first = ("cast(n as int) as n", "cast(n as float) as x", "named_struct('a', n) as s")
     wider = ("n + 3000000000 as n", "cast(n as double) as x", "named_struct('a', n, 'b', 'x') as s", "'new' as t")
