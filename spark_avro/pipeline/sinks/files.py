@@ -43,6 +43,7 @@ from spark_avro.pipeline.sinks.columns import (
 from spark_avro.pipeline.sinks.manifest import PRIVATE, DataFile, Manifest, read_manifest, write_manifest
 from spark_avro.pipeline.sinks.positions import place_position
 from spark_avro.pipeline.sinks.time_partitions import BATCH, Partitions, plan_partitions
+from spark_avro.pipeline.sinks.value_count import ValueCount
 
 _SCHEMAS = f"{PRIVATE}/schemas"
 _STAGING = f"{PRIVATE}/staging"
@@ -90,12 +91,16 @@ class FilesTarget:
         attempt = uuid.uuid4().hex[:8]
         staging = f"{_STAGING}/{batch}/{attempt}"
         partitions = plan_partitions(self._spec, rows, dt.datetime.now(dt.UTC))
-        written, rejected = _count(rows, partitions)
-        if rejected is not None:
+        good, rejecting, rejected = rows, None, None
+        if partitions.rejection is not None:
+            rejecting = ValueCount(rows, partitions.rejection)
+            good = rejecting.rows.where(partitions.rejection.isNull())
+        written = self._stage(good, partitions, staging)
+        if rejecting is not None and partitions.rejection is not None and rejecting.result():
+            rejected = rows.where(partitions.rejection.isNotNull())
+            rejected = rejected.select(POSITION, partitions.rejection.alias(REASON))
             self._context.reject(rejected, batch)
         if written:
-            good = rows if partitions.rejection is None else rows.where(partitions.rejection.isNull())
-            self._stage(good, partitions, staging)
             files = tuple(DataFile(_place(path, batch), size) for path, size in self._folder.files(staging))
             write_manifest(self._folder, Manifest(batch, written, files, attempt=attempt))
             # Another driver may have written one at the same time.
@@ -103,13 +108,15 @@ class FilesTarget:
             assert manifest is not None
             self._move(manifest)
             self._size_files(manifest)
+        else:
+            self._folder.delete(f"{_STAGING}/{batch}")
         return SinkResult(written, rejected)
 
     def close(self) -> None:
         """Nothing is open; see `Sink`."""
 
-    def _stage(self, rows: DataFrame, partitions: Partitions, staging: str) -> None:
-        """Write the files to the staging folder."""
+    def _stage(self, rows: DataFrame, partitions: Partitions, staging: str) -> int:
+        """Write the files to the staging folder, and return the number of rows in them."""
         # A partition may be computed of a column that it then stands for in the folder's name.
         inner = {name: f"{name}_partition_" for name in partitions.columns}
         placed = rows.withColumns({inner[name]: column for name, column in partitions.columns.items()})
@@ -120,11 +127,14 @@ class FilesTarget:
         selected = placed.select(*columns)
         if partitions.columns:
             selected = selected.repartition(*map(quoted, partitions.columns))
-        writer = selected.write.format(self._spec.format).mode("overwrite")
+        # Counted behind the shuffle, by the tasks that write.
+        counted = ValueCount(selected, F.lit(1))
+        writer = counted.rows.write.format(self._spec.format).mode("overwrite")
         writer = writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
         if self._rows_a_file is not None:
             writer = writer.option("maxRecordsPerFile", self._rows_a_file)
         writer.options(**self._spec.options).partitionBy(*partitions.columns).save(f"{self._spec.path}/{staging}")
+        return counted.result()
 
     def _move(self, manifest: Manifest) -> None:
         """Move a committed batch's files from the staging folder; those that were moved before are left alone."""
@@ -193,18 +203,6 @@ class FilesTarget:
 def _union(one: spark.StructType, other: spark.StructType) -> spark.StructType:
     changes: tuple[ColumnChange, ...] = fit_columns(one, other, columns="add", widens=can_widen, name=_SCHEMAS).changes
     return merged(one, changes)
-
-
-def _count(rows: DataFrame, partitions: Partitions) -> tuple[int, DataFrame | None]:
-    """The number of rows to write, and the rows that are rejected."""
-    reason = partitions.rejection
-    if reason is None:
-        return rows.count(), None
-    [counted] = rows.agg(F.count(F.lit(1)).alias("all"), F.count(reason).alias("rejected")).collect()
-    if not counted["rejected"]:
-        return counted["all"], None
-    rejected = rows.where(reason.isNotNull()).select(POSITION, reason.alias(REASON))
-    return counted["all"] - counted["rejected"], rejected
 
 
 def _data(schema: spark.StructType, partitions: set[str]) -> spark.StructType:

@@ -79,6 +79,30 @@ def test_a_repeated_batch_is_there_once(
     assert staged(folder) == []
 
 
+@pytest.mark.parametrize("partitioned", [False, True])
+def test_a_batch_is_counted_by_the_job_that_writes_it(
+    spark: SparkSession, folder: Path, sink: Any, numbers: Rows, batch: Batch, partitioned: bool
+) -> None:
+    target = sink(time="at") if partitioned else sink(partition=[])
+    # The file's columns are noted with the first batch.
+    target.write(numbers(0, 5, "n", AT), batch(0, 0, 5))
+    group = str(folder)
+    spark.sparkContext.setJobGroup(group, "")
+    try:
+        assert target.write(numbers(5, 12, "n", AT), batch(1, 5, 12)).written == 7
+    finally:
+        spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)
+    jobs = spark.sparkContext.statusTracker().getJobIdsForGroup(group)
+    # With a shuffle, Spark runs each of its two stages as a job.
+    assert len(jobs) == (2 if partitioned else 1)
+
+
+def test_a_batch_without_rows_leaves_nothing(folder: Path, sink: Any, numbers: Rows, batch: Batch) -> None:
+    assert sink(partition=[]).write(numbers(0, 0), batch(0, 0, 0)).written == 0
+    assert sink(time="at").write(numbers(0, 0, "n", AT), batch(1, 0, 0)).written == 0
+    assert (layout(folder), staged(folder)) == ([], [])
+
+
 def test_a_second_checkpoint_on_one_folder_loses_nothing(
     spark: SparkSession, folder: Path, sink: Any, numbers: Rows, batch: Batch
 ) -> None:

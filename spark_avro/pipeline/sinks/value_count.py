@@ -1,0 +1,37 @@
+"""A count of values, made by the job that writes the rows instead of by a job of its own."""
+
+from __future__ import annotations
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import Column, DataFrame, Observation
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+#: Seconds to wait for a count after its job; Spark tells it from another thread.
+_PATIENCE = 10
+
+
+class ValueCount:
+    """Counts the values of a column that are not NULL while the rows pass.
+
+    In the last stage of a job the count is exact. A task of an earlier stage may run again and count its rows twice, so
+    there only zero or not is sure.
+
+    Attributes:
+        rows: The rows to write.
+    """
+
+    def __init__(self, rows: DataFrame, column: Column) -> None:
+        self._uncounted, self._count = rows, F.count(column).alias("values")
+        self._observation = Observation()
+        self.rows = rows.observe(self._observation, self._count)
+
+    def result(self) -> int:
+        """The count, after the rows are written; they are counted anew if Spark does not tell it."""
+        jvm = self._uncounted.sparkSession._jvm  # noqa: SLF001 - PySpark's `get` waits for ever
+        assert jvm is not None
+        patience = jvm.scala.concurrent.duration.Duration.create(f"{_PATIENCE} seconds")
+        try:
+            jvm.scala.concurrent.Await.ready(self._observation._jo.future(), patience)  # noqa: SLF001 - as above
+        except Py4JJavaError:
+            return int(self._uncounted.agg(self._count).collect()[0]["values"])
+        return int(self._observation.get["values"])
