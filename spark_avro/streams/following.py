@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -55,6 +55,7 @@ def decode_batch(
     patience: timedelta = timedelta(0),
     refresh: bool = True,
     measures: Mapping[str, Column] | None = None,
+    kept: Sequence[str] | None = None,
 ) -> DecodedBatch:
     """Decodes a batch with a plan that has all ids that the registry has.
 
@@ -67,13 +68,14 @@ def decode_batch(
         patience: How long an unreachable registry is waited for if the batch needs it.
         refresh: Whether versions that are registered after the first plan are read.
         measures: Further aggregates over the rows, by name.
+        kept: The columns of the records that the rows have besides those of decoding; all if None.
 
     Raises:
         RegistryUnavailable: the registry does not answer, and the batch needs it.
     """
     for source in plans.values():
         patiently(source.refresh if refresh else partial(getattr, source, "plan"), patience)
-    decoded = _decode(batch, plans, measures or {})
+    decoded = _decode(batch, plans, measures or {}, kept)
     if not refresh or not decoded.unknown:
         return decoded
     try:
@@ -84,7 +86,7 @@ def decode_batch(
     if decoded.unknown.isdisjoint(readable):
         return decoded
     decoded.rows.unpersist()
-    return _decode(batch, plans, measures or {})
+    return _decode(batch, plans, measures or {}, kept)
 
 
 def decoded_rows(batch: DataFrame, plans: Mapping[str, Plans]) -> DataFrame:
@@ -108,8 +110,13 @@ def decoded_rows(batch: DataFrame, plans: Mapping[str, Plans]) -> DataFrame:
     return rows
 
 
-def _decode(batch: DataFrame, plans: Mapping[str, Plans], measures: Mapping[str, Column]) -> DecodedBatch:
-    rows = decoded_rows(batch, plans).persist()
+def _decode(
+    batch: DataFrame, plans: Mapping[str, Plans], measures: Mapping[str, Column], kept: Sequence[str] | None
+) -> DecodedBatch:
+    rows = decoded_rows(batch, plans)
+    if kept is not None:
+        rows = rows.drop(*(name for name in batch.columns if name not in kept))
+    rows = rows.persist()
     unknown = F.collect_set(F.when(F.col("error.reason").startswith(UNKNOWN), F.col("error.id")))
     standard = {"all_": F.count(F.lit(1)), "dead_": F.count("error"), "unknown_": F.slice(unknown, 1, _UNKNOWN_IDS)}
     aggregates = [measure.alias(name) for name, measure in {**standard, **measures}.items()]

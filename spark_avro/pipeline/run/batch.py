@@ -119,7 +119,9 @@ class BatchRunner:
         measures[_UNREADABLE] = F.count_if(F.col("error.reason").startswith(UNREADABLE))
         measures |= self._id_counts()
         patience = {"patience": pipeline.registry.patience} if pipeline.registry else {}
-        return decode_batch(rows, source.plans, refresh=source.refreshes, measures=measures, **patience)
+        return decode_batch(
+            rows, source.plans, refresh=source.refreshes, measures=measures, kept=(POSITION,), **patience
+        )
 
     def _id_counts(self) -> dict[str, Column]:
         """The counts of records by the ids of the plan as it was at the batch before."""
