@@ -130,11 +130,13 @@ class DeltaTarget:
 def _delete_unfinished_log(table: Folder) -> None:
     """Delete the log that a driver left behind when it was killed before its first commit: no table can be made in it.
 
-    Commits have no dot before their names, and a folder that has one now is not deleted.
+    It has a hidden file with the commit, and empty folders. A commit has another name, and its folder is not deleted.
     """
     for name in table.names(_LOG):
         if name.startswith("."):
             table.delete(f"{_LOG}/{name}")
+        elif name.startswith("_"):
+            table.delete_if_empty(f"{_LOG}/{name}")
     table.delete_if_empty(_LOG)
 
 

@@ -74,7 +74,7 @@ def test_a_delta_table_that_a_killed_driver_began_is_created(
     spark: SparkSession, tmp_path: Path, context: Callable[..., SinkContext], numbers: Rows, batch: Batch
 ) -> None:
     log = tmp_path / "t/_delta_log"
-    log.mkdir(parents=True)
+    (log / "_staged_commits").mkdir(parents=True)
     # The first commit is written under this name, and then renamed.
     (log / ".00000000000000000000.json.3a8e4a7e-5c1a-4d0e-9c36-5f6d7a1f9c11.tmp").write_text('{"commitInfo"')
     lake = Lake("delta", tmp_path, spark, context)
