@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,10 @@ import spark_avro
 from compat.schema import AVRO, SchemaText
 from magicbyte.testing import running_registry, temporary_broker
 from serdes.client.clients import RegistryClient
+from serdes.message import wire
+from spark_avro.plan import tree as trees
+from spark_avro.plan.guard import shape
+from spark_avro.registry import parsed_text
 
 FIELDS: list[tuple[str, Any]] = [
     ("id", "long"),
@@ -180,6 +185,29 @@ def ways(bench: Bench) -> list[Way]:
     return queries
 
 
+def guards(bench: Bench) -> list[Way]:
+    """What finds broken payloads, one step after the other, each beside bare from_avro."""
+    bare, [schema_id] = "from_avro", bench.ids[1]
+    reader = trees.tree(parsed_text(schema(1)), "version 1", reader=True)
+    around = shape(reader, [reader])
+    body, header = F.expr("substring(value, 6)"), F.expr("substring(value, 1, 5)")
+    size = F.octet_length("value") + F.lit(len(around.suffix) - 5)
+    padded = F.call_function("rpad", body, size, F.lit(around.suffix))
+    tested = F.when(header == F.lit(wire.prefix(schema_id)), padded)
+    options = {"mode": "PERMISSIVE", "avroSchema": trees.text(around.reader(reader))}
+    guarded = trees.text(around.writer(reader))
+    steps = {
+        bare: from_avro(body, schema(1), {"mode": "FAILFAST"}),
+        "mode PERMISSIVE": from_avro(body, schema(1), {"mode": "PERMISSIVE"}),
+        "and four bytes after the payload": from_avro(padded, schema(1), {"mode": "PERMISSIVE"}),
+        "and the schema's fields for them": from_avro(padded, guarded, options),
+        "and the header's id compared": from_avro(tested, guarded, options),
+        "from_confluent_avro": bench.ours(1),
+    }
+    query = lambda column: bench.read("all1").select(column)  # noqa: E731 - short
+    return [(name, partial(query, column), None if name == bare else bare) for name, column in steps.items()]
+
+
 def encoders(bench: Bench) -> list[Way]:
     """The same for encoding, from a file of structs."""
     path = f"{bench.folder}/structs"
@@ -280,7 +308,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--warm", type=int, default=3, help="turns before those that count, which are the compilers'")
     parser.add_argument("--ways", default="", help="only ways whose names have one of these parts, with commas between")
-    parser.add_argument("--only", choices=("decode", "encode", "plan", "kafka"))
+    parser.add_argument("--only", choices=("decode", "guard", "encode", "plan", "kafka"))
     parser.add_argument("--records", type=int, default=500_000, help="records through Kafka")
     arguments = parser.parse_args()
     is_wanted = lambda part: arguments.only in (None, part)  # noqa: E731 - short
@@ -293,6 +321,8 @@ def main() -> None:
         bench = Bench(spark, registry, folder, arguments.rows)
         if is_wanted("decode"):
             table(bench, named(ways(bench)), arguments.repeats, arguments.warm)
+        if is_wanted("guard"):
+            table(bench, named(guards(bench)), arguments.repeats, arguments.warm)
         if is_wanted("encode"):
             table(bench, named(encoders(bench)), arguments.repeats, arguments.warm)
         if is_wanted("plan"):
