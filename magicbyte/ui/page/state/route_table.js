@@ -2,12 +2,12 @@
  * The pages: one row each. The first row that fits the path is taken.
  *
  * A row names the path as the API has it, the module whose default export shows the page, the style files of that
- * page, and its title.
+ * page, and its title. The list's styles are among those of index.html, as its modules are in app.js.
  * @type {import("./types.d.ts").RouteRow[]}
  */
 export const ROWS = [
-  { path: "", view: () => import("../views/list/list.js"), styles: ["list"], title: () => "Subjects" },
-  { path: "/subjects", view: () => import("../views/list/list.js"), styles: ["list"], title: () => "Subjects" },
+  { path: "", view: () => import("../views/list/list.js"), title: () => "Subjects" },
+  { path: "/subjects", view: () => import("../views/list/list.js"), title: () => "Subjects" },
   {
     path: "/registry",
     view: () => import("../views/registry/registry.js"),
