@@ -132,11 +132,12 @@ class Writer:
         }
         text = schema.info.schema
         self._type = text.schema_type
+        own_schema: Schema | None = None
+        kind = Serializer
         if schema.id is None:
             # Encode with the text itself; a dry run neither registers it nor looks it up.
             own_schema, kind = Schema(text.text, text.schema_type, text.references), DrySerializer
         else:
-            own_schema, kind = None, Serializer
             conf["use.schema.id"] = schema.id
         options = TextOptions(
             plain_unions=(unions or request.unions) == "plain",
