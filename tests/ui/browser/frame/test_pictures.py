@@ -37,7 +37,7 @@ PICTURES = {
     "subjects": ("subjects?q=value&peek=flights-value", "light", ".last-change"),
     "version": ("subjects/orders-value/versions/2", "dark", ".code"),
     "compare": ("subjects/flights-value/compare?from=1&to=3", "light", ".code .note"),
-    "evolution": ("subjects/flights-value", "dark", "main h1"),
+    "evolution": ("subjects/flights-value", "dark", "text=the first version"),
     "edit": ("subjects/flights-value/edit", "dark", ".cm-content"),
 }
 #: The tabs whose numbers come later.
