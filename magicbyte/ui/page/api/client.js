@@ -1,6 +1,6 @@
 /** Requests to the registry, the REST proxy and the page's helpers: one function, one kind of error. */
 import { ROOT } from "../state/routes.js";
-import { comebacks, config, context, forgetRefusals, online, refuse } from "../state/signals.js";
+import { comebacks, config, context, forgetRefusals, me, online, refuse } from "../state/signals.js";
 import { signal } from "../vendor/ui.js";
 import { actionOf } from "./actions.js";
 import { isMissingRoute } from "./features.js";
@@ -187,11 +187,24 @@ export async function askAgain() {
   const path = leaderless ? "/health/ready" : "/";
   try {
     const response = await fetch(address(path, { context: false }), { headers: { Accept: "application/json" } });
-    if (!GONE.has(response.status)) return back();
+    if (!GONE.has(response.status) && !(leaderless && await namesOldLeader(response))) return back();
     lost({ message, leaderless });
   } catch {
     lost({ message: "The registry cannot be reached." });
   }
+}
+
+/** How long the other nodes may take a dead leader for the leader, in ms. */
+const OLD_LEADER_MS = 30_000;
+
+/**
+ * Whether a node still names the leader that a write did not reach: the others learn late that it died.
+ * @param {Response} response of `/health/ready`
+ */
+async function namesOldLeader(response) {
+  const { leader, leaderUrl } = await response.json();
+  const late = Date.now() - (online.peek().since ?? 0) > OLD_LEADER_MS;
+  return !late && !leader && leaderUrl !== undefined && leaderUrl === me.peek()?.leaderUrl;
 }
 
 function back() {

@@ -33,12 +33,15 @@ export function LinkButton({ href, kind = "", reason = "", children, ...rest }) 
   return html`<a class="btn ${kind}" href=${href} ...${rest}>${children}</a>`;
 }
 
-/** @param {{pressed: boolean, count?: number | null, onClick: () => void, children?: any, [attribute: string]: any}} props */
-export const Chip = ({ pressed, count, onClick, children, ...rest }) =>
+/**
+ * @param {{pressed: boolean, count?: number | null, late?: boolean, onClick: () => void, children?: any,
+ *   [attribute: string]: any}} props `late`: the count comes later, and has its place from the start
+ */
+export const Chip = ({ pressed, count = null, late = false, onClick, children, ...rest }) =>
   html`<button type="button" class="chip" aria-pressed=${String(Boolean(pressed))} onClick=${onClick} ...${rest}>
     ${children}${
-    count !== undefined && count !== null && html`
-      <b class="num">${grouped(count)}</b>
+    (late || count !== null) && html`
+      <b class=${late ? "num late" : "num"}>${count === null ? "" : grouped(count)}</b>
     `
   }
   </button>`;

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_registry
@@ -73,6 +73,20 @@ def test_chips_filter_and_count(page: Page) -> None:
     expect(page.locator("table.subjects tbody tr")).to_have_count(1)
     assert names(page) == ["gone-value"]
     expect(page.locator("tbody tr")).to_contain_text("deleted")
+
+
+def test_counts_of_a_search_come_without_a_shift(page: Page) -> None:
+    held: list[Route] = []
+    page.route("**/search?*", lambda route: held.append(route))  # noqa: PLW0108  it must take attributes
+    with page.expect_request("**/search?*"):
+        page.goto("subjects?q=value")
+    expect(page.locator("table.subjects tbody tr")).to_have_count(4)
+    chips = page.get_by_role("group", name="Filters").get_by_role("button")
+    before = [chip.bounding_box() for chip in chips.all()]
+    for route in held:
+        route.continue_()
+    expect(chips.nth(1)).to_have_text(re.compile(r"In fields\s*0"))
+    assert [chip.bounding_box() for chip in chips.all()] == before
 
 
 def test_rows_are_sorted_by_a_column(page: Page) -> None:

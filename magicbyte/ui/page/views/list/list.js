@@ -135,7 +135,8 @@ function Listed({ listing, query }) {
                 [["names", "In names"], ["fields", "In fields"], ["texts", "In texts"]].map(([name, label]) =>
                   html`
                     <${Chip} key=${name}
-                      pressed=${place === name} count=${name === "names" ? null : found.totals[name]} onClick=${() =>
+                      pressed=${place === name} count=${name === "names" ? null : found.totals[name]}
+                      late=${name !== "names" && read.words.length > 0} onClick=${() =>
                         setQuery({ in: name === "names" ? null : name })}>${label}</${Chip}>
                   `
                 )
