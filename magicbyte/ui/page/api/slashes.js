@@ -14,7 +14,7 @@ let asked = null;
 /**
  * Whether a proxy changes such a path; asked once.
  *
- * The registry itself says of a subject that is not there that the subject is not there, not that the path is.
+ * The registry answers 40401 for a subject that does not exist, and 404 for a path that does not exist.
  * @param {(path: string) => Promise<Response>} ask sends a request to the registry
  */
 export function changesPaths(ask) {

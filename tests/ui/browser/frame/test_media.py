@@ -1,4 +1,4 @@
-"""The page as a person sees it who needs colours of his own, or text of twice the size."""
+"""The page with forced colours, and at 200 %."""
 
 from __future__ import annotations
 

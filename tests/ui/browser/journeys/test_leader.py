@@ -36,7 +36,7 @@ def leads(node: ServerProcess) -> bool:
 def test_the_leader_is_killed_under_the_page(open_page: OpenPage, watch: Watch) -> None:
     watch.expect(500, "/subjects/kept-value/versions")
     watch.expect(503, "/health/ready")
-    # The node is stopped before its page is closed.
+    # If the test fails, the node stops before its page is closed.
     watch.allow_text("net::ERR_CONNECTION_REFUSED")
     properties = {
         "kafkastore.topic": f"_schemas-{uuid.uuid4()}",

@@ -19,7 +19,7 @@ export function SubjectHead(
   const facts = useSubject(subject);
   const number = version ?? "latest";
   const fields = fieldsOf(qualified(subject), counts.fields);
-  // The listing tells whose own the level is. What a context's subjects inherit may be the context's or the registry's.
+  // The listing says whether the level is the subject's own. In a context, an inherited one may be the context's.
   const origin = facts?.ownLevel ? "subject" : context.value ? "inherited" : "global";
   return html`<header class="head ${tabless ? "tabless" : ""}">
     <${Crumb} items=${[["Subjects", href("/subjects")], [subject, href(path`/subjects/${subject}`)], ...crumbs]} />
