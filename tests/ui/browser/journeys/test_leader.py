@@ -67,6 +67,7 @@ def test_the_leader_is_killed_under_the_page(open_page: OpenPage, watch: Watch) 
         strip = page.locator(".strip")
         expect(strip).to_contain_text("The registry has no leader now")
         expect(page.get_by_text("Not registered: ")).to_be_visible()
+        expect(button).to_be_in_viewport(ratio=0.9)
         expect(content(page)).to_contain_text('"fields": []')
 
         expect(strip).to_have_count(0, timeout=60_000)
