@@ -50,7 +50,7 @@ class StagedRows:
     num_rows: int
     count: int
 
-    def slice(self, offset: int, length: int | None = None) -> StagedRows:
+    def slice(self, offset: int = 0, length: int | None = None) -> StagedRows:
         """A part of the rows."""
         rest = self.num_rows - offset
         return replace(self, first=self.first + offset, num_rows=rest if length is None else min(length, rest))
