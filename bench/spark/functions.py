@@ -4,6 +4,7 @@ Every row's ways take turns, each time in another order, on the same Parquet fil
 bytes), written to `noop`; JVM and Python workers are counted, and reading the file is part of each. Columns: the median
 and the middle half, then the same of the ratio to the way it is compared with, taken turn by turn, since what slows the
 machine for a while slows both. Each run plans its query, and the first dozens pay the JVM's compilers: take many rows.
+`--only guard` adds one after the other what finds broken payloads.
 Then the time to plan for a subject of 100 versions, and with `--only kafka` a topic to Parquet beside from_avro.
 """
 

@@ -32,7 +32,7 @@ from tests.chaos.kit.pipeline_world import ADDED, Feed, World
 #: A kill at a random time comes within so many seconds after a batch has begun.
 MOMENT = 3.0
 #: A kill at a random step comes within so many calls of the pipeline's functions: those of about two batches.
-STEPS = 800
+STEPS = 200
 
 UPSERT = {"upsert": {"key": ["p", "o"], "order": "o"}}
 
