@@ -36,6 +36,7 @@ def test_undo_restores_only_what_was_deleted(scratch: ServerProcess, open_page: 
     page.get_by_role("button", name="Delete the subject").click()
     expect(page.get_by_role("button", name="Undelete the subject")).to_be_visible()
     page.get_by_role("button", name="Undo").click()
+    expect(page.locator(".toast").filter(has_text="2 versions are live again.")).to_be_visible()
     expect(page.get_by_role("button", name="Delete version 3")).to_be_visible()
     assert versions_of(scratch, "numbers-value") == [2, 3]
 
