@@ -8,7 +8,9 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
+import httptools
 import orjson
 from uvicorn import Config
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
@@ -16,6 +18,7 @@ from uvicorn.server import ServerState
 
 from magicbyte.http.asgi import ASGIApp, Receive, Scope, Send
 from magicbyte.http.connection.connections import Connections
+from magicbyte.http.connection.exchange import Exchange
 from magicbyte.http.connection.hosts import Hosts
 from magicbyte.http.connection.joined_writes import JoinedWrites
 from magicbyte.http.errors import BAD_REQUEST, HEAD_TOO_LARGE, MISDIRECTED, TARGET_TOO_LONG
@@ -225,7 +228,7 @@ class HttpConnection(HttpToolsProtocol):
         ):
             self.serve_with(self._special_app())
         else:
-            super().on_headers_complete()
+            self.serve_with(self.app)
 
     def _special_app(self) -> ASGIApp:
         limits = self._limits
@@ -259,12 +262,32 @@ class HttpConnection(HttpToolsProtocol):
         await send({"type": "http.response.body", "body": b""})
 
     def serve_with(self, app: ASGIApp) -> None:
-        """Serve the request, whose head is complete, with another application than the usual one."""
-        usual, self.app = self.app, app
-        try:
-            super().on_headers_complete()
-        finally:
-            self.app = usual
+        """Serve the request, whose head is complete, with an application; after the requests before it."""
+        parser, scope = self.parser, self.scope
+        version = parser.get_http_version()
+        if version != "1.1":
+            scope["http_version"] = version
+        scope["method"] = parser.get_method().decode("ascii")
+        target = httptools.parse_url(self.url)
+        raw_path: bytes = target.path
+        path = raw_path.decode("ascii")
+        scope["raw_path"], scope["query_string"] = raw_path, target.query or b""
+        scope["path"] = unquote(path) if b"%" in raw_path else path
+        previous = self.cycle
+        self.cycle = exchange = Exchange(
+            scope,  # type: ignore[arg-type]  # an HTTP scope is a mapping
+            self.transport,
+            self.flow,
+            self.logger,
+            self.on_response_complete,
+            expects_continue=self.expect_100_continue,
+            keep_alive=version != "1.0" and parser.should_keep_alive(),
+        )
+        if previous is None or previous.response_complete:
+            self._start_asgi_task(exchange, app)  # type: ignore[arg-type]  # an ASGI application
+        else:
+            self.flow.pause_reading()
+            self.pipeline.appendleft((exchange, app))  # type: ignore[arg-type]  # as above
 
     def send_400_response(self, msg: str) -> None:
         """Refuse data that is not HTTP."""

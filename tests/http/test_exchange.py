@@ -1,0 +1,191 @@
+"""A request and its answer on one connection: the lines of the head, whole and partial answers, and faulty ones."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Sequence
+from functools import wraps
+from typing import Any, ParamSpec
+
+import pytest
+from uvicorn.protocols.http.flow_control import FlowControl
+
+from magicbyte.http.connection import exchange as exchange_module
+from magicbyte.http.connection.exchange import Exchange
+
+P = ParamSpec("P")
+
+_PLAIN = (b"content-type", b"text/plain")
+
+
+def on_loop(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
+    """Run a test on an event loop of its own."""
+
+    @wraps(test)
+    def run(*arguments: P.args, **keywords: P.kwargs) -> None:
+        asyncio.run(test(*arguments, **keywords))
+
+    return run
+
+
+class Written(asyncio.Transport):
+    """A transport that keeps what is written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.data = b""
+        self.closed = False
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self.data += data
+
+    def close(self) -> None:
+        self.closed = True
+
+    def is_closing(self) -> bool:
+        return self.closed
+
+
+def begun(method: str = "GET", *, keep_alive: bool = True) -> tuple[Exchange, Written, list[str]]:
+    """An exchange whose request is complete, its transport, and a list that tells when it is answered."""
+    transport, answered = Written(), list[str]()
+    made = Exchange(
+        {"type": "http", "method": method},
+        transport,
+        FlowControl(transport),
+        logging.getLogger("test"),
+        lambda: answered.append("answered"),
+        expects_continue=False,
+        keep_alive=keep_alive,
+    )
+    made.body, made.more_body = bytearray(b"the body"), False
+    made.message_event.set()
+    return made, transport, answered
+
+
+async def start(exchange: Exchange, *headers: tuple[bytes, bytes], status: int = 200) -> None:
+    await exchange.send({"type": "http.response.start", "status": status, "headers": headers})
+
+
+async def body(exchange: Exchange, content: bytes, **options: Any) -> None:
+    await exchange.send({"type": "http.response.body", "body": content, **options})
+
+
+@on_loop
+async def test_a_whole_body_is_received_at_once_and_then_the_end_of_the_connection() -> None:
+    exchange, _, _ = begun()
+    assert await exchange.receive() == {"type": "http.request", "body": b"the body", "more_body": False}
+    waiting = asyncio.create_task(exchange.receive())
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    exchange.disconnected = True
+    exchange.message_event.set()
+    assert await waiting == {"type": "http.disconnect"}
+
+
+@on_loop
+async def test_a_whole_answer() -> None:
+    for _ in range(2):  # the second one has kept lines
+        exchange, transport, answered = begun()
+        await start(exchange, (b"Content-Length", b"2"), _PLAIN)
+        await body(exchange, b"ok")
+        assert transport.data == b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-type: text/plain\r\n\r\nok"
+        assert answered == ["answered"]
+        assert not transport.closed
+
+
+@on_loop
+async def test_the_connection_closes_if_either_side_asks_for_it() -> None:
+    for keep_alive, headers in ((False, ()), (True, ((b"connection", b"foo, Close"),))):
+        exchange, transport, _ = begun(keep_alive=keep_alive)
+        await start(exchange, (b"content-length", b"0"), *headers)
+        await body(exchange, b"")
+        assert transport.data.lower().count(b"close\r\n") == 1
+        assert transport.closed
+
+
+@on_loop
+async def test_an_answer_without_a_length_is_chunked() -> None:
+    exchange, transport, answered = begun()
+    await start(exchange, _PLAIN)
+    await body(exchange, b"one", more_body=True)
+    assert answered == []
+    await body(exchange, b"")
+    assert transport.data.endswith(b"transfer-encoding: chunked\r\n\r\n3\r\none\r\n0\r\n\r\n")
+    assert answered == ["answered"]
+
+
+@on_loop
+async def test_an_answer_with_a_length_may_come_in_parts() -> None:
+    exchange, transport, answered = begun()
+    await start(exchange, (b"content-length", b"4"))
+    await body(exchange, b"ab", more_body=True)
+    await body(exchange, b"cd")
+    assert transport.data.endswith(b"\r\n\r\nabcd")
+    assert answered == ["answered"]
+
+
+@on_loop
+async def test_an_answer_to_head_has_no_body() -> None:
+    exchange, transport, answered = begun("HEAD")
+    await start(exchange, (b"content-length", b"2"))
+    await body(exchange, b"ok")
+    assert transport.data == b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n"
+    assert answered == ["answered"]
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        (b"content-length", b"2\r\nx: y"),
+        (b"content-length", b"-1"),
+        (b"content-type", b"text/plain\r\nx: y"),
+        (b"x-request-id", b"1\nx: y"),
+        (b"x y", b"1"),
+    ],
+)
+@on_loop
+async def test_a_field_that_would_end_its_line_is_refused(field: tuple[bytes, bytes]) -> None:
+    exchange, transport, _ = begun()
+    with pytest.raises(RuntimeError, match="Invalid"):
+        await start(exchange, field)
+    assert (transport.data, exchange.response_started) == (b"", False)
+
+
+@pytest.mark.parametrize("content", [b"short", b"much too long"])
+@on_loop
+async def test_a_body_of_another_length_is_refused(content: bytes) -> None:
+    exchange, _, answered = begun()
+    await start(exchange, (b"content-length", b"8"))
+    with pytest.raises(RuntimeError, match="Content-Length"):
+        await body(exchange, content)
+    assert answered == []
+
+
+@pytest.mark.parametrize("kinds", [("http.response.body",), ("http.response.start", "http.response.start")])
+@on_loop
+async def test_a_message_out_of_turn_is_refused(kinds: Sequence[str]) -> None:
+    exchange, _, _ = begun()
+    messages = [{"type": kind, "status": 200, "headers": [(b"content-length", b"0")], "body": b""} for kind in kinds]
+    for message in messages[:-1]:
+        await exchange.send(message)
+    with pytest.raises(RuntimeError):
+        await exchange.send(messages[-1])
+
+
+@on_loop
+async def test_nothing_is_sent_to_a_client_that_is_gone() -> None:
+    exchange, transport, _ = begun()
+    exchange.disconnected = True
+    await start(exchange, _PLAIN)
+    assert transport.data == b""
+
+
+@on_loop
+async def test_kept_lines_are_bounded() -> None:
+    for number in range(3000):
+        exchange, transport, _ = begun()
+        await start(exchange, (b"content-type", b"text/%d" % number))
+        assert b"content-type: text/%d\r\n" % number in transport.data
+    assert len(exchange_module._lines) <= 1024
