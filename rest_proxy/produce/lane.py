@@ -48,6 +48,7 @@ class Lane:
     """A producer, and the thread that takes its delivery reports.
 
     Attributes:
+        loop: The event loop of everything that sends.
         fatal: The error after which the producer can send nothing more; None if there was none.
         denied: The error with which the brokers refuse the producer; None if they accept it.
         has_delivered: Whether a record was ever acknowledged.
@@ -65,7 +66,7 @@ class Lane:
         """
         self._producer = Producer({**config, "error_cb": self._on_error, "logger": log})
         self._produce = self._producer.produce
-        self._loop = loop
+        self.loop = loop
         self._on_settled = on_settled
         self._finished: deque[Settled] = deque()
         #: Whether the event loop has been told of what is finished, and has not taken it yet.
@@ -88,9 +89,9 @@ class Lane:
         try:
             self._produce(topic, value, key, partition, settle, None, timestamp, headers)
         except KafkaException as error:
-            self._loop.call_soon(self._refuse, settle, error.args[0])
+            self.loop.call_soon(self._refuse, settle, error.args[0])
         except BufferError:
-            self._loop.call_soon(self._refuse, settle, KafkaError(KafkaError._QUEUE_FULL))
+            self.loop.call_soon(self._refuse, settle, KafkaError(KafkaError._QUEUE_FULL))
 
     def _refuse(self, settle: Settle, error: KafkaError) -> None:
         settle(error, None)
@@ -124,7 +125,7 @@ class Lane:
             if self._finished and not self._is_told:
                 self._is_told = True
                 try:
-                    self._loop.call_soon_threadsafe(self._complete)
+                    self.loop.call_soon_threadsafe(self._complete)
                 except RuntimeError:  # the loop is closed, so no request waits any more
                     return
 

@@ -54,25 +54,25 @@ class Producers:
         except BaseException:
             self.budget.give_back(size)
             raise
-        batch = Batch(len(records), size, lane, asyncio.get_running_loop())
+        batch = Batch(len(records), size, lane)
         send, settle = lane.send, batch.settle
         for index, record in enumerate(records):
             send(topic, record, partial(settle, index))
         return batch
 
-    def send(self, topic: str, record: Record, acks: str, on_settled: Callable[[], None]) -> SentRecord:
+    def send(self, topic: str, record: Record, size: int, acks: str, on_settled: Callable[[], None]) -> SentRecord:
         """Queue one record.
 
         Args:
             topic: The topic.
             record: The record.
+            size: `size_of` the record.
             acks: `0`, `1` or `all`.
             on_settled: Called on the event loop when the record is settled, after this method has returned.
 
         Raises:
-            ApiError: RECORD_TOO_LARGE; BUFFER_FULL, unless the budget has had room for `size_of` the record.
+            ApiError: BUFFER_FULL, unless the budget has had room for the size.
         """
-        size = self.size_of(record)
         self.budget.take(size)
         try:
             lane = self._lane(acks)

@@ -109,13 +109,15 @@ class RecordBatch:
         return b'{"successes":[%b],"failures":[%b]}' % (b",".join(successes), b",".join(failures))
 
     async def _send(
-        self, entry: BatchEntry, size: int, settled: asyncio.Event
+        self, entry: BatchEntry, json_size: int, settled: asyncio.Event
     ) -> tuple[SentRecord, Encoded] | ApiError:
         try:
-            if self.rates is not None and not self.rates.allow(size):
+            if self.rates is not None and not self.rates.allow(json_size):
                 raise RATE_EXCEEDED()
             encoded = await self.encoder.encode(entry)
-            return self.producers.send(self.topic, encoded.record, self.acks, settled.set), encoded
+            record = encoded.record
+            size = self.producers.size_of(record)
+            return self.producers.send(self.topic, record, size, self.acks, settled.set), encoded
         except ApiError as error:
             return error
 

@@ -114,6 +114,7 @@ class RecordStream:
         """
         loop = asyncio.get_running_loop()
         limits = self._limits
+        self._now = loop.time
         self._refuses_at = loop.time() + limits.seconds
         self._reader = loop.create_task(self._read(receive))
         self._reader.add_done_callback(self._note_end)
@@ -207,7 +208,7 @@ class RecordStream:
             while self._undecided > self._limits.undecided_bytes:
                 self._room.clear()
                 await self._room.wait()
-            if asyncio.get_running_loop().time() >= self._refuses_at:
+            if self._now() >= self._refuses_at:
                 raise STREAM_TOO_OLD()
             if item.refusal is not None:
                 raise MALFORMED_BODY(detail=text_of_refusal(item.refusal))
@@ -218,7 +219,7 @@ class RecordStream:
             budget = self._producers.budget
             if not budget.has_room(size):
                 await budget.room(size)
-            sent = self._producers.send(self._topic, encoded.record, self._acks, self._progress.set)
+            sent = self._producers.send(self._topic, encoded.record, size, self._acks, self._progress.set)
         except ApiError as error:
             self._fail(error)
         except asyncio.CancelledError:

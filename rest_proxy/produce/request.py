@@ -81,7 +81,9 @@ class Producing:
         records = parsed.records
         if not records:
             raise INVALID_ENTITY(detail=f"records must not be empty (was {'[]' if records is not None else 'null'})")
-        await self._check_partitions(request, records)
+        highest = _highest_partition(request, records)
+        if highest >= 0:
+            await self.cluster.require_partition(request.topic, highest, topic_may_be_missing=True)
         ids: tuple[int | None, int | None] = (None, None)
         if isinstance(parsed, bodies.BytesProduceRequest):
             encoded = _as_they_are(request, records)
@@ -121,20 +123,6 @@ class Producing:
         except ValidationUnavailable as error:
             raise VALIDATION_UNAVAILABLE(detail=str(error)) from None
 
-    async def _check_partitions(self, request: Produce, records: Sequence[Any]) -> None:
-        """Refuse partitions that do not exist, before any record is sent."""
-        highest = -1 if request.partition is None else request.partition
-        for index, record in enumerate(records):
-            if record.partition is None:
-                continue
-            if not 0 <= record.partition <= _MAX_PARTITION:
-                raise INVALID_ENTITY(
-                    detail=f"records[{index}].partition must be between 0 and {_MAX_PARTITION} (was {record.partition})"
-                )
-            highest = max(highest, record.partition)
-        if highest >= 0:
-            await self.cluster.require_partition(request.topic, highest, topic_may_be_missing=True)
-
     async def _writers(
         self, request: Produce, parsed: bodies.ProduceRequest, records: Sequence[Any]
     ) -> tuple[Writer | None, Writer | None]:
@@ -163,6 +151,24 @@ def _parse(
     if form.encode is None:
         return bodies.read(_DATA_REQUEST, body)
     return bodies.read(_RAW_REQUEST, body if form.prepare is None else form.prepare(body))
+
+
+def _highest_partition(request: Produce, records: Sequence[Any]) -> int:
+    """The highest partition that a record names; -1 if none names one.
+
+    Raises:
+        ApiError: INVALID_ENTITY for a number that no partition has.
+    """
+    highest = -1 if request.partition is None else request.partition
+    for index, record in enumerate(records):
+        partition = record.partition
+        if partition is None:
+            continue
+        if not 0 <= partition <= _MAX_PARTITION:
+            detail = f"records[{index}].partition must be between 0 and {_MAX_PARTITION} (was {partition})"
+            raise INVALID_ENTITY(detail=detail)
+        highest = max(highest, partition)
+    return highest
 
 
 def _source(

@@ -30,11 +30,11 @@ class Batch:
 
     __slots__ = ("_lane", "_number", "_was_never_sent", "done", "is_late", "outcomes", "size")
 
-    def __init__(self, length: int, size: int, lane: Lane, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, length: int, size: int, lane: Lane) -> None:
         """Expect the outcomes of `length` records, for which `size` bytes are reserved."""
         self.outcomes: list[Outcome | None] = [None] * length
         self.size = size
-        self.done: asyncio.Future[None] = loop.create_future()
+        self.done: asyncio.Future[None] = lane.loop.create_future()
         self.is_late = False
         self._lane = lane
         self._was_never_sent = lane.never_sends
