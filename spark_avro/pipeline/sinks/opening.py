@@ -16,12 +16,12 @@ from spark_avro.pipeline.file.sinks import (
     SqlSink,
 )
 from spark_avro.pipeline.ports import Sink, SinkContext
-from spark_avro.pipeline.sinks.delta import DeltaTarget
 from spark_avro.pipeline.sinks.files import FilesTarget
-from spark_avro.pipeline.sinks.iceberg import IcebergTarget
 from spark_avro.pipeline.sinks.jdbc import JdbcTarget
 from spark_avro.pipeline.sinks.kafka.appending import AppendingTarget
 from spark_avro.pipeline.sinks.kafka.transactional import TransactionalTarget
+from spark_avro.pipeline.sinks.tables.delta import DeltaTarget
+from spark_avro.pipeline.sinks.tables.iceberg import IcebergTarget
 
 
 def open_sink(spec: SinkSpec, context: SinkContext) -> Sink:

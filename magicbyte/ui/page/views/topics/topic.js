@@ -11,10 +11,10 @@ import { config, may } from "../../state/signals.js";
 import { html } from "../../vendor/ui.js";
 import { BrokerStrip, FromBroker, NoProxy, useBroker } from "./broker.js";
 import { count, TopicHead } from "./head.js";
-import { recordNameOf } from "./record_name.js";
 import { MetSchemas } from "./met_schemas.js";
 import { PARTS, useSubjects } from "./subjects.js";
 import { grouped } from "../../text/grouped.js";
+import { recordName } from "../../text/record_name.js";
 
 /** @param {import("../../state/types.d.ts").ViewProps} props */
 export default function TopicPage({ params: { topic } }) {
@@ -65,7 +65,7 @@ function PartCard({ topic, part, facts, ready }) {
       `
     }</${Card}>`;
   }
-  const name = request.data && recordNameOf(request.data);
+  const name = request.data && recordName(request.data.schema, request.data.schemaType ?? "AVRO");
   const aside = version > 1 &&
     html`<a class="link s num" href=${href(path`/subjects/${subject}/compare`)}>compare ${
       version - 1

@@ -13,9 +13,9 @@ from spark_avro.pipeline.file.sinks import DeltaSink, Upsert
 from spark_avro.pipeline.folder import Folder
 from spark_avro.pipeline.ports import BatchIdentity, Delivery, Guarantee, SinkContext, SinkRefused, SinkResult
 from spark_avro.pipeline.sinks.columns import ColumnFit, can_widen, fit_columns, log_changes, quoted
-from spark_avro.pipeline.sinks.merging import merge_statement, newest_rows, orders_by_position
 from spark_avro.pipeline.sinks.positions import place_position
-from spark_avro.pipeline.sinks.table_changes import change_statement, type_text
+from spark_avro.pipeline.sinks.tables.merging import merge_statement, newest_rows, orders_by_position
+from spark_avro.pipeline.sinks.tables.table_changes import change_statement, type_text
 
 _LOG = "_delta_log"
 _EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"

@@ -10,11 +10,11 @@ from pyspark.sql import types as spark
 from spark_avro.pipeline.file.sinks import IcebergSink, Upsert
 from spark_avro.pipeline.ports import BatchIdentity, Delivery, Guarantee, SinkContext, SinkRefused, SinkResult
 from spark_avro.pipeline.sinks.columns import ColumnFit, can_widen, fit_columns, log_changes, quoted
-from spark_avro.pipeline.sinks.iceberg_commit import commit_with
 from spark_avro.pipeline.sinks.identity import source_ranges, was_written
-from spark_avro.pipeline.sinks.merging import merge_statement, newest_rows, orders_by_position
 from spark_avro.pipeline.sinks.positions import place_position
-from spark_avro.pipeline.sinks.table_changes import change_statement, type_text
+from spark_avro.pipeline.sinks.tables.iceberg_commit import commit_with
+from spark_avro.pipeline.sinks.tables.merging import merge_statement, newest_rows, orders_by_position
+from spark_avro.pipeline.sinks.tables.table_changes import change_statement, type_text
 
 _EXTENSION = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 _CATALOG = "org.apache.iceberg.spark.SparkCatalog"
