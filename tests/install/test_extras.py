@@ -41,7 +41,7 @@ NEEDS = {
 }
 
 #: Distributions that no file of ours imports: uvicorn and aiokafka find them.
-FOUND_BY_OTHERS = {"cramjam", "httptools", "uvloop"}
+FOUND_BY_OTHERS = {"cramjam", "uvloop"}
 
 
 def names(requirements: list[str]) -> set[str]:

@@ -5,23 +5,20 @@ import { Icon } from "../../../parts/icon.js";
 import { Select } from "../../../parts/menus.js";
 import { Empty } from "../../../parts/states.js";
 import { CurlButton } from "../../../parts/copying.js";
-import { announce } from "../../../parts/toasts.js";
 import { useKeys } from "../../../frame/keyboard.js";
 import { href, path, setQuery } from "../../../state/routes.js";
 import { config, may } from "../../../state/signals.js";
-import { html, useEffect, useRef, useState } from "../../../vendor/ui.js";
+import { html, useState } from "../../../vendor/ui.js";
 import { BrokerStrip, FromBroker, NoProxy, useBroker } from "../broker.js";
 import { TopicHead } from "../head.js";
 import { decodeRecords } from "./decode_records.js";
-import { RecordRow } from "./record.js";
+import { Followed } from "./followed.js";
+import { RecordList } from "./record_list.js";
 
-/** @typedef {import("./record.js").DecodedRecord} DecodedRecord */
-/** @typedef {rest.Page & {records: DecodedRecord[]}} Page */
+/** @typedef {import("./followed.js").Page} Page */
+/** @typedef {import("./followed.js").OnEnd} OnEnd */
 
 const PAGE = 50;
-/** While following: the ms that the proxy waits for a record, and the most records that are kept. */
-const WAIT = 8000;
-const KEPT = 500;
 
 /** @param {import("../../../state/types.d.ts").ViewProps} props */
 export default function MessagesPage({ params: { topic }, query }) {
@@ -61,8 +58,6 @@ function startOf(bounds, { offset = "", at = "" }) {
   if (/^\d{1,15}$/.test(offset)) return { offset: Math.max(bounds.first, Number(offset)) };
   return { offset: Math.max(bounds.first, bounds.end - PAGE) };
 }
-
-/** @typedef {(reached: {partition: number, end: number}) => void} OnEnd a partition's end, as records come */
 
 /** @param {{topic: string, partitions: rest.Partition[], query: Record<string, string>, onEnd: OnEnd}} props */
 function Partition({ topic, partitions, query, onEnd }) {
@@ -202,25 +197,6 @@ function TimeInput({ at, partition }) {
     <input class="input num" type="datetime-local" step="1" value=${value} onChange=${change} /></label>`;
 }
 
-/** @param {{topic: string, records: DecodedRecord[], query: Record<string, string>}} props */
-function RecordList({ topic, records, query }) {
-  const list = useRef(/** @type {any} */ (null));
-  const opened = query.open ?? "";
-  useEffect(() => {
-    if (opened) list.current?.querySelector(".record.open")?.scrollIntoView({ block: "nearest" });
-  }, []);
-  if (records.length === 0) return null;
-  return html`<ol class="records card" ref=${list}>${
-    records.map((record) =>
-      html`
-        <${RecordRow} key=${record.offset} record=${record} topic=${topic} open=${opened === String(record.offset)}
-          onToggle=${() =>
-            setQuery({ partition: record.partition, open: opened === String(record.offset) ? null : record.offset })} />
-      `
-    )
-  }</ol>`;
-}
-
 /** @param {{page: Page, bounds: rest.Partition, query: Record<string, string>, onNewer: () => void}} props */
 function Foot({ page, bounds, query, onNewer }) {
   const { records, next } = page;
@@ -249,75 +225,3 @@ function Foot({ page, bounds, query, onNewer }) {
       : " This is the end."
   }</p>`;
 }
-
-/** Records as they come, the newest at the end. @param {{topic: string, partition: number, page: Page, stored: boolean, query: Record<string, string>, onEnd: OnEnd}} props */
-function Followed({ topic, partition, page, stored, query, onEnd }) {
-  const [records, setRecords] = useState(page.records);
-  const [state, setState] = useState("waiting");
-  const foot = useRef(/** @type {any} */ (null));
-  const before = useRef(records);
-  useEffect(() => {
-    const controller = new AbortController();
-    follow(topic, partition, page.next, stored, controller.signal, (fresh) => {
-      setState("waiting");
-      if (!fresh.length) return;
-      announce(`${fresh.length} new ${fresh.length === 1 ? "record" : "records"}`);
-      setRecords((before) => [...before, ...fresh].slice(-KEPT));
-      onEnd({ partition, end: fresh[fresh.length - 1].offset + 1 });
-    }, () => setState("lost"));
-    return () => controller.abort();
-  }, []);
-  useEffect(() => {
-    if (before.current === records) return;
-    before.current = records;
-    const bottom = foot.current?.getBoundingClientRect().bottom ?? 0;
-    if (bottom > innerHeight && bottom < innerHeight + 400) foot.current.scrollIntoView({ block: "end" });
-  }, [records]);
-  return html`
-    <${RecordList} topic=${topic} records=${records} query=${query} />
-    <p class="message-foot dim s" ref=${foot}
-      data-following=${state}><span class="live ${state === "lost" ? "gone" : ""}">${state === "lost"
-        ? "The broker does not answer; asking again."
-        : `Waiting for records after offset ${(records.at(-1)?.offset ?? page.next - 1)}.`}</span></p>
-  `;
-}
-
-/**
- * Reads on until it is aborted; waits while the tab is hidden.
- * @param {string} topic
- * @param {number} partition
- * @param {number} next
- * @param {boolean} stored
- * @param {AbortSignal} signal
- * @param {(records: DecodedRecord[]) => void} onRecords
- * @param {() => void} onLost
- */
-async function follow(topic, partition, next, stored, signal, onRecords, onLost) {
-  let wait = 1;
-  while (!signal.aborted) {
-    if (document.hidden) {
-      await new Promise((resolve) =>
-        document.addEventListener("visibilitychange", () => resolve(null), { once: true, signal })
-      );
-      continue;
-    }
-    try {
-      const page = await rest.read(topic, partition, { offset: next }, { limit: PAGE, wait: WAIT, signal });
-      const records = await decodeRecords(topic, page.records, { signal, stored });
-      if (signal.aborted) return;
-      onRecords(records);
-      // A proxy without version 3 does not wait for records.
-      if (!records.length && (await rest.clusterId()) === null) await pause(1500);
-      next = page.next;
-      wait = 1;
-    } catch {
-      if (signal.aborted) return;
-      onLost();
-      await pause(wait * 1000);
-      wait = Math.min(30, wait * 2);
-    }
-  }
-}
-
-/** @param {number} ms */
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
