@@ -23,7 +23,7 @@ class Row:
 
     Attributes:
         previous: The earlier version.
-        findings: What breaks, in either direction.
+        findings: The breaks in either direction.
     """
 
     previous: Previous
@@ -45,7 +45,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """The rows of the versions that a budget sufficed for.
+    """The rows of the versions that could be compared within a budget.
 
     Attributes:
         rows: The newest version first.
@@ -88,8 +88,8 @@ class Matrix:
         """The explanations of all findings, newest version first, then the cautions; and whether some are left out.
 
         Args:
-            budget: Pays for the work. Findings explained after it is spent have no witness. What breaks with several
-                versions is first explained for the newest of them.
+            budget: Pays for the work. Findings explained after it is spent have no witness. A break with several
+                versions is explained first for the newest of them.
         """
         all_findings = [finding for row in self.rows for finding in row.findings]
         findings = all_findings[:_MOST_EXPLANATIONS]

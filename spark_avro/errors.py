@@ -1,4 +1,4 @@
-"""The exceptions that this package raises on the driver, while a plan is made.
+"""The exceptions that this package raises on the driver while it makes a plan.
 
 The errors of records in a running query are in `spark_avro.plan.decoding`: Spark raises them or returns them as values.
 """

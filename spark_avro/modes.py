@@ -1,4 +1,4 @@
-"""The handling of broken records: FAILFAST raises, PERMISSIVE returns a NULL and an error, DROP drops them."""
+"""Handles broken records: FAILFAST raises, PERMISSIVE returns a NULL and an error, DROP drops them."""
 
 from __future__ import annotations
 

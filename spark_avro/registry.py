@@ -134,7 +134,7 @@ def versions_of(client: RegistryClient, subject: str, schema_type: str = AVRO, *
 def version_of(
     client: RegistryClient, subject: str, schema_type: str = AVRO, number: int | None = None, *, why: str = ""
 ) -> Version:
-    """A version of a subject; without its number, the latest that is not deleted, asked for anew.
+    """A version of a subject; without a number, the latest that is not deleted, read again from the registry.
 
     Raises:
         NoSubject: the registry does not have it, or all its versions are deleted.

@@ -1,7 +1,7 @@
 """Spark Declarative Pipelines (PySpark 4.1): a streaming table and a table of broken records for each topic.
 
 Declarative pipelines have no foreachBatch, so there is no sink that writes a batch exactly once, and no dead-letter
-topic: `magicbyte pipeline` has both. The plan is made anew at each run, with the versions that the registry has then.
+topic: `magicbyte pipeline` has both. Each run makes a new plan, with the versions that the registry has then.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def tables(
     Args:
         topics: The topics; the schemas are the versions of the subjects `{topic}-value` when the pipeline is run.
         bootstrap_servers: The Kafka brokers.
-        registry: The registry's URL, the settings of a client of it, or such a client.
+        registry: The registry's URL, the settings of its client, or a client.
         options: More options of Spark's Kafka source; `startingOffsets` is `earliest` unless given.
 
     Raises:

@@ -1,1 +1,1 @@
-"""What a schema declares, as a tree that people read; and how two such trees differ."""
+"""The declarations of a schema as a tree for people, and the differences between two such trees."""

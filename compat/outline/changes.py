@@ -42,7 +42,7 @@ class Change:
 
     @property
     def name(self) -> str:
-        """The name of the node; empty without one."""
+        """The name of the node; empty if it has none."""
         node = self.new or self.old
         return "" if node is None else node.name
 
@@ -65,8 +65,8 @@ class Change:
 class Changes:
     """The changes from an old to a new outline; findings can be attached to them.
 
-    Of an outline that is cut, the missing nodes are unknown. So nothing counts as removed if the new one is cut, and
-    nothing as added if the old one is.
+    The missing nodes of a cut outline are unknown. So nothing counts as removed if the new outline is cut, and nothing
+    counts as added if the old one is cut.
     """
 
     def __init__(self, old: Outline, new: Outline) -> None:
@@ -102,7 +102,7 @@ class Changes:
         if not placed:
             self._others.append(Change(CHANGED, None, None, path=difference.path, findings=[finding]))
             return
-        # The path may go on to a member of the node, such as a property that is named in `required`.
+        # The path may continue to a member of the node, such as a property that is named in `required`.
         name = difference.path.rpartition("/")[2]
         if any(place is not None and place[-1:] != (name,) for place in (new_at, old_at)):
             named = [row for node in placed for row in self._rows_inside(node) if row.name == name]
@@ -137,7 +137,7 @@ class Changes:
         return row
 
     def _pair_of(self, node: OutlineNode) -> _Entry:
-        """A node and its partner; a node without one is on its own side, and the other side is None."""
+        """A node and its partner as (old, new); the side without a node is None."""
         new = self._pairing.new_of(node)
         if new is not None:
             return node, new
@@ -168,7 +168,7 @@ class Changes:
             waiting += reversed(list(self._inside(old, new)))
 
     def _inside(self, old: OutlineNode | None, new: OutlineNode | None) -> Iterator[_Entry]:
-        """The children of a pair, in the order of the new text; a removed child stays behind the one before it."""
+        """The children of a pair, in the order of the new text; a removed child follows the one that preceded it."""
         removed: list[list[OutlineNode]] = [[]]
         after: dict[int, list[OutlineNode]] = {}
         for child in old.children if old is not None else ():
@@ -188,7 +188,7 @@ class Changes:
 
 
 def _nearest(nodes: dict[Pointer, OutlineNode], pointer: Pointer | None) -> OutlineNode | None:
-    """The innermost node around a place."""
+    """The innermost node that contains a place."""
     if pointer is None:
         return None
     places = (pointer[:length] for length in range(len(pointer), -1, -1))
@@ -196,7 +196,7 @@ def _nearest(nodes: dict[Pointer, OutlineNode], pointer: Pointer | None) -> Outl
 
 
 def _has_leaf(old: OutlineNode | None, new: OutlineNode | None) -> bool:
-    """Whether one of a pair has no children."""
+    """Whether one node of a pair has no children."""
     return old is not None and new is not None and not (old.children and new.children)
 
 
@@ -205,7 +205,7 @@ def _shape(node: OutlineNode) -> str:
 
 
 def _origin(node: OutlineNode) -> Sequence[object]:
-    """The subject that a node refers to, if it is another one; a place in the same text adds nothing to the type."""
+    """The subject that a node refers to, if it is another one; a place in the same text does not change the type."""
     return (None, None) if node.reference is None else (node.reference.subject, node.reference.version)
 
 

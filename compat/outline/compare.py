@@ -42,7 +42,7 @@ class SchemaComparison:
 
     Attributes:
         policy: How strictly differences were judged.
-        findings: What the rules find in both directions, and what breaks although they allow it.
+        findings: The breaks of rules in both directions, and the breaks that the rules allow.
         changes: The rows of the changes; each finding is in one of them.
         unchanged: How many leaves are the same on both sides.
         is_cut: Whether nodes or rows were left out.
@@ -100,7 +100,7 @@ def compare(old: Side, new: Side, policy: Policy = Policy.STRICT, budget: Budget
     budget = budget or Budget()
     verdict = check(new.schema, [Previous(old.version, old.schema)], _BOTH_WAYS, policy, budget=budget)
     changes = Changes(_outline(old, budget), _outline(new, budget))
-    # Cautions use up what is left of the budget.
+    # Cautions may use the rest of the budget.
     findings = (*verdict.findings, *verdict.cautions(budget))
     for finding in findings:
         changes.attach(finding)

@@ -1,4 +1,4 @@
-"""The outline of a schema: a tree of its types, fields and symbols, in words that a person reads."""
+"""The outline of a schema: a tree of its types, fields and symbols, in words for people."""
 
 from __future__ import annotations
 
@@ -43,27 +43,27 @@ class OutlineNode(Struct, frozen=True, eq=False, kw_only=True):
     The attributes after `children` are for comparisons and are not part of the JSON data.
 
     Attributes:
-        path: Its name within the schema, which no other node has.
-        name: Its own name, without those around it; empty if it has none.
+        path: Its unique name within the schema.
+        name: Its own name, without the names of outer nodes; empty if it has none.
         kind: What it is, such as `record`, `field` or `symbol`; each type of schema has its own kinds.
         type: The type in words; empty if the node has no values.
         default: The default as text of the schema's language; None if there is none.
-        doc: What the author says of it.
+        doc: The author's documentation of it.
         tags: The tags in the text.
         number: The number of a Protobuf field or constant.
         aliases: Other names of an Avro type or field.
         optional: Whether data may leave the value out; None if the node has no values.
-        attributes: All else that the text says of it, as texts of the schema's language by name.
+        attributes: All other attributes by name, as texts of the schema's language.
         at: Its place in the text.
-        reference: What it uses and does not define itself.
+        reference: The type, file or schema that it uses and does not define itself.
         children: The nodes inside it, in the order of the text.
-        pointer: Its place in the text, as the differences name places.
-        identity: A name under which a comparison finds the same type anywhere in the other outline.
-        keys: Names under which a comparison finds it among the children of its parent, the best first.
+        pointer: Its place in the text, in the notation of the differences.
+        identity: The name by which a comparison finds the same type anywhere in the other outline.
+        keys: Names by which a comparison finds it among the children of its parent, the best first.
         former: Names that it may have had, in the form of the first key.
         shape: The type in words without the parts that are children; None for `type`.
-        is_ordered: Whether its place among its siblings means something.
-        is_group: Whether its children belong to the node around it, such as the fields of a oneof.
+        is_ordered: Whether its position among its siblings has a meaning.
+        is_group: Whether its children belong to its parent node, such as the fields of a oneof.
     """
 
     path: str
@@ -161,7 +161,7 @@ class ReferencedTargets:
 
 
 class Limits:
-    """The limits of one outline, and how much of it is made.
+    """The limits of one outline, and the number of nodes made so far.
 
     Attributes:
         nodes: How many nodes there are so far.
@@ -181,7 +181,7 @@ class Limits:
         self.is_cut = False
 
     def admit(self) -> bool:
-        """Count one more node; False if there are enough, so that it must be left out.
+        """Count one more node; False if the limit is reached and the node must be left out.
 
         Raises:
             TooMuchWork: The budget is spent.

@@ -1,4 +1,4 @@
-"""Pairs the nodes of an old and a new outline: which field of the one is which field of the other."""
+"""Pairs the nodes of an old outline with the same nodes of a new one."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Pairing:
         return self._old_of.get(id(new))
 
     def is_moved(self, old: OutlineNode, new: OutlineNode) -> bool:
-        """Whether a pair has another place among its siblings, if that means something, or another group."""
+        """Whether a node has another group, or another position among its siblings if positions have a meaning."""
         if id(new) in self._displaced:
             return True
         if new.identity is not None:  # the text may define a type at any of its uses
@@ -83,7 +83,7 @@ class Pairing:
         self._old_of[id(new)] = old
 
     def _find_displaced(self, old: OutlineNode, new: OutlineNode) -> None:
-        """Find the fewest children that were moved, so that the others have the order that they had."""
+        """Find the smallest set of moved children such that the others keep their order."""
         places = {id(node): index for index, node in enumerate(old.children)}
         partners = [(node, self.old_of(node)) for node in new.children if node.is_ordered]
         stayed = [(node, places[id(partner)]) for node, partner in partners if partner and id(partner) in places]
@@ -100,7 +100,7 @@ def members(node: OutlineNode) -> Iterator[OutlineNode]:
 
 
 def _by_key(nodes: Iterable[OutlineNode], index: int) -> dict[Hashable, OutlineNode]:
-    """The nodes by one of their keys, without those that share it."""
+    """The nodes by one of their keys, without nodes that share a key."""
     by_key: dict[Hashable, OutlineNode | None] = {}
     for node in nodes:
         if len(node.keys) > index:
@@ -110,7 +110,7 @@ def _by_key(nodes: Iterable[OutlineNode], index: int) -> dict[Hashable, OutlineN
 
 
 def _renamed(old: Sequence[OutlineNode], new: Sequence[OutlineNode]) -> Iterator[tuple[OutlineNode, OutlineNode]]:
-    """The pairs in which the one has the other's name among its former names."""
+    """The pairs in which one node has the other's name among its former names."""
     old_by_key, new_by_key = _by_key(old, 0), _by_key(new, 0)
     for node in new:
         yield from ((old_by_key[name], node) for name in node.former if name in old_by_key)

@@ -33,7 +33,7 @@ class Fix:
 
 
 def apply_edits(text: str, edits: Iterable[TextEdit]) -> str:
-    """The text after some edits; their offsets count in the text before all of them.
+    """The text after some edits; their offsets refer to the text before the first edit.
 
     Raises:
         ValueError: Two of them overlap, or one is outside the text.

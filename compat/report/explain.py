@@ -1,4 +1,4 @@
-"""Explains an incompatibility to people: what changed and where, what breaks and how, and how to mend it."""
+"""Explains an incompatibility to people: what changed and where, what breaks and how, and how to fix it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from compat.schema import ParsedSchema, Pointer, Position
 
 ERROR = "error"
 WARNING = "warning"
-#: Why no datum is shown, if nothing tells that no data can break.
+#: The reasons for a missing datum, unless it is known that no data can break.
 NOT_TRIED = "No datum is shown: the search for one was ended, since the schemas are too large for it."
 NOT_FOUND = "No datum is shown: none was found that a reader refuses or reads as another value."
 
@@ -31,7 +31,7 @@ class Incompatibility:
         path: The path as the reference prints it.
         direction: BACKWARD if the new schema fails to read old data, FORWARD if the old schema fails to read new data.
         version: The number of the earlier version, if it has one.
-        change: What differs.
+        change: The difference in words.
         new_at: Its position in the new schema's source; None if it is not there.
         old_at: Its position in the earlier version's source; None if it is not there.
         breaks: Whose reads break.

@@ -14,7 +14,7 @@ class Finding:
     """A breaking difference, and the comparison that found it.
 
     Attributes:
-        difference: What differs.
+        difference: The difference.
         message: The reference's message.
         direction: Which schema is the reader.
         version: The number of the earlier version, if it has one.

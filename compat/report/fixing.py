@@ -25,7 +25,7 @@ _Key = tuple[str, str, str]
 
 
 def fixes_of(finding: Finding, budget: Budget) -> tuple[Fix, ...]:
-    """The fixes that mend a finding; none once the budget is spent.
+    """The fixes for a finding; none once the budget is spent.
 
     Each fix was tried: the edited text is a valid schema, the finding is gone, and no rule breaks more often than
     before.

@@ -38,7 +38,7 @@ def reserved_field_messages(new: ParsedSchema, reserved: str | None, previous_re
 
 
 def version_messages(findings: Sequence[Finding], version: int | None, level: Level) -> Iterator[str]:
-    """The messages for what broke against one earlier version, with its number and its text after them."""
+    """The messages for the breaks against one earlier version, followed by its number and its text."""
     yield from (finding.message for finding in findings)
     # With two directions, the reference appends the earlier version only to the messages of the last direction.
     last = [finding for finding in findings if finding.direction is level.directions[-1]]

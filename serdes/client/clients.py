@@ -69,7 +69,7 @@ class BaseClient:
         headers: Mapping[str, str] | None = None,
         trust_env: bool = True,
     ) -> None:
-        """A client that has not connected yet.
+        """Make a client; it connects at the first request.
 
         Args:
             urls: One URL, or several in a list or separated by commas: if one fails, the next is tried.

@@ -27,7 +27,7 @@ def client_options(conf: Mapping[str, Any], *, are_resolved: bool = False) -> di
 
     Raises:
         ConfigError: a setting is missing, unknown or wrong.
-        ExtraMissing: a PKCS#12 store, but the library that reads it is not installed.
+        ExtraMissing: a setting names a PKCS#12 store, but the library that reads it is not installed.
     """
     rest = {name: value for name, value in short_names(conf).items() if value is not None}
     if not are_resolved:

@@ -1,6 +1,6 @@
 """Exchanges with a registry as generators that do no I/O: they yield steps, and the client sends back the results.
 
-Thus the blocking and the asynchronous client share one logic, and a test can play the registry by hand.
+So the blocking and the asynchronous client share the same logic, and a test can stand in for the registry.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class Retry:
 
     Attributes:
         limit: The number of rounds over the URLs after the first round.
-        wait: The most seconds before the first new round; doubled for each next one. The actual wait is random below.
+        wait: The most seconds before the second round, doubled for each further one; the actual wait is random.
         max_wait: The most seconds of any wait.
     """
 

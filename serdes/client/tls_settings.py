@@ -37,7 +37,7 @@ def take_tls(rest: dict[str, Any]) -> Tls:
 
     Raises:
         ConfigError: Two settings contradict each other, or a store cannot be read.
-        ExtraMissing: A PKCS#12 store, or a key as a value, but the library that reads it is not installed.
+        ExtraMissing: The settings have a PKCS#12 store or a key as a value, but the library for it is not installed.
     """
     for name in _WITHOUT_EFFECT:
         if rest.pop(name, None) is not None:

@@ -1,4 +1,4 @@
-"""The configurations of the Kafka clients, made of the tools' flags, files and properties."""
+"""The configurations of the Kafka clients, made from the tools' flags, files and properties."""
 
 from __future__ import annotations
 

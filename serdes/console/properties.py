@@ -111,7 +111,7 @@ def read_file(option: str, path: str | None) -> dict[str, str]:
 
 
 def sort(pairs: Mapping[str, str], names: Sequence[str], prefixes: tuple[str, ...] = ()) -> Properties:
-    """Sorts properties; those with the names or prefixes are the tool's. Java-only ones are dropped with a warning."""
+    """Sorts properties; the tool's have one of the names or prefixes. Drops Java-only properties with a warning."""
     left_out = sorted(
         name for name in pairs if name in _JAVA_ONLY or name.startswith(("rule.executors", "rule.actions"))
     )

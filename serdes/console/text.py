@@ -69,7 +69,7 @@ def text_deserializer(
 
 
 def _explain_text(error: Exception, text: Any) -> Exception:
-    """The exception for the caller, of an encoder's exception and the text."""
+    """The exception for the caller, made from an encoder's exception and the text."""
     if isinstance(error, JSONDecodeError):
         return BadText(f"it is not JSON: {error.msg}", error.pos)
     if isinstance(error, SerializationError | SchemaCompileError):

@@ -218,7 +218,7 @@ F = TypeVar("F", bound=Callable[..., Any] | None)
 
 
 def checked_function(name: str, function: F) -> F:
-    """The function, checked to be one, or None.
+    """The function or None, after a check of its type.
 
     Raises:
         ConfigError: it is neither a function nor None.

@@ -21,7 +21,7 @@ from serdes.serialization import Context
 FromDict = Callable[[Any, Any], Any]
 #: Takes the message and the payload's offset in it; returns the datum or, for an asynchronous client, a Later.
 Decode = Callable[[bytes, int], Any]
-#: A schema and what it refers to.
+#: A schema and the schemas that it refers to.
 Resolved = tuple[SchemaText, Dependencies]
 
 
@@ -34,7 +34,7 @@ class ReaderFormat:
         record_name: The name in a schema that the record subject strategies use, if there is one.
         decoder: Makes the decoder of a writer's schema and of the reader's; either may be None.
         errors: The exceptions that decoders raise.
-        explain: Makes the exception for the caller, of a decoder's exception and the message.
+        explain: Makes the exception for the caller from a decoder's exception and the message.
         indexed: True if message indexes precede the payload; if the frame is in a header, decoders get them
             as the first bytes of the message.
         needs_writer: False if the payload can be read without the writer's schema.
@@ -185,7 +185,7 @@ class Deserializer:
 
     def _resolve(self, client: BaseClient, frame: wire.Frame, ctx: Context | None) -> Flow[Decode]:
         endpoints = client.endpoints
-        # An id is looked up in the context of this subject: a strategy that needs the schema cannot run before that.
+        # An id is looked up in the context of this subject: a strategy that needs the schema cannot run yet.
         id_subject = None if ctx is None else f"{self._config.naming.in_context(ctx)}{ctx.topic}-{ctx.field}"
         if frame.schema_id is not None:
             name = f"the schema of id {frame.schema_id}"

@@ -21,7 +21,7 @@ _BUILT_IN = ("google/protobuf/", "google/type/", "confluent/")
 
 
 def parse(schema: SchemaText, dependencies: Dependencies = ()) -> ProtobufSchema:
-    """The parsed schema; the parser is imported on first use, which may never come if a class is given."""
+    """The parsed schema; imports the parser on first use, because a serializer with a class may never need it."""
     from compat.protobuf.schema import parse as parse_schema  # noqa: PLC0415  # see above
 
     return parse_schema(schema, dependencies)

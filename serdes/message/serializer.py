@@ -44,10 +44,10 @@ class WriterFormat:
     Attributes:
         schema_type: The type's name on the wire.
         record_name: The name that the record subject strategies use; None if there is none, or no schema.
-        own_schema: Registers or looks up what the serializer's own schema refers to; returns the schema, if any.
+        own_schema: Registers or looks up the references of the serializer's own schema; returns the schema, if any.
         encoder: Makes the encoder of a schema and its dependencies: the serializer's own schema or the registry's.
         errors: The exceptions that encoders raise.
-        explain: Makes the exception for the caller, of an encoder's exception and the datum.
+        explain: Makes the exception for the caller from an encoder's exception and the datum.
         needs: The dependencies of the serializer's own schema; None to ask the registry.
     """
 

@@ -12,7 +12,7 @@ from serdes.error import IncompatibleReader, SchemaCompileError
 #: The step budget of the search for a datum that shows why.
 _EXPLANATION_STEPS = 100_000
 
-#: A schema and what it refers to.
+#: A schema and the schemas that it refers to.
 Resolved = tuple[SchemaText, Dependencies]
 
 
@@ -34,7 +34,7 @@ def assert_reads(name: str, setting: str, *, reader: Resolved, writer: Resolved)
 
 
 def _evidence(verdict: Verdict) -> str:
-    """A datum that the reader cannot read or reads wrongly, and the effect; for the first break that has one."""
+    """A datum that the reader cannot read or reads wrongly, and the effect, for the first break with such a datum."""
     witnesses = (explained.witness for explained in verdict.explained(Budget(_EXPLANATION_STEPS)))
     shown = next((witness for witness in witnesses if witness is not None and witness.example is not None), None)
     return "" if shown is None else f"{shown.example}: {shown.effect}"

@@ -12,9 +12,9 @@ from serdes.client.flow import Flow
 from serdes.error import ConfigError, RegistryError, SerializationError
 from serdes.serialization import Context
 
-#: Takes a context and a record's full name, either of which may be None; returns the subject's name.
+#: Takes a context and a record's full name, both of which may be None; returns the subject's name.
 Strategy = Callable[[Context | None, str | None], str | None]
-#: Takes a context and a reference, of which only the name is set; returns the subject's name.
+#: Takes a context and a reference with only its name set; returns the subject's name.
 ReferenceStrategy = Callable[[Context | None, Reference], str]
 
 
@@ -84,7 +84,7 @@ class Naming:
         key, value: The strategies; None asks the registry for the topic's association and falls back on `fallback`.
         fallback: The strategy for topics without an association; None to raise an error.
         cluster: The Kafka cluster's id, the namespace of associations; `-` means any.
-        context: The registry's context of a topic: its name, or a function of the topic.
+        context: The registry's context for a topic: its name, or a function of the topic.
     """
 
     key: Strategy | None = None
@@ -144,7 +144,7 @@ class Naming:
 
 
 def naming(conf: dict[str, Any]) -> Naming:
-    """The naming that the settings ask for; they are removed from the mapping.
+    """The naming that the settings select; removes these settings from the mapping.
 
     Raises:
         ConfigError: a strategy is unknown.

@@ -1,6 +1,6 @@
 """Metadata, rules and configs as in confluent-kafka: values that convert to and from the API's JSON.
 
-Rules are stored, but messages are refused if a client would have to carry out a rule; see `serdes.rules.seam`.
+Rules are stored, but messages whose rules a client must carry out are refused; see `serdes.rules.seam`.
 """
 
 from __future__ import annotations

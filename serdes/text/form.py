@@ -55,7 +55,7 @@ class TextOptions:
 class Unfit(ValueError):
     """A value that does not fit its schema: the path such as `$.lines[3]`, and the reason.
 
-    `said` is the message of a library, which names the path in its way.
+    `said` is a library's message, which gives the path in the library's own form.
     """
 
     def __init__(self, path: str, problem: str, said: str | None = None) -> None:

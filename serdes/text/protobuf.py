@@ -1,4 +1,4 @@
-"""The proto3 JSON mapping, to and from messages of dynamic classes made of the schema."""
+"""The proto3 JSON mapping, to and from messages of dynamic classes made from the schema."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from serdes.text.form import JSON_TYPES, TextForm, TextOptions, Unfit
 if TYPE_CHECKING:
     from compat.protobuf.schema import ProtobufSchema
 
-#: The JSON of this package's messages may be another type than an object.
+#: The JSON of this package's messages may have a type other than object.
 _WELL_KNOWN = "google.protobuf"
 
 
@@ -72,7 +72,7 @@ _NO_FIELD = re.compile(r'has no field named "([^"]+)"')
 
 
 def _unfit(message: str) -> Unfit:
-    """The error of the runtime's message, which names the fields on the path from the outermost."""
+    """The error for the runtime's message, which names the fields on the path, outermost first."""
     names = _FIELD.findall(message)
     reason = _FIELD.sub("", message).partition("\n")[0].rstrip(".")
     unknown = _NO_FIELD.search(reason)

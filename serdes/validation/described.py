@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     from serdes.validation.explanation import Explainer
 
-#: The longest schema, in characters, that is searched for the place that costs most work.
+#: The longest schema, in characters, in which to look for the place that costs the most work.
 _LONGEST_EXAMINED = 200_000
-#: For larger values, in bytes, and schemas of more work, no first error is searched if the best one is not found.
+#: For larger values, in bytes, and costlier schemas, the first error is not looked for if the best is not found.
 _LONGEST_SEARCHED = 500_000
 _MOST_WEIGHT = 2_000
 

@@ -123,7 +123,7 @@ def _best(errors: Sequence[Error]) -> Error:
 
 def _relevance(error: Error) -> tuple[Any, ...]:
     key: Any = relevance(error)
-    return key[0], *key[2:]  # by the path as well, the last of many alike would be the best
+    return key[0], *key[2:]  # if paths were compared too, the last of many equal errors would be the best
 
 
 def _branch(error: Error) -> Any:

@@ -101,8 +101,8 @@ def _counted(keyword: Keyword) -> Keyword:
 def _giving_up(keyword: Keyword, *, is_combining: bool) -> Keyword:
     """A keyword that applies subschemas to the same value and gives up when no steps are left.
 
-    If such keywords are nested, the outermost gives up: of those that combine errors, or of those that pass on errors
-    about the same value.
+    If such keywords are nested, the outermost one that combines errors gives up, or the outermost one that passes on
+    errors about the same value.
     """
     counted = _counted(keyword)
 
@@ -220,7 +220,7 @@ _OURS: Mapping[str, Keyword] = {
     "type": _type,
 }
 _LEFT_TO_RUST = ("pattern", "format", "uniqueItems", "multipleOf", "contentEncoding", "contentMediaType")
-#: Keywords that pass on the errors of their subschemas, and keywords that combine them to one error.
+#: Keywords that pass on the errors of their subschemas, and keywords that combine them into one error.
 _PASSING = frozenset({"allOf", "if", "dependencies", "dependentSchemas"})
 _COMBINING = frozenset({"anyOf", "oneOf", "not", "contains", "unevaluatedProperties", "unevaluatedItems"})
 _RUST: Mapping[str, Any] = {

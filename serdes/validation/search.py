@@ -28,7 +28,7 @@ class Search:
         is_short: Whether to take only few steps.
 
     Attributes:
-        is_combining: Whether errors of subschemas are being combined to one error.
+        is_combining: Whether errors of subschemas are being combined into one error.
         passing: The value about which errors of subschemas are being passed on.
     """
 

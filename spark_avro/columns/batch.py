@@ -1,4 +1,4 @@
-"""A batch of messages to columns: messages of one schema together if possible, the others row by row."""
+"""Decodes a batch of messages to columns: messages of one schema together if possible, the others row by row."""
 
 from __future__ import annotations
 

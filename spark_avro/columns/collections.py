@@ -1,4 +1,4 @@
-"""Arrays and maps: the items of all rows are located, then read together as one column."""
+"""Arrays and maps: locates the items of all rows, then reads them together as one column."""
 
 from __future__ import annotations
 

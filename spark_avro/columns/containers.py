@@ -16,7 +16,7 @@ def record(steps: Sequence[tuple[int, Read]], absent: Sequence[tuple[int, Read]]
     """Reads records: the writer's fields in their order.
 
     Args:
-        steps: Per writer's field, the index of the reader's field, -1 for none, and the reader of its values.
+        steps: For each writer's field, the index of the reader's field, -1 for none, and the reader of its values.
         absent: The reader's other fields by index, and the readers that return their defaults.
         kind: The struct type; None to skip the record.
     """

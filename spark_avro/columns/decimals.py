@@ -1,4 +1,4 @@
-"""Decimals: big-endian two's complement, converted to Arrow's decimals of 16 bytes."""
+"""Converts decimals from big-endian two's complement to Arrow's decimals of 16 bytes."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def find_all(rows: Rows, find: Find, least: int) -> Places:
         left[ended] = _counts(heads, least)
         rows.put(ended, heads)
         which = which[left[which] > 0]
-        # A turn takes its time even for few rows.
+        # A turn has a fixed cost, even for few rows.
         if len(which) < part.FEW + len(turns) // 4:
             rest = np.zeros(len(rows), np.bool_)
             rest[which] = True
@@ -89,12 +89,12 @@ def in_order(turns: list[tuple[Longs, Longs, Places]], counts: Longs) -> Places:
 
 
 def ranks(counts: Longs) -> Longs:
-    """The numbers from 0 below each count."""
+    """For each count, the numbers from 0 to the count minus 1."""
     return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
 def find_of_width(width: int) -> Find:
-    """The function that finds so many items of a width in bytes in each row."""
+    """The function that finds a number of items of a fixed width, in bytes, in each row."""
 
     def find(rows: Rows, left: Longs) -> Places:
         starts = np.repeat(rows.at, left) + width * ranks(left)
@@ -105,7 +105,7 @@ def find_of_width(width: int) -> Find:
 
 
 def find_varints(rows: Rows, left: Longs) -> Places:
-    """Finds so many varints in each row."""
+    """Finds a number of varints in each row."""
     last_bytes, at = rows.buffer.last_bytes, rows.at
     first = np.searchsorted(last_bytes, at)
     # The padding has last bytes too, and lies beyond all rows.
@@ -135,7 +135,7 @@ def _counts(rows: Rows, least: int) -> Longs:
     counts = rows.integers()
     sized = np.flatnonzero(counts < 0)
     if len(sized):
-        # After a negative count follows the block's size in bytes, for readers that skip the block.
+        # A negative count is followed by the block's size in bytes, for readers that skip the block.
         heads = rows.pick(sized)
         heads.within(heads.integers())
         rows.put(sized, heads)

@@ -1,4 +1,4 @@
-"""Values without parts: reading each type's bytes in all rows, and presenting them as an Arrow array.
+"""Values without parts: reads each type's bytes in all rows, and presents them as an Arrow array.
 
 Reading follows the writer's type, and is enough to skip a field. Presenting follows the value's logical type, and
 Spark's type in Arrow. A value that the decoder of single messages would refuse, such as invalid UTF-8, makes its row

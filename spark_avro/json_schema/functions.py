@@ -59,7 +59,7 @@ class JsonPlan:
 
 @dataclass(frozen=True, slots=True)
 class ValidatingJsonPlan(JsonPlan):
-    """The same with each message validated by its schema in Python workers first."""
+    """A JsonPlan whose messages are first validated by their schemas in Python workers."""
 
     asked: Asked | None = None
 
@@ -101,7 +101,7 @@ def from_confluent_json(
 
     Args:
         column: Binary: magic byte, schema id, JSON text in UTF-8.
-        registry: The registry's URL, the settings of a client of it, or such a client.
+        registry: The registry's URL, the settings of its client, or a client.
         subject: The subject whose versions can be decoded; its latest version defines the type.
         topic: The same, for the subject `{topic}-value`, or `{topic}-key` with `is_key`.
         ids: Further ids that can be decoded; without subject and topic, the first one defines the type.
@@ -159,7 +159,7 @@ def to_confluent_json(
 
     Args:
         column: The column to encode.
-        registry: The registry's URL, the settings of a client of it, or such a client.
+        registry: The registry's URL, the settings of its client, or a client.
         subject: The subject under which to register; by default it is derived from the topic.
         topic: The topic that the column will be written to.
         schema: The JSON Schema; by default it is derived from the column's type in `data`.

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class DeclaredPipeline:
-    """A pipeline of a file.
+    """A pipeline that a file declares.
 
     Attributes:
-        file: What the file declares.
+        file: The contents of the file.
     """
 
     def __init__(self, file: Pipeline) -> None:
@@ -47,8 +47,8 @@ def pipeline(file: str | Path, *, name: str | None = None, overrides: Sequence[s
 
     Args:
         file: The YAML file.
-        name: Which one, if the file has several.
-        overrides: Settings over the file's, such as `source.start=latest`.
+        name: The pipeline's name, if the file has several.
+        overrides: Settings that override the file's, such as `source.start=latest`.
 
     Raises:
         PipelineError: the file is wrong; has all findings with line and column.

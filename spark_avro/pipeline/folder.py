@@ -19,14 +19,14 @@ class Folder:
 
     Attributes:
         path: The folder's path.
-        replaces_at_once: Whether `replace` always shows a reader one of the two files, as on the local file system.
+        replaces_at_once: Whether readers always see one of the two files during `replace`, as on the local file system.
     """
 
     def __init__(self, spark: SparkSession, path: str) -> None:
         """Make a folder's handle; nothing is written.
 
         Raises:
-            SinkRefused: The path has a scheme without a file system, or the session is one of Spark Connect.
+            SinkRefused: The path has a scheme without a file system, or the session uses Spark Connect.
         """
         self.path = path.rstrip("/")
         if not hasattr(spark, "_jvm"):
@@ -75,7 +75,7 @@ class Folder:
         self.rename(temporary, relative)
 
     def replace(self, relative: str, text: str) -> None:
-        """Write a file in place of another; if renaming replaces no file, there is none for a moment."""
+        """Write a file in place of another; if a rename cannot replace a file, there is no file for a moment."""
         temporary = f"{relative}.{uuid.uuid4().hex}"
         self.write(temporary, text)
         if not self._files.rename(self._at(temporary), self._at(relative)):
@@ -89,7 +89,7 @@ class Folder:
         return sorted(status.getPath().getName() for status in self._files.listStatus(self._at(relative)))
 
     def files(self, relative: str = "") -> list[tuple[str, int]]:
-        """All files below a folder with their sizes in bytes, hidden files left out; paths are relative to it."""
+        """All files below a folder, except hidden ones, with their sizes in bytes; paths are relative to it."""
         result = []
         root = self._files.makeQualified(self._at(relative)).toString() + "/"
         waiting = [self._at(relative)]
@@ -102,7 +102,7 @@ class Folder:
         return sorted(result)
 
     def rename(self, old: str, new: str) -> None:
-        """Move a file or folder; the folder above the new place is made.
+        """Move a file or folder; creates the parent folder of the new path.
 
         Raises:
             SinkRefused: The file system refuses.

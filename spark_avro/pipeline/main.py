@@ -13,7 +13,7 @@ from magicbyte.kit.processes.stop_signals import handle_stop_signals
 
 def main() -> int:
     """Run a pipeline on the session that spark-submit has set up; returns the exit code."""
-    # Spark puts this file's folder on the path, whose modules have names that other packages may have.
+    # Spark puts this file's folder on the path; the names of its modules may hide other packages.
     sys.path[:] = [folder for folder in sys.path if Path(folder) != Path(__file__).parent]
     from pyspark.sql import SparkSession  # noqa: PLC0415 - after --help
 

@@ -19,7 +19,7 @@ def table_formats(pipeline: Pipeline) -> tuple[str, ...]:
 
 
 def jdbc_drivers(pipeline: Pipeline) -> tuple[str, ...]:
-    """The databases of the file that Spark reads or writes by JDBC, as far as their drivers are known here."""
+    """The file's databases that Spark reads or writes by JDBC and whose drivers are known here."""
     return tuple(name for name in dict.fromkeys(_databases(pipeline)) if name in JDBC_DRIVERS)
 
 

@@ -1,4 +1,4 @@
-"""The seams of a pipeline: what the runner gives to a sink, to the dead letters and to the checks, and gets back.
+"""The interfaces of a pipeline: what the runner passes to sinks, dead letters and checks, and what they return.
 
 Rows between the parts have the record's columns and a struct `_kafka` of topic, partition, offset, timestamp, headers,
 key, schema_id and schema_version. Steps keep it; a sink drops or keeps it. For sources other than Kafka its fields may
@@ -94,7 +94,7 @@ class SourceRange:
 
 @dataclass(frozen=True, slots=True)
 class BatchIdentity:
-    """What identifies a batch; a batch that is repeated after a crash has the same identity.
+    """The identity of a batch; a batch that is repeated after a crash has the same identity.
 
     Attributes:
         pipeline: The pipeline's name.
@@ -114,10 +114,10 @@ class BatchIdentity:
 
 @dataclass(frozen=True, slots=True)
 class SinkResult:
-    """What became of a batch.
+    """The result of writing a batch.
 
     Attributes:
-        written: The number of rows in the target; of a repeated batch, those that the earlier attempt wrote.
+        written: The number of rows in the target; for a repeated batch, those that the earlier attempt wrote.
         rejected: The rows that the target refused, with `_kafka` and the reason in `_error`; None if there are none.
         repeated: Whether an earlier attempt had written the batch, so that nothing was written now.
     """
@@ -133,7 +133,7 @@ def keep_rejected(_rows: DataFrame, _batch: BatchIdentity) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SinkContext:
-    """What sinks share.
+    """The parts that all sinks share.
 
     Attributes:
         spark: The session.
@@ -167,7 +167,7 @@ class Sink(Protocol):
             schema: The schema of the rows that will be written.
 
         Returns:
-            The statements that the first batch would make the sink issue.
+            The statements that the sink would issue for the first batch.
 
         Raises:
             SinkRefused: The target cannot take such rows, or cannot be reached.
@@ -196,16 +196,16 @@ class DeadLetters(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the checks say about a batch.
+    """The verdict of the checks on a batch.
 
     Attributes:
-        passed: Rows that go to the sink, those of `warn` included.
+        passed: Rows that go to the sink, including those of `warn`.
         dropped: Rows of `drop`.
         dead: Rows of `dead-letter`.
-        failed: Rows that failed by check name.
-        breakdown: By check name the failed rows by the values of its `by` columns, such as `carrier=UA`.
-        stop: Why the batch must not be written (`else: fail`); None to go on.
-        finding: Why the run ends with exit code 100 after the batch is written (`at-most`); None to go on.
+        failed: The number of failed rows by check name.
+        breakdown: By check name: the number of failed rows by value of its `by` columns, such as `carrier=UA`.
+        stop: Why the batch must not be written (`else: fail`); None to continue.
+        finding: Why the run ends with exit code 100 after the batch is written (`at-most`); None to continue.
     """
 
     passed: int
@@ -235,7 +235,7 @@ class QualityGate(Protocol):
         """The verdict on a batch's measures."""
 
     def passed(self, tagged: DataFrame) -> DataFrame:
-        """The rows for the sink, without FAILED unless a check of `warn` is to be kept."""
+        """The rows for the sink, without FAILED unless some check has `else: warn`."""
 
     def dead(self, tagged: DataFrame) -> DataFrame:
         """The rows for the dead letters, with FAILED."""

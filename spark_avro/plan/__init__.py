@@ -1,1 +1,1 @@
-"""Columns of Avro by the JVM: planned on the driver."""
+"""Columns of Avro: planned on the driver, computed by the JVM."""

@@ -1,9 +1,9 @@
-"""The plan of a column that decodes: one branch for each writer's schema, decoded by the JVM, checked byte for byte.
+"""The plan for decoding a column: one branch for each writer's schema, decoded by the JVM, checked byte for byte.
 
 Spark's `from_avro` accepts bytes left over, and in PERMISSIVE mode turns unreadable bytes into a struct of nulls. So:
 
-- A guard of fixed bytes follows the payload, and the writer's schema gets a field for it: unions that only these bytes
-  can be decoded by, because their other branches reach beyond the end. The reader has no such field and skips it.
+- A guard of fixed bytes follows the payload, and the writer's schema gets a field for it: unions that decode
+  only these bytes, because their other branches reach beyond the end. The reader has no such field and skips it.
 - If the reader's record has a field that is never null, a null in it means that the payload was broken. Otherwise a
   marker field is added to both schemas and left out of the result.
 
@@ -182,7 +182,7 @@ def _decoded_by_avro(payload: Column, plan: Decoding) -> tuple[Column, Column]:
 
 
 def _expected(payload: Column, plan: Decoding) -> Column:
-    """Whether the payload should have a value."""
+    """Whether the payload is expected to have a value."""
     if not plan.others:
         return payload.isNotNull()
     others = [F.lit(wire.prefix(schema_id)) for schema_id in plan.others]

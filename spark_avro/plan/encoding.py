@@ -1,4 +1,4 @@
-"""The column that encodes: the driver looks up or registers the schema and fits the column; the JVM encodes."""
+"""Encodes columns: the driver looks up or registers the schema and fits the column; the JVM encodes."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def to_confluent_avro(  # noqa: PLR0913 - independent settings, by name
 
     Raises:
         UnfitColumn: the column cannot be written with the schema without loss.
-        UnsupportedSchema: Spark cannot write the schema: a recursive one, a decimal of over 38 digits.
+        UnsupportedSchema: Spark cannot write the schema: it is recursive, or has a decimal of over 38 digits.
         IncompatibleSchema: the subject's compatibility level refuses the schema.
         RulesNotSupported: the schema has rules that a client must carry out.
         NoSubject, PlanError: arguments contradict each other, or a named subject or version does not exist.

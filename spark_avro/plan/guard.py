@@ -1,4 +1,4 @@
-"""The fields added to a schema and the bytes appended to a payload, so that a broken payload is detected."""
+"""The fields added to a schema and the bytes appended to a payload, which make a broken payload detectable."""
 
 from __future__ import annotations
 

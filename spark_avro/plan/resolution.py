@@ -52,7 +52,7 @@ class Resolved:
 
 
 def resolve(writer: Tree, reader: Tree, path: str = "") -> Resolved:
-    """The reader's tree, with the writer's logical type in each place whose bytes it describes better.
+    """The reader's tree, with the writer's logical type wherever that describes the bytes better.
 
     Raises:
         Unreadable: no record of the writer can be read, or Spark would read it as something else.

@@ -75,7 +75,7 @@ def select_versions(
     """Selects the versions of a subject or a topic's, and further ids; the reader's is the latest, or the first id's.
 
     Args:
-        registry: The registry's URL, the settings of a client of it, or such a client.
+        registry: The registry's URL, the settings of its client, or a client.
         schema_type: The type that all schemas must be of.
         subject: As in `from_confluent_avro`.
         topic: As in `from_confluent_avro`.
@@ -89,7 +89,7 @@ def select_versions(
 
     Raises:
         NoSubject: the registry does not have the subject.
-        PlanError: nothing is selected, or the registry has no schema of an id, or no version is this record.
+        PlanError: nothing is selected, or the registry has no schema of an id, or no version has this record.
         UnsupportedSchema: a schema is of another type.
         RulesNotSupported: all schemas, or the reader's, have rules that a client must carry out.
     """

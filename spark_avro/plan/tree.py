@@ -167,7 +167,7 @@ def is_nullable(schema: Tree) -> bool:
 
 
 def describe(schema: Tree) -> str:
-    """A type as a message calls it: its logical type, or kind and name."""
+    """The name of a type in messages: its logical type, or kind and name."""
     if isinstance(schema, list):
         return f"a union of {', '.join(map(describe, schema))}"
     if schema.get("logicalType") == "decimal":

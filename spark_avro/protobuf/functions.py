@@ -93,7 +93,7 @@ def from_confluent_protobuf(
 
     Args:
         column: Binary: magic byte, schema id, message indexes, payload.
-        registry: The registry's URL, the settings of a client of it, or such a client.
+        registry: The registry's URL, the settings of its client, or a client.
         subject: The subject whose versions are decoded; its latest is the reader's schema.
         topic: The same, for the subject `{topic}-value`, or `{topic}-key` with `is_key`.
         ids: Additional ids that are decoded; without subject and topic, the first is the reader's schema.
@@ -133,7 +133,7 @@ def to_confluent_protobuf(
 
     Args:
         column: Structs with the message's field names.
-        registry: The registry's URL, the settings of a client of it, or such a client.
+        registry: The registry's URL, the settings of its client, or a client.
         schema: The `.proto` text.
         subject: The subject to register under; by default it is named by the topic.
         topic: The topic that the column will be written to.

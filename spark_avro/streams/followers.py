@@ -1,4 +1,4 @@
-"""Plans of decoding that follow the registry: `refresh` makes them again with the newest versions."""
+"""Decoding plans that follow the registry: `refresh` makes them again with the newest versions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AUTO = "AUTO"
 
 
 class Plans(Protocol):
-    """Where the plan of a column comes from: a follower of the registry, or one plan for ever."""
+    """The source of a column's plan: a follower of the registry, or one fixed plan."""
 
     @property
     def plan(self) -> ColumnPlan:
@@ -46,7 +46,7 @@ class Plans(Protocol):
 
 @dataclass(slots=True)
 class RegistryFollower:
-    """What followers share: the last plan, and when the registry is read.
+    """The part that followers share: they keep the last plan, and read the registry to make a new one.
 
     Attributes:
         registry: As in `from_confluent_avro`.
@@ -98,7 +98,7 @@ class RegistryFollower:
         return self._plan
 
     def has(self, schema_id: int) -> bool:
-        """Whether the registry has a schema of an id, of whichever subject.
+        """Whether the registry has a schema of an id, in any subject.
 
         Raises:
             RegistryUnavailable: the registry does not answer.
@@ -123,7 +123,7 @@ class Follower(RegistryFollower):
         ids: Schema ids in addition to the subject's versions.
         schema_type: AVRO, JSON, PROTOBUF, or AUTO for the type of the subject's latest version.
         message: As in `from_confluent_protobuf`.
-        validate: Whether each JSON Schema message is validated.
+        validate: Whether to validate each JSON Schema message.
         reader_version: The version that records are read as, instead of the latest.
     """
 
@@ -159,7 +159,7 @@ class Follower(RegistryFollower):
         return version_type(client_of(self.registry), subject, why=why)
 
 
-#: Schema type -> what makes a follower's plan.
+#: Schema type -> the function that makes a follower's plan.
 _PLANS: Mapping[str, Callable[[Follower, Selection], ColumnPlan]] = {
     AVRO: lambda follower, selection: plan_decoding(selection, follower.fields),
     JSON: lambda follower, selection: plan_json(selection, validate=follower.validate),

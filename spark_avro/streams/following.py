@@ -36,10 +36,10 @@ class DecodedBatch:
     """A decoded batch.
 
     Attributes:
-        rows: The rows as `split` gives them, persisted.
+        rows: The rows as `split` returns them, persisted.
         counts: The numbers of rows.
         unknown: The ids that are not in the plan.
-        measured: The results of the aggregates that were asked for.
+        measured: The results of the requested aggregates.
     """
 
     rows: DataFrame
@@ -63,9 +63,9 @@ def decode_batch(
 
     Args:
         batch: The records.
-        plans: Where the plans of the columns come from. The first column's value is `decoded`, another one's
+        plans: The sources of the columns' plans. The first column's value is `decoded`, another one's
             `decoded_NAME`; `error` is that of the first column that has one, and `error_column` its name.
-        patience: How long an unreachable registry is waited for if the batch needs it.
+        patience: How long to wait for an unreachable registry that the batch needs.
         refresh: Whether versions that are registered after the first plan are read.
         measures: Further aggregates over the rows, by name.
         kept: The columns of the records that the rows have besides those of decoding; all if None.
@@ -130,7 +130,7 @@ def _decode(
 
 
 def patiently(ask: Callable[[], Any], patience: timedelta) -> Any:
-    """What a function returns that asks the registry; asked again with growing pauses while it does not answer.
+    """The result of a function that asks the registry; retries with growing pauses while it does not answer.
 
     Raises:
         RegistryUnavailable: the registry did not answer in this time.

@@ -24,11 +24,11 @@ _EXCEPTIONS = {
 def with_headers(
     original: Column, failure: Mapping[str, Column], form: str = "connect", *, masked: bool = False
 ) -> Column:
-    """A record's headers, and behind them those that say why it failed.
+    """A record's headers, followed by headers that say why it failed.
 
     Args:
         original: The record's headers, an array of structs of key and value; or NULL.
-        failure: By attribute of DeadLetter its value; a value that is NULL makes no header.
+        failure: Attribute of DeadLetter -> its value; a NULL value makes no header.
         form: One of FORMS.
         masked: Whether the letter has neither key, value nor original headers.
     """

@@ -38,7 +38,7 @@ def confluent_avro_udf(  # noqa: PLR0913 - each is a setting of its own, by name
 
     Args:
         column: Binary: magic byte, schema id, payload.
-        registry: The registry's URL, the settings of a client of it, or such a client.
+        registry: The registry's URL, the settings of its client, or a client.
         subject: As in `from_confluent_avro`.
         topic: As in `from_confluent_avro`.
         ids: As in `from_confluent_avro`.
@@ -50,7 +50,7 @@ def confluent_avro_udf(  # noqa: PLR0913 - each is a setting of its own, by name
         is_key: As in `from_confluent_avro`.
 
     Raises:
-        UnsupportedSchema: a recursive reader's schema without `as_json`, or a decimal with more than 38 digits.
+        UnsupportedSchema: the reader's schema is recursive, without `as_json`, or a decimal has more than 38 digits.
         NoSubject, PlanError, RulesNotSupported, RegistryUnavailable: as `from_confluent_avro`.
     """
     payload = messages(column)

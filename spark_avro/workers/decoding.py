@@ -184,7 +184,7 @@ class AvroMaker:
         return lambda message: decode(message, skip)
 
     def columns(self, writer: SentSchema, kind: pa.DataType) -> Read | None:
-        """The reader in columns for a writer's schema, if its payloads can be read so."""
+        """The reader in columns for a writer's schema, if its payloads can be read in columns."""
         from spark_avro.columns import column_reader  # noqa: PLC0415 - the driver has no use for it
 
         plan = self._plan(writer)
@@ -301,7 +301,7 @@ class ProtobufMaker:
         return decode
 
     def columns(self, writer: SentSchema, kind: pa.DataType) -> Read | None:  # noqa: ARG002 - as above
-        """The reader in columns, if payloads can be read so."""
+        """The reader in columns, if payloads can be read in columns."""
         from spark_avro.columns.protobuf import behind_indexes, message_reader  # noqa: PLC0415
         from spark_avro.protobuf.types import message_class  # noqa: PLC0415
 

@@ -37,7 +37,7 @@ class Endpoints(PlainEndpoints):
     """All requests to a registry, as flows; answers that cannot change are cached.
 
     Attributes:
-        explain: Whether a refused registration is to come with the registry's explanations (`?explain=true`).
+        explain: Whether to request the registry's explanations of a refused registration (`?explain=true`).
     """
 
     explain = False
@@ -216,13 +216,13 @@ class Endpoints(PlainEndpoints):
         return latest
 
     def delete_subject(self, subject: str, *, permanent: bool = False) -> Flow[list[int]]:
-        """Deletes all versions of a subject and returns their numbers; `permanent` needs a soft delete before."""
+        """Deletes all versions of a subject and returns their numbers; `permanent` needs an earlier soft delete."""
         answer: list[int] = yield from self._call("DELETE", path("subjects", subject), {"permanent": permanent})
         self._forget(subject)
         return answer
 
     def delete_version(self, subject: str, version: int | str, *, permanent: bool = False) -> Flow[int]:
-        """Deletes a version of a subject and returns its number; `permanent` needs a soft delete before."""
+        """Deletes a version of a subject and returns its number; `permanent` needs an earlier soft delete."""
         answer: int = yield from self._call(
             "DELETE", path("subjects", subject, "versions", version), {"permanent": permanent}
         )

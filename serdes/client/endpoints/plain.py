@@ -167,19 +167,19 @@ class PlainEndpoints:
         return answer
 
     def add_access_rules(self, rules: Sequence[Mapping[str, str]]) -> Flow[list[dict[str, str]]]:
-        """Adds access rules at once, and gives their canonical form."""
+        """Adds access rules in one request, and returns their canonical form."""
         answer: list[dict[str, str]] = yield from self._call("POST", _RULES, body=rules)
         return answer
 
     def remove_access_rules(self, rules: Sequence[Mapping[str, str]]) -> Flow[list[dict[str, str]]]:
-        """Removes access rules at once; returns those that existed."""
+        """Removes access rules in one request; returns the rules that existed."""
         answer: list[dict[str, str]] = yield from self._call("DELETE", _RULES, body=rules)
         return answer
 
     def replace_access_rules(
         self, rules: Sequence[Mapping[str, str]], *, dry_run: bool = False
     ) -> Flow[dict[str, list[dict[str, str]]]]:
-        """Puts access rules in the place of all, at once, and gives those `added` and `removed`."""
+        """Replaces all access rules in one request, and returns the rules `added` and `removed`."""
         answer: dict[str, list[dict[str, str]]] = yield from self._call("PUT", _RULES, {"dryRun": dry_run}, rules)
         return answer
 

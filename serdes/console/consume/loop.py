@@ -65,7 +65,7 @@ class Showing:
 
     Attributes:
         line: Makes a line of a record; raises Undecodable.
-        skip: Go on after a record that cannot be decoded.
+        skip: Continue after a record that cannot be decoded.
         dead_letter: Receives such records; the tool then continues.
         fail_if_empty: Whether to fail if there are no records.
         quiet: Do not write the count of records.

@@ -153,7 +153,7 @@ def _run(
 
 
 def _group(options: argparse.Namespace, kafka: dict[str, str]) -> tuple[str | None, str]:
-    """The group, which a flag and a property may both name, and where to begin if it has no offset."""
+    """The group from the flag or the property, and where to begin if it has no offset."""
     named = {name for name in (options.group, kafka.pop("group.id", None)) if name is not None}
     if len(named) > 1:
         raise ConfigError("--group", f"names another group than group.id: {', '.join(sorted(named))}")

@@ -1,4 +1,4 @@
-"""Fields of Protobuf messages in columns: what a field has read of each row, and the array that it becomes."""
+"""Fields of Protobuf messages in columns: the values that a field has read of each row, and their array."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ MakeMessage = Callable[[Descriptor, pa.DataType], Read]
 
 
 class Cells(ABC):
-    """What a field has read of each row so far."""
+    """The values that a field has read of each row so far."""
 
     @abstractmethod
     def take(self, tag: int, which: Longs, inside: Rows) -> None:
-        """Read the field of some rows, which are behind the tag; `which` has their indices."""
+        """Read the field of some rows, whose positions are after the tag; `which` has the rows' indices."""
 
     @abstractmethod
     def finish(self, rows: Rows) -> pa.Array:
@@ -69,7 +69,7 @@ def field_of(field: FieldDescriptor, kind: pa.DataType, make: MakeMessage) -> Fi
 
 
 class _Presence:
-    """Whether a field is set in each row: a field of a oneof is unset by another one."""
+    """Whether a field is set in each row: setting another field of the same oneof unsets it."""
 
     def __init__(self, field: FieldDescriptor, size: int, cases: dict[str, Longs]) -> None:
         self._number = field.number
@@ -86,7 +86,7 @@ class _Presence:
 
 
 class _Singular(Field):
-    """A field with one value, of which the last one on the wire counts."""
+    """A field with one value: the last one on the wire counts."""
 
     def __init__(self, field: FieldDescriptor, kind: pa.DataType, make: MakeMessage) -> None:
         self._field = field
@@ -197,7 +197,7 @@ class _Repeated(Field):
 
 
 class _Map(_Repeated):
-    """A field of key and value; a map with a key twice, whose last value counts, is read row by row."""
+    """A map field; a map with a duplicate key, whose last value counts, is read row by row."""
 
     def __init__(self, field: FieldDescriptor, kind: pa.DataType, make: MakeMessage) -> None:
         entries = pa.list_(pa.struct([kind.key_field, kind.item_field]))
@@ -270,7 +270,7 @@ def _packed(scalar_: Scalar, rows: Rows) -> Places:
     inside = Rows(rows.buffer, start[which], end[which])
     find = find_varints if scalar_.width is None else find_of_width(scalar_.width)
     places = find(inside, counts[which])
-    # Rows whose last value is cut off, and those without values that have bytes.
+    # Rows whose last value is cut off, and rows that have bytes but no values.
     left = length > 0
     left[which] = inside.broken | (inside.at != inside.end)
     rows.mark_broken(left)

@@ -21,9 +21,9 @@ _END = 0
 _LOWEST = 8
 #: Field numbers have 29 bits and wire types 3.
 _BEYOND = 1 << 32
-#: Above these bounds, the decoder of single messages says what is wrong with message indexes.
+#: If message indexes exceed these bounds, the decoder of single messages reports the error.
 _MOST_INDEXES, _LARGEST_INDEX, _INDEX_BYTES = 16, 2**31 - 1, 5
-#: The passes over all fields: rows whose fields are in an order that takes more are read one by one.
+#: The most passes over all fields; rows whose order of fields needs more are read one by one.
 _PASSES = 8
 
 
@@ -40,7 +40,7 @@ def message_reader(message: Descriptor, kind: pa.DataType) -> Read | None:
 
 
 def behind_indexes(read: Read) -> Read:
-    """Reads what `read` reads, behind the message indexes of the Confluent format, which do not choose the message."""
+    """As `read`, but skips the message indexes of the Confluent format first; they do not choose the message."""
 
     def read_message(rows: Rows) -> pa.Array:
         left = _index(rows)
@@ -116,7 +116,7 @@ def _take(rows: Rows, tags: Longs, tag: int, cells: Cells) -> None:
         if not len(which):
             return
         if turn and len(which) < part.FEW + turn // 4:
-            # A turn takes its time even for few rows.
+            # A turn has a fixed cost, even for few rows.
             _leave(rows, tags, which)
             return
         if len(which) == len(rows):
@@ -131,7 +131,7 @@ def _take(rows: Rows, tags: Longs, tag: int, cells: Cells) -> None:
 
 
 def _skip_unknown(rows: Rows, tags: Longs, field_tags: Longs) -> None:
-    """Skip the next field of each row that has a field which the message does not have, until all have none."""
+    """Skip each row's next fields as long as the message does not have them."""
     for _ in range(_PASSES):
         which = np.flatnonzero((tags != _END) & ~np.isin(tags, field_tags))
         if not len(which):

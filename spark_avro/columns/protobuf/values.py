@@ -1,7 +1,7 @@
 """Single Protobuf values in all rows: how each field type is read from the wire, and its Arrow array.
 
-Rules are those of the Protobuf encoding (protobuf.dev, "Encoding"). A value that needs care, such as an unknown number
-of an enum, makes its row broken, and the decoder of single messages reads it.
+The rules are those of the Protobuf encoding (protobuf.dev, "Encoding"). A value that needs care, such as an unknown
+enum number, makes its row broken, and the decoder of single messages reads it.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def _texts(rows: Rows, values: Content) -> pa.Array:
 
 def _names(enum: EnumDescriptor) -> Callable[[Rows, Any], pa.Array]:
     """Makes the names of an enum's numbers; a row with another number is broken."""
-    # Of several names for a number, the first is the one that the runtime gives.
+    # If a number has several names, the runtime returns the first.
     by_number = {number: value.name for number, value in enum.values_by_number.items()}
     numbers = np.array(sorted(by_number), np.int32)
     names = pa.array([by_number[number] for number in sorted(by_number)], pa.string())

@@ -1,1 +1,1 @@
-"""The pipeline file: YAML with positions, one table of settings, and what is checked without Spark."""
+"""The pipeline file: YAML with positions, one table of settings, and the checks that need no Spark."""

@@ -44,7 +44,7 @@ class ListOf(Kind):
 
 @dataclass(frozen=True)
 class MapOf(Kind):
-    """A mapping whose keys are names of the user's; `key` reads them, such as paths of fields."""
+    """A mapping with keys that the user chooses, such as field paths; `key` reads them."""
 
     item: Kind
     key: Kind | None = None
@@ -77,7 +77,7 @@ class MapOf(Kind):
 
 @dataclass(frozen=True)
 class Either(Kind):
-    """One of several kinds, told apart by the node's shape: the first that takes it."""
+    """One of several kinds: the first that takes the node's shape."""
 
     kinds: tuple[Kind, ...]
 
@@ -104,6 +104,6 @@ def either(*kinds: Kind) -> Either:
 
 
 def properties() -> MapOf:
-    """Properties of another program by their own names, such as those of Kafka's clients."""
+    """Properties of another program under its own names, such as Kafka client properties."""
     boolean = Scalar("true or false", lambda value: str(value).lower(), {"type": "boolean"}, (bool,))
     return MapOf(either(text(), boolean))

@@ -11,15 +11,15 @@ _PART = re.compile(r"`((?:[^`]|``)+)`|([^.`\[\]\s]+)")
 
 
 class PathError(ValueError):
-    """A text that is no path of a field."""
+    """The text is not a field path."""
 
 
 @dataclass(frozen=True, slots=True)
 class FieldPath:
-    """A path of a field: its parts, and where it stands in the file.
+    """A field path: its parts, and its position in the file.
 
     Attributes:
-        parts: The names, outermost first; arrays on the way are passed through, so that all their items are meant.
+        parts: The names, outermost first; a path through an array means all its items.
         place: The position in the file.
         setting: The path of the setting, for messages.
     """
@@ -33,10 +33,10 @@ class FieldPath:
 
 
 def parse_path(text: str) -> tuple[str, ...]:
-    """The parts of a path; `[]` behind a name may show that it is an array.
+    """The parts of a path; `[]` after a name is optional and marks an array.
 
     Raises:
-        PathError: the text is no path.
+        PathError: the text is not a field path.
     """
     parts: list[str] = []
     rest = text.strip()
@@ -54,5 +54,5 @@ def parse_path(text: str) -> tuple[str, ...]:
 
 
 def quoted(parts: tuple[str, ...]) -> str:
-    """A path as SQL text: names with other characters than letters, digits and `_` in backquotes."""
+    """A path as SQL text; names with characters other than letters, digits and `_` are in backquotes."""
     return ".".join(part if re.fullmatch(r"[A-Za-z_]\w*", part) else f"`{part.replace('`', '``')}`" for part in parts)

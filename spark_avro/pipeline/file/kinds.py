@@ -1,4 +1,4 @@
-"""The kinds of single values in settings: each reads a node, and says in JSON Schema and in words what it takes."""
+"""The kinds of single values in settings: each reads a node, and describes its values in JSON Schema and in words."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from spark_avro.pipeline.file.sql_text import Sql, SqlRole, syntax_error
 
 
 class Broken:
-    """The value of a setting that has a finding, or whose placeholder is unresolved: nothing is checked against it."""
+    """Stands for the value of a setting with a finding or an unresolved placeholder; later checks skip it."""
 
     __slots__ = ()
 
@@ -58,7 +58,7 @@ class Kind(ABC):
         """The kind in JSON Schema."""
 
     def wrong(self, node: Node, reading: Reading, path: str) -> Broken:
-        """Report that the node has another shape."""
+        """Report that the node has the wrong shape."""
         return reading.report(node.place, path, f"must be {self.words}, not {shown(node, path)}")
 
 
@@ -74,7 +74,7 @@ def shown(node: Node, path: str) -> str:
 
 
 class ScalarKind(Kind):
-    """What a setting of one value takes; by default any value but null."""
+    """A kind of single value; by default any value except null."""
 
     def takes(self, node: Node) -> bool:
         return isinstance(node, ScalarNode) and node.value is not None
@@ -87,10 +87,10 @@ class ScalarKind(Kind):
 
     @abstractmethod
     def read_scalar(self, node: ScalarNode, reading: Reading, path: str) -> Any:
-        """The value of a node that this kind takes, whose placeholders are resolved; BROKEN after a finding."""
+        """The value of a node with this kind's shape and resolved placeholders; BROKEN after a finding."""
 
 
-#: What stands for a value that is not in the file.
+#: The JSON Schema of a placeholder for a value that is not in the file.
 _PLACEHOLDER = {"type": "string", "pattern": r"\$\{"}
 
 
@@ -99,7 +99,7 @@ class Scalar(ScalarKind):
     """A scalar that a function converts; the function raises ValueError with the problem.
 
     Attributes:
-        label: What it is, for `words`.
+        label: The kind in words, for `words`.
         convert: From the YAML value to the value.
         schema: The kind in JSON Schema.
         types: The types of YAML values that have this shape.
@@ -220,7 +220,7 @@ def instant() -> Scalar:
 
 
 def choice(*words: str) -> Scalar:
-    """One of some words."""
+    """One of a fixed set of words."""
 
     def convert(value: Any) -> str:
         if str(value) not in words:

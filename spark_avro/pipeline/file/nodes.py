@@ -79,7 +79,7 @@ def read_documents(text: str, file: str, *, lenient: bool = False) -> list[Node]
         lenient: Whether a placeholder without a value becomes UNRESOLVED instead of a finding.
 
     Raises:
-        PipelineError: the text is no YAML, has duplicate keys, or a placeholder has no value.
+        PipelineError: the text is not YAML, has duplicate keys, or a placeholder has no value.
     """
     reader = _Reader(file, text.splitlines(), lenient=lenient)
     try:
@@ -99,7 +99,7 @@ def read_documents(text: str, file: str, *, lenient: bool = False) -> list[Node]
 
 
 def scalar_node(text: str, place: Place, *, lenient: bool = False) -> Node:
-    """The node of a YAML text that stands on the command line; every part of it has the place of the option.
+    """The node of a YAML text from the command line; every part of it has the place of the option.
 
     Raises:
         PipelineError: as `read_documents`.
@@ -178,7 +178,7 @@ class _Reader:
         return ScalarNode(place, value, raw, within)
 
     def offsets(self, node: yaml.ScalarNode, place: Place) -> Callable[[int], Place]:
-        """From an offset in a scalar's text to its place: exact for scalars of one line and for blocks with `|`."""
+        """A function from an offset in a scalar's text to its place; exact for one-line scalars and blocks with `|`."""
         if node.style == "|":
             return lambda offset: self.in_block(node, offset)
         if node.start_mark.line != node.end_mark.line or node.style == ">":

@@ -1,4 +1,4 @@
-"""Positions in a pipeline file, and what is wrong at them."""
+"""Positions in a pipeline file, and the errors found there."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Place:
         return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
 
 
-#: The place of a value that stands in no file, such as a default.
+#: The place of a value that is not in a file, such as a default.
 NOWHERE = Place("pipeline")
 
 
@@ -38,7 +38,7 @@ class Finding:
 
 
 class PipelineError(Failure, ValueError):
-    """Errors of a pipeline file, or of what it names; the text has one line for each.
+    """Errors in a pipeline file or in something that it names; the text has one line for each.
 
     Attributes:
         findings: The errors in the order of the file.
@@ -55,7 +55,7 @@ def error_at(place: Place, path: str, problem: str) -> PipelineError:
 
 
 def did_you_mean(word: str, words: Iterable[str]) -> str:
-    """`; did you mean WORD?` for the nearest word, or the list of words if none is near and they are few."""
+    """`; did you mean WORD?` for the nearest word, or the list of words if none is near and the list is short."""
     candidates = list(words)
     lower = {candidate.lower(): candidate for candidate in candidates}
     near = difflib.get_close_matches(word.lower(), lower, n=1)

@@ -1,4 +1,4 @@
-"""What happens to new versions, to errors, and to rows that fail a check."""
+"""The policies for new versions, for errors, and for rows that fail a check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From files to pipelines: includes merged, `--set` applied, every setting checked, all findings at once."""
+"""Reads pipelines from files: merges includes, applies `--set`, checks all settings, reports all findings at once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def read_pipelines(path: str | Path, *, overrides: Sequence[str] = (), lenient: 
 
     Args:
         path: The file.
-        overrides: Settings over the file's, as `source.start=latest`.
+        overrides: Settings that override the file's, as `source.start=latest`.
         lenient: Whether placeholders without a value are accepted; for `lint`.
 
     Raises:
@@ -44,10 +44,10 @@ def read_pipelines(path: str | Path, *, overrides: Sequence[str] = (), lenient: 
 
 
 def read_pipeline(path: str | Path, *, name: str | None = None, overrides: Sequence[str] = ()) -> Pipeline:
-    """The pipeline of a file; of several, the one of this name.
+    """The pipeline of a file; if the file has several, the one with this name.
 
     Raises:
-        PipelineError: as `read_pipelines`, or the file has several pipelines or none of this name.
+        PipelineError: as `read_pipelines`, or `name` is None and the file has several, or none has this name.
     """
     pipelines = read_pipelines(path, overrides=overrides)
     if name is None and len(pipelines) == 1:
@@ -71,7 +71,7 @@ def _documents(path: Path, *, lenient: bool) -> list[Node]:
 
 
 def _with_includes(document: MapNode, inside: tuple[Path, ...], *, lenient: bool) -> MapNode:
-    """The document over the files that it includes, each relative to the file that names it."""
+    """The document merged over the files that it includes; paths are relative to the file that names them."""
     entry = document.entries.get("include")
     if entry is None:
         return document
@@ -96,7 +96,7 @@ def _with_includes(document: MapNode, inside: tuple[Path, ...], *, lenient: bool
 
 
 def _merged(under: MapNode, over: MapNode) -> MapNode:
-    """Two mappings as one; mappings in both are merged, and of other values the second wins."""
+    """Merge two mappings: mappings in both are merged, and for other values the second wins."""
     entries = dict(under.entries)
     for key, entry in over.entries.items():
         below = entries.get(key)
@@ -120,7 +120,7 @@ _WITH_DOTS = frozenset({"kafka", "spark", "options", "properties"})
 
 
 def _set(parent: Node, name: str, value: Node, place: Place, *, in_properties: bool = False) -> MapNode:
-    """A mapping with the value at a path; mappings on the way are made, items of lists are named by number."""
+    """The mapping with a value set at a path; creates missing mappings on the path; list items are named by number."""
     assert isinstance(parent, MapNode)
     first, dot, rest = name.partition(".")
     if not dot or in_properties:

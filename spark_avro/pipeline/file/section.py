@@ -24,7 +24,7 @@ class Setting:
         kind: What the setting takes.
         help: One sentence for the reference.
         required: Whether it has to be given.
-        default: What it is if it is not given, in words; None for nothing.
+        default: The default in words; None if there is none.
     """
 
     name: str
@@ -51,7 +51,7 @@ def setting(
         help: One sentence for the reference.
         name: The name in the file; by default, the field's with `-` for `_`.
         default: The value if it is not given; without it, the setting is required.
-        shown_default: The default in the reference, if its own text does not say it.
+        shown_default: The default in the reference, if its own text is not clear.
         secret: Whether the value may hold secrets, and stays out of the section's repr.
     """
     metadata = {_KEY: (name, kind, help, shown_default)}
@@ -120,7 +120,7 @@ def _shown(default: Any) -> str | None:
 
 @dataclass(frozen=True)
 class Nested(Kind):
-    """A section. With `short`, a value that is no mapping stands for a section with this setting alone."""
+    """A section. With `short`, a value that is not a mapping is the value of this one setting."""
 
     section: type[Section]
     short: str | None = None
@@ -160,7 +160,7 @@ class Nested(Kind):
 
 @dataclass(frozen=True)
 class Wrapped(Kind):
-    """A section of one setting, which stands in the file without its name: `where: delay > 15`."""
+    """A section of one setting, whose value is written without the setting's name: `where: delay > 15`."""
 
     section: type[Section]
 
@@ -188,7 +188,7 @@ class Wrapped(Kind):
 
 @dataclass(frozen=True)
 class OneKey(Kind):
-    """A mapping with exactly one of several keys, which says what its value is: `files: {..}` or `kafka: {..}`."""
+    """A mapping with exactly one of several keys; the key says what the value is: `files: {..}` or `kafka: {..}`."""
 
     kinds: Mapping[str, Kind]
 
@@ -227,7 +227,7 @@ class OneKey(Kind):
 def read_section(
     section: type[S], node: MapNode, reading: Reading, path: str, *, but: frozenset[str] = frozenset()
 ) -> Any:
-    """The section of a mapping, all its settings checked; BROKEN after findings.
+    """The section of a mapping, with all settings checked; BROKEN after findings.
 
     Args:
         section: The dataclass.
@@ -258,7 +258,7 @@ def read_section(
 
 
 def _misspelt(name: str, node: MapNode, rows: Mapping[str, Setting]) -> bool:
-    """Whether an unknown key stands for a required setting: one finding is enough."""
+    """Whether an unknown key is probably a misspelt required setting, so that one finding is enough."""
     unknown = [key for key in node.entries if key not in rows]
     return any(did_you_mean(key, rows) == f"; did you mean {name}?" for key in unknown)
 

@@ -1,4 +1,4 @@
-"""The sinks of a pipeline: what each takes. What each does is in `spark_avro/pipeline/sinks/`."""
+"""The settings of a pipeline's sinks; the sinks themselves are in `spark_avro/pipeline/sinks/`."""
 
 from __future__ import annotations
 
@@ -203,10 +203,10 @@ SINK = OneKey(SINKS)
 
 
 def repeats(sink: SinkSpec) -> bool:
-    """Whether a batch that is repeated after a crash is there twice."""
+    """Whether the target has a batch twice if the batch is repeated after a crash."""
     return isinstance(sink, JdbcSink) or (isinstance(sink, KafkaSink) and sink.delivery == "at-least-once")
 
 
 def unrepeatable(sinks: Iterable[SinkSpec]) -> list[SinkSpec]:
-    """The sinks that cannot stand beside others: a crash between two sinks repeats the first."""
+    """The sinks that cannot be combined with others: a crash between two sinks repeats the first one's batch."""
     return [sink for sink in sinks if repeats(sink)]

@@ -1,4 +1,4 @@
-"""SQL in a pipeline file: its text and place, and the errors that can be told without Spark's parser."""
+"""SQL in a pipeline file: its text and place, and the errors that can be found without Spark's parser."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ _NAMES = {"'": "text", '"': "text", "`": "name", "/*": "comment"}
 
 
 def syntax_error(sql: str) -> tuple[int, str] | None:
-    """The first error of an SQL text that shows without a parser: its offset and the problem; None if there is none.
+    """The first error in an SQL text that can be found without a parser: offset and problem; None if there is none.
 
-    These are: nothing but blanks, a text, name or comment that does not end, brackets that do not match, a semicolon.
+    Such errors are: only blanks; a text, name or comment that does not end; brackets that do not match; a semicolon.
     """
     if not sql.strip():
         return 0, "must not be empty"

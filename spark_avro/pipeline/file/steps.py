@@ -1,4 +1,4 @@
-"""The steps of a pipeline: what each takes. What each does is in `spark_avro/pipeline/steps/`."""
+"""The settings of a pipeline's steps; the steps themselves are in `spark_avro/pipeline/steps/`."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What becomes of records that cannot be processed: the dead letters of a pipeline, and when it stops instead."""
+"""Handles records that cannot be processed: the dead letters of a pipeline, and when it stops instead."""

@@ -1,4 +1,4 @@
-"""Finds the records that make a step raise: the batch's offsets are halved until each fault stands alone."""
+"""Finds the records that make a step raise: it halves the batch's offsets until each faulty record is alone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Steps = Callable[[DataFrame], DataFrame]
 
 
 class TooManyFaults(Exception):
-    """So many records make the steps raise that they are not searched for one by one."""
+    """Too many records make the steps raise to search for each of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def find_faults(
 
     Raises:
         TooManyFaults: the search would take more jobs.
-        PySparkException: the steps raise for no record, or because they do not fit the columns.
+        PySparkException: the steps raise although no single record is at fault, or they do not fit the columns.
     """
     faults: list[Fault] = []
     jobs = 0
@@ -64,14 +64,14 @@ def find_faults(
         halves = (replace(part, end=middle), replace(part, start=middle))
         broken = [(half, error) for half in halves if (error := _error(records, steps, half)) is not None]
         if not broken:
-            # The fault is of the records together, such as an overflow of a sum.
+            # The records fail only together, for instance because a sum overflows.
             raise error
         waiting += broken
     return faults
 
 
 def without(records: DataFrame, faults: Sequence[Fault]) -> DataFrame:
-    """The records that are no faults."""
+    """The records without the faulty ones."""
     return records if not faults else records.where(~_is_one_of(faults))
 
 

@@ -35,7 +35,7 @@ class ErrorLimit:
         Args:
             dead: The batch's rows that would become dead letters.
             rows: All of its rows.
-            before: Dead letters of the batch that were asked about before.
+            before: The batch's dead letters that an earlier call checked.
         """
         if isinstance(self.at_most, PerHour):
             while self._batches and self._batches[0][0] <= self.clock() - _HOUR:

@@ -1,4 +1,4 @@
-"""`errors.retry`: retries after errors that may pass, such as a time-out or a deadlock, never after faulty data."""
+"""`errors.retry`: retries after temporary errors, such as a time-out or a deadlock, never after faulty data."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _Result = TypeVar("_Result")
 
 #: Seconds before the second try; later pauses are twice as long each.
 _FIRST_PAUSE = 0.2
-#: The beginnings of SQLSTATEs that may pass: no connection, conflicts and deadlocks, no resources, a server that stops.
+#: Prefixes of the SQLSTATEs of temporary errors: no connection, conflict or deadlock, no resources, server stops.
 _SQL_STATES = ("08", "40001", "40P01", "53", "55P03", "57P0")
 #: SQLite has no SQLSTATE.
 _SQLITE = ("database is locked", "database table is locked")
-#: Classes of Java's exceptions that may pass.
+#: Java's exception classes of temporary errors.
 _JAVA = (
     "org.apache.kafka.common.errors.TimeoutException",
     "org.apache.kafka.common.errors.RetriableException",
@@ -35,15 +35,15 @@ _JAVA = (
 
 
 def retried(action: Callable[[], _Result], retry: Retry, sleep: Callable[[float], None] = time.sleep) -> _Result:
-    """The result of an action, which is retried with growing pauses while its error may pass.
+    """The result of an action; retries it with growing pauses as long as its errors are temporary.
 
     Args:
-        action: What is done; it is safe to do it again.
+        action: The function to call; it must be safe to call it again.
         retry: How long to try again.
         sleep: Waits for a number of seconds.
 
     Raises:
-        Exception: the action's, if it does not pass or the time is over.
+        Exception: the action's error, if it is not temporary or the time is over.
     """
     end = time.monotonic() + retry.total.total_seconds()
     pause = _FIRST_PAUSE
@@ -59,7 +59,7 @@ def retried(action: Callable[[], _Result], retry: Retry, sleep: Callable[[float]
 
 
 def may_pass(error: BaseException) -> bool:
-    """Whether an error may be gone at the next try."""
+    """Whether an error is temporary: the next try may succeed."""
     return any(_may_pass(cause) for cause in _causes(error))
 
 
@@ -76,7 +76,7 @@ def _may_pass(error: BaseException) -> bool:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """An error, what it was raised from, and the driver's error within one of SQLAlchemy."""
+    """An error, its causes, and the driver's errors inside SQLAlchemy's."""
     cause: BaseException | None = error
     while cause is not None:
         yield cause

@@ -7,7 +7,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from spark_avro.pipeline.ports import FAILED, POSITION, REASON
 
-#: What identifies a record.
+#: The fields that identify a record.
 PLACE = ["topic", "partition", "offset"]
 #: Columns of the source that a letter keeps.
 _ORIGINAL = ["key", "value", "headers", "timestamp"]
@@ -22,7 +22,7 @@ def rejected(rows: DataFrame, stage: str, reason: Column | None = None) -> DataF
         reason: The reason; by default the column REASON.
     """
     position = [F.col(f"{POSITION}.{name}").alias(name) for name in PLACE]
-    # Sinks tell rejected rows by their places alone.
+    # Sinks identify rejected rows only by their places.
     has_id = "schema_id" in rows.schema[POSITION].dataType.names
     schema_id = F.col(f"{POSITION}.schema_id") if has_id else F.lit(None)
     said = {

@@ -25,11 +25,11 @@ _SECONDS = 30.0
 
 @dataclass(slots=True)
 class LettersTopic:
-    """Writes dead letters to a topic: at least once, as a batch that is repeated after a crash writes them again.
+    """Writes dead letters to a topic, at least once: a batch that is repeated after a crash writes them again.
 
     Attributes:
         pipeline: The pipeline's name, for the header `connector.name`.
-        topic: The topic; it is made if it does not exist.
+        topic: The topic; it is created if it does not exist.
         kafka: The Kafka client's properties by Java's names.
         sources: The topics that the pipeline reads.
         form: The form of the headers: connect, streams or spring.
@@ -120,7 +120,7 @@ class LettersTopic:
         return letters.select(key.alias("key"), value.alias("value"), headers.alias("headers"))
 
     def _reason(self, reason: Column) -> Column:
-        """The reason; of masked letters its first line: others may show the row, such as PostgreSQL's DETAIL."""
+        """The reason; for masked letters only its first line: the others, as PostgreSQL's DETAIL, may show the row."""
         return F.substring_index(reason, "\n", 1) if self.masked else reason
 
     def close(self) -> None:

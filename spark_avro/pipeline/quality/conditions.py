@@ -53,7 +53,7 @@ def _not_null(check: Check, rows: DataFrame) -> Column | None:
 
 
 def _unique(check: Check, rows: DataFrame) -> Column | None:
-    """The first row of a key passes. A key with NULL is none, so its rows fail, as for a primary key."""
+    """The first row of each key passes. Rows with a NULL in the key fail, as for a primary key."""
     if check.unique is None:
         return None
     same = Window.partitionBy(*columns(check.unique.key, rows)).orderBy(*_ORDER)

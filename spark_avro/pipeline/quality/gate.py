@@ -23,10 +23,10 @@ log = logging.getLogger(__name__)
 
 WARN, DROP, DEAD_LETTER, FAIL = "warn", "drop", "dead-letter", "fail"
 
-#: Names of measures; those of checks have the check's number behind them.
+#: Names of measures; the name of a check's measure ends with the check's number.
 _ROWS, _DROPPED, _DEAD = "rows", "dropped", "dead"
 _FAILED, _EXAMPLE, _BY = "failed", "example", "by"
-#: Values of `by` columns that are counted for each check; the rest is counted together.
+#: How many values of its `by` columns are counted one by one for each check; the rest is counted together.
 _MOST_VALUES = 100
 OTHERS = "others"
 
@@ -161,7 +161,7 @@ def _words(check: Check, count: int, rows: int, example: Any) -> str:
 
 
 def _breakdown(values: Sequence[str]) -> Mapping[str, int]:
-    """How many rows failed by the values of columns, such as `carrier=UA`; the most frequent ones by name."""
+    """How many rows failed for each value of some columns, such as `carrier=UA`; only frequent values have a name."""
     counts = Counter(values)
     named = {_label(value): count for value, count in counts.most_common(_MOST_VALUES)}
     rest = len(values) - sum(named.values())

@@ -40,7 +40,7 @@ def mark_repeats(rows: DataFrame, check: Check, state: State, mark: str) -> Data
 
 
 def _recent(keys: DataFrame, unique: Unique) -> DataFrame:
-    """The last time of each key, without those that no later row can be compared with."""
+    """The last time of each key, without keys that are too old to matter for a later row."""
     last = keys.groupBy(_KEY).agg(F.max(_TIME).alias(_TIME))
     newest = last.agg(F.max(_TIME).alias("newest_"))
     recent = F.col(_TIME) >= F.col("newest_") - _interval(unique)

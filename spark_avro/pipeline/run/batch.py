@@ -29,7 +29,7 @@ from spark_avro.streams.following import DecodedBatch, decode_batch
 
 log = logging.getLogger(__name__)
 
-#: The most ids of a pipeline's plan by which records are counted.
+#: The most schema ids of a pipeline's plan for which records are counted.
 _COUNTED_IDS = 50
 _ROWS, _NEWEST, _UNREADABLE, _ID = "rows_", "newest_", "unreadable_", "id_"
 
@@ -40,7 +40,7 @@ class BatchStopped(Failure):
 
 @dataclass(frozen=True, slots=True)
 class _Failed:
-    """Rows that failed, with stage and reason; `is_of_records` if each is a whole record, not one of its rows."""
+    """Rows that failed, with stage and reason; `is_of_records` is true if each is a whole record."""
 
     frame: DataFrame
     rows: int
@@ -49,7 +49,7 @@ class _Failed:
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """What a sink did, and how many rows it refused."""
+    """A sink's result, and how many rows it refused."""
 
     result: SinkResult
     refused: int
@@ -60,7 +60,7 @@ class BatchRunner:
     """Runs batches; a batch is done when `run` returns, and has to be run again if it raises.
 
     Attributes:
-        prepared: The pipeline, whose sinks have looked at their targets.
+        prepared: The pipeline; its sinks have checked their targets.
         findings: Why the run ends with exit code 100 although its batches are written.
     """
 
@@ -81,7 +81,7 @@ class BatchRunner:
         Args:
             records: The records of the source.
             batch: Its identity.
-            state: What steps remember between batches.
+            state: The rows that steps remember between batches.
 
         Raises:
             BrokenRecord: a record cannot be decoded, and errors.tolerance is none.
@@ -92,7 +92,7 @@ class BatchRunner:
             RowsMissing: the counts do not add up.
         """
         started = time.monotonic()
-        # What the broker deletes after the batch was read is no loss.
+        # Records that the broker deletes after the batch was read are not lost.
         lost = self.opened.source.lost(batch.ranges)
         decoded = self._decode(records)
         try:
@@ -124,7 +124,7 @@ class BatchRunner:
         )
 
     def _id_counts(self) -> dict[str, Column]:
-        """The counts of records by the ids of the plan as it was at the batch before."""
+        """The counts of records by schema id, for the ids in the plan of the previous batch."""
         ids = self.opened.source.plans["value"].plan.ids[:_COUNTED_IDS]
         return {f"{_ID}{number}": F.count_if(F.col(f"{POSITION}.schema_id") == number) for number in ids}
 
@@ -205,7 +205,7 @@ class BatchRunner:
         return _Written(result, refused)
 
     def _failures(self, stepped: Stepped, decoded: DecodedBatch) -> list[_Failed]:
-        """The rows that failed before the sinks, by what refused them."""
+        """The rows that failed before the sinks, grouped by the part that refused them."""
         failed: list[_Failed] = []
         if decoded.counts.dead:
             failed.append(_Failed(_broken(decoded.rows), decoded.counts.dead, is_of_records=True))

@@ -1,4 +1,4 @@
-"""Cases of a pipeline: given records in JSON, the rows and dead letters that it makes of them."""
+"""Cases of a pipeline: records in JSON, and the rows and dead letters that the pipeline makes of them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SCHEMA = "value.avsc"
 
 
 class CaseRunner:
-    """Runs cases, without Kafka; and without a registry if a folder has the schema."""
+    """Runs cases without Kafka, and without a registry if a folder has the schema."""
 
     def __init__(self, spark: SparkSession, pipeline: Pipeline) -> None:
         self._spark = spark

@@ -1,4 +1,4 @@
-"""Changes of schemas and columns while a pipeline runs, posted to the topic of the pipelines' markers for `status`.
+"""Changes of schemas and columns while a pipeline runs, posted to the markers' topic, from which `status` reads them.
 
 A change is posted before its batch is written: a crash in between repeats the batch and the post, under the same key.
 """
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Between a pipeline's name and the batch, in the key of a change; the key of a marker is the name alone.
+#: The text between pipeline name and batch in a change's key; a marker's key is the pipeline name alone.
 _KIND = "/change/"
 _SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What changed with a batch.
+    """The changes that came with a batch.
 
     Attributes:
         time: When it was posted, in ISO 8601.
@@ -41,7 +41,7 @@ class Change:
         batch: The number of the batch.
         schemas: The schemas that are read for the first time: the number of the version by schema id, None if the
             schema has none. With the first batch of a run, the newest schema.
-        statements: What the sinks changed in their targets for it, such as ALTER TABLE.
+        statements: The statements that changed the sinks' targets, such as ALTER TABLE.
     """
 
     time: str
@@ -62,7 +62,7 @@ class ChangeLog:
 
     @classmethod
     def of(cls, prepared: Prepared) -> ChangeLog:
-        """The log of a run whose sinks have looked at their targets."""
+        """The log of a run whose sinks have checked their targets."""
         return cls(prepared.opened, prepared.written, _flat(prepared.statements))
 
     def note(self, schema: StructType, batch: BatchIdentity) -> None:
@@ -82,7 +82,7 @@ class ChangeLog:
         self._statements = ()
 
     def _new_schemas(self) -> tuple[dict[str, int | None], bool]:
-        """The schemas that no batch of this run has seen; and whether they came while it ran."""
+        """The schemas that are new in this run, and whether they appeared after its first batch."""
         plans = self.opened.source.plans.values()
         listed = [(schema_id, source.versions) for source in plans for schema_id in source.plan.ids]
         before, self._ids = self._ids, frozenset(schema_id for schema_id, _ in listed)
@@ -92,7 +92,7 @@ class ChangeLog:
         return new, bool(new)
 
     def _post(self, change: Change) -> None:
-        """Post a change; a pipeline goes on if it cannot, since its rows do not depend on it."""
+        """Post a change; if that fails, the pipeline continues, because its rows do not depend on it."""
         pipeline = self.opened.pipeline
         if not pipeline.uses_kafka:
             return

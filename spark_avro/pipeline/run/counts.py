@@ -1,6 +1,6 @@
 """The counts of a batch, and their equation: rows read = rows written + dead letters + rows dropped.
 
-The audit's seam: `BatchCounts` is what a later audit reports for each batch.
+A later audit reports the `BatchCounts` of each batch.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from magicbyte.kit.failure import Failure
 
 
 class RowsMissing(Failure):
-    """The rows that were read are not the rows that were written, dead or dropped."""
+    """The number of rows read is not the number of rows written, dead and dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,16 +23,16 @@ class BatchCounts:
     Attributes:
         number: The number of the batch.
         read: Records of the source.
-        made: Rows that steps made beyond those that they got, such as those of `explode`.
+        made: Rows that steps added to their input, such as those of `explode`.
         written: Rows that the sinks wrote.
         dead: Dead letters.
         dropped: Rows that steps or checks left out.
         lost: Records that the broker deleted before they were read.
-        failed: Rows that failed by check name.
+        failed: The number of failed rows by check name.
         ids: Records by schema id.
         seconds: How long the batch took.
         event_time: The time of the newest record.
-        lag: Records behind the batch by topic and partition.
+        lag: Records that are not read yet, by topic and partition.
         repeated: Whether a target had the batch already.
     """
 

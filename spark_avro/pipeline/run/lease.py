@@ -69,7 +69,7 @@ class Lease:
     def _wait_for_owner(self) -> None:
         first = self._owner()
         if not first and not self._folder.replaces_at_once:
-            # A heartbeat shows no owner for a moment.
+            # While a heartbeat is written, the folder shows no owner for a moment.
             self._stop.wait(self._beat / 10)
             first = self._owner()
         deadline = time.monotonic() + self._gone
@@ -111,7 +111,7 @@ class Lease:
 
 
 def _is_gone(owner: Mapping[str, Any]) -> bool:
-    """Whether an owner was a process of this host that does not run any more."""
+    """Whether an owner was a process of this host that has ended."""
     if owner.get("host") != socket.gethostname() or owner.get("pid") == os.getpid():
         return False
     try:

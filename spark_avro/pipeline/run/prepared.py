@@ -45,9 +45,9 @@ class Opened:
         spark: The session.
         source: The source.
         sinks: The sinks.
-        gate: The checks; None without.
-        letters: The topic of dead letters; None without.
-        rejections: What the sinks call with rejected rows.
+        gate: The checks; None if there are none.
+        letters: The topic of dead letters; None if there is none.
+        rejections: Receives the rows that sinks reject.
     """
 
     pipeline: Pipeline
@@ -59,7 +59,7 @@ class Opened:
     rejections: Rejections
 
     def context(self, spark: SparkSession | None = None, state: Any = None) -> StepContext:
-        """What steps may use."""
+        """The resources that steps may use."""
         return StepContext(spark or self.spark, self.pipeline.tables, state)
 
     def close(self) -> None:
@@ -78,7 +78,7 @@ class Prepared:
         opened: The parts.
         decoded: The columns of the decoded records.
         written: The columns that the sinks get.
-        statements: The DDL that the first batch would make each sink issue.
+        statements: The DDL that each sink would issue for the first batch.
     """
 
     opened: Opened
@@ -129,7 +129,7 @@ def prepare(opened: Opened, *, check_targets: bool = True) -> Prepared:
 
     Args:
         opened: The parts.
-        check_targets: Whether the sinks look at their targets.
+        check_targets: Whether the sinks check their targets.
 
     Raises:
         PipelineError: a step, check or sink does not fit the columns; names the place in the file.

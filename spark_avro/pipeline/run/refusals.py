@@ -1,4 +1,4 @@
-"""Refuses a decoded batch: for broken records without tolerance, and for schemas that `evolve` does not let in."""
+"""Refuses a decoded batch if broken records are not tolerated, or if `evolve` does not accept a schema."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spark_avro.streams.following import DecodedBatch, patiently
 
 
 class SchemaRefused(Failure):
-    """A record has a schema that `evolve` does not let in."""
+    """A record has a schema that `evolve` does not accept."""
 
 
 def refuse(decoded: DecodedBatch, pipeline: Pipeline, source: Source) -> None:
@@ -44,7 +44,7 @@ def refuse(decoded: DecodedBatch, pipeline: Pipeline, source: Source) -> None:
 
 
 def _registered(decoded: DecodedBatch, pipeline: Pipeline, source: Source) -> list[int]:
-    """The ids outside the plan that the registry has; an id that it does not have is the record's fault."""
+    """The ids outside the plan that the registry has; for an id that it lacks, the record is at fault."""
     followers = [plans for plans in source.plans.values() if isinstance(plans, RegistryFollower)]
     if not decoded.unknown or not followers or pipeline.registry is None:
         return []
@@ -58,6 +58,6 @@ def _raise(rows: DataFrame, which: Column, why: str) -> None:
 
 
 def _first(rows: DataFrame, which: Column) -> tuple[str, str]:
-    """The reason and place of the first such row."""
+    """The reason and place of the first row that a condition selects."""
     first = rows.where(which).select("error.reason", f"{POSITION}.*").limit(1).collect()[0]
     return first["reason"], f"topic {first['topic']}, partition {first['partition']}, offset {first['offset']}"

@@ -30,13 +30,13 @@ class DeadRow:
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """What a pipeline would do with some records.
+    """The result that a pipeline would have for some records.
 
     Attributes:
         read: The number of records.
         rows: The rows for the sink, without `_kafka`.
         dead: The records that would become dead letters.
-        failed: Rows that fail by check name.
+        failed: The number of failed rows by check name.
     """
 
     read: int

@@ -1,4 +1,4 @@
-"""The numbers of the batches of a source that is read once: Spark has no checkpoint for it, so this log has them."""
+"""The batch numbers of a source that is read once; Spark has no checkpoint for such a source."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class RunLog:
         return str(self._log["id"])
 
     def next_number(self) -> int:
-        """The number of the next batch; that of the last one again if it was not finished."""
+        """The number of the next batch; if the last batch was not finished, its number again."""
         return int(self._log["last"]) + 1
 
     def commit(self, number: int) -> None:
-        """Write that a batch is finished."""
+        """Record that a batch is finished."""
         self._log["last"] = number
         self._folder.replace(_FILE, json.dumps(self._log))

@@ -25,13 +25,13 @@ from spark_avro.pipeline.sources.checkpoint import Checkpoint
 
 log = logging.getLogger(__name__)
 
-#: Seconds between two looks whether a query is to stop, and at most until a finished batch is in the checkpoint.
+#: Seconds between two checks whether to stop a query; the most seconds until a finished batch is in the checkpoint.
 _LOOK, _COMMIT = 0.2, 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What a run did.
+    """The result of a run.
 
     Attributes:
         batches: The number of batches.
@@ -196,7 +196,7 @@ def _prepare(opened: Opened) -> Prepared:
 
 
 class _Stopped(Exception):
-    """A batch that is not begun because the run ends."""
+    """A batch was not begun because the run ends."""
 
 
 def _fields(result: RunResult) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What steps remember between batches: a folder for each step and batch in the checkpoint."""
+"""The rows that steps remember between batches: a folder for each step and batch in the checkpoint."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class BatchState:
         return self.spark.read.parquet(f"{self.folder.path}/{_path(step)}/{max(numbers)}")
 
     def leave(self, step: str, rows: DataFrame) -> None:
-        """Keep rows for the next batch, and delete what no repeated batch can ask for."""
+        """Keep rows for the next batch, and delete the rows that no repeated batch can need."""
         rows.write.mode("overwrite").parquet(f"{self.folder.path}/{_path(step)}/{self.number}")
         before = [number for number in self._numbers(step) if number < self.number]
         for number in sorted(before)[:-2]:

@@ -29,7 +29,7 @@ class Stepped:
         tagged: The rows with the checks that they fail; the same as `passed` without checks.
         passed: The rows for the sinks.
         count: The number of rows after the steps, before the checks.
-        verdict: What the checks say; None without.
+        verdict: The verdict of the checks; None if there are none.
         faults: The records that make a step raise.
     """
 
@@ -51,7 +51,7 @@ class Stepping:
 
     Attributes:
         opened: The parts of the pipeline.
-        context: What steps may use.
+        context: The resources that steps may use.
         decoded: The batch.
         batch: Its identity.
     """
@@ -65,7 +65,7 @@ class Stepping:
         """The rows; persisted and counted if steps or checks may leave rows out.
 
         Raises:
-            PySparkException: a step raises, and no record could be found at fault.
+            PySparkException: a step raises, and no record was found at fault.
         """
         apply = tagged(self.opened, self.context)
         good = without(self._records(), faults).drop(*PLACE) if faults else self._good()

@@ -51,7 +51,7 @@ class ColumnFit:
     changes: tuple[ColumnChange, ...] = ()
 
     def columns(self) -> list[Column]:
-        """The columns to select from the rows: fields that the target has not are left out, missing ones are NULL."""
+        """The columns to select from the rows: fields that the target lacks are left out, missing ones are NULL."""
         present = {field.name.lower(): field for field in self.rows.fields}
         return [
             _conformed(F.col(quoted(source.name)), source.dataType, field.dataType).alias(field.name)
@@ -85,13 +85,13 @@ def _conformed(column: Column, rows: spark.DataType, target: spark.DataType) -> 
 
 
 def log_changes(target: str, changes: Iterable[object]) -> None:
-    """Log what was changed in a target for new columns."""
+    """Log the changes made to a target for new columns."""
     for change in changes:
         log.info("%s: %s", target, change)
 
 
 def can_widen(old: spark.DataType, new: spark.DataType) -> bool:
-    """Whether each value of the type `old` is one of `new`: int to long, float to double, a decimal that grows."""
+    """Whether the type `new` has all values of the type `old`: int to long, float to double, a decimal that grows."""
     if isinstance(old, _WHOLE) and isinstance(new, _WHOLE):
         return _WHOLE.index(type(old)) < _WHOLE.index(type(new))
     if isinstance(old, spark.DecimalType) and isinstance(new, spark.DecimalType):
@@ -101,7 +101,7 @@ def can_widen(old: spark.DataType, new: spark.DataType) -> bool:
 
 
 def never(_old: spark.DataType, _new: spark.DataType) -> bool:
-    """For targets that cannot change a column's type."""
+    """False: for targets that cannot change a column's type."""
     return False
 
 
@@ -120,7 +120,7 @@ def fit_columns(
         rows: The rows' columns.
         columns: What happens to columns that the target does not have.
         widens: Which types the target can change.
-        name: What the target is called in errors.
+        name: The target's name in errors.
 
     Raises:
         SinkRefused: A column has another type than in the target, or is new and `columns` is `fail`.

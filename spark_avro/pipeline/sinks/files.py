@@ -1,8 +1,8 @@
 """Files by event time: a batch is staged, committed by its manifest, and then moved into the folders of its readers.
 
-A crash before the manifest leaves staged files, which the next attempt deletes. A crash after it leaves moves to
-finish, which the next attempt does instead of writing. So an attempt may place rows elsewhere than the one before.
-Each attempt has a folder of its own, and the manifest names one: a driver that was replaced adds nothing to it.
+After a crash before the manifest is written, the next attempt deletes the staged files and starts again. After a later
+crash, the next attempt only finishes the moves. So an attempt may place rows elsewhere than the one before. Each
+attempt has its own folder, and the manifest names one of them, so a replaced driver adds nothing to the batch.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from spark_avro.pipeline.sinks.value_count import ValueCount
 _SCHEMAS = f"{PRIVATE}/schemas"
 _STAGING = f"{PRIVATE}/staging"
 
-#: Format -> the types that a reader of all files together can widen. Spark merges no int with a long of Parquet.
+#: Format -> the types that a reader of all files together can widen. Spark cannot merge an int and a long in Parquet.
 _WIDENS = {"parquet": never, "avro": never, "json": can_widen}
 
 
@@ -103,7 +103,7 @@ class FilesTarget:
         if written:
             files = tuple(DataFile(_place(path, batch), size) for path, size in self._folder.files(staging))
             write_manifest(self._folder, Manifest(batch, written, files, attempt=attempt))
-            # Another driver may have written one at the same time.
+            # Another driver may have written a manifest at the same time.
             manifest = read_manifest(self._folder, str(batch))
             assert manifest is not None
             self._move(manifest)
@@ -117,7 +117,7 @@ class FilesTarget:
 
     def _stage(self, rows: DataFrame, partitions: Partitions, staging: str) -> int:
         """Write the files to the staging folder, and return the number of rows in them."""
-        # A partition may be computed of a column that it then stands for in the folder's name.
+        # A partition may be computed from a column that it replaces in the folder's name.
         inner = {name: f"{name}_partition_" for name in partitions.columns}
         placed = rows.withColumns({inner[name]: column for name, column in partitions.columns.items()})
         placed = place_position(placed, keep=self._spec.keep_position)
@@ -127,7 +127,7 @@ class FilesTarget:
         selected = placed.select(*columns)
         if partitions.columns:
             selected = selected.repartition(*map(quoted, partitions.columns))
-        # Counted behind the shuffle, by the tasks that write.
+        # Count after the shuffle, in the tasks that write.
         counted = ValueCount(selected, F.lit(1))
         writer = counted.rows.write.format(self._spec.format).mode("overwrite")
         writer = writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
@@ -137,7 +137,7 @@ class FilesTarget:
         return counted.result()
 
     def _move(self, manifest: Manifest) -> None:
-        """Move a committed batch's files from the staging folder; those that were moved before are left alone."""
+        """Move a committed batch's files from the staging folder; skips files that were moved before."""
         staging = f"{_STAGING}/{manifest.batch}/{manifest.attempt}".rstrip("/")
         if not self._folder.exists(staging):
             return
@@ -187,7 +187,7 @@ class FilesTarget:
         return spark.StructType([field for field in columns.fields if field.name != BATCH])
 
     def _add_schema(self, fit: ColumnFit) -> None:
-        """Note the columns of the rows that follow, in a file that is named by its content."""
+        """Write the columns of the rows that follow to a file named by the hash of its content."""
         if self._target is not None and not fit.changes and self._folder.exists(_SCHEMAS):
             return
         self._target = fit.schema if self._target is None else merged(self._target, fit.changes)
@@ -206,7 +206,7 @@ def _union(one: spark.StructType, other: spark.StructType) -> spark.StructType:
 
 
 def _data(schema: spark.StructType, partitions: set[str]) -> spark.StructType:
-    """The columns in the files: a column that is a partition is in the folders' names alone."""
+    """The columns in the files; partition columns are only in the folders' names."""
     return spark.StructType([field for field in schema.fields if field.name not in partitions])
 
 

@@ -12,7 +12,7 @@ Ranges = list[list[str | int]]
 
 
 def is_backfill(batch: BatchIdentity) -> bool:
-    """Whether a batch is one of a backfill, not of the stream."""
+    """Whether a batch belongs to a backfill, not to the stream."""
     return batch.query_id.startswith(BACKFILL)
 
 
@@ -28,10 +28,10 @@ def was_written(number: int, ranges: Ranges, batch: BatchIdentity, target: str) 
         number: The number of the last batch of its query in the target.
         ranges: The source offsets of that batch.
         batch: The batch.
-        target: What the target is called in errors.
+        target: The target's name in errors.
 
     Raises:
-        SinkRefused: The last batch has this number and other offsets.
+        SinkRefused: The last batch has this number but other offsets.
     """
     if number == batch.number and ranges != source_ranges(batch):
         raise SinkRefused(

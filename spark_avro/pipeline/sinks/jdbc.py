@@ -1,4 +1,4 @@
-"""A table of any database with a JDBC driver: Spark's writer appends, and a repeated batch is there twice."""
+"""A table of any database with a JDBC driver: Spark's writer appends, so a repeated batch is in the table twice."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import orjson
 from spark_avro.pipeline.folder import Folder
 from spark_avro.pipeline.ports import BatchIdentity, SinkRefused, SourceRange
 
-#: The folder of everything that is no data; readers leave out names with an underscore.
+#: The folder for everything that is not data; readers skip names that begin with an underscore.
 PRIVATE = "_magicbyte"
 
 _MANIFESTS = f"{PRIVATE}/batches"
@@ -33,8 +33,8 @@ class Manifest:
         batch: The batch's identity with its source offsets.
         rows: The number of rows in all files.
         files: The files where readers see them.
-        replaces: Files of earlier batches that these files stand for, by compaction.
-        attempt: The folder of the staged files, below that of the batch; another attempt has another one.
+        replaces: Files of earlier batches that a compaction replaced by these files.
+        attempt: The folder of the staged files, below that of the batch; each attempt has its own.
     """
 
     batch: BatchIdentity
@@ -45,7 +45,7 @@ class Manifest:
 
 
 def write_manifest(folder: Folder, manifest: Manifest) -> None:
-    """Commit a batch; afterwards its files are to be moved from the staging folder to their places."""
+    """Commit a batch; the caller then moves its files from the staging folder to their places."""
     text = orjson.dumps({"version": _VERSION, **asdict(manifest)}, option=orjson.OPT_INDENT_2).decode()
     folder.write(_path(str(manifest.batch)), text)
 
@@ -54,7 +54,7 @@ def read_manifest(folder: Folder, batch: str) -> Manifest | None:
     """The manifest of a batch by the text of its identity; None if the batch is not committed.
 
     Raises:
-        SinkRefused: The file is no manifest of this version.
+        SinkRefused: The file is not a manifest of this version.
     """
     text = folder.read(_path(batch))
     if text is None:
@@ -76,7 +76,7 @@ def read_manifests(folder: Folder) -> Iterator[Manifest]:
     """The manifests of all committed batches.
 
     Raises:
-        SinkRefused: A file is no manifest of this version.
+        SinkRefused: A file is not a manifest of this version.
     """
     for name in folder.names(_MANIFESTS):
         if name.endswith(".json") and not name.startswith("."):

@@ -1,4 +1,4 @@
-"""From a sink's settings to the sink."""
+"""Makes a sink from its settings."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ KEPT_FIELDS = ("topic", "partition", "offset", "timestamp")
 #: The fields of `_kafka` that identify a record.
 PLACE_FIELDS = ("topic", "partition", "offset")
 
-#: Columns of the rows that are no data: position, key and headers of the record.
+#: Columns of the rows that are not data: position, key and headers of the record.
 NOT_DATA = (POSITION, KEY, HEADERS)
 
 _REJECTED = f"{POSITION} struct<topic: string, partition: int, offset: bigint>, {REASON} string"
@@ -33,13 +33,13 @@ def place_position(rows: DataFrame, *, keep: bool) -> DataFrame:
 
 
 def flat_position(rows: DataFrame, names: Sequence[str]) -> list[tuple[str, Column]]:
-    """Those fields of `_kafka` that the rows have, by name."""
+    """The fields of `_kafka` that the rows have, by name."""
     present = _fields(rows)
     return [(name, F.col(f"{POSITION}.{name}")) for name in names if name in present]
 
 
 def rejected_rows(spark_session: SparkSession, refused: Sequence[tuple[tuple[Any, ...], str]]) -> DataFrame:
-    """Rejected rows of their positions and reasons; a row without a position has a NULL for it."""
+    """Rejected rows, made of positions and reasons; a missing position is NULL."""
     return spark_session.createDataFrame([(place or None, reason) for place, reason in refused], _REJECTED)
 
 

@@ -45,10 +45,10 @@ def plan_partitions(spec: FilesSink, rows: DataFrame, now: dt.datetime) -> Parti
     Args:
         spec: The sink's settings.
         rows: The rows, with `_kafka`.
-        now: The time that tells late rows.
+        now: The time by which rows count as late.
 
     Raises:
-        SinkRefused: The event time is no time, or a partition is no column and no SQL, or has a column's name.
+        SinkRefused: The event time is not a time, or a partition is neither a column nor SQL, or has a column's name.
     """
     uses_time = spec.late is not None or any(str(entry) in _TIME_PARTS for entry in spec.partition)
     columns = {}

@@ -6,7 +6,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-#: Seconds to wait for a count after its job; Spark tells it from another thread.
+#: Seconds to wait for a count after its job; Spark reports it from another thread.
 _PATIENCE = 10
 
 
@@ -14,7 +14,7 @@ class ValueCount:
     """Counts the values of a column that are not NULL while the rows pass.
 
     In the last stage of a job the count is exact. A task of an earlier stage may run again and count its rows twice, so
-    there only zero or not is sure.
+    there the count only tells zero from more.
 
     Attributes:
         rows: The rows to write.
@@ -26,7 +26,7 @@ class ValueCount:
         self.rows = rows.observe(self._observation, self._count)
 
     def result(self) -> int:
-        """The count, after the rows are written; they are counted anew if Spark does not tell it."""
+        """The count, after the rows are written; counts them again if Spark does not report it."""
         jvm = self._uncounted.sparkSession._jvm  # noqa: SLF001 - PySpark's `get` waits for ever
         assert jvm is not None
         patience = jvm.scala.concurrent.duration.Duration.create(f"{_PATIENCE} seconds")

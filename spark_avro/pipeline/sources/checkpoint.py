@@ -1,4 +1,4 @@
-"""What Spark keeps in a checkpoint: the query's id, the offsets of each batch, and the batches that are committed."""
+"""Reads Spark's checkpoints: the query's id, the offsets of each batch, and the batches that are committed."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Checkpoint:
         return _offsets(self.folder.read("sources/0/0"))
 
     def ranges(self, number: int) -> tuple[SourceRange, ...]:
-        """The offsets that a batch has."""
+        """The offsets of a batch."""
         before = self.starts() if number == 0 else self.ends(number - 1)
         return tuple(
             SourceRange(topic, partition, start, end)

@@ -66,7 +66,7 @@ class KafkaRecords:
         return with_position(records, by_id=self._spec.value.is_by_id)
 
     def lag(self, ends: Offsets) -> Mapping[tuple[str, int], int]:
-        """How many records of each partition are behind some offsets."""
+        """How many records of each partition come after some offsets."""
         return {
             (topic, partition): max(0, self._watermarks(topic, partition)[1] - end)
             for topic, partitions in ends.items()
@@ -74,7 +74,7 @@ class KafkaRecords:
         }
 
     def lost(self, ranges: Sequence[SourceRange]) -> int:
-        """How many records of some offsets were deleted before they were read; gaps in between are no loss."""
+        """How many records of some offsets were deleted before they were read; gaps in between do not count."""
         if self._spec.on_data_loss == "fail":
             return 0
         gone = 0
@@ -155,7 +155,7 @@ class KafkaRecords:
                 "startingTimestamp": str(int(start.timestamp() * 1000)),
                 "startingOffsetsByTimestampStrategy": "latest",
             }
-        # Spark wants an offset of each partition; -2 is the first one.
+        # Spark wants an offset for each partition; -2 means the first offset.
         whole: dict[str, dict[str, int]] = {}
         for topic, partition in self.partitions():
             offset = start.get(topic, {}).get(str(partition), -2)

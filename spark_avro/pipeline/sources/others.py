@@ -90,14 +90,14 @@ class RateRows(Rows):
         self._bounded = bounded
 
     def stream(self) -> DataFrame | None:
-        """The rows as they come; None if a number of rows was asked for."""
+        """The rows as they come; None if the source is bounded."""
         if self._bounded:
             return None
         reader = self._spark.readStream.format("rate").option("rowsPerSecond", str(self._spec.rows_per_second))
         return _of_rate(reader.load())
 
     def batch(self, ranges: Sequence[SourceRange] = ()) -> DataFrame:
-        """The rows that were asked for."""
+        """The rows of a bounded source."""
         del ranges
         count = self._spec.rows or self._spec.rows_per_second
         numbers = self._spark.range(count).withColumnRenamed("id", "value")

@@ -74,7 +74,7 @@ class FixedPlan:
 
 
 def value_plans(spec: KafkaSource, pipeline: Pipeline) -> Plans:
-    """Where the plans of a source's values come from."""
+    """The source of the plans for a source's values."""
     if spec.records is None:
         return plans_for(spec.value, pipeline, spec.first_topic)
     assert pipeline.registry is not None

@@ -1,4 +1,4 @@
-"""What every source offers: records as a stream or a batch, and rows decoded from them. Both share all code."""
+"""The interface of all sources: records as a stream or a batch, and rows decoded from them by the same code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Source(Protocol):
     """A source.
 
     Attributes:
-        plans: Where the plans come from that decode the column `value`, and `key` if it is decoded; none if the records
+        plans: The sources of the plans that decode the column `value`, and `key` if it is decoded; none if the records
             are rows already.
         refreshes: Whether versions registered after the start are read.
     """
@@ -37,7 +37,7 @@ class Source(Protocol):
         """Records with `_kafka`; the columns `value` and `key` if these are decoded."""
 
     def lag(self, ends: Offsets) -> Mapping[tuple[str, int], int]:
-        """How many records of each partition are behind some offsets."""
+        """How many records of each partition come after some offsets."""
 
     def lost(self, ranges: Sequence[SourceRange]) -> int:
         """How many records of some offsets were deleted before they were read."""

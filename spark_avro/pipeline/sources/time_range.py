@@ -22,8 +22,8 @@ def ranges_between(
     Args:
         spark: The session.
         pipeline: The file.
-        since: The first time; None for the beginning of the log.
-        until: The time after the last; None for the end of the log.
+        since: The start time, inclusive; None for the beginning of the log.
+        until: The end time, exclusive; None for the end of the log.
 
     Raises:
         PipelineError: the source is not Kafka.

@@ -11,7 +11,7 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 from spark_avro.pipeline.file.field_path import FieldPath, quoted
 from spark_avro.pipeline.file.place import PipelineError, did_you_mean, error_at
 
-#: From a field and its type to its new value.
+#: A function from a field and its type to its new value.
 Change = Callable[[Column, DataType], Column]
 
 
@@ -56,7 +56,7 @@ def change(rows: DataFrame, path: FieldPath, to: Change) -> DataFrame:
 
 
 def change_parent(rows: DataFrame, path: FieldPath, to: Change) -> DataFrame:
-    """The rows with a new value in the struct that has the field at a path, which is not at the top."""
+    """The rows with a new value in the struct that has the field at a path; the field is not a top-level one."""
     type_at(path, rows.schema)
     first, *rest = path.parts[:-1]
     return rows.withColumn(
@@ -91,7 +91,7 @@ def _changed(column: Column, kind: DataType, parts: tuple[str, ...], to: Change)
 
 
 def _items(kind: DataType) -> DataType:
-    """The type of the items of an array or map, of arrays in arrays as well; another type itself."""
+    """The type of the items of an array or map, also of nested arrays; for other types, the type itself."""
     while isinstance(kind, ArrayType | MapType):
         kind = kind.elementType if isinstance(kind, ArrayType) else kind.valueType
     return kind

@@ -17,7 +17,7 @@ from spark_avro.pipeline.steps.step import StepContext
 
 
 def join(rows: DataFrame, step: Join, context: StepContext) -> DataFrame:
-    """The rows with the columns of a table that they do not have."""
+    """The rows, with the columns of a table that they lack."""
     table = context.table(step.table)
     if not isinstance(step.condition, Sql):
         for path in step.condition:

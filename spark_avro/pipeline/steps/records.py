@@ -18,7 +18,7 @@ _BUCKETS = 1_000_000
 def unwrap(rows: DataFrame, step: Unwrap, _context: StepContext) -> DataFrame:
     """The row of a Debezium event with `_op`: u after a change, d for a deletion, which has the row before it.
 
-    A tombstone repeats the deletion before it. It has the fields of a decoded key, and is dropped without one.
+    A tombstone repeats the deletion before it. It gets the fields of the decoded key; without one, it is dropped.
     """
     missing = [name for name in ("before", "after", "op") if name not in rows.columns]
     if missing:

@@ -1,4 +1,4 @@
-"""The steps deduplicate and window: what they remember between batches is kept in the checkpoint.
+"""The steps deduplicate and window: the rows that they remember between batches are in the checkpoint.
 
 Each batch writes its state under its number and reads that of the batch before. So a batch that is repeated after a
 crash finds the same state, and has the same result.
@@ -61,7 +61,7 @@ def _recent(keys: DataFrame, step: Deduplicate) -> DataFrame:
 
 
 def window(rows: DataFrame, step: Window, context: StepContext) -> DataFrame:
-    """The aggregates of the windows that are over: the newest time, less `late`, is at or after their end.
+    """The aggregates of the windows that are over: the newest time minus `late` is at or after their end.
 
     Rows of open windows are kept until then. A row of a window that is over is dropped.
     """

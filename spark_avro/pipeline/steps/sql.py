@@ -1,4 +1,4 @@
-"""The steps select, where and sql, and Spark's errors of SQL with the place in the file."""
+"""The steps select, where and sql, and Spark's SQL errors with their places in the file."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def expression(sql_text: Sql, rows: DataFrame) -> Column:
 
 @contextmanager
 def told_at(sql_text: Sql, rows: DataFrame) -> Iterator[None]:
-    """Spark's errors as errors of the file.
+    """Turns Spark's errors into errors of the file.
 
     Raises:
         PipelineError: Spark's parser or analysis refuses the SQL.

@@ -1,4 +1,4 @@
-"""A step's row in the table of steps, and what a step may use besides its rows."""
+"""A step's row in the table of steps, and the resources that a step may use besides its rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PASSED_ON = ("_kafka", "_key", "_headers")
 
 @dataclass(slots=True)
 class StepContext:
-    """What steps may use while they are applied to a batch.
+    """The resources that steps may use while they are applied to a batch.
 
     Attributes:
         spark: The batch's session.
@@ -44,7 +44,7 @@ class StepKind:
 
     Attributes:
         spec: The step's section in the file.
-        apply: From rows, the section and the context to rows.
+        apply: Takes rows, the section and the context; returns rows.
         keeps_rows: Whether each row in is one row out.
         is_local: Whether a row's result depends on no other row, so that a row that fails can be found.
     """

@@ -1,4 +1,4 @@
-"""The table of steps: what each does, and how rows are carried through all of them."""
+"""The table of steps with their functions, and the function that carries rows through all steps."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _ROWS = (
     StepKind(Python, python, is_local=False),
 )
 
-#: Section of the file -> what the step does.
+#: Section of the file -> the step's properties and function.
 STEP_KINDS: dict[type[Any], StepKind] = {row.spec: row for row in _ROWS}
 
 

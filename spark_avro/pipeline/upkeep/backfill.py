@@ -33,7 +33,7 @@ class Replacing(Protocol):
         """The offsets that can be replaced only together."""
 
     def has(self, ranges: Sequence[SourceRange], query_id: str) -> bool:
-        """Whether another batch than this query's is known to have some offsets."""
+        """Whether a batch of another query is known to have some of the offsets."""
 
     def begin(self, batch: BatchIdentity) -> None:
         """Prepare for a batch that replaces the earlier rows of its offsets."""
@@ -55,7 +55,7 @@ class ReplaceFiles:
         return plan_replacement(self.folder, ranges).ranges
 
     def has(self, ranges: Sequence[SourceRange], query_id: str) -> bool:
-        """Whether the manifests have such offsets; those of a backfill, too, which no checkpoint knows."""
+        """Whether the manifests have such offsets, including those of backfills, which are in no checkpoint."""
         batches = plan_replacement(self.folder, ranges).batches
         return any(not batch.startswith(f"{query_id}-") for batch in batches)
 
@@ -157,7 +157,7 @@ def _widened(targets: Sequence[Replacing | None], ranges: tuple[SourceRange, ...
 
 
 def _replacing(spec: Any, spark: SparkSession, *, replace: bool) -> Replacing | None:
-    """The replacement of rows in a sink; None if there is nothing to replace and nothing known of it.
+    """The replacement of rows in a sink; None if the sink cannot replace rows and need not.
 
     Raises:
         SinkRefused: rows are to be replaced, and the sink cannot.

@@ -33,7 +33,7 @@ def compact(
         spark: The session.
         older_than: How long an hour or day has to be over, for files.
         target: The size of a file in bytes; by default that of the sink.
-        offline: Whether nobody reads the folder meanwhile, which plain files need: a reader might see rows twice.
+        offline: Whether nobody reads the folder meanwhile; plain files need that: a reader might see rows twice.
         grace: Instead of `offline`: how long the old files stay for readers of plain files that have listed them.
         now: The time.
 

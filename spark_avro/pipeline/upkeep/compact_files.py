@@ -27,7 +27,7 @@ _DAY = re.compile(r"dt=(\d{4}-\d\d-\d\d)(?:/hour=(\d\d))?(?:/|$)")
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """What a compaction did.
+    """The result of a compaction.
 
     Attributes:
         partitions: How many partitions it rewrote.
@@ -52,8 +52,8 @@ def compact_files(
 ) -> Compacted:
     """Rewrite the partitions that are over, one after the other.
 
-    Nobody else may read the folder meanwhile. With `grace`, whoever has listed the folder before can still read it, and
-    whoever lists it within that time sees rows twice.
+    Nobody else may read the folder meanwhile. With `grace`, readers that listed the folder before can still read it;
+    readers that list it within that time see rows twice.
 
     Args:
         spark: The session.

@@ -1,6 +1,6 @@
 """Replaces batches of a folder: by a backfill of their offsets, or by fewer and larger files.
 
-Both write down each change before they make it, and finish what an earlier attempt began: a crash loses no row.
+Both record each change before they make it, and finish what an earlier attempt began: a crash loses no row.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ STAGING = f"{PRIVATE}/staging"
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """What a backfill replaces in a folder.
+    """The offsets and batches that a backfill replaces in a folder.
 
     Attributes:
-        ranges: The offsets to process: those asked for, and the others of the batches that have some of them.
+        ranges: The offsets to process: the requested ones, and the others of the batches that have some of them.
         batches: The batches that have these offsets.
     """
 
@@ -122,7 +122,7 @@ def finish_compactions(folder: Folder, now: datetime) -> int:
 
 
 def _finish_compaction(folder: Folder, manifest: Manifest, *, keeps: bool) -> None:
-    """The staging folder is deleted last: it shows that something is left to do."""
+    """Finish a compaction; deletes the staging folder last, because it shows that work is left."""
     if not keeps:
         _delete_replaced(folder, manifest)
     for target in sorted({file.path.rpartition("/")[0] for file in manifest.files}):

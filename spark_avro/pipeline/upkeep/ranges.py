@@ -15,10 +15,10 @@ _OFFSETS = re.compile(
 
 
 def parse_range(text: str, topics: Sequence[str]) -> SourceRange:
-    """The range of a text such as `0:100-0:999`, `0:100-999` or `flights:0:100-999`; both offsets belong to it.
+    """The range of a text such as `0:100-0:999`, `0:100-999` or `flights:0:100-999`; both offsets are inclusive.
 
     Raises:
-        ValueError: the text is no range, or names no topic although the pipeline has several.
+        ValueError: the text is not a range, or names no topic although the pipeline has several.
     """
     match = _OFFSETS.fullmatch(text)
     if match is None or match["other"] not in {None, match["partition"]}:

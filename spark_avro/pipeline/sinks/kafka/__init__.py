@@ -1,1 +1,1 @@
-"""Topics: one fenced transaction a batch on the driver, or Spark's writer on the executors."""
+"""Topics: one fenced transaction per batch on the driver, or Spark's writer on the executors."""

@@ -47,7 +47,7 @@ class Marker:
 
 
 def marker_of(batch: BatchIdentity, rows: int) -> Marker:
-    """The marker of a batch with so many records."""
+    """The marker of a batch with this number of records."""
     return Marker(batch.query_id, batch.number, rows, source_ranges(batch))
 
 
@@ -86,7 +86,7 @@ class Markers:
     def read(self, partition: int) -> Marker | None:
         """The pipeline's last committed marker; None if there is none.
 
-        Records up to the high watermark are read, since a marker may stand behind another pipeline's open transaction.
+        Reads records up to the high watermark, because a marker may follow another pipeline's open transaction.
 
         Raises:
             KafkaException: No broker answers, or it refuses.
@@ -147,7 +147,7 @@ class Markers:
 
 
 def create_topic(admin: AdminClient, topic: NewTopic) -> None:
-    """Create a topic unless there is one of its name.
+    """Create a topic unless it exists.
 
     Raises:
         KafkaException: The broker refuses.

@@ -13,7 +13,7 @@ from spark_avro.pipeline.ports import SinkRefused
 
 _IMPORT = "IMPORT"
 
-#: Ids are Java's ints; a greater number is no id, but the beginning of other bytes.
+#: Ids are Java ints; a greater number is not an id but the beginning of other data.
 _LARGEST_ID = 2**31 - 1
 
 
@@ -36,9 +36,9 @@ class SchemaMirror:
         self._copied: set[int] = set()
 
     def copy(self, ids: set[int]) -> None:
-        """Register schemas with what they refer to, under their subjects, versions and ids.
+        """Register schemas and the schemas that they refer to, under their subjects, versions and ids.
 
-        An id that the source registry does not have is left out: the bytes before the payload are no schema id.
+        Skips an id that the source registry does not have: the bytes before the payload are not a schema id.
 
         Raises:
             SinkRefused: The target registry has another schema under an id.

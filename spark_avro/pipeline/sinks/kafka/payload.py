@@ -72,7 +72,7 @@ class Encoding:
         return tuple(text for text in named if text is not None)
 
     def records(self, rows: DataFrame, *, source_header: bool) -> DataFrame:
-        """The records of rows: topic, key, value and headers, after the columns of `_kafka` in `_kafka`.
+        """The records of rows: `_kafka` if the rows have it, then topic, key, value and headers.
 
         Args:
             rows: The rows.
@@ -100,7 +100,7 @@ class Encoding:
         ]
 
     def _copied(self, rows: DataFrame) -> list[Column]:
-        """The records as they are, with their timestamps and partitions."""
+        """The unchanged records, with their timestamps and partitions."""
         names = [name for name in rows.columns if name not in NOT_DATA]
         if names != ["value"] or not isinstance(rows.schema["value"].dataType, spark.BinaryType):
             raise SinkRefused(
@@ -123,7 +123,7 @@ class Encoding:
         return F.struct(*(F.col(f"`{name}`") for name in names))
 
     def _key(self, rows: DataFrame) -> Column | None:
-        """The key: the sink's fields, that of the step `key`, or the source record's."""
+        """The key: from the sink's fields, the step `key`, or the source record."""
         if self._spec.key:
             columns = [F.col(str(path)).alias(path.parts[-1]) for path in self._spec.key]
             return columns[0] if len(columns) == 1 else F.struct(*columns)
@@ -174,7 +174,7 @@ class Encoding:
 
     def _check(self, payload: Payload, column: Column, rows: DataFrame, *, is_key: bool) -> str | None:
         if payload.format not in _TYPES or payload.schema == "use-latest":
-            # Only the plan is made: the registry is read, and nothing is registered.
+            # This only makes the plan: it reads the registry and registers nothing.
             self._encoded(payload, column, rows, is_key=is_key)
             return None
         client, subject = self._client(), self._subject(payload, is_key=is_key)
@@ -216,7 +216,7 @@ class Encoding:
         raise PlanError("a Protobuf schema is not derived; give schema: @FILE or use-latest")
 
     def schema_mirror(self) -> SchemaMirror | None:
-        """What copies the schemas of mirrored records; None if they are not copied."""
+        """The mirror that copies the schemas of mirrored records; None if they are not copied."""
         if not isinstance(self._spec.mirror, Mirror):
             return None
         return SchemaMirror(self._client(), client_of(self._spec.mirror.registry))
@@ -237,7 +237,7 @@ class Encoding:
         return f"{topic}-{'key' if is_key else 'value'}"
 
     def _record_name(self, subject: str) -> str:
-        """The name of a derived record: the topic's, in characters of a name."""
+        """The name of a derived record: the topic's name, with only characters that a name may have."""
         name = re.sub(r"\W", "_", topic_name(self._spec) or subject, flags=re.ASCII)
         return f"_{name}" if name[0].isdigit() else name
 

@@ -1,4 +1,4 @@
-"""A topic, exactly once: a batch's rows come to the driver, and go out in one transaction with the batch's marker."""
+"""A topic, exactly once: the driver collects a batch's rows and sends them and its marker in one transaction."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from spark_avro.pipeline.sinks.kafka.payload import Encoding, topic_name
 from spark_avro.pipeline.sinks.positions import PLACE_FIELDS, flat_position, rejected_rows
 
 _TRANSACTION_SECONDS = 120.0
-#: The rows whose values are Python objects at a time.
+#: How many rows are converted to Python objects at a time.
 _CHUNK = 50_000
 #: The prefix of columns with a record's source position.
 _AT = "at_"
 _DEFAULT_LIMIT = 1_000_000
-#: The size of a record's own fields, which count in the topic's limit.
+#: The bytes of a record besides key and value; they count towards the topic's limit.
 _OVERHEAD_BYTES = 200
 
 _FENCED = frozenset(
@@ -59,7 +59,7 @@ _PRODUCER: Config = {
     "transaction.timeout.ms": int(_TRANSACTION_SECONDS * 1000),
     "queue.buffering.max.messages": 1_000_000,
     "queue.buffering.max.kbytes": 512 * 1024,
-    # Nobody waits for a record: the transaction fails if one of its records does.
+    # Nothing waits for a single record: the transaction fails if one of its records does.
     "delivery.report.only.error": True,
 }
 
@@ -113,13 +113,13 @@ class TransactionalTarget:
                     self._context.reject(rejected, batch)
                 writer.write(data, batch)
         except BaseException:
-            # The transaction's outcome may be unknown: the next attempt reads the marker anew.
+            # The transaction's outcome may be unknown: the next attempt reads the marker again.
             self.close()
             raise
         return SinkResult(data.num_rows, rejected)
 
     def close(self) -> None:
-        """Close the producer; the broker aborts what is open when the next one starts. See `Sink`."""
+        """Close the producer; the broker aborts an open transaction when the next producer starts. See `Sink`."""
         if self._writer is not None:
             self._writer.close()
             self._writer = None
@@ -130,7 +130,7 @@ class TransactionalTarget:
         data = records.select(*payload).toArrow()
         if writer.takes_all(data):
             return data, []
-        # Positions only name refused records, so they are not collected before one is too large.
+        # Positions only name refused records, so collect them only when a record is too large.
         places = [column.alias(f"{_AT}{name}") for name, column in flat_position(records, PLACE_FIELDS)]
         return writer.fitting(records.select(*payload, *places).toArrow())
 
@@ -163,7 +163,7 @@ class TransactionalTarget:
 
 
 class _Writer:
-    """A producer whose predecessors are fenced, and the marker that they left; `topic` is None if records name it."""
+    """A producer whose predecessors are fenced, and their last marker; `topic` is None if records name it."""
 
     def __init__(self, client: Config, producing: Config, name: str, topic: str | None) -> None:
         self.name, self.topic = name, topic
@@ -176,7 +176,7 @@ class _Writer:
         largest = {"message.max.bytes": min(self._limit + _OVERHEAD_BYTES, 1_000_000_000)}
         self._producer = Producer({**producing, **largest, "transactional.id": f"magicbyte-pipeline-{name}"})
         self._producer.init_transactions(_TRANSACTION_SECONDS)
-        # Read behind the fence: no earlier driver can commit now.
+        # Read the marker after fencing: no earlier driver can commit now.
         self.marker = markers.read(self._partition)
 
     def takes_all(self, data: pa.Table) -> bool:
@@ -212,7 +212,7 @@ class _Writer:
         self.marker = marker
 
     def _queue(self, part: pa.RecordBatch) -> None:
-        """Queue records; columns that no record has a value in make no Python objects."""
+        """Queue records; columns without any value are not converted to Python objects."""
         topics: Iterable[Any] = repeat(self.topic) if self.topic is not None else part.column("topic").to_pylist()
         key = part.column("key")
         keys = [] if key.null_count == len(key) else [key.to_pylist()]
@@ -225,7 +225,7 @@ class _Writer:
             self._produce([record], partial(self._producer.produce, **extra))
 
     def _produce(self, records: Iterable[tuple[Any, ...]], produce: Callable[..., None]) -> None:
-        """Queue records of topic, value and perhaps key."""
+        """Queue records that have only a topic, a value and perhaps a key."""
         for record in records:
             try:
                 produce(*record)
@@ -245,7 +245,7 @@ class _Writer:
         raise SinkRefused(f"the producer's queue stays full for {_TRANSACTION_SECONDS:.0f} s: no broker answers")
 
     def close(self) -> None:
-        """Drop what is not sent; no poll, which would raise a fence's error once more."""
+        """Drop unsent records, without a poll, which would raise the fencing error again."""
         self._producer.purge()
 
 

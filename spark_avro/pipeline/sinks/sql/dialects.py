@@ -1,4 +1,4 @@
-"""What differs between PostgreSQL and SQLite: column types, and the form in which values are sent."""
+"""The differences between PostgreSQL and SQLite: column types, and the form in which values are sent."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Dialect:
     """A kind of database.
 
     Attributes:
-        types: Spark type -> SQL type; others have no column.
+        types: Spark type -> SQL type; other types cannot be columns.
         nested: The SQL type of structs, arrays and maps, which are sent as JSON.
         forms: Spark type -> how its values are sent, if not as they are.
         stored: Spark type -> the type under which the database keeps it, if it is another one.
@@ -88,7 +88,7 @@ POSTGRESQL = Dialect(
     widens=can_widen,
 )
 
-#: SQLite has numbers of 64 bits, texts and bytes; a decimal is a text, since its numbers would lose digits.
+#: SQLite has numbers of 64 bits, texts and bytes; a decimal is a text, because a number would lose digits.
 SQLITE = Dialect(
     types={
         spark.BooleanType: "INTEGER",

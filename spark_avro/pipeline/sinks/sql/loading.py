@@ -1,4 +1,4 @@
-"""Sends a batch's rows to the database; rows that it refuses are found by halving, each half behind a savepoint."""
+"""Sends a batch's rows to the database; finds the rows that it refuses by halving, each half after a savepoint."""
 
 from __future__ import annotations
 

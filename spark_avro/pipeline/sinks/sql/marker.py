@@ -70,7 +70,7 @@ def lock_marker(connection: sa.Connection, target: str, batch: BatchIdentity) ->
 
 
 def set_marker(connection: sa.Connection, target: str, batch: BatchIdentity, rows: int, *, alone: bool) -> None:
-    """Note a batch as written; with `alone`, markers of other queries are deleted, so that those are refused."""
+    """Mark a batch as written; with `alone`, delete other queries' markers, so that these queries are refused."""
     of_pipeline = (_markers.c.pipeline == batch.pipeline) & (_markers.c.target == target)
     of_query = _markers.c.query == batch.query_id
     values = {"batch": batch.number, "rows": rows, "ranges": orjson.dumps(source_ranges(batch)).decode()}

@@ -17,7 +17,7 @@ from spark_avro.pipeline.sinks.positions import KEPT_FIELDS, NOT_DATA, PLACE_FIE
 from spark_avro.pipeline.sinks.sql.dialects import DIALECTS, spark_type
 from spark_avro.pipeline.sinks.sql.statements import DELETED, Table, names, quoted
 
-#: Columns that go to the driver to name refused rows, and no further.
+#: Columns that only the driver gets, to name refused rows.
 HIDDEN = "_at_"
 
 
@@ -28,7 +28,7 @@ class TablePlan:
     Attributes:
         fit: The columns of the rows.
         table: The table.
-        statements: What creates or changes the table first.
+        statements: The statements to run first, which create or change the table.
     """
 
     fit: ColumnFit
@@ -98,7 +98,7 @@ class Planner:
         return fitted.select(*sent, *extra)
 
     def _data(self, rows: DataFrame) -> list[Column]:
-        """The rows' columns, and those parts of `_kafka` that the table has."""
+        """The rows' columns, and the parts of `_kafka` that the table has."""
         parts: tuple[str, ...] = KEPT_FIELDS if self._spec.keep_position else ()
         if self.upsert is not None and self.upsert.order.parts[0] == POSITION:
             parts = tuple(dict.fromkeys((*parts, *self.upsert.order.parts[1:])))

@@ -1,7 +1,7 @@
-"""A stage for big batches: executors send the rows to a table without a log, and the batch's transaction takes them.
+"""A stage for big batches: executors send the rows to an unlogged table, and the batch's transaction takes them.
 
-A task deletes what an earlier attempt of it has sent, in the transaction in which it sends its rows. The number of
-staged rows is compared with the number that the tasks sent, so a task that ran twice at once stops the batch.
+A task first deletes the rows of its earlier attempts, in the same transaction as it sends its own. The number of staged
+rows must equal the number that the tasks sent, so a task that ran twice at once stops the batch.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SENT = "rows bigint, refusal string"
 
 
 class RowsNotStaged(Exception):
-    """The database takes a row not even as texts, such as one with U+0000; says why."""
+    """The database refuses a row even as texts, such as one with U+0000; the error says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +57,20 @@ class StagedRows:
 
 
 class StageLoader:
-    """Takes rows from a stage, where all columns are texts, into a table of the same transaction."""
+    """Copies rows from a stage, whose columns are all texts, into a table in the same transaction."""
 
     def __init__(self, refusals: tuple[type[Exception], ...], errors: type[Exception]) -> None:
         self.refusals, self.errors = refusals, errors
 
     def load(self, cursor: Any, name: str, rows: StagedRows) -> None:
         """Append rows to a table; see `Loader`."""
-        # Without the length of a type: a cast to varchar(3) would cut the text, and an assignment refuses it.
+        # Leave out the length of a type: a cast to varchar(3) would cut the text, but an assignment refuses it.
         cursor.execute(
             "SELECT attname, format_type(atttypid, NULL) FROM pg_attribute WHERE attrelid = %s::regclass", [name]
         )
         types = dict(cursor.fetchall())
         values = ", ".join(f"CAST({quoted(column)} AS {types[column]})" for column in rows.column_names)
-        # Without parameters, since a name may have a percent sign.
+        # Pass no parameters, because a name may have a percent sign.
         cursor.execute(
             f"INSERT INTO {name} ({names(rows.column_names)}) SELECT {values} FROM {rows.table}"  # noqa: S608 - quoted
             f" WHERE {_ROW} >= {rows.first} AND {_ROW} < {rows.first + rows.num_rows} ORDER BY {_ROW}"
@@ -84,7 +84,7 @@ class Stage:
         self._engine, self._schema = engine, schema
         owner = hashlib.sha256(f"{batch.pipeline}\n{target}\n{batch.query_id}".encode()).hexdigest()[:12]
         self._prefix = f"{_PREFIX}{owner}_"
-        # Another attempt has another one: executors of a driver that was killed add nothing to it.
+        # Each attempt has its own stage: executors of a killed driver add nothing to it.
         self.name = self._quoted(f"{self._prefix}{uuid.uuid4().hex[:8]}")
 
     def fill(self, rows: DataFrame, others: dict[str, str]) -> StagedRows:
@@ -124,7 +124,7 @@ class Stage:
     def _create(self, columns: dict[str, str]) -> None:
         sent = ", ".join(f"{quoted(column)} {kind}" for column, kind in columns.items())
         with self._engine.begin() as connection:
-            # A crash leaves its stage.
+            # Drop the stages that crashed attempts left behind.
             for table in sa.inspect(connection).get_table_names(self._schema):
                 if table.startswith(self._prefix):
                     connection.exec_driver_sql(f"DROP TABLE {self._quoted(table)}")
@@ -135,7 +135,7 @@ class Stage:
 
 
 def sender(url: sa.URL, name: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """The function that sends a task's rows to a stage, and returns how many they were or why one was refused."""
+    """The function that sends a task's rows to a stage, and returns their number or why one was refused."""
     text = url.render_as_string(hide_password=False)
 
     def send(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -19,7 +19,7 @@ class Table:
         name: The quoted name, with the schema if one is given.
         columns: Column name -> SQL type, in the order of the rows.
         key: The columns of the key for an upsert; none to append.
-        order: The column that tells the newer row.
+        order: The column that decides which row is newer.
         deletes: Whether the rows have DELETED.
     """
 

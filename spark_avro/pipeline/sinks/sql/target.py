@@ -49,7 +49,7 @@ class SqlTarget:
         """Make a sink; nothing is connected yet.
 
         Raises:
-            SinkRefused: The URL is of a database that has no exactly-once sink, or rows are to go by executors.
+            SinkRefused: The URL is of a database that has no exactly-once sink, or executors are to send the rows.
         """
         self._spec, self._context = spec, context
         url = sa.make_url(spec.url)
@@ -102,7 +102,7 @@ class SqlTarget:
                 if rejected is not None:
                     self._context.reject(rejected, batch)
                 set_marker(connection, target, batch, written, alone=foreign is not None)
-        # Only now is the table changed for good.
+        # The transaction is committed, so the table's change is permanent.
         if self._planned is None or self._planned[1] is not plan:
             log_changes(self._shown, plan.statements)
         self._planned = (rows.schema, plan)
@@ -122,7 +122,7 @@ class SqlTarget:
         return plan
 
     def _load(self, rows: DataFrame, plan: TablePlan, connection: sa.Connection, batch: BatchIdentity) -> _Loaded:
-        """Write the rows; how many were written, and the positions of the others with the database's reasons."""
+        """Write the rows; returns the number written, and the positions of the others with the database's reasons."""
         sent = self._planner.sent(rows, plan)
         hidden = [name for name in sent.columns if name.startswith(HIDDEN)]
         cursor = connection.connection.cursor()
@@ -142,7 +142,7 @@ class SqlTarget:
     def _load_staged(
         self, sent: DataFrame, hidden: list[str], plan: TablePlan, cursor: Any, batch: BatchIdentity
     ) -> _Loaded:
-        """The same by a stage that executors fill."""
+        """The same as `_load`, through a stage that executors fill."""
         schema = self._spec.table.rpartition(".")[0] or None
         stage = Stage(self._engine, schema, self._spec.table, batch)
         rows = stage.fill(sent, {name: str(POSTGRESQL.sql_type(sent.schema[name].dataType)) for name in hidden})

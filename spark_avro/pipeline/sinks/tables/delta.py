@@ -20,7 +20,7 @@ from spark_avro.pipeline.sinks.tables.table_changes import change_statement, typ
 _LOG = "_delta_log"
 _EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 
-#: Properties by which a MERGE has a transaction's identity, as an append has it by options.
+#: Properties that give a MERGE a transaction's identity; an append gets it by options.
 _TRANSACTION = "spark.databricks.delta.write.txn{}"
 
 
@@ -38,7 +38,7 @@ class DeltaTarget:
         self._name = spec.table if spec.table is not None else f"delta.`{spec.path}`"
         if _EXTENSION not in str(context.spark.conf.get("spark.sql.extensions", "")):
             raise SinkRefused(f"{self._name}: the session has no Delta; start it with session(formats=['delta'])")
-        # The order of an upsert is compared with that of the table's row.
+        # An upsert compares its order column with that of the table's row.
         self._keep_position = spec.keep_position or orders_by_position(self._upsert)
         self._fit: tuple[spark.StructType, ColumnFit] | None = None
         self.guarantee = Guarantee(
@@ -116,7 +116,7 @@ class DeltaTarget:
         return session.read.format("delta").load(self._spec.path).schema if is_table else None
 
     def _last(self, session: SparkSession, application: str) -> int:
-        """The number of the last batch that the table has of an application; -1 if it has none."""
+        """The number of an application's last batch in the table; -1 if there is none."""
         path = self._spec.path
         if path is None:
             path = session.sql(f"DESCRIBE DETAIL {self._name}").collect()[0]["location"]
@@ -128,9 +128,9 @@ class DeltaTarget:
 
 
 def _delete_unfinished_log(table: Folder) -> None:
-    """Delete the log that a driver left behind when it was killed before its first commit: no table can be made in it.
+    """Delete the log of a driver that was killed before its first commit: Delta cannot make a table there.
 
-    It has a hidden file with the commit, and empty folders. A commit has another name, and its folder is not deleted.
+    Such a log has a hidden file with the commit, and empty folders. A finished commit has another name and is kept.
     """
     for name in table.names(_LOG):
         if name.startswith("."):

@@ -1,4 +1,4 @@
-"""An Iceberg table: each batch is a snapshot with the batch's identity, which is looked up before it is written."""
+"""An Iceberg table: each batch is a snapshot with the batch's identity; the sink looks it up before it writes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class IcebergTarget:
         """
         self._spec, self._context = spec, context
         self._upsert = spec.mode if isinstance(spec.mode, Upsert) else None
-        # The order of an upsert is compared with that of the table's row.
+        # An upsert compares its order column with that of the table's row.
         self._keep_position = spec.keep_position or orders_by_position(self._upsert)
         self.guarantee = Guarantee(
             Delivery.EXACTLY_ONCE,
@@ -97,7 +97,7 @@ class IcebergTarget:
 
     def _append(self, rows: DataFrame, batch: BatchIdentity) -> None:
         if self._spec.time is not None:
-            # One task writes an hour, so that it is one file.
+            # One task writes all rows of an hour, so that the hour is one file.
             rows = rows.repartition(F.date_trunc("hour", F.col(str(self._spec.time))))
         writer = rows.writeTo(self._spec.table)
         for name, value in _properties(batch).items():
@@ -146,7 +146,7 @@ def _query(batch: BatchIdentity) -> str:
 
 
 def _widens(old: spark.DataType, new: spark.DataType) -> bool:
-    """Iceberg widens decimals by digits before the point alone, and has no 8 or 16 bit numbers."""
+    """Iceberg widens decimals only before the point, and has no 8-bit or 16-bit numbers."""
     if isinstance(old, spark.DecimalType) and isinstance(new, spark.DecimalType):
         return bool(old.scale == new.scale)
     return can_widen(old, new)

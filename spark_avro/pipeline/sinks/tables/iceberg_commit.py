@@ -1,4 +1,4 @@
-"""A statement whose Iceberg snapshot gets properties: MERGE has no options, as a writer has."""
+"""A statement whose Iceberg snapshot gets properties: unlike a writer, MERGE has no options."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def commit_with(session: SparkSession, statement: str, properties: Mapping[str, 
 
 
 class _Statement:
-    """A statement as Java's Callable; its error is kept, since Java would turn it into one without its class."""
+    """A statement as Java's Callable; it keeps its error, because Java would replace it by one without the class."""
 
     def __init__(self, session: SparkSession, text: str) -> None:
         self._session, self._text = session, text

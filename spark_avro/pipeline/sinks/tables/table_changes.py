@@ -9,7 +9,7 @@ from spark_avro.pipeline.sinks.columns import ColumnChange, quoted
 
 def change_statement(table: str, change: ColumnChange) -> str:
     """The ALTER TABLE for a change."""
-    # The elements of an array are the field `element` to both formats.
+    # Both formats call the elements of an array the field `element`.
     path = ".".join(quoted(part) for part in change.path.replace("[]", ".element").split("."))
     if change.old is None:
         return f"ALTER TABLE {table} ADD COLUMNS ({path} {type_text(change.new)})"
