@@ -63,7 +63,7 @@ def create_app(
             the application.
         stopping: Set when the server begins to stop; endless responses end then.
         guard: Authenticates clients; by default the guard of the settings, if they require one.
-        beside: Further routes, such as those of the page, which the registry does not know.
+        beside: Further routes that the registry does not define, such as those of the page.
     """
     guard = guard or guard_of(settings)
     owned = node is None
@@ -149,10 +149,10 @@ def guard_of(settings: RegistrySettings) -> Guard | None:
 
 
 def put_rules_in_force(settings: RegistrySettings, node: Node, guard: Guard | None) -> None:
-    """Decide by the rules in the log from now on, if the settings want that; the log has been read.
+    """Put the rules in the log in force, if the settings say so; call this after the log has been read.
 
     Raises:
-        Failure: A rule in the log cannot be read, which may be a denial, or nobody could do anything.
+        Failure: A rule in the log cannot be read (it may be a denial), or nobody could do anything.
     """
     if guard is None or guard.authorizer is None or not settings.keeps_rules:
         return

@@ -105,7 +105,7 @@ STORE_FAILED = ErrorKind(50001, "{text}")
 OPERATION_TIMED_OUT = ErrorKind(50002, "{text}")
 FORWARDING_FAILED = ErrorKind(50003, "Error while forwarding {operation} request to the leader")
 UPDATE_WITHOUT_LEADER = ErrorKind(50004, "{text}")
-#: Ours: this node has not read up to the offset of the request's token in time.
+#: Ours: this node did not reach the offset of the request's token in time.
 NODE_BEHIND = ErrorKind(
     503, "This node has not read the log up to offset {offset} within {seconds} s. Ask again, or ask another node."
 )

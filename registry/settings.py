@@ -80,7 +80,7 @@ _WITHOUT_EFFECT = {
 }
 #: Beginnings of headers that authenticate clients; these headers must not go to other nodes.
 _PRIVATE_HEADERS = ("authorization", "cookie", "magicbyte-")
-#: It promises that secrets are encrypted in the log. A warning would come too late, so it is refused.
+#: This property promises that secrets are encrypted in the log. A warning would come too late, so it is refused.
 _ENCODER_SECRET = "metadata.encoder.secret"  # noqa: S105  a property's name
 
 
@@ -221,12 +221,12 @@ class RegistrySettings(PageSettings):
 
     @property
     def rule_store(self) -> str:
-        """Where rules are; without a setting, in the log."""
+        """The store of the rules; by default the log."""
         return super().rule_store or (LOG if self.has_rules else "")
 
     @property
     def keeps_rules(self) -> bool:
-        """Whether the log has the rules that are in force."""
+        """Whether the rules in force are in the log."""
         return self.rule_store == LOG
 
     @property

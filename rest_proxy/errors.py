@@ -64,7 +64,7 @@ NO_CLUSTER_ID = ErrorKind(
     502, "Kafka protocol version not supported.: Metadata Response protocol version >= 2 required."
 )
 RECORD_TOO_LARGE = ErrorKind(413, "{detail}")
-#: Ours: there is no record at the offset that a read is to begin at.
+#: Ours: there is no record at the first offset of a read.
 OFFSET_OUT_OF_RANGE = ErrorKind(
     41601, "Offset {offset} of partition {partition} is out of range: the log has {earliest} to {latest}."
 )
@@ -205,7 +205,7 @@ def from_broker(code: int, text: str | None, *, is_retriable: bool) -> ApiError:
 
     Args:
         code: The code in Kafka's protocol.
-        text: The broker's text; None for that of the code.
+        text: The broker's text; None for the code's own text.
         is_retriable: Whether the same request may succeed later.
     """
     kind = _BY_KAFKA_CODE.get(code) or (KAFKA_RETRIABLE if is_retriable else KAFKA_ERROR)

@@ -1,4 +1,4 @@
-"""The access rules in a registry's log, as the proxy keeps to them."""
+"""Loads the access rules from a registry's log, and follows their changes."""
 
 from __future__ import annotations
 

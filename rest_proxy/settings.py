@@ -24,7 +24,7 @@ _UNBOUNDED_QUEUE: kafka.Config = {"queue.buffering.max.messages": 0, "queue.buff
 #: Java's strategies by class name, without the package.
 _STRATEGIES = {name: strategy for name, strategy in STRATEGIES.items() if name.endswith("Strategy")}
 
-#: The paths of v1 and v2 but for the root, which shows that the proxy is there.
+#: The paths of v1 and v2 except the root, which shows that the proxy runs.
 _PATHS_OF_V2 = ("/brokers", "/topics", "/consumers/")
 _WITHOUT_EFFECT = {
     "rate.limit.backend": "there is one implementation of rate limits",
@@ -115,7 +115,7 @@ class RestProxySettings(HttpSettings):
 
     @classmethod
     def not_kept(cls) -> Mapping[str, str]:
-        """Properties that are a guard this server does not keep -> what its refusal says."""
+        """Properties that ask for a protection this server lacks -> the text of the refusal."""
         aliases = cls._aliases()
         return {name: reason for name, reason in super().not_kept().items() if name not in aliases}
 

@@ -20,7 +20,7 @@ def add_client_settings(
     Args:
         parser: The command's parser.
         config_help: The help of `--config`, if the command reads other files by it too.
-        properties_of: What the properties belong to.
+        properties_of: The owner of the properties.
     """
     parser.add_argument("--config", type=Path, action="append", default=[], metavar="FILE", help=config_help)
     parser.add_argument(

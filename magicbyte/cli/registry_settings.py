@@ -10,7 +10,7 @@ from serdes.client.config import PREFIX
 from serdes.console.properties import is_of_client, parse_pairs, read_file
 
 #: Variable prefix -> the prefix of the property's name. `MAGICBYTE_BASIC_AUTH_USER_INFO` is the same as
-#: `MAGICBYTE_SCHEMA_REGISTRY_BASIC_AUTH_USER_INFO`, which goes over it.
+#: `MAGICBYTE_SCHEMA_REGISTRY_BASIC_AUTH_USER_INFO`, which overrides it.
 _ENVIRONMENT = {"MAGICBYTE_": "", "MAGICBYTE_SCHEMA_REGISTRY_": PREFIX}
 #: The error of a command without a registry.
 NO_REGISTRY = "name the registry: --registry URL, schema.registry.url, or `registry` in magicbyte.toml"
@@ -44,7 +44,7 @@ def with_url(settings: Mapping[str, str], named: str | None, usual: str | None) 
 
     Args:
         settings: The settings, which may have a URL.
-        named: A URL that goes over theirs.
+        named: A URL that overrides theirs.
         usual: The default URL.
     """
     url = named or settings.get(f"{PREFIX}url") or usual
@@ -52,12 +52,12 @@ def with_url(settings: Mapping[str, str], named: str | None, usual: str | None) 
 
 
 def _is_meant(name: str, before: str) -> bool:
-    """Whether a variable is a setting of the client; those with the longer prefix are read with that one alone."""
+    """Whether a variable is a setting of the client; variables with the longer prefix are read only by that prefix."""
     return is_of_client(name) and (before == PREFIX or not name.startswith(PREFIX))
 
 
 def _canonical(properties: dict[str, str]) -> dict[str, str]:
-    """Properties with the client's under one name each, so that a source overrides those before it."""
+    """The properties, the client's under one name each, so that a later source overrides an earlier one."""
     return {
         PREFIX + name.removeprefix(PREFIX) if is_of_client(name) else name: value for name, value in properties.items()
     }

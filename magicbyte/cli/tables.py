@@ -1,4 +1,4 @@
-"""Tables for people: columns of one width, and none that is empty."""
+"""Tables for people: aligned columns, without empty ones."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def _color(value: str) -> str:
 
 
 class PageSettings(HttpSettings):
-    """What the page is called, what it may change, and the REST proxy behind it."""
+    """The page's name, what it may change, and the REST proxy behind it."""
 
     page_enabled: bool = Field(True, alias="magicbyte.ui.enabled")
     page_read_only: bool = Field(False, alias="magicbyte.ui.read.only")

@@ -1,4 +1,4 @@
-"""Which representation of an answer a client has already, and which encodings it accepts (RFC 9110)."""
+"""Whether a client already has the current answer, and whether it accepts gzip (RFC 9110)."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ NOSNIFF: Header = (b"x-content-type-options", b"nosniff")
 NO_REFERRER: Header = (b"referrer-policy", b"no-referrer")
 #: The headers of data: if a browser shows it as a page, it loads nothing and cannot be framed.
 NO_PAGE: Header = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
-#: Neither a browser nor a proxy keeps what one principal may see and the next may not.
+#: Keeps browsers and proxies from storing an answer that only one principal may see.
 NO_STORE: Header = (b"cache-control", b"no-store")
 #: The headers that a node does not copy from forwarded answers, because it adds its own.
 NAMES_OF_OURS = frozenset(name for name, _ in (NOSNIFF, NO_REFERRER, NO_PAGE, NO_STORE))

@@ -104,7 +104,7 @@ def serve(
             (X-Forwarded-Proto).
         log_level: The level of uvicorn's log.
         graceful_seconds: How long a stop waits for open requests.
-        on_start: Called when the server has started to listen; by default, it logs that nobody has to sign in, if so.
+        on_start: Called when the server has started to listen; by default, it logs if nobody has to sign in.
         on_stop: Called when the stop begins; it ends answers that would never end by themselves.
         sources: Reloaded when their files change, in addition to certificates.
 

@@ -99,7 +99,7 @@ class HttpSettings(SecuritySettings):
 
     @property
     def access_control(self) -> AccessControl:
-        """What pages of other origins may do."""
+        """The rights of pages of other origins."""
         defaults = AccessControl(self.allowed_origins, rejects_options=self.reject_options)
         return AccessControl(
             defaults.origins,

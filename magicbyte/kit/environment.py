@@ -11,7 +11,7 @@ from magicbyte.kit.secret import hide_user_info, is_secret
 
 #: Variables that Kubernetes injects for a Service, such as SCHEMA_REGISTRY_PORT=tcp://10.0.0.1:8081; not settings.
 _SERVICE_LINK = re.compile(r".*_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?)")
-#: The same behind the Service's name, if no property can be meant.
+#: The part of such a name after the Service's name, if it cannot be a property's.
 _INJECTED = re.compile(r"SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_\w+")
 
 

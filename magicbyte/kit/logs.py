@@ -31,7 +31,7 @@ class JsonFormatter(logging.Formatter):
             "msg": record.getMessage(),
         }
         fields = getattr(record, "fields", None)
-        # A record that is made for each request says itself what its fields are.
+        # The access log's records bring their fields along, which saves looking for them.
         entry |= fields or {name: value for name, value in vars(record).items() if name not in _STANDARD}
         if record.exc_info:
             entry["exception"] = self.formatException(record.exc_info)
@@ -49,7 +49,7 @@ def _second(since_epoch: int) -> str:
 class LineHandler(logging.StreamHandler["TextIO"]):
     """Writes records to a stream; those of one turn of an event loop are written together.
 
-    Each write is a system call that lets go of the interpreter's lock, which costs a busy server more than the line.
+    Each write is a system call that releases the interpreter lock, which costs a busy server more than the line.
     Warnings and worse, and all records outside of event loops, are written at once.
     """
 
@@ -108,17 +108,17 @@ class OccasionalWarning:
         """Begin without a line.
 
         Args:
-            log: Where the lines go.
+            log: The logger that gets the lines.
             text: The text, with a `%s` for each value.
             seconds: The interval.
-            clock: Seconds that never jump.
+            clock: A monotonic clock, in seconds.
         """
         self._log = log
         self._text = f"{text}%s"
         self._seconds = seconds
         self._clock = clock
         self._next_line = -math.inf
-        #: How many there were since the last line.
+        #: How many warnings came since the last line.
         self._unwritten = 0
 
     def __call__(self, *values: object, **fields: object) -> None:

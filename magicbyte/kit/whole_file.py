@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def write_whole(path: Path, content: bytes, *, mode: int | None = None) -> None:
-    """Put a file in the place of the one at a path, in one step.
+    """Replace the file at a path in one step.
 
     Args:
         path: The file.
@@ -43,7 +43,7 @@ def write_whole(path: Path, content: bytes, *, mode: int | None = None) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Write the folder's entries to the disk, without which the replacement may be lost in a crash."""
+    """Write the folder's entries to the disk; otherwise a crash may undo the replacement."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         with suppress(OSError):

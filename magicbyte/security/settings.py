@@ -70,7 +70,7 @@ class SecuritySettings(TlsSettings, SignInSettings):
 
     @classmethod
     def not_kept(cls) -> Mapping[str, str]:
-        """Properties that are a guard this server does not keep -> what its refusal says."""
+        """Properties that ask for a protection this server lacks -> the text of the refusal."""
         return _NOT_KEPT
 
     @property

@@ -24,7 +24,7 @@ from magicbyte.ui.inside import Inside
 from magicbyte.ui.paths import FOLDER, FRONT, path_below, path_of_rest
 from magicbyte.ui.rest import Upstream
 
-#: What the page may do in a browser: load its own files, and send requests to its own server.
+#: Allows the page only to load its own files, and to send requests to its own server.
 _POLICY = b"; ".join(
     (
         b"default-src 'none'",
@@ -120,7 +120,7 @@ class Page:
         return _answer(request, self._files.page(path))
 
     async def config(self, _request: Request) -> Response:
-        """What the page is called, and what it may do."""
+        """The page's name, and what it may do."""
         return Response(self._config, media_type="application/json", headers={"Cache-Control": "no-store"})
 
     async def helper(self, request: Request) -> Response:

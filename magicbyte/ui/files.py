@@ -73,7 +73,7 @@ class Files:
         self._stamps: dict[str, int] = {}
         self._files: dict[str, File] = {}
         self._folders = frozenset[str]()
-        #: By the way back to `/ui/` and the links that are added.
+        #: The variants of index.html, by the relative path back to `/ui/` and the added links.
         self._pages: dict[tuple[str, tuple[str, ...]], File] = {}
         self._read()
 
@@ -82,7 +82,7 @@ class Files:
         return self._files.get(path)
 
     def is_file_path(self, path: str) -> bool:
-        """Whether a path below `/ui/` can only be that of a file, such as `parts/gone.js`, and not that of a page."""
+        """Whether a path below `/ui/` can only name a file, such as `parts/gone.js`, and not a page."""
         first, slash, _ = path.partition("/")
         return first in self._folders if slash else Path(path).suffix in _MEDIA_TYPES
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 #: An import of another module of the page, in the form that `deno fmt` gives it.
 _IMPORT = re.compile(r'^import (?P<names>[^"]+?) from "(?P<path>\.[^"]+)";$', re.MULTILINE)
-#: An import at run time; comments name types with `import("./types.d.ts")`, too.
+#: A dynamic import; comments name types in the same form, as `import("./types.d.ts")`.
 _LATER_IMPORT = re.compile(r'(?P<before>=>|await|return) import\("(?P<path>\.[^"]+)"\)')
 _EXPORT = re.compile(
     r"^export (?P<default>default )?(?=(?:async )?(?:function\*?|class|const) (?P<name>\w+))", re.MULTILINE
@@ -24,7 +24,7 @@ def join_modules(modules: Mapping[str, str], roots: Sequence[str]) -> tuple[dict
 
     The first root contains all that the roots import, each module in its own scope.
 
-    A joined module's own file only exports what the first root has, so that it exists once for all importers.
+    A joined module's own file only exports the first root's copy, so that the module exists once for all importers.
     All other modules import it from the first root.
 
     Args:
@@ -101,7 +101,7 @@ class _Joined:
 
     @staticmethod
     def _constants(path: str, match: re.Match[str], names: Mapping[str, str]) -> str:
-        """What an import becomes if its module is one of `names`."""
+        """The replacement of an import whose module is one of `names`."""
         name = names.get(_target(path, match["path"]))
         if name is None:
             return match[0]

@@ -20,7 +20,7 @@ _NAME = re.compile(r'"([^"]+)"')
 _IN_CONTEXT = re.compile(r"contexts/[^/]+(/|$)")
 _ROOT_MODULE = "app.js"
 _VIEW_STYLES = "styles/views/"
-#: The view that shows all subjects, and what it asks the registry at once. Any difference to the request that
+#: The view that shows all subjects, and its first request to the registry. Any difference from the request that
 #: page/api/registry.js sends would make the browser send both.
 _LISTING_VIEW = "views/list/list.js"
 _LISTING = "overview?deleted=true"

@@ -29,7 +29,7 @@ _RELAYED = frozenset(
         *("magicbyte-complete", "x-magicbyte-offset", "retry-after", "vary", "www-authenticate"),
     )
 )
-#: An answer of this type goes on as long as the client wants, with pauses of any length.
+#: An answer of this type continues as long as the client wants, with pauses of any length.
 _EVENTS = "text/event-stream"
 
 #: Returns the headers with credentials for requests that have none.
@@ -49,7 +49,7 @@ class Upstream:
         """Describe the server.
 
         Args:
-            name: What errors call it, such as `REST proxy`.
+            name: Its name in errors, such as `REST proxy`.
             url: Its URL, without a slash at the end.
             tls: Makes the context of connections to an https:// URL.
             credentials: Returns the credentials for requests whose sender has none.

@@ -79,7 +79,7 @@ def create_app(settings: UiSettings, registry: Registry) -> Application:
 
 
 class Registry:
-    """The registry in front of which the page is."""
+    """The registry behind the page."""
 
     def __init__(self, options: dict[str, Any]) -> None:
         """Prepare connections.

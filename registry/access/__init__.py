@@ -1,1 +1,1 @@
-"""What a principal may do in the registry, and which subjects it can see."""
+"""A principal's rights in the registry, and the subjects that it can see."""

@@ -1,4 +1,4 @@
-"""What one principal may do in the registry."""
+"""One principal's rights in the registry."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from registry.state.resolve import missing_reference
 
 _GLOBAL_SETTINGS = str(SubjectName(GLOBAL_CONTEXT, ""))
 _NOT_AUTHORIZED = "Not authorized"
-#: The epochs of rules begin anew in each process.
+#: Distinguishes processes in stamps: rule epochs start again in each process.
 _PROCESS = secrets.token_bytes(16)
 
 
 class Rights:
     """One principal's rights, by the rules in force when the request arrives.
 
-    All decisions on one request use the same rules; long-lasting answers ask for the rights `now`.
+    All decisions on one request use the same rules; long-lived responses call `now` for the current rights.
     """
 
     def __init__(self, authorizer: Authorizer, group_id: str, principal: Principal, address: str) -> None:
@@ -59,7 +59,7 @@ class Rights:
 
     @property
     def stamp(self) -> str:
-        """A text that changes with the principal and the rules, for ETags; another process has another one."""
+        """A text for ETags that changes with the principal and the rules, and differs between processes."""
         address = self._address if self._rules.has_hosts else ""
         parts = "\n".join((str(self._epoch), address, self._principal.key))
         return blake2b(parts.encode(), key=_PROCESS, digest_size=12).hexdigest()

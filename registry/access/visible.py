@@ -19,7 +19,7 @@ class VisibleView(View):
 
         Args:
             view: The whole view.
-            may_see: Tells whether a subject is in lists, and whether ids and other contexts lead to it.
+            may_see: Tells whether lists and look-ups by id or in other contexts show a subject.
             may_read: Tells whether a subject's references to others are listed.
         """
         # Share the other view's tables, so that nothing is copied and later entries show here too.

@@ -143,7 +143,7 @@ def _may_repeat(request: Request) -> bool:
 
 
 class _LeaderChanged(Exception):
-    """Another node leads now: the former leader's answer will not arrive or not be valid."""
+    """Another node leads now: the former leader's answer will be lost or invalid."""
 
 
 def _no_leader(request: Request) -> ApiError:

@@ -156,7 +156,7 @@ class KafkaNode:
         return self._topic.failure
 
     def holds(self, offset: Offset) -> bool:
-        """Tell whether the view has reached an offset, which compaction may have left no record at."""
+        """Tell whether the view has reached an offset; compaction may have removed the record at it."""
         return self.view.offset >= offset or self._progress.position > offset
 
     def status(self) -> Status:

@@ -200,7 +200,7 @@ def request_stop() -> None:
 
 @contextmanager
 def long_lived_objects() -> Iterator[None]:
-    """Keep the garbage collector off the objects made in the block, now and later: they live as long as the process."""
+    """Exclude the objects made in the block from garbage collection for good: they live as long as the process."""
     gc.disable()
     try:
         yield

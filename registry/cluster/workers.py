@@ -50,7 +50,7 @@ def serve_with_workers(properties: Mapping[str, str], settings: RegistrySettings
     for worker in running:
         worker.terminate()
     codes = [process.stop(worker, seconds=_STOP_SECONDS) for worker in running]
-    # SIGTERM itself ends only a worker that had not opened anything yet.
+    # A worker that SIGTERM killed has not failed: it had not opened anything yet.
     return max((abs(code) for code in codes if code != -signal.SIGTERM), default=0)
 
 

@@ -1,4 +1,4 @@
-"""Changes of the access rules: each is in force as a whole, and gives nothing that its author does not hold."""
+"""Changes of the access rules: each takes effect as a whole, and grants nothing that its author does not hold."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Author:
     Attributes:
         principal: Their name and groups.
         address: The address that the request came from.
-        is_super_user: No rule binds them.
+        is_super_user: Whether they may do everything.
     """
 
     principal: Principal
@@ -37,8 +37,8 @@ class RuleChange:
     """The result of a command.
 
     Attributes:
-        added: The rules that were not there before.
-        removed: The rules that are not there any more.
+        added: The rules that did not exist before.
+        removed: The rules that no longer exist.
     """
 
     added: frozenset[Rule]
@@ -64,7 +64,7 @@ def decide_remove_rules(view: View, now: int, *, rules: frozenset[Rule], author:
 
 
 def decide_replace_rules(view: View, now: int, *, rules: frozenset[Rule], author: Author) -> Decision[RuleChange]:
-    """Put rules in the place of all that are there.
+    """Replace all rules.
 
     Raises:
         ApiError: 40301, 42212.
@@ -94,7 +94,7 @@ def _decide(
 
 
 def _require_held(view: View, added: Collection[Rule], removed: Collection[Rule], author: Author) -> None:
-    """Refuse a new permission, or the removal of a denial, that grants rights which the author does not hold.
+    """Refuse a new permission, or the removal of a denial, that grants rights that the author does not hold.
 
     Raises:
         ApiError: 40301.

@@ -39,7 +39,7 @@ from registry.state.records import Key, Undecodable
 from registry.state.resolve import qualified_context, settings_key
 from registry.state.view import View
 
-#: How many steps reading the schemas of all lines may take within the decision.
+#: The most steps that a decision may use to read the schemas of all lines.
 _MOST_READING = 10 * LITTLE_READING
 #: A line's number, from 1, and its object.
 Line = tuple[int, Mapping[str, Any]]

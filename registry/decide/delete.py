@@ -90,7 +90,7 @@ def _require_unreferenced(
     permanent: bool,
     besides: str | None = None,
 ) -> None:
-    """Check that only the subject `besides` refers to the versions; for a soft delete, deleted versions may too."""
+    """Check that no subject except `besides` refers to the versions; a soft delete ignores deleted referrers."""
     for version in versions:
         for referrer in view.referrers(version.subject, version.number):
             if referrer.subject != besides and (permanent or not referrer.deleted):

@@ -33,7 +33,7 @@ class Registration(Struct, frozen=True):
         tags_to_add: Tags to write into the text.
         tags_to_remove: Tags to remove from the text.
         propagate_tags: Write the latest version's tags into the text, for entities that both have.
-        explain: Explain in the error why the schema is incompatible, or tell the position of what makes it invalid.
+        explain: Explain in the error why the schema is incompatible, or tell the position of a fault in its text.
     """
 
     subject: str

@@ -1,4 +1,4 @@
-"""Finding the stored version that a request describes, so that nothing need be written."""
+"""Finding the stored version that a request describes, so that no write is needed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def registered_already(view: View, request: Registration, terms: Terms, *, parse
         view: The state to look in.
         request: The request.
         terms: The server's terms.
-        parse: Parse the text if it is not stored as it was sent. If the mode allows no registrations, it always is.
+        parse: Parse the text if it is not stored as it was sent; always done if the mode allows no registrations.
     """
     subject = request.subject
     if request.expected_latest is not None or request.edits_tags or not view.versions(subject):

@@ -1,4 +1,4 @@
-"""Posts to URLs of the settings, never to link-local addresses, at which clouds give away a machine's credentials."""
+"""Posts to URLs of the settings, never to link-local addresses, where clouds serve a machine's credentials."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def post_to_allowed(
     failure: httpx.ConnectError | None = None
     for address in addresses:
         try:
-            # The certificate is that of the name.
+            # The certificate is for the name, not for the address.
             return await client.post(
                 target.copy_with(host=address), content=body, headers=named, extensions={"sni_hostname": host}
             )

@@ -34,7 +34,7 @@ class OverviewQuery:
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What the reader of an overview may see of a subject besides its name and the numbers of its versions.
+    """The parts of a subject that the reader may see besides its name and the numbers of its versions.
 
     Attributes:
         may_read: Tells whether it may read a subject's schemas.
@@ -102,7 +102,7 @@ def _of_schema(version: Version) -> tuple[Any, ...]:
 
 
 class _Settings:
-    """The settings in effect; what the subjects of a context inherit is looked up once."""
+    """The settings in effect; those that the subjects of a context inherit are looked up once."""
 
     def __init__(self, view: View, default_level: str) -> None:
         self._view = view
@@ -110,7 +110,7 @@ class _Settings:
         self._inherited: dict[str | None, tuple[Any, ...]] = {}
 
     def of(self, subject: str) -> tuple[Any, ...]:
-        """The level and the mode of a subject, each with whether it is the subject's own."""
+        """The level and the mode of a subject, each with a flag: whether the subject itself sets it."""
         view = self._view
         if view.config(subject) is not None or view.mode(subject) is not None:
             return self._look_up(subject)

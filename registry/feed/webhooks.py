@@ -42,7 +42,7 @@ class Webhooks:
     """Posts each change to every URL, in order.
 
     A body is the JSON of a change. If there is a secret, `X-Magicbyte-Signature: sha256=HEX` has its HMAC-SHA256.
-    Anything but a 2xx is tried again a few times.
+    Any response but a 2xx is retried a few times.
 
     Marks in the log name the node that posts, and the offset that it has posted up to. If that node writes no mark for
     too long, another node continues. So each change is posted at least once, and twice only if a node stopped or was

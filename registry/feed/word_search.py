@@ -20,7 +20,7 @@ from registry.state.view import View
 NAME, FIELD, TEXT = "name", "field", "text"
 #: The places to search.
 PLACES = (NAME, FIELD, TEXT)
-#: How many versions are searched at a time: the texts of so many are copied in lower case.
+#: How many versions are searched at a time: their texts are copied in lower case.
 _VERSIONS_A_BATCH = 500
 #: The length of an excerpt, and of its part before the match, in characters.
 _EXCERPT, _BEFORE = 120, 40
@@ -109,11 +109,11 @@ class _Batch:
         return [version.text.lower() for version in self._versions]
 
     def scan(self, scan: WordScan) -> None:
-        """Add what matches."""
+        """Add the matching versions to the scan."""
         query, versions = self._query, self._versions
         everything: Collection[int] = range(len(versions))
         by_subject, may_be_named = self._which_may_be_named(everything) if NAME in query.places else ([], [])
-        # A text has the names of its fields, but it may have the names of a path apart.
+        # A text contains its field names, but the names of one path may be far apart in it.
         last_names = [word.rpartition(".")[2] for word in query.words]
         may_have_field = _having(last_names, everything, self._texts) if FIELD in query.places else []
         needed = everything if query.has_conditions_on_names else {*may_be_named, *may_have_field}
@@ -164,7 +164,7 @@ class _Batch:
 
 
 def _having(words: Iterable[str], numbers: Collection[int], texts: Sequence[str]) -> Collection[int]:
-    """Those of the numbered texts that have all words."""
+    """The numbers of the texts that have all words."""
     for word in words:
         numbers = [number for number in numbers if word in texts[number]]
     return numbers
@@ -182,7 +182,7 @@ def _matching_fields(names: Names, query: WordQuery) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ShownHit:
-    """A hit with what a client shows of it.
+    """A hit with the details that a client shows.
 
     Attributes:
         hit: The hit.
@@ -200,7 +200,7 @@ class ShownHit:
 
 
 def show(hit: WordHit, names: Names, query: WordQuery) -> ShownHit:
-    """A hit with its first place in the text, which is that of a field if one matches.
+    """A hit with the position of its first match in the text; the field's, if a field matches.
 
     Args:
         hit: The hit.

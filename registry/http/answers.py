@@ -54,7 +54,7 @@ def negotiated_lines(request: Request) -> None:
 
 
 def unnegotiated(request: Request) -> None:
-    """Leave the answer's media type to the handler; errors have the API's."""
+    """Leave the answer's media type to the handler; errors have the API's media type."""
     request.media_type = V1
 
 

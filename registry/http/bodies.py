@@ -64,11 +64,11 @@ def _in_utf_8(raw: bytes, charset: str) -> bytes:
     return raw.decode(codec).encode()
 
 
-#: By Python's names.
+#: The charsets that are read, by Python's names.
 _CHARSETS = frozenset(
     {"utf-8", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be", "ascii", "iso8859-1", "cp1252"}
 )
-#: The charsets for which the body is UTF-8 already.
+#: The charsets whose text is already valid UTF-8.
 _JSON_CHARSETS = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})
 
 

@@ -29,7 +29,7 @@ _READ, _DELETE, _DESCRIBE = (
     _SUBJECT(operation) for operation in (Operation.READ, Operation.DELETE, Operation.DESCRIBE)
 )
 _WRITE = _SUBJECT(Operation.WRITE)
-#: A client that may register a schema can find out that way whether it is registered.
+#: WRITE suffices: by registering a schema, a client can learn anyway whether it is registered.
 _READ_OR_WRITE = _SUBJECT(Operation.READ | Operation.WRITE)
 _READ_AND_WRITE = _SUBJECT(Operation.READ, also=_WRITE)
 _UNDELETE = _SUBJECT(Operation.WRITE, also=_DELETE)

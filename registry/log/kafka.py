@@ -89,7 +89,7 @@ class KafkaLog:
             return self._askers[isolation]
 
     def end(self) -> Offset:
-        """The offset before that of the next record; it may be that of a transaction marker. See `Log.end`."""
+        """The offset before the next record's; a transaction marker may have it. See `Log.end`."""
         return self.end_position() - 1
 
     @property

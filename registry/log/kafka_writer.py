@@ -159,7 +159,7 @@ class KafkaWriter:
                     # Each report needs the GIL, which a busy event loop releases only after 5 ms.
                     on_delivery=on_delivery if index == final else None,
                 )
-            # Not flush: it goes on delivering after a fatal error, and Python calls back with the exception pending.
+            # Do not flush: it keeps delivering after a fatal error, and runs callbacks while the exception is pending.
             deadline = time.monotonic() + _TRANSACTION_SECONDS
             while not reports and (left := deadline - time.monotonic()) > 0:
                 self._producer.poll(left)

@@ -150,7 +150,7 @@ class Job(Struct, frozen=True, tag=True):
         latest: The latest version, if its tags are to be copied.
         earlier: The versions to compare with, oldest first.
         is_cut: Older versions were left out because reading them would exceed a whole budget.
-        steps: How many steps comparing and explaining may take: what earlier jobs of the request left over.
+        steps: How many steps comparing and explaining may take: the rest that earlier jobs of the request have left.
         seconds: How many seconds they may take.
     """
 
@@ -190,7 +190,8 @@ class VersionVerdict(Struct, frozen=True):
 class Compared(Struct, frozen=True, tag=True):
     """The reference's messages, none if the schema is compatible, and explanations if the task has `explain`.
 
-    `notes` say how it was judged; in an error they follow the messages. With `every`, `versions` has all versions that
+    `notes` say how the schema was judged; in an error they follow the messages. With `every`, `versions` has all
+    versions that
     were compared, newest first, and `is_cut` tells whether older versions or explanations are left out.
     """
 
@@ -215,7 +216,7 @@ class Rendered(Struct, frozen=True, tag=True):
 class TagsFound(Struct, frozen=True, tag=True):
     """The entities that have such tags, sorted, as the JSON list of the API; empty if there are none.
 
-    There may be tens of thousands; as JSON, the event loop need not make an object of each.
+    It is JSON so that the event loop need not make an object of each of tens of thousands.
     """
 
     json: bytes
@@ -236,7 +237,7 @@ class OutlineMade(Struct, frozen=True, tag=True):
 
 
 class OutlinesCompared(Struct, frozen=True, tag=True):
-    """A comparison of two schemas: the members of its JSON object, without the changes, and those as JSON."""
+    """A comparison of two schemas: the members of its JSON object except the changes, and the changes as JSON."""
 
     summary: dict[str, Any]
     changes: bytes
@@ -247,8 +248,8 @@ class Names(Struct, frozen=True, gc=False):
 
     Attributes:
         name: The schema's full name; None if it has none or can't be read.
-        fields: The paths of its fields as lines of one string, which takes a fraction of the memory of many. A tuple
-            if a path contains a line break.
+        fields: The paths of its fields as lines of one string, which takes a fraction of the memory of many strings. A
+            tuple if a path contains a line break.
         tags: The paths of records and fields that have tags, with their tags.
     """
 

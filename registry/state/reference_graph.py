@@ -33,7 +33,7 @@ class GraphNode:
     Attributes:
         version: The version.
         distance: How many references away it is: positive if the start refers to it, negative if it refers to the
-            start, 0 for the start itself. If both is true, it is positive.
+            start, 0 for the start itself. If both are true, it is positive.
     """
 
     version: Version

@@ -64,7 +64,7 @@ class View(Versions):
         self.rules_offset: Offset = base.rules_offset if base else BEGINNING
         #: The access rules of an unfinished change of several rules; None if there is no such change.
         self._rule_changes: list[tuple[Rule, RuleOrigin | None]] | None = None
-        #: The keys of access rule records that cannot be read, and what is wrong with each.
+        #: The keys of access rule records that cannot be read, and the fault in each.
         self.broken_rules: dict[bytes, str] = {}
         #: The last entries applied, for readers that follow the changes.
         self.recent: deque[Applied] = deque(maxlen=RECENT_ENTRIES)

@@ -16,7 +16,7 @@ PERMISSIONS = ("UNKNOWN", "ANY", "DENY", "ALLOW")
 
 
 class Acl(NamedTuple):
-    """An entry; its order is that of the enums' declaration.
+    """An entry; entries sort by field, enums by number.
 
     Attributes:
         resource_type: A number in RESOURCE_TYPES.
@@ -38,7 +38,7 @@ class Acl(NamedTuple):
 
 
 class AclFilter(NamedTuple):
-    """What entries have to have; a name, principal or host of None is any."""
+    """A filter for entries; None matches any name, principal or host."""
 
     resource_type: int
     resource_name: str | None

@@ -44,10 +44,10 @@ class AdminClient:
     """Sends each request to a broker that can answer it: any, the controller, a coordinator, or a named one."""
 
     def __init__(self, brokers: Brokers) -> None:
-        """Ask brokers; nothing is connected yet."""
-        #: How long a broker may take for a change, which is less than what the client waits.
+        """Make a client, without connecting yet."""
+        #: How long a broker may take for a change; less than the client's own timeout.
         self.broker_timeout = timedelta(seconds=brokers.timeout * 0.8)
-        #: Asks one broker: any, or a named one.
+        #: Sends a request to one broker: a named one or any.
         self.ask = brokers.ask
         self._brokers = brokers
         self._controller: int | None = None
@@ -69,14 +69,14 @@ class AdminClient:
         return self._brokers.nodes
 
     async def controller(self) -> int | None:
-        """The id of the controller; with KRaft of a broker that forwards to it; None if there is none."""
+        """The controller's id, or with KRaft the id of a broker that forwards to it; None if there is none."""
         await self.metadata(())
         return self._controller
 
     async def metadata(
         self, topics: Iterable[str] | None, *, authorized_operations: bool = False, node: int | None = None
     ) -> Any:
-        """The metadata of some topics, of all with None, or of the brokers alone with (); from any broker or a node."""
+        """Metadata of some topics, of all topics (None), or of the brokers alone (()); from one node or any broker."""
         values = {
             "topics": None if topics is None else [{"name": topic} for topic in topics],
             "include_topic_authorized_operations": authorized_operations,
@@ -94,7 +94,7 @@ class AdminClient:
     async def ask_controller(
         self, name: str, values: Mapping[str, Any], *, optional: Collection[str] = (), repeatable: bool = False
     ) -> Any:
-        """Ask the controller through any broker, or without KRaft directly. Raises as `ask`."""
+        """Ask the controller: with KRaft through any broker, else directly. Raises as `ask`."""
         deadline = time.monotonic() + self._brokers.timeout
         node = None
         while True:
@@ -108,7 +108,7 @@ class AdminClient:
     async def ask_coordinator(
         self, group: str, name: str, values: Mapping[str, Any], *, optional: Collection[str] = ()
     ) -> Any:
-        """Ask the coordinator of a group, wherever it moves meanwhile. Raises as `ask`."""
+        """Ask the coordinator of a group, and follow it if it moves. Raises as `ask`."""
         deadline = time.monotonic() + self._brokers.timeout
         while True:
             node = await self.coordinator(group)
@@ -145,13 +145,13 @@ class AdminClient:
             await asyncio.sleep(_PAUSE_SECONDS)
 
     async def ask_all(self, name: str, values: Mapping[str, Any], *, optional: Collection[str] = ()) -> list[Any]:
-        """Ask all brokers side by side. Raises as `ask`, if one cannot be asked."""
+        """Ask all brokers in parallel. Raises as `ask` if one of them cannot be asked."""
         nodes = await self.nodes()
         return await asyncio.gather(*(self.ask(name, values, node=node, optional=optional) for node in nodes))
 
 
 def error_codes(response: Any) -> set[int]:
-    """All error codes in a response, of itself and of its parts."""
+    """All error codes in a response and its parts."""
     return set(_error_codes(response))
 
 
@@ -171,13 +171,13 @@ def require(answer: Any) -> None:
     """Check the error code of a response or of one of its parts.
 
     Raises:
-        ApiError: The error that it holds.
+        ApiError: The error in the response.
     """
     if answer.error_code:
         raise error_of(answer)
 
 
 def error_of(answer: Any) -> ApiError:
-    """The error that a response or one of its parts holds."""
+    """The error in a response or in one of its parts."""
     code = answer.error_code
     return from_broker(int(code), getattr(answer, "error_message", None), is_retriable=code.retriable)

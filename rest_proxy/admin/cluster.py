@@ -1,4 +1,4 @@
-"""What v1 and v2 ask about the Kafka cluster, and the check of partitions before records are produced."""
+"""The Kafka cluster's metadata for v1 and v2, and the check that a partition exists before producing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def is_topic_name(name: str) -> bool:
 
 
 class Cluster:
-    """Questions about the cluster, which the admin client asks."""
+    """Answers questions about the cluster through the admin client."""
 
     def __init__(self, admin: LazyAdminClient) -> None:
         self._admin = admin

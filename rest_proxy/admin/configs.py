@@ -26,14 +26,14 @@ _DEFAULT = 5
 
 
 class Kind(IntEnum):
-    """What has a configuration, by the number in Kafka's protocol."""
+    """The kind of an owner of a configuration, by the number in Kafka's protocol."""
 
     TOPIC = 2
     BROKER = 4
 
 
 class Owner(NamedTuple):
-    """Something that has a configuration; the broker "" stands for all brokers of the cluster."""
+    """An owner of a configuration; the broker "" stands for all brokers of the cluster."""
 
     kind: Kind
     name: str
@@ -45,7 +45,7 @@ CLUSTER = Owner(Kind.BROKER, "")
 
 @dataclass(frozen=True, slots=True)
 class Synonym:
-    """A value that applies if the ones before it are not set."""
+    """A value that applies if no earlier synonym is set."""
 
     name: str
     value: str | None
@@ -74,7 +74,7 @@ class Change(NamedTuple):
 
 
 async def describe(admin: AdminClient, owner: Owner) -> list[Config]:
-    """The configuration of one owner by name; of CLUSTER only what is set.
+    """The configuration of one owner, sorted by name; for CLUSTER, only the properties that are set.
 
     Raises:
         ApiError: The broker's error.
@@ -86,7 +86,7 @@ async def describe(admin: AdminClient, owner: Owner) -> list[Config]:
 
 
 async def describe_all(admin: AdminClient, owners: Sequence[Owner]) -> list[list[Config] | ApiError]:
-    """The configurations of several topics, or of owners on one broker, in this order; or their errors."""
+    """The configurations, or errors, of several topics or of owners on one broker, in the order of the owners."""
     if not owners:
         return []
     resources = [
@@ -133,7 +133,7 @@ async def alter(admin: AdminClient, owner: Owner, changes: Sequence[Change], *, 
 async def alter_all(
     admin: AdminClient, altered: Sequence[tuple[Owner, Sequence[Change]]], *, validate_only: bool
 ) -> dict[Owner, ApiError]:
-    """Make the changes of several topics, or of one other owner; returns the errors of those that stay as they were."""
+    """Make the changes of several topics, or of one other owner; returns the errors of unchanged owners."""
     resources = [
         {
             "resource_type": owner.kind,
@@ -155,5 +155,5 @@ async def alter_all(
 
 
 def _node(owner: Owner) -> int | None:
-    """The broker to ask: one broker's configuration is its own."""
+    """The broker to ask: each broker answers for its own configuration."""
     return int(owner.name) if owner.kind is Kind.BROKER and owner.name else None

@@ -9,7 +9,7 @@ from magicbyte.kit.errors import ApiError
 from rest_proxy.admin.client import AdminClient, Place, error_of, require
 from rest_proxy.errors import CONFLICT
 
-#: What the coordinator says of a commit without a member id while the group has members.
+#: The coordinator's errors for a commit without a member id while the group has members.
 _HAS_MEMBERS = frozenset((22, 25, 27))
 
 

@@ -1,4 +1,4 @@
-"""Consumer groups: which there are, their state and members, and how they are deleted."""
+"""Consumer groups: listing them, their state and members, and deleting them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from rest_proxy.admin.client import AdminClient, Place, error_of, require
 from rest_proxy.errors import KAFKA_AUTHORIZATION, KAFKA_BAD_REQUEST, NOT_FOUND
 
 _CLASSIC, _CONSUMER = "CLASSIC", "CONSUMER"
-#: The protocol type of groups of consumers; "" is that of groups that only commit.
+#: The protocol type of groups of consumers; "" for groups that only commit.
 _PROTOCOL_TYPES = ("consumer", "")
 _DEAD = "DEAD"
-#: The error of a group that is of the other type, that is not there, or of a broker that is too old for the request.
+#: Errors: the group is of the other type or does not exist, or the broker is too old for the request.
 _OTHER_TYPE = frozenset((35, 69))
 _ABSENT = 69
 #: A member that uses the protocol of its group's type.
@@ -40,7 +40,7 @@ class Group:
 
     Attributes:
         id: Its id.
-        is_simple: Whether it has no members by its nature, only committed offsets.
+        is_simple: Whether it never has members, only committed offsets.
         assignor: The assignor's name, or "".
         state: Its state in upper case.
         type: CLASSIC or CONSUMER.
@@ -111,7 +111,7 @@ async def _described(admin: AdminClient, name: str) -> Group | ApiError | None:
         response = await admin.ask_coordinator(name, "consumer_group_describe", _consumer_request([name]))
         described = _consumer(response.groups[0], node)
     except ApiError as error:
-        if error.kind is not KAFKA_BAD_REQUEST:  # which says that the broker is too old for the request
+        if error.kind is not KAFKA_BAD_REQUEST:  # that kind means that the broker is too old for the request
             raise
     if described is None:
         response = await admin.ask_coordinator(name, "describe_groups", _classic_request([name]))
@@ -128,7 +128,7 @@ def _classic_request(names: Sequence[str]) -> dict[str, Any]:
 
 
 def _consumer(answer: Any, node: int) -> Group | ApiError | None:
-    """A group of the consumer protocol; None if it is of another type or not there."""
+    """A group of the consumer protocol; None if it is of another type or does not exist."""
     if answer.error_code:
         return None if answer.error_code in _OTHER_TYPE else error_of(answer)
     return Group(
@@ -156,7 +156,7 @@ def _places(assignment: Any) -> tuple[Place, ...]:
 
 
 def _classic(answer: Any, node: int) -> Group | ApiError | None:
-    """A group of the classic protocol; None if it is not there."""
+    """A group of the classic protocol; None if it does not exist."""
     if answer.error_code:
         return None if answer.error_code == _ABSENT else error_of(answer)
     state = _state(answer.group_state)

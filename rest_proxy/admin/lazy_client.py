@@ -11,7 +11,7 @@ from magicbyte.kit.kafka.client_settings import Config
 from rest_proxy.admin.client import AdminClient
 from rest_proxy.admin.connection.options import bootstrap_addresses, connection_options
 
-#: How long an admin request may take, in seconds, with everything that it takes to find the right broker.
+#: How long an admin request may take, in seconds, including the search for the right broker.
 _SECONDS = 10.0
 
 
@@ -33,7 +33,7 @@ class LazyAdminClient:
         if self._client is None:
             async with self._lock:
                 if self._client is None:
-                    # Modules and files of keys are read, which may be on a slow disk.
+                    # This reads modules and key files, which may be on a slow disk.
                     self._client = await asyncio.to_thread(self._make)
         return self._client
 

@@ -15,14 +15,14 @@ from rest_proxy.errors import KAFKA_RETRIABLE, from_broker
 #: Special times of ListOffsets.
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED = -1, -2, -3, -4, -5
 _UNKNOWN_PARTITION = 3
-#: The partition has no leader, or another one.
+#: Errors: the partition has no leader, or the broker is not its leader.
 _LEADER_MOVES = frozenset((5, 6, 74, 75))
 _PAUSE_SECONDS = 0.1
 _ATTEMPTS = 5
 
 
 class OffsetAt(NamedTuple):
-    """An offset and its record's timestamp in ms; None for what there is not."""
+    """An offset and its record's timestamp in ms; None if there is none."""
 
     offset: int | None
     timestamp: int | None
@@ -31,7 +31,7 @@ class OffsetAt(NamedTuple):
 async def list_offsets(
     admin: AdminClient, times: Mapping[Place, int], *, read_committed: bool = False
 ) -> dict[Place, OffsetAt | ApiError]:
-    """The offsets at some times, in ms since 1970 or special ones; an error for a partition that has none.
+    """The offsets at some times (ms since 1970, or special values); an error for a partition without one.
 
     Args:
         admin: The admin client.
@@ -59,7 +59,7 @@ async def list_offsets(
 
 
 async def delete_records(admin: AdminClient, before: Mapping[Place, int]) -> dict[Place, int | ApiError]:
-    """Delete the records of partitions before an offset, -1 for all; returns the first offsets that are left."""
+    """Delete the records of partitions before an offset, -1 for all; returns the first remaining offsets."""
 
     def partition(place: Place) -> dict[str, Any]:
         return {"partition_index": place.partition, "offset": before[place]}
@@ -82,7 +82,7 @@ async def _ask_leaders(
     *,
     repeatable: bool,
 ) -> dict[Place, Any]:
-    """Ask the leaders side by side, and again while they move; returns an answer or an error for each partition."""
+    """Ask the leaders in parallel, and retry while they move; returns an answer or an error for each partition."""
     answers: dict[Place, Any] = {}
     left = list(places)
     for attempt in range(_ATTEMPTS):
@@ -135,7 +135,7 @@ def _topics(places: Collection[Place], partition: Callable[[Place], dict[str, An
 async def _leaders(
     admin: AdminClient, places: Collection[Place]
 ) -> tuple[dict[int, list[Place]], dict[Place, ApiError]]:
-    """Group partitions by leader; an error for each partition that is not there or has no leader."""
+    """Group partitions by leader; an error for each partition that does not exist or has no leader."""
     described = await topics(admin, (place.topic for place in places))
     by_leader: dict[int, list[Place]] = {}
     errors: dict[Place, ApiError] = {}

@@ -1,4 +1,4 @@
-"""Reassignments of partitions that are under way."""
+"""Partition reassignments in progress."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rest_proxy.admin.client import AdminClient, Place, require
 
 @dataclass(frozen=True, slots=True)
 class Reassignment:
-    """A partition that moves."""
+    """A partition that is being reassigned."""
 
     place: Place
     adding: tuple[int, ...]
@@ -18,7 +18,7 @@ class Reassignment:
 
 
 async def reassignments(admin: AdminClient, places: Iterable[Place] | None) -> list[Reassignment]:
-    """The reassignments of some partitions, or of all with None, by topic and partition.
+    """The reassignments of some partitions (None: of all), by topic and partition.
 
     Raises:
         ApiError: The broker's error.

@@ -1,4 +1,4 @@
-"""Topics and their partitions: what the metadata says of them, and how they are created, grown and deleted."""
+"""Topics and their partitions: their metadata, and how they are created, grown and deleted."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from rest_proxy.admin.client import AdminClient, error_of, require
 
 _NONE = 0
 _UNKNOWN_TOPIC = 3
-#: The proxy may not describe the topic, so it cannot see when a change is shown.
+#: Error: the proxy may not describe the topic, so it cannot see whether a broker shows a change.
 _HIDDEN = 29
-#: What older brokers say of a topic if one of its partitions has no leader.
+#: The error of older brokers for a topic with a partition that has no leader.
 _NO_LEADER = 5
 _INVALID_TOPIC = 17
 _ABSENT = (_UNKNOWN_TOPIC, _INVALID_TOPIC)
@@ -86,7 +86,7 @@ async def topic(admin: AdminClient, name: str, *, authorized_operations: bool = 
 async def topics(
     admin: AdminClient, names: Iterable[str], *, authorized_operations: bool = False
 ) -> dict[str, Topic | ApiError]:
-    """Some topics by name, or the errors in place of topics."""
+    """Some topics by name, with an error in place of each topic that cannot be described."""
     distinct = dict.fromkeys(names)
     if not distinct:
         return {}
@@ -129,7 +129,7 @@ class NewTopic:
         name: Its name.
         partitions: The number of partitions; None for the broker's default.
         replication_factor: The number of replicas; None for the broker's default.
-        assignments: The brokers of each partition, which win over both numbers.
+        assignments: The brokers of each partition; they override both numbers.
         configs: Its configuration.
     """
 
@@ -144,7 +144,7 @@ async def create(admin: AdminClient, new: NewTopic, *, validate_only: bool) -> t
     """Create a topic, or only check whether it could be created; wait until all brokers show it.
 
     Returns:
-        The number of partitions and the replication factor; 0 for what the broker does not tell and nobody asked for.
+        The number of partitions and the replication factor; 0 if neither the request nor the broker names it.
 
     Raises:
         ApiError: The broker's error.
@@ -218,7 +218,7 @@ def _is_complete(topic: Any, partitions: int) -> bool:
 
 
 async def _until_shown(admin: AdminClient, name: str, is_shown: Callable[[Any], bool]) -> None:
-    """Wait until each broker shows a change: they learn of it one after the other. Give up after a while."""
+    """Wait until each broker shows a change, but not forever: brokers learn of it one after the other."""
     deadline = time.monotonic() + _SHOWN_SECONDS
     for node in list(await admin.nodes()):
         while time.monotonic() < deadline:

@@ -43,7 +43,7 @@ class ProxySerializer(Serializer):
             naming: The subject name strategies.
             schema: The schema.
             registration: The schema's id if the request names it by id, its version if the request names a version;
-                None for a text, which is registered if it is not there.
+                None for a text, which is registered if necessary.
             options: How schema data is written in JSON.
             require: Called with the subject before the registry is asked for it.
         """

@@ -1,4 +1,4 @@
-"""A client's rights to the schemas of a produce request, and errors that tell nothing of schemas it may not read."""
+"""A client's rights to the schemas of a produce request, and errors that reveal no schema it may not read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Require = Callable[[str | None], None]
 
 
 def requirement(operation: str, references: Iterable[Reference], rights: ProxyRights | None) -> Require:
-    """Return the check of the rights to a schema: an operation on its subject, and READ of what it refers to.
+    """Return the check of the rights to a schema: an operation on its subject, and READ on its references' subjects.
 
     Args:
         operation: WRITE for a text, READ for an id.
@@ -36,7 +36,7 @@ def requirement(operation: str, references: Iterable[Reference], rights: ProxyRi
 
 
 def failed(text: str, error: SerdesError) -> ApiError:
-    """Return the error for a failure of the registry's client; `text` says what was being done."""
+    """Return the error for a failure of the registry's client; `text` names the operation that failed."""
     if isinstance(error, RegistryError) and error.code == KAFKA_AUTHORIZATION.code:
         return KAFKA_AUTHORIZATION(detail=error.message)
     return SERIALIZING_FAILED(detail=f"{text}\n{error}")
@@ -50,10 +50,10 @@ def id_failed(schema_id: int, error: SerdesError) -> ApiError:
 async def as_if_missing(
     error: ApiError, schema_id: int, rights: ProxyRights, registry: AsyncRegistryClient
 ) -> ApiError:
-    """Return the error of a request with a schema id; without a right to the schema, the one of an id that is missing.
+    """Return the error of a request with a schema id; the error for a missing id if the client may not read the schema.
 
-    The registry shows its schemas to the proxy, so its errors tell of schemas that the client may not read. An id may
-    be read by whoever may READ one of its subjects, deleted ones included.
+    The registry shows its schemas to the proxy, so its errors may reveal schemas that the client may not read. A client
+    may read an id if it may READ one of its subjects, deleted ones included.
 
     Args:
         error: The error of the request.
@@ -69,5 +69,5 @@ async def as_if_missing(
         return id_failed(schema_id, failure)
     if any(rights.may("READ", "SUBJECT", subject) for subject in subjects):
         return error
-    # The text is ours, so that it is the same for both whatever the registry's is.
+    # Use our own text, so that both cases have the same one, whatever the registry's text is.
     return id_failed(schema_id, SchemaNotFound(404, 40403, f"Schema {schema_id} not found"))

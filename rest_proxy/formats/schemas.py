@@ -53,7 +53,7 @@ Read = Callable[[bytes, int], bytes]
 LATEST = -1
 #: How long a subject's latest version is trusted, in seconds.
 _LATEST_SECONDS = 1.0
-#: How long a schema that the registry does not have is not asked for again, in seconds.
+#: How long to remember that the registry lacks a schema, in seconds.
 _UNKNOWN_SECONDS = 30.0
 
 
@@ -117,7 +117,7 @@ class Schemas:
         text, READ for an id or a version, and for the subjects that a text refers to.
 
         Args:
-            form: The format that the schema must have; None for that of the registered schema.
+            form: The format that the schema must have; None for the registered schema's format.
             side: The keys or values of a topic.
             source: The schema.
             options: How schema data is written in JSON.
@@ -127,7 +127,7 @@ class Schemas:
             ApiError: INVALID_SCHEMA; SERIALIZING_FAILED if the registry refuses or does not answer, or if the schema
                 has rules that the proxy would have to run; INVALID_PAYLOAD if there is no registry; SERIALIZATION
                 if the subject depends on the schema's name and it has none; KAFKA_AUTHORIZATION if a right is missing;
-                BAD_REQUEST if a version is asked for and the subject depends on the schema's name.
+                BAD_REQUEST if a version is requested and the subject depends on the schema's name.
                 A schema by id that the client may not read looks like a missing one.
         """
         require = requirement("READ" if source.text is None else "WRITE", source.references, rights)

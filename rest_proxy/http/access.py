@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from magicbyte.http.routing.guard import Guard
 
 _RIGHTS = "magicbyte.rights"
-#: How many decisions are cached, all dropped when there are more, and the longest path of one.
+#: The most cached decisions (all are dropped when there are more), and the longest path of one.
 _MOST_CACHED = 10_000
 _LONGEST_CACHED = 256
 #: Resource -> its type in rules, and the path parameter with its name.
@@ -59,7 +59,7 @@ class ProxyAccess:
                 self._authorizer.counts[resource_type, operation, "allowed"] += 1
             return decision
         decision, allowed = self._decide(rights, match)
-        # The key has no address, on which rules may depend; and a dry run logs its denials.
+        # Do not cache if rules depend on the address, which the key lacks, or in a dry run, which logs each denial.
         if not (rules.has_hosts or self._authorizer.is_dry_run) and len(scope["raw_path"]) <= _LONGEST_CACHED:
             if len(self._allowed) >= _MOST_CACHED:
                 self._allowed.clear()

@@ -189,6 +189,6 @@ def _refused(error: msgspec.ValidationError) -> ApiError:
 
 
 def text_of_refusal(error: msgspec.ValidationError) -> str:
-    """What is wrong with the shape of a JSON value."""
+    """The fault in the shape of a JSON value, in words."""
     unknown = _UNKNOWN_FIELD.match(str(error))
     return f"{_UNRECOGNIZED}{unknown[1]}" if unknown else str(error)

@@ -1,4 +1,4 @@
-"""The names of endpoints in `api.endpoints.allowlist` and `api.endpoints.blocklist`, and what these lists block."""
+"""The names of endpoints in `api.endpoints.allowlist` and `api.endpoints.blocklist`, and their effect."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ENDPOINTS: Mapping[str, str] = {
     "live": "api.health.live",
     "ready": "api.health.ready",
 }
-#: Operation id of a row that has an endpoint for each format -> what their names begin with.
+#: Operation id of a row that has an endpoint for each format -> the common prefix of their names.
 ENDPOINTS_BY_FORMAT: Mapping[str, str] = {
     "produceToTopic": "api.v2.produce-to-topic.",
     "produceToPartition": "api.v2.produce-to-partition.",
@@ -51,7 +51,7 @@ _FORMATS = {
     "jsonschema": "json-schema",
     "protobuf": "protobuf",
 }
-#: Groups whose name is not that of their endpoints without the last part.
+#: Groups whose name is not their endpoints' name without its last part.
 _ODD_GROUPS = {"api.v3.partitions.list.offsets": "api.v3.partition-offsets.*"}
 
 
@@ -80,11 +80,11 @@ _NAMES = _all_names()
 
 @dataclass(frozen=True, slots=True)
 class EndpointLists:
-    """Which endpoints are served.
+    """The lists of allowed and blocked endpoints.
 
     Attributes:
-        allowed: Names of endpoints, or of groups such as `api.v2.consumers.*`. All others are blocked; if there is no
-            name, none is.
+        allowed: Names of endpoints, or of groups such as `api.v2.consumers.*`. All others are blocked; an empty list
+            blocks none.
         blocked: Names of endpoints or groups that are blocked.
     """
 

@@ -20,7 +20,7 @@ from rest_proxy.http.routes.consumers import instance_of
 
 
 def open_rows(rows: Iterable[Row], lists: EndpointLists) -> tuple[Row, ...]:
-    """Return the rows with refusals in the place of what the lists block: 404 for GET, and 405 for other methods.
+    """Return the rows; those that the lists block refuse requests, with 404 for GET and 405 for other methods.
 
     Clients have to sign in to be refused, and need no rights.
     """

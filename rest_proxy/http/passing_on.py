@@ -38,7 +38,7 @@ _HOP_BY_HOP = frozenset(
 _FROM_BROWSERS = frozenset((b"origin", b"sec-fetch-site", b"sec-fetch-mode", b"sec-fetch-dest", b"sec-fetch-user"))
 #: The client's credentials never leave the node that received them.
 _CREDENTIALS = frozenset((b"authorization", b"cookie", b"x-forwarded-for", IDENTITY))
-#: What nodes say to each other, no client says.
+#: The prefix of headers that only nodes may send to each other, never clients.
 _BETWEEN_NODES = b"magicbyte-"
 _NOT_PASSED_ON = _HOP_BY_HOP | _FROM_BROWSERS | _CREDENTIALS | {FORWARDED, b"x-request-id"}
 _NOT_RELAYED = _HOP_BY_HOP | NAMES_OF_OURS | {b"x-request-id"}
@@ -102,7 +102,7 @@ class PassingOn:
         headers.append((b"x-request-id", request.request_id.encode()))
         if self._guard is not None:
             headers.append((IDENTITY, self._guard.proof(request, target, digest_of(body)).encode()))
-            # The owner asks its own rules, of the principal.
+            # The owner decides by its own rules for the principal.
             request.decision = Decision.ALLOWED
         try:
             answer = await self._client.request(request.method, owner + target, headers=headers, content=body)

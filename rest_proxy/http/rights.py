@@ -1,4 +1,4 @@
-"""What one principal may do through the proxy, which itself uses Kafka and the registry under its own name."""
+"""One principal's rights at the proxy, which itself uses Kafka and the registry under its own name."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _TEXTS = {
 class ProxyRights:
     """One principal's rights, by the rules that are in force when the request arrives.
 
-    All decisions on one request are by the same rules. A response that lasts, such as a read that waits for records,
-    asks for the rights `now`.
+    All decisions on one request use the same rules. A long-lived response, such as a read that waits for records, calls
+    `now` for the current rights.
     """
 
     def __init__(self, authorizer: Authorizer, principal: Principal, address: str) -> None:

@@ -13,7 +13,7 @@ _CLUSTER, _TOPIC, _GROUP = (
 _DESCRIBE, _DESCRIBE_CONFIGS = Operation.DESCRIBE, Operation.DESCRIBE_CONFIGS
 _ALTER, _ALTER_CONFIGS = Operation.ALTER, Operation.ALTER_CONFIGS
 _ROWS_OF_TOPICS = _TOPIC(_DESCRIBE, filters=True)
-#: Of a group, the rows about topics that may not be described are left out.
+#: Rows of a group are left out if the sender may not describe their topic.
 _GROUP_AND_TOPICS = _GROUP(_DESCRIBE, also=_ROWS_OF_TOPICS)
 
 
@@ -38,7 +38,7 @@ _ENDPOINTS: Mapping[str, Mapping[str, Access]] = {
     "clusters": {"list": _CLUSTER(_DESCRIBE), "get": _CLUSTER(_DESCRIBE)},
     "consumer-assignments": {"list": _GROUP_AND_TOPICS, "get": _GROUP(_DESCRIBE, also=_TOPIC(_DESCRIBE))},
     "consumer-group-lag-summary": {"get": _GROUP_AND_TOPICS},
-    # `delete` and `alter-offsets`, which are ours, need what Kafka asks for the same requests.
+    # `delete` and `alter-offsets`, which are ours, need the rights that Kafka requires for the same requests.
     "consumer-groups": {
         "list": _GROUP(_DESCRIBE, filters=True),
         "get": _GROUP(_DESCRIBE),
@@ -71,7 +71,7 @@ _ENDPOINTS: Mapping[str, Mapping[str, Access]] = {
     "topics": {
         "list": _ROWS_OF_TOPICS,
         "get": _TOPIC(_DESCRIBE),
-        # The name is in the body; CREATE on the cluster is as good.
+        # The name is in the body; CREATE on the cluster suffices, too.
         "create": _TOPIC(Operation.CREATE),
         "delete": _TOPIC(Operation.DELETE),
         "partitions": _TOPIC(_ALTER),

@@ -34,9 +34,9 @@ _MAX_TIMESTAMP_MS = 253402300799999
 
 
 class Data(Struct, forbid_unknown_fields=True, gc=False):
-    """A key or value: its data as JSON text, and what it is encoded with.
+    """A key or value: its data as JSON text, and how to encode it.
 
-    `size` is of no effect: with it, what a read has returned can be produced as it is.
+    `size` has no effect; it is accepted so that the result of a read can be produced unchanged.
     """
 
     type: str | None = None
@@ -58,7 +58,7 @@ class Header(Struct, forbid_unknown_fields=True, gc=False):
 
 
 class Entry(Struct, forbid_unknown_fields=True, gc=False):
-    """A record; the last three members are of no effect, as `size` of its data."""
+    """A record; the last three members have no effect, like `size` of its data."""
 
     partition_id: int | None = None
     headers: list[Header] | None = None
@@ -80,7 +80,7 @@ ENTRY: msgspec.json.Decoder[Entry] = reader_of(Entry)
 
 
 class DataForm(NamedTuple):
-    """What data is to be encoded with: a plain type, or a schema's type (None if the registry tells it) and source."""
+    """How to encode data: by a plain type, or by a schema's type (None if the registry knows it) and source."""
 
     type: str | None
     source: Source | None
@@ -125,7 +125,7 @@ def timestamp_of(entry: Entry) -> int:
     """The timestamp of a record in ms since the epoch; 0 if it has none.
 
     Raises:
-        ApiError: BAD_REQUEST for a text that is no instant, and for a time that Kafka does not take.
+        ApiError: BAD_REQUEST for a text that is not an instant, and for a time that Kafka does not accept.
     """
     timestamp = entry.timestamp
     if timestamp is None:
@@ -135,7 +135,7 @@ def timestamp_of(entry: Entry) -> int:
         text = "is neither an ISO-8601 instant with an offset nor seconds since the epoch."
         raise BAD_REQUEST(detail=f"timestamp={str(timestamp)[:64]} {text}")
     if not 0 < milliseconds <= _MAX_TIMESTAMP_MS:
-        # The library takes 0 for now.
+        # The library takes 0 to mean the current time.
         text = f"timestamp={str(timestamp)[:64]} must be after 1970-01-01T00:00:00Z and before the year 10000."
         raise BAD_REQUEST(detail=text)
     return milliseconds
@@ -155,7 +155,7 @@ def _milliseconds(timestamp: str | float) -> int | None:
 
 
 def data_form(data: Data, side: str) -> DataForm:
-    """What a key or value is to be encoded with (spec 3.3).
+    """How to encode a key or value (spec 3.3).
 
     Args:
         data: The key or value.

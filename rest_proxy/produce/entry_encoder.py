@@ -31,7 +31,7 @@ TYPES = {"AVRO": "AVRO", "JSON": "JSONSCHEMA", "PROTOBUF": "PROTOBUF"}
 
 
 class Encoded(NamedTuple):
-    """A record's bytes, and what its report says of key and value (JSON); None if the record has none."""
+    """A record's bytes, and its report's members for key and value (JSON); None if the record has none."""
 
     record: Record
     key: bytes | None
@@ -84,8 +84,8 @@ class EntryEncoder:
         Args:
             topic: The topic.
             schemas: The source of writers.
-            threads: Encode what may take long.
-            cluster: Tells which partitions there are.
+            threads: Encode data whose encoding may take long.
+            cluster: Tells which partitions exist.
             options: How schema data is written in JSON.
             rights: The client's rights; None if access is not restricted.
             is_still_good: Tells whether the client's credentials are good; None if nobody has to sign in.
@@ -103,7 +103,7 @@ class EntryEncoder:
         self._partitions = 0
 
     def encode_now(self, entry: Entry) -> Encoded | None:
-        """Encode a record; None if something must be awaited first, for which there is `encode`.
+        """Encode a record; None if something must be awaited first, as `encode` does.
 
         Raises:
             ApiError: The record is refused.
@@ -142,7 +142,7 @@ class EntryEncoder:
         return Encoded((key, value, partition, timestamp, headers), key_report, value_report)
 
     async def _renew(self) -> None:
-        """Forget what may have changed; raises UNAUTHORIZED or KAFKA_AUTHORIZATION if the client may not write now."""
+        """Drop the cached encodings; raises UNAUTHORIZED or KAFKA_AUTHORIZATION if the client may not write now."""
         for encodings in self._kept.values():
             encodings.clear()
         if self._is_still_good is not None and not await self._is_still_good():
@@ -186,7 +186,7 @@ class EntryEncoder:
     def _plainly(self, encoding: _Encoding, data: Data, side: str) -> tuple[bytes | None, bytes]:
         text = bytes(data.data)
         if text == NULL:
-            # A Kafka null with any type: a schema that takes null does not make it a value here.
+            # Null is a Kafka null for every type, even if the schema accepts null as a value.
             return None, encoding.report % -1
         try:
             encoded = encoding.encode(text)
@@ -215,7 +215,7 @@ class EntryEncoder:
 
 
 def _members(data: Data) -> Hashable:
-    """What decides how data is encoded."""
+    """The members that decide how data is encoded."""
     references = data.references and tuple((one.name, one.subject, one.version) for one in data.references)
     return (
         data.type,

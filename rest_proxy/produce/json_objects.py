@@ -1,4 +1,4 @@
-"""JSON values one after another in a body that comes in chunks: each is decoded as soon as it is whole."""
+"""Splits a body that arrives in chunks into JSON values; each is decoded as soon as it is complete."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TOO_DEEP = "JSON is nested too deeply"
 
 
 class MalformedJson(ValueError):
-    """The body is not JSON, so that nothing behind this place can be read."""
+    """The body is not JSON, so nothing after this place can be read."""
 
 
 class TooLong(ValueError):
@@ -46,7 +46,7 @@ class JsonObjects:
         """
         self._decode = decode
         self._limit = limit
-        #: The unfinished value, and where in it the scan is.
+        #: The unfinished value, and the scan's position in it.
         self._parts: list[bytes] = []
         self._depth = 0
         self._is_in_string = self._is_escaped = False
@@ -96,7 +96,7 @@ class JsonObjects:
 
     @staticmethod
     def _likely_end(chunk: bytes, position: int) -> int:
-        """Where the value ends if it has no line breaks: at the line's end, or before the next object."""
+        """The likely end of a value without line breaks: the line's end, or the place before the next object."""
         end = chunk.find(b"\n", position)
         if end < 0:
             end = len(chunk)
@@ -104,8 +104,8 @@ class JsonObjects:
         return end if next_object < 0 else next_object + 1
 
     def _decoded_at_once(self, text: bytes) -> JsonObject | None:
-        # Decoding a text that is one value is faster than finding its end first. Anything else is no object, an
-        # unfinished one, or faulty, which only the scan can tell.
+        # Decoding a text that is one value is faster than finding its end first. Anything else is not an object,
+        # unfinished or faulty; only the scan can tell which.
         if len(text) > self._limit or not text.startswith(b"{"):
             return None
         try:
@@ -131,7 +131,7 @@ class JsonObjects:
         """Scan on; returns the end of the value, or None if it is not in this chunk."""
         if not self._depth and not self._is_in_string and chunk[position] not in b'{["':
             scalar = _SCALAR.match(chunk, position)
-            if scalar is None:  # a stray comma or bracket, or what ends an unfinished scalar
+            if scalar is None:  # a stray comma or bracket, or the end of an unfinished scalar
                 return position if self._parts else position + 1
             return scalar.end() if scalar.end() < len(chunk) else None
         while position < len(chunk):

@@ -31,7 +31,7 @@ Settle = Callable[[KafkaError | None, Message | None], None]
 
 
 class Settled(Protocol):
-    """Something sent whose records are all settled."""
+    """A batch or record that was sent and is settled."""
 
     #: The bytes reserved for it.
     size: int
@@ -41,7 +41,7 @@ class Settled(Protocol):
         """Whether the brokers have acknowledged a record of it."""
 
     def complete(self) -> None:
-        """Go on with the outcome; called on the event loop."""
+        """Continue with the outcome; called on the event loop."""
 
 
 class Lane:
@@ -69,7 +69,7 @@ class Lane:
         self.loop = loop
         self._on_settled = on_settled
         self._finished: deque[Settled] = deque()
-        #: Whether the event loop has been told of what is finished, and has not taken it yet.
+        #: Whether the event loop was told of finished items and has not taken them yet.
         self._is_told = False
         self._stopping = False
         self.fatal: str | None = None
@@ -130,7 +130,7 @@ class Lane:
                     return
 
     def _complete(self) -> None:
-        # First: what is finished from now on may come after the last look.
+        # Clear this first: an item that finishes from now on may come too late for the loop below.
         self._is_told = False
         finished, size = self._finished, 0
         while finished:

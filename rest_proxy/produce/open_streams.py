@@ -1,4 +1,4 @@
-"""The streams of records that are open, which a stop of the proxy ends."""
+"""The open streams of records, which end when the proxy stops."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class OpenStreams:
         self._streams.discard(stream)
 
     def stop(self) -> None:
-        """End all streams: they read nothing more, and end when what was sent is reported."""
+        """End all streams: they read nothing more, and end when all sent records are reported."""
         self._is_stopping = True
         for stream in self._streams:
             stream.end()

@@ -40,7 +40,7 @@ def read_batch(body: bytes, max_entries: int) -> Sequence[BatchEntry]:
     """The entries of a body.
 
     Raises:
-        ApiError: INVALID_BATCH for what concerns the batch; 400 or 422 for a fault of any entry's shape.
+        ApiError: INVALID_BATCH for a fault of the batch; 400 or 422 for a fault in an entry's shape.
     """
     if bodies.is_null(body):
         raise INVALID_BATCH(detail="Request body is empty. Data is required.")

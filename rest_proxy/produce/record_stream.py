@@ -1,6 +1,6 @@
-"""Producing a stream of records (v3): reading and reporting go on side by side, each held up by the other.
+"""Producing a stream of records (v3): reading and reporting run concurrently, and each waits for the other.
 
-A record is undecided from its being sent until its report was written to the connection. While too many bytes are
+A record is undecided from when it is sent until its report has been written to the connection. While too many bytes are
 undecided, nothing is read; so a client that does not read its reports stops its own stream.
 """
 
@@ -138,7 +138,7 @@ class RecordStream:
             self._reader.cancel()
 
     def end(self) -> None:
-        """Read nothing more; the stream ends when what was sent is reported."""
+        """Read nothing more; the stream ends when all sent records are reported."""
         self._must_end = True
         if self._reader is not None:
             self._reader.cancel()
@@ -183,7 +183,7 @@ class RecordStream:
         except ApiError as error:  # the client was too slow
             self._fail(error)
         except Disconnected:
-            # What is queued is delivered, but nobody reads what becomes of it.
+            # Queued records are still delivered, but nobody reads their reports.
             self._is_cut_off = True
         except Exception:
             log.exception("a stream of records failed")
@@ -223,7 +223,7 @@ class RecordStream:
         except ApiError as error:
             self._fail(error)
         except asyncio.CancelledError:
-            # The stream ends while this record waits: it is not sent.
+            # The stream ended while this record waited, so do not send it.
             self._fail(STREAM_TOO_OLD())
             raise
         else:

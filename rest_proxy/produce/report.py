@@ -1,4 +1,4 @@
-"""Reports of v3: what became of a record."""
+"""Reports of v3: the outcome of a record."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Reports:
 
 
 def code_and_message(error: ApiError) -> tuple[int, str]:
-    """How an error is reported; of those with a status of 422 the text tells the code (spec 3.5)."""
+    """The code and message that report an error; with status 422, the message has the code (spec 3.5)."""
     message = error.message.partition("\n")[0].rstrip("\r")
     if 42200 <= error.code < 42300:
         return 422, f"Error: {error.code} : {message}"

@@ -244,7 +244,7 @@ def _only_null(value: Any) -> None:
 
 
 def _status(outcomes: Sequence[Outcome]) -> int:
-    """200 even if records failed; but 401 or 403 if one was not authorized, by the first such (spec section 3)."""
+    """The status: 200 even if records failed, but 401 or 403 by the first one not authorized (spec section 3)."""
     for outcome in outcomes:
         if outcome[2] in (KAFKA_AUTHENTICATION.code, KAFKA_AUTHORIZATION.code):
             return outcome[2] // 100

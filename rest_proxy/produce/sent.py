@@ -23,7 +23,7 @@ class Batch:
     """The records of a v1 or v2 request, which are answered together.
 
     Attributes:
-        outcomes: By the order of the records; None for a record that is not settled.
+        outcomes: In the order of the records; None for a record that is not settled.
         done: Set when all records are settled, or when nobody waits for the others any more.
         is_late: Whether nobody waits any more.
     """
@@ -77,7 +77,7 @@ class SentRecord:
 
     Attributes:
         message: The delivery report of an acknowledged record.
-        error: The error of another one. Both are None as long as the record is not settled.
+        error: The error of a failed record. Both are None until the record is settled.
     """
 
     __slots__ = ("_lane", "_on_settled", "_was_never_sent", "error", "message", "size")
@@ -93,7 +93,7 @@ class SentRecord:
 
     @property
     def is_settled(self) -> bool:
-        """Whether the outcome is there."""
+        """Whether the outcome is known."""
         return self.message is not None or self.error is not None
 
     @property

@@ -13,7 +13,7 @@ from rest_proxy.errors import INVALID_PAYLOAD
 from rest_proxy.http import bodies
 
 S = TypeVar("S")
-#: What follows the first JSON value is ignored, as the reference does.
+#: Text after the first JSON value is ignored, as in the reference.
 _TRAILING = "JSON is malformed: trailing characters"
 _FIRST = json.JSONDecoder()
 
@@ -59,7 +59,7 @@ def read(decoder: msgspec.json.Decoder[S], body: bytes, nothing: str | ApiError 
     Args:
         decoder: Made by `reader_of`.
         body: The body.
-        nothing: The error for a body that is empty or null; a text is that of INVALID_PAYLOAD.
+        nothing: The error for a body that is empty or null; a string is the text of INVALID_PAYLOAD.
 
     Raises:
         ApiError: `nothing`; 400 if the text is not JSON or has wrong types; 422 if it has an unknown member.

@@ -1,4 +1,4 @@
-"""One request of v3: its cluster, its parameters, and how links in its answer begin."""
+"""One request of v3: its cluster, its parameters, and the links in its answer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MAX_INT = 2**31 - 1
 
 
 class Call:
-    """What handlers of v3 read from a request.
+    """The parts of a request that v3's handlers read.
 
     Attributes:
         request: The request.
@@ -94,10 +94,10 @@ class Call:
 
     @property
     def rights(self) -> ProxyRights | None:
-        """The rights of the sender, for handlers that filter or whose names are in the body; None without rules."""
+        """The rights of the sender, for handlers that filter or read names from the body; None without rules."""
         return rights_of(self.request)
 
     def visible(self, operation: str, resource_type: str, name: str) -> bool:
-        """Tell whether an item belongs into the answer of a handler that filters by rights."""
+        """Tell whether a handler that filters by rights may include an item in its answer."""
         rights = self.rights
         return rights is None or rights.may(operation, resource_type, name)

@@ -36,7 +36,7 @@ def answer(body: Any, status: int = 200, *, location: str | None = None) -> Resp
     """The answer with a body.
 
     Args:
-        body: What the JSON is made of.
+        body: The value to encode as JSON.
         status: The status.
         location: The URL for the header Location.
     """

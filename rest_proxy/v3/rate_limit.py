@@ -11,7 +11,7 @@ from rest_proxy.errors import RATE_EXCEEDED
 
 
 class TokenBucket:
-    """Permits that refill at a constant rate, up to those of one second."""
+    """Permits that refill at a constant rate; at most one second's permits are kept."""
 
     __slots__ = ("_filled_at", "_permits", "_rate")
 
@@ -22,7 +22,7 @@ class TokenBucket:
         self._filled_at = time.monotonic()
 
     def take(self, cost: float, most_seconds: float = 0.0) -> float:
-        """Take permits if they are there soon enough.
+        """Take permits if they are available soon enough.
 
         A request that costs more than a bucket holds is let through when the bucket is full, and the next ones wait.
 
@@ -31,8 +31,8 @@ class TokenBucket:
             most_seconds: How long the caller would wait for them.
 
         Returns:
-            In how many seconds the caller may go on, 0 for at once; if that is more than `most_seconds`, no permits
-            were taken.
+            After how many seconds the caller may continue, 0 for at once; if that is more than `most_seconds`, no
+            permits were taken.
         """
         now = time.monotonic()
         self._permits = min(self._rate, self._permits + (now - self._filled_at) * self._rate)

@@ -1,4 +1,4 @@
-"""What the routes of v3 share: media types, access rules, the rate limit, and the check of the cluster's id."""
+"""The common parts of v3's routes: media types, access rules, the rate limit, and the check of the cluster's id."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Handler = Callable[[Call], Awaitable[Response]]
 _PRODUCED = (Produced(JSON),)
 _CONSUMED = frozenset((JSON,))
 UNKNOWN_CLUSTER = "Cluster {id} cannot be found."
-#: Of consumer groups and what is in them.
+#: The text for routes of consumer groups and their parts.
 UNKNOWN_CLUSTER_OF_GROUPS = "Cluster {id} could not be found."
 
 

@@ -152,7 +152,7 @@ V3_ROWS = (
         "consumer-groups.alter-offsets",
         reset_offsets.alter,
     ),
-    # Producing goes by its own rate limit, and takes any cluster's id, as in the reference.
+    # Producing has its own rate limit, and accepts any cluster's id, as in the reference.
     route(
         "POST",
         f"{_TOPIC}/records",

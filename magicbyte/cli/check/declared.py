@@ -1,4 +1,4 @@
-"""Breaks that the configuration declares: the findings they allow, and the declarations that are over."""
+"""Breaks that the configuration declares: the findings they allow, and the expired declarations."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _fits(declaration: Declaration, finding: Finding) -> bool:
 
 
 def expired(declarations: Sequence[Declaration], findings: Sequence[Finding], today: dt.date) -> Iterator[str]:
-    """A sentence for each declaration that is over and fits no finding."""
+    """A sentence for each expired declaration that matches no finding."""
     for declaration in declarations:
         if declaration.until < today and not any(_fits(declaration, finding) for finding in findings):
             declared = f"the declared break {declaration.rule} of {declaration.subject}"

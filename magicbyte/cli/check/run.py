@@ -115,7 +115,7 @@ def open_baseline(
     """
     kind, rest = _kind(against, folder)
     if kind == "topic":
-        # As below.
+        # Import here, for the reason given below.
         from magicbyte.cli.check.baselines.registry import registry_client  # noqa: PLC0415
         from magicbyte.cli.check.baselines.topic import Kafka, TopicBaseline  # noqa: PLC0415
         from magicbyte.cli.registry_settings import with_url  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""`--where`: a condition in SQL on what is known of a letter. SQLite evaluates it, on a row in memory."""
+"""`--where`: a condition in SQL on a letter's columns. SQLite evaluates it on a row in memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from serdes.console.outcome import BAD_USAGE, Ended
 from serdes.letters.fingerprint import fingerprint
 from serdes.letters.letter import Letter
 
-#: The columns of a condition; all but the first five are NULL if the letter's headers do not say them.
+#: The columns of a condition; all but the first five are NULL if the letter's headers lack them.
 COLUMNS = (
     "letter_partition",
     "letter_offset",
@@ -34,15 +34,15 @@ _FROM_FAILURE = {"pipeline": "connector", "reason": "message"}
 
 
 def condition(text: str | None) -> Callable[[Letter], bool]:
-    """The function that tells whether a letter fits; every letter does without a condition.
+    """The function that tells whether a letter matches; without a condition, every letter does.
 
     Raises:
-        Ended: the text is no condition, or it has a column that letters do not have.
+        Ended: the text is not a condition, or it has a column that letters do not have.
     """
     if text is None:
         return lambda _: True
     database = sqlite3.connect(":memory:")
-    # A condition has nothing to attach, and nothing to write.
+    # A condition must neither attach databases nor write.
     database.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
     database.execute("PRAGMA query_only = ON")
     row = ", ".join(f'? AS "{name}"' for name in COLUMNS)

@@ -35,7 +35,7 @@ class LettersTopic:
         self.kafka = properties.read_file("--command-config", options.command_config)
         self.kafka |= properties.parse_pairs("--command-property", options.command_property)
         self.patience = float(self.kafka.pop("default.api.timeout.ms", "30000")) / 1000
-        # Letters of a transaction that was aborted were never written.
+        # Skip the letters of aborted transactions.
         kafka = {"isolation.level": "read_committed", **self.kafka}
         self.config: Mapping[str, Any] = consumer_config(
             self.servers, kafka, group="magicbyte-dead-letter", committing=False
@@ -52,7 +52,7 @@ class LettersTopic:
         return self._scanner.cluster
 
     def windows(self, since: int | None = None) -> Windows:
-        """By partition the offsets of the letters that are there now, or of those since a timestamp."""
+        """The offsets of the present letters, or of those since a timestamp, by partition."""
         return self._scanner.open(self.name, Selection(since=since)).windows
 
     def letters(self, windows: Windows) -> Iterator[Letter]:
@@ -63,7 +63,7 @@ class LettersTopic:
         """Which letters were replayed, by their identity.
 
         Raises:
-            Ended: the topic of states has a record that is none.
+            Ended: a record in the topic of states is not a state.
         """
         topic = state_topic(self.name)
         states: dict[Place, Replayed] = {}

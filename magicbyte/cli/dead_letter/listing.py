@@ -1,4 +1,4 @@
-"""`magicbyte dead-letter list`: letters counted by the reason of their failure, or by what else they share."""
+"""`magicbyte dead-letter list`: letters counted by the reason of their failure, or by another common property."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from serdes.console.outcome import OK
 from serdes.letters.fingerprint import fingerprint, reason_of
 from serdes.letters.letter import Letter, Place
 
-#: What letters are grouped by -> the name of a letter's group.
+#: Kind of grouping -> the function that names a letter's group.
 _GROUPS: dict[str, Callable[[Letter], str]] = {
     "reason": lambda letter: fingerprint(letter.failure),
     "topic": lambda letter: "-" if letter.failure is None else letter.failure.topic,
@@ -30,14 +30,14 @@ _NUMBERS = ("letters", "repeated", "replayed")
 
 @dataclass(slots=True)
 class Group:
-    """Letters that share something.
+    """Letters with a common property.
 
     Attributes:
-        name: What they share; for reasons the fingerprint.
+        name: The common property; for reasons, the fingerprint.
         first, last: The letters' places and times; the first is the example.
-        stage, reason: Those of the first.
+        stage, reason: The stage and reason of the first.
         letters: How many there are, without repeats.
-        repeated: How many stand there once more, since their writer crashed and wrote them again.
+        repeated: How many are repeats, written again after their writer crashed.
         replayed: How many were replayed.
     """
 

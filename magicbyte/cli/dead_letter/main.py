@@ -101,7 +101,7 @@ _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Carry out a command for dead letters; returns the exit code: those of the console tools, and 100 for findings."""
+    """Carry out a command for dead letters; returns an exit code of the console tools, or 100 for findings."""
     return carried_out(PROGRAM, lambda: _run(arguments))
 
 

@@ -1,4 +1,4 @@
-"""`magicbyte dead-letter purge`: deletes letters that were replayed, up to the first of a partition that was not."""
+"""`magicbyte dead-letter purge`: deletes each partition's replayed letters, up to the first one not replayed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         windows = topic.windows()
         sender = None if options.dry_run else Sender(topic)
         states = topic.states()
-        #: By partition the offset of the first letter that stays.
+        #: Partition -> the offset of the first letter to keep.
         firsts = {partition: end for partition, (_, end) in windows.items()}
         deleted, kept = 0, set[Place]()
         for letter in topic.letters(windows):
@@ -48,7 +48,7 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 
 def _delete(topic: LettersTopic, firsts: dict[int, int]) -> None:
     places = [TopicPartition(topic.name, partition, first) for partition, first in firsts.items()]
-    # The client has to live until all its futures are done.
+    # Keep the client alive until all its futures are done.
     admin = admin_client(topic)
     futures = admin.delete_records(places, request_timeout=topic.patience) if places else {}
     for place, future in futures.items():

@@ -10,13 +10,13 @@ from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicP
 from magicbyte.cli.dead_letter.letters_topic import LettersTopic
 from magicbyte.cli.dead_letter.sending import admin_client
 
-#: Groups whose offsets are asked for; a cluster may have thousands.
+#: The most groups whose offsets are requested; a cluster may have thousands.
 _MOST = 500
 _NAMED = 5
 
 
 def warning(topic: LettersTopic, target: str, partitions: list[int], failed: str | None) -> str | None:
-    """What to tell before records are sent to a topic that others read, too; None if nobody else does.
+    """The warning before records are sent to a topic that others read, too; None if nobody else does.
 
     Args:
         topic: The topic of dead letters.

@@ -25,11 +25,11 @@ from serdes.letters.fix import Fix, NotFixed, as_it_is, from_script, with_schema
 from serdes.letters.headers import REPLAY
 from serdes.letters.letter import Letter, Place, Replayed
 
-#: The exit code if letters stay that were to be sent.
+#: The exit code if some letters that should be sent were not.
 FINDINGS = 100
 #: The most records of one transaction.
 _BATCH = 500
-#: Letters that stay, and are told of one by one.
+#: The most unsent letters that are reported one by one.
 _TOLD = 10
 
 FAILS = "would fail again"
@@ -39,13 +39,13 @@ REFUSED = "replayed too often"
 NOWHERE = "no topic to send to"
 NOT_FIXED = "not fixed"
 MASKED = "masked"
-#: Letters that stay because nothing has to be done.
+#: Reasons that mean that nothing has to be done for a letter.
 _DONE = frozenset((BEFORE, REPEATED))
 
 
 @dataclass(unsafe_hash=True)
 class Stays(Exception):
-    """A letter that is not sent: the reason in the summary, and more about it."""
+    """A letter is not sent: the reason for the summary, and the details."""
 
     reason: str
     detail: str
@@ -53,7 +53,7 @@ class Stays(Exception):
 
 @dataclass(slots=True)
 class Choice:
-    """Decides letter by letter what is sent.
+    """Decides for each letter which record to send.
 
     Attributes:
         topic: The topic of dead letters.
@@ -72,7 +72,7 @@ class Choice:
     _partitions: dict[str, list[int]] = field(default_factory=dict)
 
     def sent(self, letter: Letter) -> Sent:
-        """What to send for a letter.
+        """The record to send for a letter.
 
         Raises:
             Stays: it is not sent.
@@ -132,13 +132,13 @@ class Choice:
 
 @dataclass(slots=True)
 class Summary:
-    """What became of the letters: how many were sent to each topic, and how many stay for each reason."""
+    """The outcome: how many letters were sent to each topic, and how many stay unsent for each reason."""
 
     sent: Counter[str] = field(default_factory=Counter)
     stay: Counter[str] = field(default_factory=Counter)
 
     def note(self, letter: Letter, stays: Stays) -> None:
-        """Count a letter that stays, and tell why; of many letters, the first ones."""
+        """Count a letter that is not sent, and report the reason for the first ones."""
         self.stay[stays.reason] += 1
         told = sum(count for reason, count in self.stay.items() if reason not in _DONE)
         if stays.reason not in _DONE and told <= _TOLD:
@@ -152,7 +152,7 @@ class Summary:
 
 
 def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
-    """Send letters back, and write to stdout what became of them."""
+    """Send letters back, and write the outcome to stdout."""
     fits = condition(options.where)
     fix = _fix(options)
     topic = LettersTopic(options)
@@ -165,7 +165,7 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         _send(_chosen(letters, choice, summary), sender, summary, options)
     finally:
         topic.close()
-        # What was sent before an error is told, too.
+        # Print the summary after an error, too.
         if summary.sent or summary.stay or sys.exc_info()[0] is None:
             sys.stdout.write(_OUTPUTS[options.output](topic.name, summary, options))
     return summary.code

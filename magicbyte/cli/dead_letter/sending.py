@@ -26,7 +26,7 @@ class _Unsendable(Ended):
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A record to send, to which topic, and the state of its letter from then on."""
+    """A record to send, its topic, and the new state of its letter."""
 
     topic: str
     record: Record

@@ -21,10 +21,10 @@ from serdes.letters.fingerprint import fingerprint
 from serdes.letters.headers import DeadLetter, Header
 from serdes.letters.letter import Letter, Replayed
 
-#: Bytes that are shown, and those of a line.
+#: How many bytes are shown, in all and on each line.
 _SHOWN_BYTES = 256
 _LINE = 16
-#: Bytes that are shown before the one at which decoding stopped.
+#: How many bytes are shown before the one at which decoding stopped.
 _BEFORE = 64
 
 

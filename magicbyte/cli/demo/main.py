@@ -62,7 +62,7 @@ def _run(demo: Session, folder: Path) -> bool:
 
 
 def _report(demo: Session, expected: flights.Totals, consumed: flights.Totals, aggregated: flights.Totals) -> bool:
-    """Print the sums side by side, and the rates; return whether all sums are equal."""
+    """Print the sums next to each other, and the rates; return whether all sums are equal."""
     print(f"\n{'carrier':8} {'flights':>8} {'file':>8} {'mean delay':>11} {'file':>11}")
     for name in sorted({*expected.carriers, *aggregated.carriers}):
         spark = aggregated.carriers.get(name, flights.Carrier())

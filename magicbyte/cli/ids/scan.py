@@ -145,12 +145,12 @@ class Scanner:
             progress(sum(min(offset, ends[partition]) - windows[partition][0] for partition, offset in at.items()))
 
     def batches(self, topic: str, windows: Windows, at: Mapping[int, int]) -> Iterator[list[Message]]:
-        """Yield the records of windows as they come; those of a batch may go beyond the end of their window.
+        """Yield the records of windows as they come; a batch may go beyond the end of its windows.
 
         Args:
             topic: The topic.
             windows: The offsets, by partition.
-            at: By partition the offset behind the last record; the caller notes it of each batch.
+            at: The offset after the last record, by partition; the caller updates it after each batch.
 
         Raises:
             Ended: the brokers refuse us or do not answer.

@@ -1,4 +1,4 @@
-"""`lint` and `schema`: what needs neither Spark nor a network."""
+"""`lint` and `schema`: the commands that need neither Spark nor a network."""
 
 from __future__ import annotations
 

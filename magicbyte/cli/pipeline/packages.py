@@ -14,7 +14,7 @@ PROGRAM = "magicbyte spark-packages"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the packages of a pipeline file, or without a file those of Avro and Kafka; returns the exit code."""
+    """Print the packages of a pipeline file, or by default those of Avro and Kafka; returns the exit code."""
     return pipeline_outcome(lambda: _run(arguments))
 
 

@@ -1,4 +1,4 @@
-"""`run`: a pipeline until its end, or until a stop signal, then after the batch."""
+"""`run`: runs a pipeline until its end, or after a stop signal until the batch ends."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def time_of(text: str | None) -> datetime | None:
     """The time of an option in ISO 8601 or milliseconds since 1970; UTC if it names no zone.
 
     Raises:
-        Ended: it is no time.
+        Ended: it is not a time.
     """
     if text is None:
         return None

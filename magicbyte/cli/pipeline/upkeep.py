@@ -1,4 +1,4 @@
-"""`backfill` and `compact`: what a pipeline wrote is made anew, or made smaller."""
+"""`backfill` and `compact`: write a pipeline's output again, or compact it."""
 
 from __future__ import annotations
 

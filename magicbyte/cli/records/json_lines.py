@@ -128,5 +128,5 @@ def _headers(members: Any, number: int) -> list[tuple[str, bytes | None]]:
             headers.append((str(header["name"]), encoded.encode() if isinstance(encoded, str) else encoded))
     except (TypeError, KeyError, ValueError, AttributeError) as error:
         raise BadLine(number, 1, "headers must be an array of objects with name and value") from error
-    # Headers with a schema id are written anew.
+    # Drop headers with a schema id: the serializer writes them again.
     return [(name, value) for name, value in headers if name not in {"__key_schema_id", "__value_schema_id"}]

@@ -24,8 +24,8 @@ def add_server_options(parser: argparse.ArgumentParser, *, port: int) -> None:
     """Add the options that all servers share."""
     parser.add_argument("--listen", metavar="HOST:PORT", help=f"address to listen on (default 0.0.0.0:{port})")
     parser.add_argument("--config", type=Path, metavar="FILE", help="a .properties file with the reference's names")
-    # Only a process that starts workers uses this option: the file holds what placeholders in its own settings stand
-    # for, which must not be resolved again.
+    # Only a process that starts workers uses this option: the file holds resolved placeholders, which must not be
+    # resolved again.
     parser.add_argument("--resolved-config", type=Path, metavar="FILE", help=argparse.SUPPRESS)
     # Only `up` uses this option: see ServerProcess.launch.
     parser.add_argument("--start-when-closed", type=int, metavar="FD", help=argparse.SUPPRESS)
@@ -40,8 +40,8 @@ def gather_properties(
 
     Args:
         options: those of `add_server_options`.
-        environment_prefix: what the names of variables that are properties begin with.
-        named: the properties that other options of the command stand for; None if an option is not given.
+        environment_prefix: the prefix of the variables that are properties.
+        named: the properties that other options of the command set; None if an option is not given.
 
     Raises:
         Failure: a file cannot be read, or a placeholder such as `${file:/path:key}` cannot be resolved.

@@ -1,4 +1,4 @@
-"""Stops of commands: of those with children by an exception, of a server that still starts at once."""
+"""Stop signals: a command with children gets an exception, a server that is still starting ends at once."""
 
 from __future__ import annotations
 
@@ -34,6 +34,6 @@ def exit_on_signals() -> None:
     """End the process with exit code 0 at a stop signal, until the server handles these signals itself.
 
     A server that still starts has accepted nothing, so nothing has to be finished. An exception would not be safe here:
-    in a finalizer or a callback it is lost, and in `__set_name__`, as of an enum during an import, it becomes another.
+    in a finalizer or a callback it is lost, and in `__set_name__`, such as an enum's, it becomes another exception.
     """
     handle_stop_signals(lambda *_: os._exit(0))

@@ -97,7 +97,7 @@ class Connections:
 
         Args:
             limits: The limits to enforce.
-            streams: Tells what a path streams: its times are then not limited.
+            streams: Tells whether a path streams its body or its answer, whose times are then not limited.
         """
         self.limits = limits
         self.streams = streams

@@ -1,4 +1,4 @@
-"""A request and its answer: uvicorn's cycle, with short ways for a body that is there and for an answer as a whole."""
+"""A request and its answer: uvicorn's cycle, with fast paths for a body that has arrived and for a whole answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from uvicorn.protocols.http.httptools_impl import HEADER_RE, HEADER_VALUE_RE, ST
 
 from magicbyte.http.asgi import Message, Scope
 
-#: The response fields whose values are few and repeated, so that their lines are kept.
+#: The response fields with few different values, whose lines are cached.
 _REPEATED: Final = frozenset(
     (
         b"cache-control",
@@ -23,7 +23,7 @@ _REPEATED: Final = frozenset(
         b"x-content-type-options",
     )
 )
-#: How many lines are kept; a value may come from a client's request.
+#: The most cached lines; the number is limited because a value may come from a client's request.
 _MOST_LINES: Final = 1024
 _lines: dict[tuple[bytes, bytes], bytes] = {}
 
@@ -139,7 +139,7 @@ class Exchange(RequestResponseCycle):
 
 
 def _line(name: bytes, value: bytes) -> bytes:
-    """The line of a field, which is kept if the field is repeated.
+    """The line of a field, cached for the fields of `_REPEATED`.
 
     Raises:
         RuntimeError: The name or the value would end the line.

@@ -311,7 +311,7 @@ class HttpConnection(HttpToolsProtocol):
         self.answer_number = self.server_state.total_requests
 
     def _close_unread(self, cycle: RequestResponseCycle) -> None:
-        """Close the connection if the body of an answered request still goes on."""
+        """Close the connection if the body of an answered request is not complete."""
         if self.cycle is cycle and cycle.more_body:
             self.transport.close()
 

@@ -12,7 +12,7 @@ from magicbyte.http.routing.rows import Row
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """Rows beside those of a server.
+    """Rows to serve in addition to a server's own.
 
     Attributes:
         rows: The routes.

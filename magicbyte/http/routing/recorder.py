@@ -15,7 +15,7 @@ from magicbyte.kit.errors import ApiError
 
 access_log = logging.getLogger("magicbyte.access")
 
-#: What all records of answers have in common.
+#: The attributes that all log records of answers share.
 _TEMPLATE = vars(logging.LogRecord(access_log.name, logging.INFO, "", 0, "%s %s %d", (), None))
 #: How many characters of the path are logged for a request that is refused before routing.
 _LOGGED_PATH = 200

@@ -27,7 +27,7 @@ class BodyLimit(IntEnum):
 
 
 class Streams(Flag):
-    """What may be as slow as the client wants, so that the time limits of connections do not apply to it."""
+    """The parts that may be as slow as the client wants; the time limits of connections do not apply to them."""
 
     NOTHING = 0
     #: The answer.
@@ -50,7 +50,7 @@ class Row:
         media_types: Chooses the answer's media type, and refuses bodies of unsupported types.
         body_limit: The limit of its bodies.
         has_deadline: Whether the server's deadline applies; if not, an answer may take any time.
-        streams: What has no time limits.
+        streams: The parts without time limits.
         is_remembered: Whether the answer depends only on the request and the state, so that it may be cached.
         is_quiet: Whether successes are so frequent that they are logged only at level debug or with a request id.
         is_safe: Whether a GET changes nothing.

@@ -224,7 +224,7 @@ def _stores(properties: Mapping[str, str]) -> Config:
 
 
 def _store_kind(prefix: str, properties: Mapping[str, str]) -> str:
-    """Return PEM, PKCS12 or JKS: the stated type, else told from the file's first bytes (Java would assume JKS)."""
+    """Return PEM, PKCS12 or JKS: the stated type, else the type by the file's first bytes (Java would assume JKS)."""
     store_type = properties.get(f"{prefix}.type")
     if store_type:
         return store_type.upper()

@@ -132,7 +132,7 @@ class _Reader:
             if request.schema_id is not None:
                 conf |= {"schema.id.deserializer": "config", "use.schema.id": request.schema_id}
             if schema_type == JSON:
-                # A person wants to see what is there, valid or not; and the check may take long.
+                # Do not validate: people want to see the data, valid or not, and the check may take long.
                 conf["validate"] = False
             deserializer = text_deserializer(self._client, schema_type, conf, self._options)
             self._deserializers[schema_type] = deserializer
@@ -144,7 +144,7 @@ def _named(schema_id: SchemaId) -> dict[str, Any]:
 
 
 def _parts(data: bytes, header: bytes | None, frame: wire.Frame) -> dict[str, str]:
-    """The bytes of the frame in hexadecimal, by what they are."""
+    """The parts of the frame in hexadecimal, by their names."""
     source = data[: frame.offset] if header is None else header[: wire.V1_SIZE]
     if not source:
         return {}

@@ -65,7 +65,7 @@ def chosen(client: RegistryClient, request: Target) -> Chosen:
     """The schema that a request means.
 
     Raises:
-        SerdesError: The registry does not know it, refuses, or does not answer; or a proposal is no schema.
+        SerdesError: The registry does not know it, refuses, or does not answer; or a proposal is not a schema.
     """
     lookup = Lookup(client, request)
     if request.proposal is not None:

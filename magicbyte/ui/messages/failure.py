@@ -53,7 +53,7 @@ def _magic(error: WrongMagic) -> Failure:
     return Failure("magic", text, 0)
 
 
-#: The failure that an exception means; the first row whose class fits counts.
+#: Class of an exception, and the function that makes its failure; the first row that matches applies.
 _FAILURES: tuple[tuple[type[Exception], Callable[[Any], Failure]], ...] = (
     (WrongMagic, _magic),
     (TruncatedMessage, lambda error: Failure("truncated", str(error), error.size)),

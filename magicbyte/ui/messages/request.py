@@ -1,4 +1,4 @@
-"""The bodies of the requests: which schema is meant, and the data."""
+"""The bodies of the requests: they name the schema and hold the data."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Common(msgspec.Struct, forbid_unknown_fields=True, rename="camel", gc=Fals
         return f":{self.context}:" if self.context and self.context != "." else ""
 
     def check(self) -> None:
-        """Check what the types do not tell.
+        """Check the conditions that types cannot express.
 
         Raises:
             BadRequest: A member has a value that makes no sense.

@@ -28,7 +28,7 @@ _SHORT_APPEND = 0.0005
 #: The longest wait for more commands, in seconds, however long an append takes.
 _LONGEST_WAIT = 0.005
 
-#: Decides on a view at a time in ms since the epoch; raises the error to return to the client.
+#: Takes the view and the time in ms since the epoch; raises the error to return to the client.
 Command = Callable[[View, int], Decision[T]]
 
 
@@ -74,7 +74,7 @@ class Applying:
 
 
 def _nothing() -> None:
-    """Nothing depends on the view."""
+    """Do nothing: nothing depends on the view."""
 
 
 class Committer:
@@ -241,7 +241,7 @@ class Committer:
                     continue
                 if not isinstance(error, OutcomeUnknown):
                     raise
-                # The log shows the outcome: either the whole batch follows the offset `after`, or nothing of it does.
+                # The log shows the outcome: either the whole batch follows the offset `after`, or none of it does.
                 if self._was_appended(records, after):
                     return decided
                 continue
@@ -268,8 +268,8 @@ class Committer:
                 decided.append(_Decided(waiting, error=error))
                 continue
             for record in decision.records:
-                # No command is decided after the last one. But if its record must be decoded, a lack of memory shows
-                # here and not after the append.
+                # The last command's record is applied only if it must be decoded: memory must run out here, not after
+                # the append.
                 if waiting is not batch[-1] or record.decoded is None:
                     overlay.apply_record(record)
             records.extend(decision.records)

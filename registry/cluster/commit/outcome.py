@@ -14,7 +14,7 @@ T = TypeVar("T")
 class Outcome(Struct, Generic[T], eq=False):
     """A result or an error that one thread sets and others wait for.
 
-    It does what is needed of a `concurrent.futures.Future`, but has no lock: each write has an outcome, and making,
+    It does the needed part of a `concurrent.futures.Future`, without a lock: each write has an outcome, and making,
     setting and reading a future costs more than deciding a small schema.
 
     Attributes:

@@ -37,7 +37,7 @@ from registry.state.model import SubjectName, Version
 from registry.state.resolve import effective_config
 from registry.state.view import View
 
-#: How many comparisons a list has by default, and at the most.
+#: How many comparisons a list has by default, and at most.
 _COMPARISONS, _MOST_COMPARISONS = 20, 100
 
 
@@ -121,7 +121,7 @@ async def _compare_consecutive(request: Request, newest: Version) -> Response:
 def _compare_each(
     view: View, pairs: Sequence[tuple[Version, Version]], terms: Terms, *, searches: bool
 ) -> list[OutlinesCompared | InvalidSchema]:
-    """The comparisons of pairs, a new and an old version each, as far as the work of the request allows."""
+    """The comparisons of pairs of a new and an old version, until the request has used up its work."""
     outcomes: list[OutlinesCompared | InvalidSchema] = []
     questions: list[Question] = []
     for new, old in pairs:
@@ -153,7 +153,7 @@ def _compare(
 
 
 async def _find_version(request: Request, subject: str, version: int | None) -> Version:
-    """One version of a subject; of deleted ones only if the query says so.
+    """One version of a subject; a deleted one only if the query asks for deleted versions.
 
     Raises:
         ApiError: 40401, 40402.

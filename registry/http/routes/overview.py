@@ -53,7 +53,7 @@ async def get_overview(request: Request) -> Response:
 
 
 def _state(registry: Registry, rights: Rights | None) -> tuple[str, ...]:
-    """All that the overview depends on besides the query."""
+    """The inputs of the overview besides the query."""
     state = (str(registry.node.log_id), str(registry.view.offset), registry.terms.default_level)
     return state if rights is None else (*state, rights.stamp)
 

@@ -39,7 +39,7 @@ def _words_of(request: Request) -> tuple[str, ...] | None:
     """The words to search; None if the request has no `q`.
 
     Raises:
-        ApiError: 400 if there are none or too many, or if there are only places to search.
+        ApiError: 400 if there are no words or too many, or places to search but no `q`.
     """
     text = request.query_params.get("q")
     if text is None:

@@ -146,7 +146,7 @@ async def master_available(request: Request) -> Response:
 async def _may_see_details(request: Request) -> bool:
     """Whether a health answer shows the leader, offsets and problems: it needs no sign-in, but these need a right.
 
-    A probe with credentials that are not good gets the status alone, like one without credentials.
+    A probe with invalid credentials gets only the status, like one without credentials.
     """
     guard: Guard | None = request.app.state.guard
     if guard is None:
@@ -161,7 +161,7 @@ async def _may_see_details(request: Request) -> bool:
 def _health_answer(request: Request, value: dict[str, object], status: Status) -> Response:
     response = answer(request, value, 200 if status.ready else 503)
     if request.app.state.guard is not None:
-        # It may be for one principal only.
+        # The answer may be for one principal only.
         response.raw_headers.append(NO_STORE)
     return response
 

@@ -18,7 +18,7 @@ from rest_proxy.admin.connection.protocol import ApiRequest
 from rest_proxy.errors import KAFKA_AUTHENTICATION, KAFKA_RETRIABLE
 
 log = logging.getLogger("rest_proxy.admin")
-# At the level of debugging it writes whole requests and responses, with the values of configurations in them.
+# At level debug it logs whole requests and responses, including the values of configurations.
 logging.getLogger("aiokafka.conn").setLevel(logging.INFO)
 
 #: A connection that is not used for this long is closed, in ms; the brokers do so after 10 minutes.
@@ -27,7 +27,7 @@ _FIRST_PAUSE_SECONDS = 0.05
 _LONGEST_PAUSE_SECONDS = 1.0
 #: How long one connection attempt may take, in seconds: a host that drops packets must not use up a request's time.
 _CONNECT_SECONDS = 3.0
-#: How long a named broker is tried that cannot be reached, in seconds: another one may have its tasks soon.
+#: How long to retry a named broker that cannot be reached, in seconds: another one may soon take over its tasks.
 _NODE_SECONDS = 1.0
 
 
@@ -40,15 +40,15 @@ class Lost(Exception):
 
 
 class Brokers:
-    """One connection to each broker that is asked, and to any bootstrap server for the first question."""
+    """One connection to each broker that is asked, and one to a bootstrap server for the first request."""
 
     def __init__(self, bootstrap: Sequence[Address], options: Mapping[str, Any], timeout_seconds: float) -> None:
-        """Prepare; nothing is connected yet.
+        """Prepare without connecting.
 
         Args:
             bootstrap: The addresses of `bootstrap.servers`.
             options: aiokafka's keyword arguments for a connection's security.
-            timeout_seconds: How long a request may take in all.
+            timeout_seconds: The time limit for a request with all its attempts.
         """
         self.timeout = timeout_seconds
         self.nodes: dict[int, Node] = {}
@@ -147,7 +147,7 @@ class Brokers:
             return connection
 
     async def open(self, address: Address, seconds: float = _CONNECT_SECONDS) -> AIOKafkaConnection:
-        """Make another connection to an address, for requests that take long: a broker answers a connection in turn.
+        """Open another connection to an address for slow requests: a broker answers its requests in order.
 
         Raises:
             ApiError: KAFKA_AUTHENTICATION.

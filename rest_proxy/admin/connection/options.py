@@ -1,4 +1,4 @@
-"""The admin client's connection settings: librdkafka's names, as all our clients have them, in aiokafka's words."""
+"""The admin client's connection settings: librdkafka's names, which all our clients use, translated for aiokafka."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SAME = {
     "sasl.kerberos.service.name": "sasl_kerberos_service_name",
 }
 _MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "GSSAPI", "OAUTHBEARER")
-#: Errors in the files of a key or of certificates.
+#: Exceptions for a bad key file or certificate file.
 _UNREADABLE = (OSError, ssl.SSLError, StoreError)
 
 
@@ -38,7 +38,7 @@ def bootstrap_addresses(config: Config) -> list[Address]:
     """The addresses of `bootstrap.servers`.
 
     Raises:
-        KafkaSettingsError: An address has no host, or its port is no number.
+        KafkaSettingsError: An address has no host, or its port is not a number.
     """
     addresses: list[Address] = []
     for entry in filter(None, (part.strip() for part in str(config["bootstrap.servers"]).split(","))):

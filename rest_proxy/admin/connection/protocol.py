@@ -16,7 +16,7 @@ from kio.serial import entity_reader, entity_writer
 from rest_proxy.errors import KAFKA_BAD_REQUEST
 
 _KEYS = {name: key for key, name in api_key_map.items()}
-#: Kind of request -> its newest version to use. Later ones name topics by ids, which topics that are gone do not have.
+#: Kind of request -> its newest version to use. Later versions name topics by id, which deleted topics do not have.
 _NEWEST = {"offset_fetch": 9, "offset_commit": 9}
 #: Kafka's type of a field -> its value if neither the caller nor the protocol gives one.
 _ZERO = {
@@ -118,7 +118,7 @@ class _Response:
 
 
 def _build(entity_type: Any, values: Mapping[str, Any]) -> Any:
-    """Build an entity; a value that its version has no field for is left out if it is empty.
+    """Build an entity; an empty value without a field in the entity's version is left out.
 
     Raises:
         ApiError: KAFKA_BAD_REQUEST: the version has no field for a value that is not empty.

@@ -40,7 +40,7 @@ class TokenProvider(AbstractTokenProvider):  # type: ignore[misc]
         """Return a token that has not expired.
 
         Raises:
-            OSError: There is no token, so that no connection can be made.
+            OSError: There is no token, so no connection can be made.
         """
         async with self._lock:
             if time.time() >= self._renew_at:
@@ -57,7 +57,7 @@ class TokenProvider(AbstractTokenProvider):  # type: ignore[misc]
 
 
 def token_provider(config: Config) -> TokenProvider:
-    """Return the provider of a client's settings.
+    """Return the provider for a client's settings.
 
     Args:
         config: librdkafka's names and values.

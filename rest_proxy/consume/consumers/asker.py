@@ -70,7 +70,7 @@ class Asker:
         ]
 
     def offsets_at(self, instants: Sequence[Position]) -> list[Position]:
-        """The first records not before instants, which are given in ms in `offset`; the end if there is none.
+        """The first records at or after instants, given in ms in `offset`; the end if there is none.
 
         Raises:
             KafkaException: As for `committed`.

@@ -25,7 +25,7 @@ class Position(NamedTuple):
 
 
 class Fetched(Protocol):
-    """A record of the Kafka client; its length is that of its value."""
+    """A record of the Kafka client; its length is the length of its value."""
 
     def topic(self) -> str:
         """The topic's name."""

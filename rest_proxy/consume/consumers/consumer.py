@@ -73,7 +73,7 @@ class PolledConsumer:
         self._last_use = time.monotonic()
 
     async def wait_for(self, min_bytes: int, seconds: float) -> None:
-        """Wait for records as `Buffer.wait_for` does; raises also if a partition has no valid offset to read from."""
+        """Wait for records as `Buffer.wait_for` does; also raises if a partition has no valid offset to read from."""
         self.used()
         for error in list(self._stranded.values()):
             self.buffer.fail(KafkaException(error))
@@ -168,7 +168,7 @@ class PolledConsumer:
         await self._seek(places, lambda: [self._asker.end(place) for place in places])
 
     async def seek_to_times(self, instants: Sequence[Position]) -> None:
-        """Continue at the first records not before an instant (ms, in `offset`), else at the end. Raises as `seek`."""
+        """Continue at the first records at or after an instant (ms, in `offset`), else at the end. Raises as `seek`."""
         await self._seek([instant[:2] for instant in instants], lambda: self._asker.offsets_at(instants))
 
     async def _seek(self, places: Sequence[Place], targets: Callable[[], Sequence[Position]]) -> None:

@@ -76,7 +76,7 @@ class Instance:
         token: str | None = None,
         require_topics: Callable[[Iterable[str]], None] | None = None,
     ) -> bytes:
-        """Read the next records as a JSON array; if the token is that of the last read, the same records again.
+        """Read the next records as a JSON array; if the token is the last read's, return the same records again.
 
         Args:
             form: The requested format.

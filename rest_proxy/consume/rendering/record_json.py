@@ -1,4 +1,4 @@
-"""Records as v3's reads return them: what is read can be produced again as it is."""
+"""Records as v3's reads return them; they can be produced again unchanged."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class RecordWriter:
         Args:
             key: Decodes keys.
             value: Decodes values.
-            fails: Whether a key or value that does not decode is an error; else it is told in its place.
+            fails: Whether a key or value that does not decode raises; else the error is written in its place.
         """
         self._key = key
         self._value = value

@@ -13,11 +13,11 @@ _INLINE_BYTES = 65536
 
 
 async def run_by_size(work: Callable[[], R], size: int, threads: Executor) -> R:
-    """Run work on the event loop if it is about few bytes, else on a thread.
+    """Run work on the event loop if it handles few bytes, else on a thread.
 
     Args:
         work: Called once.
-        size: The bytes that it is about.
+        size: How many bytes it handles.
         threads: The threads for large work.
     """
     if size <= _INLINE_BYTES:

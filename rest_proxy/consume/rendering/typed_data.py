@@ -1,4 +1,4 @@
-"""Keys and values of v3's reads: their type, found by looking at them or as asked for, and their data as JSON."""
+"""Keys and values of v3's reads: their type, guessed or as requested, and their data as JSON."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ class DataDecoder:
             schemas: The source of decoders.
             options: How schema data is written in JSON.
             is_key: Whether it decodes keys.
-            required: The type that all must have; None to find it by looking at each.
+            required: The type that all must have; None to guess the type of each.
         """
         self._schemas = schemas
         self._options = options
         self._is_key = is_key
         self._required = required
-        #: By schema: the type, what decodes with it, and why it cannot be used.
+        #: Schema -> its type, its decoder, and why it cannot be used.
         self._names: dict[SchemaId, str] = {}
         self._readers: dict[SchemaId, Read] = {}
         self._unusable: dict[SchemaId, DataError] = {}
@@ -67,7 +67,7 @@ class DataDecoder:
         """The key or value of a record whose schemas are loaded; None if the record has none.
 
         Raises:
-            DataError: It is not of the type that is asked for, or its schema cannot be used.
+            DataError: It is not of the required type, or its schema cannot be used.
         """
         data = record.key() if self._is_key else record.value()
         if data is None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class OutOfRange(Exception):
-    """There is no record at an offset: it was deleted, or is behind the end of the log."""
+    """There is no record at an offset: it was deleted, or the offset is beyond the end of the log."""
 
     def __init__(self, partition: int, offset: int) -> None:
         super().__init__()
@@ -15,11 +15,11 @@ class OutOfRange(Exception):
 
 
 class Bounds(NamedTuple):
-    """How much a read returns at the most.
+    """The limits of what a read returns.
 
     Attributes:
         records: The number of records.
-        bytes: Their size; one record comes even if it is larger.
+        bytes: Their total size; one record is returned even if it is larger.
         wait_ms: How long to wait if there are none.
         is_committed: Whether records of aborted and open transactions are left out.
     """

@@ -1,4 +1,4 @@
-"""Cursors: where a read of all partitions of a topic goes on, as a short text."""
+"""Cursors: the offsets at which a read of all partitions of a topic continues, as a short text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def read_cursor(topic: str, text: str) -> dict[int, int]:
     """The next offsets in a cursor.
 
     Raises:
-        ApiError: BAD_REQUEST: it is no cursor, or one of another topic.
+        ApiError: BAD_REQUEST: it is not a cursor, or is for another topic.
     """
     try:
         content = urlsafe_b64decode(text + "=" * (-len(text) % 4))

@@ -1,4 +1,4 @@
-"""Connections for fetching, which are lent to one read at a time: a broker answers the requests of each in turn."""
+"""Connections for fetching, each lent to one read at a time: a broker answers its requests in order."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _MOST_BYTES = 2**31 - 1
 
 
 class FetchAnswer(NamedTuple):
-    """What a broker answers for a partition.
+    """A broker's answer for a partition.
 
     Attributes:
         code: The error code.
-        end: The offset behind the last record that all replicas have.
+        end: The offset after the last record that all replicas have.
         last_stable: The offset before the first open transaction.
         earliest: The first offset.
         aborted: Producer and first offset of each aborted transaction.
@@ -50,7 +50,7 @@ class FetchAnswer(NamedTuple):
 
 
 class FetchConnections:
-    """Idle connections by address; as many are open as reads have run at once."""
+    """Idle connections by address; there are as many as reads that ran at the same time."""
 
     def __init__(self, brokers: Brokers) -> None:
         self._brokers = brokers
@@ -69,11 +69,11 @@ class FetchConnections:
         """Fetch partitions of a topic from their leader.
 
         Args:
-            address: The leader's.
+            address: The leader's address.
             topic: The topic.
-            offsets: Where to begin, by partition.
+            offsets: The first offset to fetch, by partition.
             max_wait_ms: How long the broker waits if there is nothing.
-            max_bytes: The size of the answer; one batch comes even if it is larger.
+            max_bytes: The size of the answer; one batch is returned even if it is larger.
             is_committed: Whether open transactions are left out.
 
         Raises:

@@ -1,4 +1,4 @@
-"""Records as the brokers hand them out: batches of bytes, some of them aborted, some of them markers."""
+"""Reads records from the batches that brokers return; drops transaction markers and, if asked to, aborted records."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 from aiokafka.record.control_record import ABORT_MARKER, ControlRecord
 from aiokafka.record.memory_records import MemoryRecords
 
-#: The memory for a record besides key and value, in the count of a page's bytes.
+#: The memory for a record besides its key and value, as counted in a page's bytes.
 RECORD_OVERHEAD = 64
 
 
 class FetchedRecord:
-    """A record with its place; its length is that of its value."""
+    """A record with its position; its length is the length of its value."""
 
     __slots__ = ("_partition", "_record", "_topic")
 
@@ -69,9 +69,9 @@ class Page(NamedTuple):
 
     Attributes:
         records: The records.
-        next_offset: Where the next page begins, which may be behind the start even of a page without records.
+        next_offset: The first offset of the next page; even a page without records may advance it.
         earliest: The offset of the partition's first record; -1 if it is not known.
-        latest: The offset behind its last record, or before the first open transaction; -1 if it is not known.
+        latest: The offset after its last record, or of the first open transaction; -1 if it is not known.
     """
 
     records: Sequence[FetchedRecord]
@@ -119,7 +119,7 @@ def unpack(
 
 
 def _batches(batches: bytes, aborted: Sequence[tuple[int, int]] | None) -> Iterator[tuple[Any, bool]]:
-    """The batches, and whether their records are for readers: neither markers nor aborted."""
+    """The batches, each with a flag: whether readers get its records; they get no markers or aborted records."""
     memory = MemoryRecords(batches)
     to_come = deque(sorted(aborted or (), key=lambda transaction: transaction[1]))
     producers = set[int]()

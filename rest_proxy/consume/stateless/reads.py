@@ -28,7 +28,7 @@ class Reads:
         Args:
             config: The settings of consumers, in librdkafka's names and values.
             size: How many reads may run at once.
-            timeout_seconds: How long another one waits.
+            timeout_seconds: How long a further read waits for its turn.
         """
         self._config = config
         self._timeout = timeout_seconds

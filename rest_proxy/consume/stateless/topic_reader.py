@@ -1,4 +1,4 @@
-"""Reading partitions without a consumer: fetches from the leaders, wherever they move."""
+"""Reading partitions without a consumer: fetches from the leaders, and follows leaders that move."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LEADER_SECONDS = 10.0
 _PAUSE_SECONDS = 0.1
 #: How many topics' leaders are kept.
 _MOST_TOPICS = 10_000
-#: The bytes of one fetch of a read that goes on.
+#: The size of each fetch of a read that takes several, in bytes.
 _FETCH_BYTES = 1 << 20
 #: UNKNOWN_TOPIC_OR_PARTITION, LEADER_NOT_AVAILABLE, NOT_LEADER_OR_FOLLOWER, REPLICA_NOT_AVAILABLE, KAFKA_STORAGE_ERROR,
 #: FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, OFFSET_NOT_AVAILABLE, UNKNOWN_TOPIC_ID
@@ -62,7 +62,7 @@ class _LeaderDeadline:
 
 
 class TopicReader:
-    """Reads from offsets; several reads run side by side."""
+    """Reads from offsets; several reads can run in parallel."""
 
     def __init__(self, brokers: Brokers) -> None:
         """Ask brokers; nothing is connected yet."""
@@ -85,7 +85,7 @@ class TopicReader:
         Args:
             topic: The topic.
             timestamps: By partition, in ms since the epoch, or EARLIEST or LATEST.
-            is_committed: Whether the end is that before the first open transaction.
+            is_committed: Whether the end is the offset of the first open transaction.
 
         Raises:
             ApiError: PARTITION_NOT_FOUND; UNKNOWN_TOPIC_OR_PARTITION; KAFKA_RETRIABLE if there is no leader in time.
@@ -270,7 +270,7 @@ def _has_records(fetch: asyncio.Future[Any]) -> bool:
 
 
 def _shared(pages: Mapping[int, Page], bounds: Bounds) -> dict[int, Page]:
-    """The pages of several partitions, cut so that together they keep the bounds and each gets its share."""
+    """The pages of several partitions, cut to the common bounds so that each partition gets its share."""
     if len(pages) == 1:
         return dict(pages)
     taken: dict[int, int] = dict.fromkeys(pages, 0)

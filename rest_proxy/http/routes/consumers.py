@@ -105,7 +105,7 @@ async def unsubscribe(request: Request) -> Response:
 
 
 async def records(request: Request) -> Response:
-    """The next records; if `token` is that of the last read, the same records again."""
+    """The next records; if `token` is the last read's, the same records again."""
     form = spoken(request).form
     instance = instance_of(request)
     timeout_ms = long_query(request, "timeout")
@@ -124,7 +124,7 @@ async def records(request: Request) -> Response:
 def readable(request: Request) -> Callable[[Iterable[str]], None] | None:
     """The check that raises if the client may not read some topics; None if access is not restricted.
 
-    A read may wait long for records, so the check is by the rules that are in force when they are there.
+    A read may wait long for records, so the check uses the rules in force when the records arrive.
     """
     rights = rights_of(request)
     return None if rights is None else lambda topics: rights.now().require_topics("READ", topics)
@@ -139,7 +139,7 @@ async def commit(request: Request) -> Response:
     instance = instance_of(request)
     if dialect is V1:
         return json_response(request, json_bytes(_as_v1(await instance.commit(None))))
-    # The body has the offset of the last record read; Kafka commits that of the next record (spec section 4).
+    # The body has the offset of the last record read; Kafka commits the next record's offset (spec section 4).
     positions = None if offsets is None else [_position(offset, after=1) for offset in offsets]
     wait = (request.query_params.get("async") or "false").lower() != "true"
     await instance.commit(positions, wait=wait)

@@ -132,7 +132,7 @@ def _acl(body: AclBody) -> Acl:
     """The entry of a body.
 
     Raises:
-        ApiError: BAD_REQUEST for a value that only filters have; MALFORMED_BODY for one that the enum has not.
+        ApiError: BAD_REQUEST for a value that only filters have; MALFORMED_BODY for one that the enum lacks.
     """
     numbers: dict[str, int] = {}
     for parameter, (enum, values) in _ENUMS.items():

@@ -1,4 +1,4 @@
-"""Clusters: there is one, that of the proxy's brokers."""
+"""Clusters: the only one is the cluster of the proxy's brokers."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ async def owner_of(call: Call) -> Owner:
 
 
 async def list_all(call: Call) -> Response:
-    """The configuration of one owner by name; of the cluster only what is set."""
+    """The configuration of one owner by name; for the cluster, only the properties that are set."""
     owner = await owner_of(call)
     described = await configs.describe(await call.admin(), owner)
     items = [_item(call, owner, config) for config in described]
@@ -158,7 +158,7 @@ def _require_names(call: Call, owner: Owner, described: Sequence[Config], names:
 
 
 async def alter_topics(call: Call) -> Response:
-    """Change several topics, each all or not at all, or only check the changes."""
+    """Make changes of several topics, all or none for each topic, or only check them."""
     body = bodies.read(_ALTER_TOPICS, await call.request.body())
     names = [str(changes.topic_name) for changes in body.data]
     repeated = {name for name in names if names.count(name) > 1}

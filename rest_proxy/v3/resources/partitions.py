@@ -20,7 +20,7 @@ from rest_proxy.v3.envelopes import Item, answer, collection, item
 from rest_proxy.v3.links import relation
 
 _BOTH = "earliest_and_latest"
-#: Types of offsets beyond the reference's, which are asked for one by one.
+#: Types of offsets that the reference lacks, requested one by one.
 _SPECIAL = {
     "earliest": offsets.EARLIEST,
     "latest": offsets.LATEST,
@@ -53,7 +53,7 @@ async def partition_of(call: Call, missing: Callable[[], ApiError] = NOT_FOUND) 
         missing: Makes the error if the topic has no such partition.
 
     Raises:
-        ApiError: NOT_FOUND if the path has no number; UNKNOWN_TOPIC_OR_PARTITION; that of `missing`.
+        ApiError: NOT_FOUND if the path has no number; UNKNOWN_TOPIC_OR_PARTITION; the error of `missing`.
     """
     name, number = call.segment("topic"), call.integer("partition")
     try:

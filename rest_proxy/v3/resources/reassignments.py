@@ -1,4 +1,4 @@
-"""Reassignments of partitions that are under way."""
+"""Partition reassignments in progress."""
 
 from __future__ import annotations
 

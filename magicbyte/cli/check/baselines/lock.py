@@ -26,7 +26,7 @@ class State:
 
     Attributes:
         versions: The live versions by subject and number.
-        terms: The settings of subjects, and under None those of all subjects.
+        terms: The settings by subject; under None, the settings of all subjects.
         referenced: Versions that are included only because others refer to them.
         properties: The metadata properties of live versions, by subject and number; versions without any are omitted.
     """

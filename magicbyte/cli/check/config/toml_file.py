@@ -26,8 +26,7 @@ class TomlFile:
 
         Args:
             problem: The fault, in words.
-            words: Keys or values that stand in the file at the place at fault; the first one found tells line and
-                column.
+            words: Keys or values in the file at the fault; the first one found gives the line and column.
 
         Raises:
             Failure: always.

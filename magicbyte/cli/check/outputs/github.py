@@ -6,7 +6,7 @@ from magicbyte.cli.check.findings import Report
 
 
 def render(report: Report) -> str:
-    """A command for each finding, errors first: of each kind GitHub shows no more than ten of a step."""
+    """A command for each finding, errors first: GitHub shows at most ten of each kind per step."""
     lines = []
     for finding in report.worst_first:
         title = finding.rule if finding.subject is None else f"{finding.rule} ({finding.subject})"

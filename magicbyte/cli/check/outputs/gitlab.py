@@ -10,7 +10,7 @@ from magicbyte.cli.check.findings import ERROR, Report
 
 
 def render(report: Report) -> str:
-    """An array of issues; fingerprints stay while lines move, and no two are the same."""
+    """An array of issues; fingerprints are unique, and stay the same when lines move."""
     seen: Counter[str] = Counter()
     issues = []
     for finding in report.worst_first:

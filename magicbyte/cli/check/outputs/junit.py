@@ -9,7 +9,7 @@ from magicbyte.cli.check.findings import ERROR, Finding, Report
 
 
 def render(report: Report) -> str:
-    """One suite with a case for each file; a case fails with all that was found in its file."""
+    """One suite with a case for each file; a case fails with all findings of its file."""
     files: dict[str, list[Finding]] = {checked.file: [] for checked in report.checked}
     for finding in report.findings:
         files.setdefault(finding.file, []).append(finding)
@@ -34,7 +34,7 @@ def _outcome(findings: Iterable[Finding]) -> Iterable[str]:
 
 
 def _legal(text: str) -> str:
-    """The text without the characters that XML has no way to write."""
+    """The text without the characters that XML cannot contain."""
     return "".join(sign if sign >= " " or sign in "\t\n\r" else "\ufffd" for sign in text).replace("\uffff", "\ufffd")
 
 

@@ -1,4 +1,4 @@
-"""A connector's configuration while it is converted: what is taken from it, and what has no counterpart."""
+"""A connector's configuration while it is converted: the converted settings, and those without a counterpart."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class ConnectConfig:
 
     Attributes:
         settings: The settings.
-        notes: What has no counterpart or another meaning: a setting's name, and why.
+        notes: Settings without a counterpart or with another meaning: the name, and why.
     """
 
     settings: Mapping[str, str]
@@ -30,7 +30,7 @@ class ConnectConfig:
         return [part.strip() for part in (self.take(name) or "").split(",") if part.strip()]
 
     def note(self, name: str, why: str) -> None:
-        """Tell that a setting has no counterpart, if it is given."""
+        """Note that a setting has no counterpart, if it is given."""
         self._taken.add(name)
         if name in self.settings:
             self.notes.append((name, why))

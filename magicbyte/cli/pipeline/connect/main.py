@@ -1,4 +1,4 @@
-"""`from-connect`: the pipeline file of a sink connector's configuration; what has no counterpart is told on stderr."""
+"""`from-connect`: the pipeline file of a sink connector's configuration; the rest is listed on stderr."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def convert(options: argparse.Namespace) -> int:
 
 
 def pipeline_text(document: dict[str, Any]) -> tuple[str, list[tuple[str, str]]]:
-    """The pipeline file of a configuration, and what has no counterpart: a setting's name, and why."""
+    """The pipeline file of a configuration, and the settings without a counterpart: the name, and why."""
     import yaml  # noqa: PLC0415 - in an extra
 
     settings = document.get("config", document)

@@ -109,7 +109,7 @@ def _iceberg(config: ConnectConfig, topics: list[str]) -> dict[str, Any]:
 
 _Target = Callable[[ConnectConfig, list[str]], dict[str, Any]]
 
-#: Class of a connector -> what makes its sink.
+#: Class of a connector -> the function that makes its sink.
 _TARGETS: Mapping[str, _Target] = {
     "GcsSinkConnector": _object_store("gs://", "gcs.bucket.name"),
     "S3SinkConnector": _object_store("s3a://", "s3.bucket.name"),

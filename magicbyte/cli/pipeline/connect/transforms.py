@@ -200,7 +200,7 @@ def _unwrap(config: ConnectConfig, prefix: str, parts: Parts, _condition: str | 
 
 _Convert = Callable[[ConnectConfig, str, Parts, str | None], None]
 
-#: Class of a transform -> what makes its steps.
+#: Class of a transform -> the function that makes its steps.
 _TRANSFORMS: Mapping[str, _Convert] = {
     "ReplaceField": _replace_field,
     "MaskField": _mask_field,
@@ -225,5 +225,5 @@ def _quoted(text: str) -> str:
 
 
 def _shifted(replacement: str) -> str:
-    """Group numbers one higher, since the pattern gets a group around it."""
+    """Raise the group numbers by one, because the pattern gets a group around it."""
     return re.sub(r"\$(\d+)", lambda match: f"${int(match[1]) + 1}", replacement)

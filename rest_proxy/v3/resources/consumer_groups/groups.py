@@ -1,4 +1,4 @@
-"""Consumer groups, their consumers, and the partitions that those have."""
+"""Consumer groups, their consumers, and the consumers' partitions."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from rest_proxy.v3.call import Call
 from rest_proxy.v3.envelopes import answer, collection
 from rest_proxy.v3.resources.consumer_groups.lags import Lag, in_order, item_of
 
-#: The members of a body that say which offset; each entry has exactly one.
+#: The members of an entry that select the offset; each entry has exactly one.
 _TARGETS = ("offset", "timestamp", "to", "shift_by")
 _TO = ("earliest", "latest")
 
@@ -46,7 +46,7 @@ _ALTER = bodies.reader_of(AlterBody)
 
 
 async def alter(call: Call) -> Response:
-    """Commit offsets, or only say which; those outside of a partition's log are moved to its beginning or end."""
+    """Commit offsets, or only return them; an offset outside a partition's log is moved to its beginning or end."""
     body = bodies.read(_ALTER, await call.request.body())
     for index, target in enumerate(body.data):
         _check(target, f"data[{index}]")
@@ -78,7 +78,7 @@ async def _targets(admin: AdminClient, data: list[TargetBody]) -> dict[Place, Ta
     """The partitions of a body.
 
     Raises:
-        ApiError: A topic or partition is not there; BAD_REQUEST: one is given twice.
+        ApiError: A topic or partition does not exist; BAD_REQUEST: one is given twice.
     """
     described = await topics.topics(admin, (str(target.topic_name) for target in data))
     targets: dict[Place, TargetBody] = {}

@@ -31,14 +31,14 @@ _MAX_OFFSET = 2**63 - 1
 
 
 class PartitionOffset(Struct, forbid_unknown_fields=True):
-    """Where to begin in a partition."""
+    """The offset to begin at in a partition."""
 
     partition_id: int
     offset: int
 
 
 class ConsumeRequest(Struct, forbid_unknown_fields=True):
-    """Where to begin, and how much to return; the end of the log if nothing says where."""
+    """Where to begin (by default at the end of the log), and how much to return."""
 
     offsets: list[PartitionOffset] | None = None
     from_beginning: bool | None = None

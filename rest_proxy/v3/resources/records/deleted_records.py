@@ -66,7 +66,7 @@ async def delete(call: Call) -> Response:
 
 
 async def delete_of_partitions(call: Call) -> Response:
-    """Delete records of several partitions; the answer says what became of each."""
+    """Delete records of several partitions; the answer has the outcome for each."""
     topic = call.segment("topic")
     body = bodies.read(_PARTITIONS, await call.request.body())
     before: dict[Place, int] = {}

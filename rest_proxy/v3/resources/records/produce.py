@@ -156,7 +156,7 @@ class _StreamedReports(Response):
     """The answer of a stream: a report for each record, as chunks."""
 
     def __init__(self, call: Call, records: RecordStream, body: _Body) -> None:
-        # A proxy before this one passes on what it gets, without waiting for more.
+        # The header makes nginx, if it is in front, pass each part on at once.
         super().__init__(media_type=JSON, headers={"X-Accel-Buffering": "no"})
         del self.headers["content-length"]
         self._open = call.proxy.streams

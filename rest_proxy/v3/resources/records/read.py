@@ -108,7 +108,7 @@ async def _starts(call: Call, reader: TopicReader, topic: str, partitions: list[
 async def _read(
     call: Call, reader: TopicReader, topic: str, starts: Mapping[int, int], bounds: Bounds
 ) -> dict[int, Page]:
-    """Read; goes on elsewhere if an offset is out of range and the request says so. Raises OFFSET_OUT_OF_RANGE."""
+    """Read; an offset out of range is replaced if the request says so. Raises OFFSET_OUT_OF_RANGE."""
     instead = _choice(call, "out_of_range", tuple(_WORDS))
     starts = dict(starts)
     for _ in range(len(starts) + 1):
@@ -160,6 +160,6 @@ async def _answer(
 
 
 def _next_query(query: str, start: Mapping[str, str]) -> str:
-    """The query of a request that goes on where this one's answer ends."""
+    """The query of the request that continues where this one's answer ends."""
     others = [(name, value) for name, value in parse_qsl(query) if name not in ("offset", "timestamp", "cursor")]
     return urlencode([*start.items(), *others])
