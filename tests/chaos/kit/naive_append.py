@@ -26,4 +26,5 @@ def main(servers: str, registry: str, topic: str, folder: str, checkpoint: str, 
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    # It always ends once it has caught up, whatever the options after these say.
+    main(*sys.argv[1:7])

@@ -35,7 +35,8 @@ export default function VersionPage({ params, query }) {
   );
   const numbers = useRequest((signal) => registry.versions(subject, { signal }), [subject, changes, "numbers"]);
   const data = version.data;
-  useSubjectKeys(subject, data?.version, numbers.data ?? []);
+  // The keys are about the version in the address, also while it loads.
+  useSubjectKeys(subject, /^\d+$/.test(asked) ? Number(asked) : data?.version, numbers.data ?? []);
   const fields = query.view === "fields";
   const undelete = useUndelete(subject, version.reload);
   return html`
