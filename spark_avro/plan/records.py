@@ -131,8 +131,9 @@ def subjects_of_topics(client: RegistryClient, topics: Sequence[str]) -> list[st
     """
     subjects: list[str] = []
     for topic in topics:
-        of_topic = [f"{topic}-value"] if f"{topic}-value" in client.subjects(f"{topic}-") else []
-        of_topic += _named_by_records(client, topic)
+        listed = client.subjects(f"{topic}-")
+        of_topic = [subject for subject in listed if subject == f"{topic}-value"]
+        of_topic += _named_by_records(client, topic, listed)
         if not of_topic:
             raise NoSubject(f"{topic}-value", f"nor one of the topic record name strategy's for topic {topic}")
         subjects += of_topic
@@ -142,18 +143,18 @@ def subjects_of_topics(client: RegistryClient, topics: Sequence[str]) -> list[st
 def _subjects_of(client: RegistryClient, topic: str | None) -> list[str]:
     if topic is None:
         raise PlanError("give subjects or a topic")
-    subjects = _named_by_records(client, topic)
+    subjects = _named_by_records(client, topic, client.subjects(f"{topic}-"))
     if not subjects:
         raise NoSubject(f"{topic}-*", f"the topic record name strategy's for topic {topic}")
     return subjects
 
 
-def _named_by_records(client: RegistryClient, topic: str) -> list[str]:
-    """The subjects of a topic by the topic record name strategy."""
+def _named_by_records(client: RegistryClient, topic: str, listed: Sequence[str]) -> list[str]:
+    """The subjects of a topic by the topic record name strategy, among those that begin with `TOPIC-`."""
     # The prefix also matches `flights-value`, and `flights-late-Flight` of the topic flights-late: compare the name.
     return [
         subject
-        for subject in client.subjects(f"{topic}-")
+        for subject in listed
         if version_type(client, subject) == AVRO
         and versions_of(client, subject)[-1].schema.full_name == subject.removeprefix(f"{topic}-")
     ]

@@ -66,14 +66,17 @@ class BatchRunner:
 
     prepared: Prepared
     findings: list[str] = field(default_factory=list)
-    opened: Opened = field(init=False)
     _limit: ErrorLimit = field(init=False)
     _changes: ChangeLog = field(init=False)
 
     def __post_init__(self) -> None:
-        self.opened = self.prepared.opened
         self._changes = ChangeLog.of(self.prepared)
         self._limit = ErrorLimit(self.opened.pipeline.errors.at_most)
+
+    @property
+    def opened(self) -> Opened:
+        """The parts of the pipeline."""
+        return self.prepared.opened
 
     def run(self, records: DataFrame, batch: BatchIdentity, state: Any = None) -> BatchCounts:
         """Run a batch.

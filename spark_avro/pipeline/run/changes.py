@@ -9,15 +9,15 @@ import logging
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import orjson
-from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
+from confluent_kafka import KafkaError, KafkaException, Producer
 
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.kafka.client_settings import CONSUMER_DEFAULTS, PRODUCER_DEFAULTS, Config, client_config
 from spark_avro.pipeline.ports import BatchIdentity, SinkRefused
-from spark_avro.pipeline.sinks.kafka.marker import MARKERS, Markers
+from spark_avro.pipeline.sinks.kafka.marker import MARKERS, Markers, reading
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -133,13 +133,9 @@ def read_changes(kafka: Mapping[str, str], pipeline: str) -> list[Change]:
     partition = Markers(_client(kafka), pipeline).partition()
     if partition is None:
         return []
-    settings: dict[str, Any] = {**CONSUMER_DEFAULTS, **client_config(kafka, role="consumer")}
-    settings |= {"group.id": f"magicbyte-pipeline-{pipeline}", "enable.auto.commit": False}
-    settings |= {"enable.partition.eof": True, "isolation.level": "read_committed"}
-    consumer = Consumer(settings)
     changes: dict[bytes, Change] = {}
-    try:
-        consumer.assign([TopicPartition(MARKERS, partition, 0)])
+    client = {**CONSUMER_DEFAULTS, **client_config(kafka, role="consumer")}
+    with reading(client, pipeline, partition) as consumer:
         while (message := consumer.poll(_SECONDS)) is not None:
             error, key, value = message.error(), message.key(), message.value()
             if error is not None and error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 - as in marker.py
@@ -148,8 +144,6 @@ def read_changes(kafka: Mapping[str, str], pipeline: str) -> list[Change]:
                 raise KafkaException(error)
             if key is not None and value is not None and key.startswith(f"{pipeline}{_KIND}".encode()):
                 changes[key] = _change(value)
-    finally:
-        consumer.close()
     return sorted(changes.values(), key=lambda change: (change.time, change.batch))
 
 

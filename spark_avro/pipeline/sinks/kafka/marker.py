@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 
 import orjson
@@ -99,20 +101,8 @@ class Markers:
             request_timeout=_REQUEST_SECONDS,
         )
         end = uncommitted[place].result().offset
-        consumer = Consumer(
-            {
-                **self._client,
-                "group.id": f"magicbyte-pipeline-{self._name}",
-                "enable.auto.commit": False,
-                "isolation.level": "read_committed",
-                "enable.partition.eof": True,
-            }
-        )
-        try:
-            consumer.assign([TopicPartition(MARKERS, partition, 0)])
+        with reading(self._client, self._name, partition) as consumer:
             return self._last(consumer, end)
-        finally:
-            consumer.close()
 
     def _last(self, consumer: Consumer, end: int) -> Marker | None:
         value: bytes | None = None
@@ -144,6 +134,24 @@ class Markers:
     def _partitions(self) -> int:
         topics = self._admin.list_topics(timeout=_REQUEST_SECONDS).topics
         return len(topics[MARKERS].partitions) if MARKERS in topics else 0
+
+
+@contextmanager
+def reading(client: Config, name: str, partition: int) -> Iterator[Consumer]:
+    """Open a consumer of a partition's committed records, from the first one; it reports the partition's end.
+
+    Args:
+        client: The properties of the consumer.
+        name: The pipeline's name.
+        partition: The partition of the markers' topic.
+    """
+    group = {"group.id": f"magicbyte-pipeline-{name}", "enable.auto.commit": False}
+    consumer = Consumer({**client, **group, "isolation.level": "read_committed", "enable.partition.eof": True})
+    try:
+        consumer.assign([TopicPartition(MARKERS, partition, 0)])
+        yield consumer
+    finally:
+        consumer.close()
 
 
 def create_topic(admin: AdminClient, topic: NewTopic) -> None:

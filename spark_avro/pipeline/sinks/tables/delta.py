@@ -11,10 +11,10 @@ from pyspark.sql import types as spark
 
 from spark_avro.pipeline.file.sinks import DeltaSink, Upsert
 from spark_avro.pipeline.folder import Folder
-from spark_avro.pipeline.ports import BatchIdentity, Delivery, Guarantee, SinkContext, SinkRefused, SinkResult
+from spark_avro.pipeline.ports import BatchIdentity, SinkContext, SinkRefused, SinkResult
 from spark_avro.pipeline.sinks.columns import ColumnFit, can_widen, fit_columns, log_changes, quoted
 from spark_avro.pipeline.sinks.positions import place_position
-from spark_avro.pipeline.sinks.tables.merging import merge_statement, newest_rows, orders_by_position
+from spark_avro.pipeline.sinks.tables.merging import merge_statement, newest_rows, orders_by_position, table_guarantee
 from spark_avro.pipeline.sinks.tables.table_changes import change_statement, type_text
 
 _LOG = "_delta_log"
@@ -41,14 +41,8 @@ class DeltaTarget:
         # An upsert compares its order column with that of the table's row.
         self._keep_position = spec.keep_position or orders_by_position(self._upsert)
         self._fit: tuple[spark.StructType, ColumnFit] | None = None
-        self.guarantee = Guarantee(
-            Delivery.EXACTLY_ONCE,
-            "a batch is one Delta transaction with the query's id and the batch's number",
-            "rows of the old checkpoint stay, and the overlap is written again"
-            if self._upsert is None
-            else "harmless: the newest row of each key stays",
-            f"tests/chaos/pipeline_killed.py --sink delta{'' if self._upsert is None else '-upsert'}",
-        )
+        how = "a batch is one Delta transaction with the query's id and the batch's number"
+        self.guarantee = table_guarantee("delta", how, self._upsert)
 
     def prepare(self, schema: spark.StructType) -> tuple[str, ...]:
         """Check the columns; see `Sink`."""

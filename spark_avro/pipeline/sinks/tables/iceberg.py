@@ -8,12 +8,12 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as spark
 
 from spark_avro.pipeline.file.sinks import IcebergSink, Upsert
-from spark_avro.pipeline.ports import BatchIdentity, Delivery, Guarantee, SinkContext, SinkRefused, SinkResult
+from spark_avro.pipeline.ports import BatchIdentity, SinkContext, SinkRefused, SinkResult
 from spark_avro.pipeline.sinks.columns import ColumnFit, can_widen, fit_columns, log_changes, quoted
 from spark_avro.pipeline.sinks.identity import source_ranges, was_written
 from spark_avro.pipeline.sinks.positions import place_position
 from spark_avro.pipeline.sinks.tables.iceberg_commit import commit_with
-from spark_avro.pipeline.sinks.tables.merging import merge_statement, newest_rows, orders_by_position
+from spark_avro.pipeline.sinks.tables.merging import merge_statement, newest_rows, orders_by_position, table_guarantee
 from spark_avro.pipeline.sinks.tables.table_changes import change_statement, type_text
 
 _EXTENSION = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
@@ -36,14 +36,8 @@ class IcebergTarget:
         self._upsert = spec.mode if isinstance(spec.mode, Upsert) else None
         # An upsert compares its order column with that of the table's row.
         self._keep_position = spec.keep_position or orders_by_position(self._upsert)
-        self.guarantee = Guarantee(
-            Delivery.EXACTLY_ONCE,
-            "a batch is one snapshot with the batch's identity, and a repeated batch finds the snapshot",
-            "rows of the old checkpoint stay, and the overlap is written again"
-            if self._upsert is None
-            else "harmless: the newest row of each key stays",
-            f"tests/chaos/pipeline_killed.py --sink iceberg{'' if self._upsert is None else '-upsert'}",
-        )
+        how = "a batch is one snapshot with the batch's identity, and a repeated batch finds the snapshot"
+        self.guarantee = table_guarantee("iceberg", how, self._upsert)
         if spec.table.count(".") < 2:
             raise SinkRefused(f"sink.iceberg.table: {spec.table} is no catalog.namespace.table")
         if _EXTENSION not in str(context.spark.conf.get("spark.sql.extensions", "")):

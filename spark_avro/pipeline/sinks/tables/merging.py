@@ -1,4 +1,4 @@
-"""An upsert into a Delta or Iceberg table: the newest row of each key, and the MERGE that brings it into the table."""
+"""The shared parts of Delta and Iceberg tables: their guarantee, the newest row of each key, and an upsert's MERGE."""
 
 from __future__ import annotations
 
@@ -6,11 +6,26 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from spark_avro.pipeline.file.sinks import Upsert
-from spark_avro.pipeline.ports import POSITION
+from spark_avro.pipeline.ports import POSITION, Delivery, Guarantee
 from spark_avro.pipeline.sinks.columns import ColumnFit, quoted
 
 _VIEW = "magicbyte_batch"
 _DELETED = "_deleted_"
+
+
+def table_guarantee(table_format: str, how: str, upsert: Upsert | None) -> Guarantee:
+    """The guarantee of a table.
+
+    Args:
+        table_format: The name of the format, as in the file.
+        how: Why each batch is in the table once.
+        upsert: The upsert; None for appending.
+    """
+    if upsert is None:
+        foreign, sink = "rows of the old checkpoint stay, and the overlap is written again", table_format
+    else:
+        foreign, sink = "harmless: the newest row of each key stays", f"{table_format}-upsert"
+    return Guarantee(Delivery.EXACTLY_ONCE, how, foreign, f"tests/chaos/pipeline_killed.py --sink {sink}")
 
 
 def orders_by_position(upsert: Upsert | None) -> bool:
