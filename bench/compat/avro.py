@@ -14,7 +14,7 @@ from typing import Any
 import avro.schema
 import fastavro
 from avro.compatibility import ReaderWriterCompatibilityChecker
-from processor_time import row
+from processor_time import head, row
 
 from compat.avro import FORMAT
 from compat.engine import Previous, check
@@ -86,7 +86,7 @@ def transitive(make: Callable[..., str], fields: int, *, cached: bool) -> Callab
 
 def main() -> None:
     """Prints the table."""
-    print(f"{'':62}{'median ms':>9}  {'spread':>22}  goal")
+    head()
     for name, make in (("flat", flat), ("mixed", mixed)):
         old_text, new_text = make(100), make(100, added=1)
         old, new = read(old_text), read(new_text)

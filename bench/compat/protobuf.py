@@ -14,7 +14,7 @@ from pathlib import Path
 
 import grpc_tools
 from grpc_tools import protoc
-from processor_time import row
+from processor_time import head, row
 
 from compat.engine import Previous, check
 from compat.formats import parse
@@ -102,7 +102,7 @@ def transitive(lines: int) -> Callable[[], object]:
 
 def main() -> None:
     """Prints the table."""
-    print(f"{'':62}{'median ms':>9}  {'spread':>22}  goal")
+    head()
     text = text_of(LINES)
     print(f"{text.count(chr(10))} lines, {len(text) // 1024} KB")
     with tempfile.TemporaryDirectory() as folder:

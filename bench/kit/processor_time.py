@@ -9,6 +9,11 @@ from collections.abc import Callable
 ROUNDS = 15
 
 
+def head() -> None:
+    """Prints the head of the table."""
+    print(f"{'':62}{'median ms':>9}  {'spread':>22}  goal")
+
+
 def row(name: str, work: Callable[[], object], *, repeat: int = 1, goal: str = "") -> None:
     """Prints a row of the table, in milliseconds for one call."""
     work()

@@ -12,7 +12,7 @@ from serdes.client.flow import Flow
 from serdes.error import ConfigError, RegistryError, SerializationError
 from serdes.serialization import Context
 
-#: Takes a context and a record's full name, both of which may be None; returns the subject's name.
+#: Takes a context and a record's full name, which may both be None; returns the subject's name.
 Strategy = Callable[[Context | None, str | None], str | None]
 #: Takes a context and a reference with only its name set; returns the subject's name.
 ReferenceStrategy = Callable[[Context | None, Reference], str]

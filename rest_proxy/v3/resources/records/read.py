@@ -160,6 +160,6 @@ async def _answer(
 
 
 def _next_query(query: str, start: Mapping[str, str]) -> str:
-    """The query of the request that continues where this one's answer ends."""
+    """The query of the next request, for what follows this one's answer."""
     others = [(name, value) for name, value in parse_qsl(query) if name not in ("offset", "timestamp", "cursor")]
     return urlencode([*start.items(), *others])

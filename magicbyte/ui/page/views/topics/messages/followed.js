@@ -9,8 +9,9 @@ import { RecordList } from "./record_list.js";
 /** @typedef {rest.Page & {records: DecodedRecord[]}} Page */
 /** @typedef {(reached: {partition: number, end: number}) => void} OnEnd a partition's end, as records come */
 
-/** The most records of an answer, the ms that the proxy waits for one, and the most records that are kept. */
-const LIMIT = 50;
+/** The most records of an answer. */
+export const PAGE = 50;
+/** The ms that the proxy waits for a record, and the most records that are kept. */
 const WAIT = 8000;
 const KEPT = 500;
 
@@ -66,7 +67,7 @@ async function follow(topic, partition, next, stored, signal, onRecords, onLost)
       continue;
     }
     try {
-      const page = await rest.read(topic, partition, { offset: next }, { limit: LIMIT, wait: WAIT, signal });
+      const page = await rest.read(topic, partition, { offset: next }, { limit: PAGE, wait: WAIT, signal });
       const records = await decodeRecords(topic, page.records, { signal, stored });
       if (signal.aborted) return;
       onRecords(records);

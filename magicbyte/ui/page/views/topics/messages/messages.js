@@ -12,13 +12,11 @@ import { html, useState } from "../../../vendor/ui.js";
 import { BrokerStrip, FromBroker, NoProxy, useBroker } from "../broker.js";
 import { TopicHead } from "../head.js";
 import { decodeRecords } from "./decode_records.js";
-import { Followed } from "./followed.js";
+import { Followed, PAGE } from "./followed.js";
 import { RecordList } from "./record_list.js";
 
 /** @typedef {import("./followed.js").Page} Page */
 /** @typedef {import("./followed.js").OnEnd} OnEnd */
-
-const PAGE = 50;
 
 /** @param {import("../../../state/types.d.ts").ViewProps} props */
 export default function MessagesPage({ params: { topic }, query }) {
