@@ -19,7 +19,7 @@ from types import FrameType
 from typing import Any
 
 import spark_avro
-from spark_avro.pipeline.formats import table_formats
+from spark_avro.pipeline.modules import table_formats
 from spark_avro.pipeline.run.batch import BatchRunner
 from spark_avro.pipeline.run.running import Running
 
