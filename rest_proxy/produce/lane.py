@@ -49,13 +49,19 @@ class Lane:
 
     Attributes:
         loop: The event loop of everything that sends.
+        under_way: How many batches and single records were begun and are not complete.
         fatal: The error after which the producer can send nothing more; None if there was none.
         denied: The error with which the brokers refuse the producer; None if they accept it.
         has_delivered: Whether a record was ever acknowledged.
     """
 
     def __init__(
-        self, config: kafka.Config, loop: asyncio.AbstractEventLoop, on_settled: Callable[[int], None]
+        self,
+        config: kafka.Config,
+        loop: asyncio.AbstractEventLoop,
+        on_settled: Callable[[int], None],
+        *,
+        gathers: bool = False,
     ) -> None:
         """Start the thread.
 
@@ -63,20 +69,27 @@ class Lane:
             config: librdkafka's configuration.
             loop: The event loop of everything that sends.
             on_settled: Called on the event loop with the bytes that were reserved for settled records.
+            gathers: Whether the thread's name says that this producer waits for more records.
         """
         self._producer = Producer({**config, "error_cb": self._on_error, "logger": log})
         self._produce = self._producer.produce
         self.loop = loop
         self._on_settled = on_settled
         self._finished: deque[Settled] = deque()
+        self.under_way = 0
         #: Whether the event loop was told of finished items and has not taken them yet.
         self._is_told = False
         self._stopping = False
         self.fatal: str | None = None
         self.denied: KafkaError | None = None
         self.has_delivered = False
-        self._thread = threading.Thread(target=self._run, name=f"deliveries-acks-{config['acks']}", daemon=True)
+        name = f"deliveries-acks-{config['acks']}{'-gathering' if gathers else ''}"
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
+
+    def begin(self) -> None:
+        """Note that a batch or single record will be sent; `finish` takes it later. Called on the event loop."""
+        self.under_way += 1
 
     @property
     def never_sends(self) -> bool:
@@ -136,6 +149,7 @@ class Lane:
         while finished:
             sent = finished.popleft()
             size += sent.size
+            self.under_way -= 1
             sent.complete()
         self._on_settled(size)
 

@@ -37,6 +37,7 @@ class Batch:
         self.done: asyncio.Future[None] = lane.loop.create_future()
         self.is_late = False
         self._lane = lane
+        lane.begin()
         self._was_never_sent = lane.never_sends
         #: Counts settled records; `next` of it is atomic.
         self._number = count(1)
@@ -88,6 +89,7 @@ class SentRecord:
         self.error: KafkaError | None = None
         self.size = size
         self._lane = lane
+        lane.begin()
         self._on_settled = on_settled
         self._was_never_sent = lane.never_sends
 
