@@ -26,7 +26,8 @@ NUMBER = b"#" * 10
 class Client(asyncio.Protocol):
     """One connection that keeps one request under way."""
 
-    numbers = count(int(time.time() * 1000) % 10**9)
+    #: Counts from the time in microseconds: no client is fast enough to reach the first number of the next run.
+    numbers = count(int(time.time() * 1e6) % 10**10)
 
     def __init__(self, requests: list[bytes], first: int, until: float) -> None:
         self.requests = requests
