@@ -73,11 +73,16 @@ class Map(Struct, frozen=True, eq=False):
 
 
 class Union(Struct, frozen=True, eq=False):
-    """A value of one of several types; `types` are the type names of the branches, such as null and record."""
+    """A value of one of several types.
+
+    `types` are the type names of the branches, such as null and record. `text` is the canonical text if the parser
+    knows it: that of two primitive types without attributes, as most unions are.
+    """
 
     type: ClassVar[str] = "union"
     branches: tuple[Node, ...]
     types: frozenset[str]
+    text: str | None = None
 
 
 class Fixed(Struct, frozen=True, eq=False, gc=False):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from operator import attrgetter
 from typing import Any
 
@@ -37,6 +38,8 @@ _PLAIN_FIELD = frozenset({"default", "doc", "name", "type"})
 _FIELD_RESERVED = _PLAIN_FIELD | {"order", "aliases"}
 _TYPE = attrgetter("type")
 _ORDERS = frozenset({"ascending", "descending", "ignore"})
+#: The types and the text of each union of two primitive types.
+_PAIRS = {pair: (frozenset(pair), f'["{pair[0]}","{pair[1]}"]') for pair in permutations(PRIMITIVE_TYPES, 2)}
 #: Java cannot allocate longer arrays.
 _MAX_FIXED = 2**31 - 9
 
@@ -102,6 +105,10 @@ class Parser:
         return self.names.get(Name.of(name, space).full) or self.names.get(name)
 
     def _union(self, value: list[Any], space: str | None) -> Union:
+        if len(value) == 2 and value[0].__class__ is value[1].__class__ is str:
+            pair = _PAIRS.get((value[0], value[1]))
+            if pair is not None:
+                return Union((Primitive(value[0], NO_PROPS), Primitive(value[1], NO_PROPS)), *pair)
         branches: dict[str, Node] = {}
         branch: Node
         for element in value:

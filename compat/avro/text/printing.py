@@ -76,7 +76,11 @@ def _nameless(node: Node, *, normalized: bool) -> str | None:
     """The text of a type that contains only primitive types, itself included; None for any other type."""
     if node.__class__ is Primitive:
         return _primitive(node, normalized=normalized)
-    if node.__class__ is Union and node.types <= PRIMITIVE_TYPES:
+    if node.__class__ is not Union:
+        return None
+    if node.text is not None:
+        return node.text
+    if node.types <= PRIMITIVE_TYPES:
         branches: Sequence[Any] = node.branches
         texts = [
             _primitive(branch, normalized=normalized) if branch.props else _QUOTED[branch.type] for branch in branches
