@@ -99,7 +99,7 @@ class Registry:
         self.index_digests = SharedCall(node.view.index_digests, "digests")
         # `fresh`: a look-up that found nothing must see everything that was written before it began.
         self.sync = SharedCall(node.sync, "sync", fresh=True)
-        self._handover = Handover()
+        self._handover = Handover(settings.write_timeout_ms / 1000)
         self.answering = Answering()
         self.searching = Searching(self.answering)
         self.kept_bodies = KeptBodies()
@@ -238,7 +238,7 @@ class Registry:
         deadline = time.monotonic() + _LEADER_SECONDS
         while True:
             try:
-                return await self._commit(texts, command)
+                return await self._handover.wait(self.node.submit(command))
             except LeadershipLost:
                 raise
             except NotLeader:
@@ -248,16 +248,10 @@ class Registry:
                     raise errors.UPDATE_WITHOUT_LEADER(text=texts.no_leader) from None
                 # There is no leader: an election may be running, and this node may win it.
                 await asyncio.sleep(_ELECTION_SECONDS)
-
-    async def _commit(self, texts: WriteTexts, command: Command[T]) -> T:
-        try:
-            return await self._handover.wait(self.node.submit(command), self.settings.write_timeout_ms / 1000)
-        except TimeoutError:
-            raise errors.OPERATION_TIMED_OUT(text=texts.timed_out) from None
-        except RecordTooLarge:
-            raise errors.SCHEMA_TOO_LARGE() from None
-        except NotLeader:
-            raise
-        except LogError as error:
-            log.error("a write failed: %s", error)  # noqa: TRY400  the error's text is enough
-            raise errors.STORE_FAILED(text=texts.failed.format(store=self._store)) from error
+            except TimeoutError:
+                raise errors.OPERATION_TIMED_OUT(text=texts.timed_out) from None
+            except RecordTooLarge:
+                raise errors.SCHEMA_TOO_LARGE() from None
+            except LogError as error:
+                log.error("a write failed: %s", error)  # noqa: TRY400  the error's text is enough
+                raise errors.STORE_FAILED(text=texts.failed.format(store=self._store)) from error

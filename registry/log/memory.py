@@ -26,7 +26,7 @@ class MemoryLog:
                 raise WriteConflict(f"the log ends at {len(self._entries) - 1}, not at {after}")
             first = len(self._entries)
             self._entries.extend(
-                LogEntry(first + index, record.key, record.value, record.timestamp)
+                LogEntry(first + index, record.key, _fitted(record.value), record.timestamp)
                 for index, record in enumerate(records)
             )
             return len(self._entries) - 1
@@ -41,3 +41,12 @@ class MemoryLog:
 
     def close(self) -> None:
         """Do nothing: the entries stay, so that another registry can be opened on this log."""
+
+
+def _fitted(value: bytes | None) -> bytes | None:
+    """A copy of a value in memory of its size.
+
+    orjson reserves eight times the size of a text, and what is left beside a value that is kept cannot be used for the
+    next one.
+    """
+    return None if value is None else bytes(memoryview(value))

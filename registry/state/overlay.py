@@ -73,6 +73,14 @@ class Layer(Table[K, V]):
             if not isinstance(value, _Gone):
                 yield key
 
+    def merge(self) -> None:
+        """Make the changes in the base."""
+        for key, value in self._changes.items():
+            if isinstance(value, _Gone):
+                self._base.pop(key, None)
+            else:
+                self._base[key] = value
+
     def pop(self, key: K, default: None, /) -> V | None:
         """Hide the key; the base keeps it."""
         value = self.get(key)

@@ -72,7 +72,6 @@ class Tables:
     """A view's tables: layers over the tables of another view, or empty."""
 
     def __init__(self, base: Tables | None = None) -> None:
-        self.subjects: Table[str, list[Version]] = layer_over(base.subjects if base else None)
         self.ids: Table[Identity, Held] = Layer(base.ids) if base else ById()
         #: The ids that records have claimed for two contents.
         self.contested: Table[Identity, bool] = layer_over(base.contested if base else None)
@@ -85,3 +84,11 @@ class Tables:
         self.contexts: Table[str, bool] = layer_over(base.contexts if base else None)
         self.rules: Table[Rule, RuleOrigin] = layer_over(base.rules if base else None)
         self.raw_keys: Table[Key, tuple[bytes, ...]] = layer_over(base.raw_keys if base else None)
+        # Last, also when layers are merged: who finds a version in its subject can look it up elsewhere.
+        self.subjects: Table[str, list[Version]] = layer_over(base.subjects if base else None)
+
+    def merge(self) -> None:
+        """Make the changes of the layers in the tables below."""
+        for table in vars(self).values():
+            if isinstance(table, Layer):
+                table.merge()

@@ -20,12 +20,14 @@ K = TypeVar("K")
 class Versions:
     """The versions of all subjects, soft-deleted ones included: the largest part of a view.
 
+    With tables below, it reads those until its first change, which makes layers over them.
+
     Other threads may read while one changes: a read is a look-up in a table, or copies the table's keys in one step.
     """
 
     def __init__(self, base: Tables | None = None) -> None:
         self._below = base
-        self.tables = Tables(base)
+        self.tables = base or Tables()
         #: Grows whenever a version that others refer to is added, removed or replaced.
         self.references_moved = 0
         self._digests: dict[bytes, tuple[Identity, ...]] | None = None
@@ -125,6 +127,11 @@ class Versions:
                 for identity in list(self.tables.ids):
                     self._index_digest(identity)
 
+    def _add_digest(self, version: Version) -> None:
+        if self._digests is not None:
+            with self._digesting:
+                self._index_digest(_identity(context_of(version.subject), version.schema_id))
+
     def _index_digest(self, identity: Identity) -> None:
         assert self._digests is not None
         # A contested id has several digests: removing a record may change the content of the id.
@@ -171,9 +178,7 @@ class Versions:
         tables.ids[identity] = version if same_id is None else (*_all(same_id), version)
         # The table keeps the key that it has, which is the text that the versions share.
         tables.texts[text] = version if same_text is None else (*_all(same_text), version)
-        if self._digests is not None:
-            with self._digesting:
-                self._index_digest(identity)
+        self._add_digest(version)
         self._raise_highest_id(context, version.schema_id)
         if version.references:
             self._refer(version)

@@ -24,6 +24,7 @@ from registry.state.model import (
 )
 from registry.state.overlay import Table
 from registry.state.records import Key, OutOfBounds, Undecodable
+from registry.state.tables import Tables
 from registry.state.versions import Versions
 
 log = logging.getLogger("magicbyte.registry.view")
@@ -55,6 +56,9 @@ class View(Versions):
         super().__init__(base.tables if base else None)
         self._base = base
         self.offset: Offset = base.offset if base else BEGINNING
+        self._first_offset = self.offset
+        #: The versions that a view with a base has added to it; None if it has also changed something else.
+        self._added: list[Version] | None = []
         self.references_moved = base.references_moved if base else 0
         #: The offset of the last leader mark: that leader had settled all earlier writes.
         self.settled_offset: Offset = base.settled_offset if base else BEGINNING
@@ -129,24 +133,13 @@ class View(Versions):
         Raises:
             MemoryError: The view may have applied only a part of the entry; discard the view.
         """
+        if self.tables is self._below:
+            self.tables = Tables(self._below)
         try:
-            if decoded is not None:
-                # The writer took the key's bytes from `key_bytes`, so there are no new bytes to remember.
-                self._put_version(decoded, entry)
-                if self._base is None:
-                    key = Key(records.SCHEMA, decoded.subject, decoded.number)
-                    self.recent.append(Applied(entry.offset, key, _summary(decoded), entry.timestamp))
+            if decoded is None:
+                self._apply_encoded(entry)
             else:
-                key = records.decode_key(entry.key)
-                value = None if entry.value is None else records.decode_value(entry.value)
-                handler = _HANDLERS.get(key.keytype)
-                if handler:
-                    handler(self, key, value, entry)
-                self._remember_key(key, entry.key)
-                if value is not None:
-                    value.pop("schema", None)
-                if self._base is None:
-                    self.recent.append(Applied(entry.offset, key, value, entry.timestamp))
+                self._apply_decoded(decoded, entry)
         except Undecodable as error:
             self._count(error.reason, entry, f"skipped ({error.reason}): {error}")
             if _RULE_KEY.search(entry.key or b""):
@@ -159,10 +152,55 @@ class View(Versions):
         # Set the offset last: a reader that sees the offset must see everything up to it.
         self.offset = entry.offset
 
+    def _apply_encoded(self, entry: LogEntry) -> None:
+        key = records.decode_key(entry.key)
+        value = None if entry.value is None else records.decode_value(entry.value)
+        handler = _HANDLERS.get(key.keytype)
+        if handler:
+            handler(self, key, value, entry)
+        self._remember_key(key, entry.key)
+        self._added = None
+        if self._base is None:
+            if value is not None:
+                value.pop("schema", None)
+            self.recent.append(Applied(entry.offset, key, value, entry.timestamp))
+
+    def _apply_decoded(self, version: Version, entry: LogEntry) -> None:
+        # The writer took the key's bytes from `key_bytes`, so there are no new bytes to remember.
+        adds = self._put_version(version, entry)
+        if self._base is None:
+            self._note(version, entry.offset)
+        elif not adds:
+            self._added = None
+        elif self._added is not None:
+            self._added.append(version)
+
+    def _note(self, version: Version, offset: Offset) -> None:
+        key = Key(records.SCHEMA, version.subject, version.number)
+        self.recent.append(Applied(offset, key, _summary(version), version.timestamp))
+
     def apply_record(self, record: Record, offset: Offset | None = None) -> None:
         """Apply a record that was appended at an offset; without an offset, as the log's next record."""
         at = self.offset + 1 if offset is None else offset
         self.apply(LogEntry(at, record.key, record.value, record.timestamp), record.decoded)
+
+    def adopt(self, overlay: View, first: Offset) -> None:
+        """Apply the records that were applied to an overlay, if they only added versions; otherwise do nothing.
+
+        It also does nothing if this view has changed since the overlay was made.
+
+        Args:
+            overlay: A view with this view as its base.
+            first: The offset that the log gave to the first of the records.
+        """
+        if not overlay._added or overlay._first_offset != self.offset:
+            return
+        overlay.tables.merge()
+        self.references_moved = overlay.references_moved
+        for offset, version in enumerate(overlay._added, first):
+            self._add_digest(version)
+            self._note(version, offset)
+        self.offset = first + len(overlay._added) - 1
 
     def _remember_key(self, key: Key, raw: bytes | None) -> None:
         """Remember the bytes of a key if they differ from ours, the latest last."""
@@ -185,13 +223,15 @@ class View(Versions):
             return
         self._put_version(records.decode_version(key, value, entry.timestamp), entry)
 
-    def _put_version(self, version: Version, entry: LogEntry) -> None:
-        """Store a version in place of the one with its number, if there is one."""
+    def _put_version(self, version: Version, entry: LogEntry) -> bool:
+        """Store a version in place of the one with its number, if there is one; tell whether it only adds one."""
         replaced = self._remove(version.subject, version.number)
-        if self._put(version):
+        contests = self._put(version)
+        if contests:
             self._count("id conflict", entry, f"claims id {version.schema_id}, which stands for another schema")
         if replaced is not None and replaced.schema_id != version.schema_id and self._base is None:
             self._warn_of_lost_id(replaced)
+        return replaced is None and not contests
 
     def _warn_of_lost_id(self, replaced: Version) -> None:
         """Warn that an id has lost its schema because another schema was written over its only version."""

@@ -37,19 +37,6 @@ class _Waiting(Struct, frozen=True):
     outcome: Outcome[Any]
 
 
-class _Decided(Struct, frozen=True):
-    waiting: _Waiting
-    result: Any = None
-    error: Exception | None = None
-
-    def answer(self) -> None:
-        """Set the caller's outcome."""
-        if self.error is not None:
-            self.waiting.outcome.set_error(self.error)
-        else:
-            self.waiting.outcome.set_result(self.result)
-
-
 class Applying:
     """A lock around changes of the view; a MemoryError in it ends the process."""
 
@@ -198,8 +185,9 @@ class Committer:
 
     def _commit(self, batch: Sequence[_Waiting]) -> None:
         try:
-            for decided in self._decide_and_append(batch):
-                decided.answer()
+            self._decide_and_append(batch)
+            for waiting in batch:
+                waiting.outcome.settle()
         except RecordTooLarge as error:
             if len(batch) == 1:
                 self._refuse(batch, error)
@@ -221,15 +209,17 @@ class Committer:
             if not waiting.outcome.is_done:
                 waiting.outcome.set_error(error)
 
-    def _decide_and_append(self, batch: Sequence[_Waiting]) -> list[_Decided]:
+    def _decide_and_append(self, batch: Sequence[_Waiting]) -> None:
+        """Set the outcomes of a batch, and append its records; the caller settles the outcomes."""
         for _ in range(self._most_attempts):
             epoch, after = self._epoch(), self._view.offset
-            decided, records = self._decide(batch, int(time.time() * 1000))
+            overlay = View(self._view)
+            records = self._decide(batch, overlay, int(time.time() * 1000))
             if self._view.offset != after:
                 # A reader caught up meanwhile, so these decisions and refusals are based on an outdated view.
                 continue
             if not records:
-                return decided
+                return
             started = time.perf_counter()
             try:
                 last = self._log.append(records, after, epoch)
@@ -243,16 +233,15 @@ class Committer:
                     raise
                 # The log shows the outcome: either the whole batch follows the offset `after`, or none of it does.
                 if self._was_appended(records, after):
-                    return decided
+                    return
                 continue
-            self.apply(records, last)
-            return decided
+            self.apply(records, last, overlay)
+            return
         raise LogError(f"gave up after {self._most_attempts} attempts: other writers were always faster")
 
-    def _decide(self, batch: Sequence[_Waiting], now: int) -> tuple[list[_Decided], list[Record]]:
-        overlay = View(self._view)
+    def _decide(self, batch: Sequence[_Waiting], overlay: View, now: int) -> list[Record]:
+        """Set the outcome of each command, decided on the overlay with the records before it; return all records."""
         records: list[Record] = []
-        decided: list[_Decided] = []
         for waiting in batch:
             try:
                 decision = waiting.command(overlay, now)
@@ -262,24 +251,32 @@ class Committer:
             except (ApiError, Unanswered) as error:
                 # Drop the traceback: it would keep the overlay alive until the next collection.
                 error.__traceback__ = error.__context__ = None
-                decided.append(_Decided(waiting, error=error))
+                waiting.outcome.set(None, error)
                 continue
             except Exception as error:  # noqa: BLE001  any error goes to the caller of this command
-                decided.append(_Decided(waiting, error=error))
+                waiting.outcome.set(None, error)
                 continue
             for record in decision.records:
-                # The last command's record is applied only if it must be decoded: memory must run out here, not after
-                # the append.
+                # Nobody reads the last command's records here. They are applied only if they must be decoded: memory
+                # must run out here, not after the append.
                 if waiting is not batch[-1] or record.decoded is None:
                     overlay.apply_record(record)
-            records.extend(decision.records)
-            decided.append(_Decided(waiting, decision.result))
-        return decided, records
+            records += decision.records
+            waiting.outcome.set(decision.result)
+        return records
 
-    def apply(self, records: Sequence[Record], last: int) -> None:
-        """Apply records that have just been appended; `last` is the offset of the last one."""
+    def apply(self, records: Sequence[Record], last: int, overlay: View | None = None) -> None:
+        """Apply records that have just been appended.
+
+        Args:
+            records: The records.
+            last: The offset of the last one.
+            overlay: An overlay of the view that has the records, with or without the last ones.
+        """
         first = last - len(records) + 1
         with self.applying:
+            if overlay is not None:
+                self._view.adopt(overlay, first)
             for index, record in enumerate(records):
                 if first + index > self._view.offset:
                     self._view.apply_record(record, first + index)

@@ -14,51 +14,59 @@ T = TypeVar("T")
 
 
 class Handover:
-    """Awaits outcomes that another thread sets.
+    """Awaits outcomes that another thread settles.
 
-    A batch sets many outcomes in a row. Waking the event loop for each one costs more than deciding it, so all that are
-    set before the loop wakes up are passed on at once.
+    A batch settles many outcomes in a row. Waking the event loop for each one costs more than deciding it, so all that
+    are settled before the loop wakes up are passed on at once.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float | None = None) -> None:
+        """Make a handover; `seconds` is the longest wait for an outcome, None for no limit."""
+        self._seconds = seconds
         self._inbox: _Inbox | None = None
 
-    async def wait(self, submitted: Outcome[T], seconds: float | None = None) -> T:
+    async def wait(self, submitted: Outcome[T]) -> T:
         """Return a result, or raise the error.
 
         A timeout does not affect the other thread: the outcome is then unknown, and the command may still take effect.
 
-        Args:
-            submitted: The outcome.
-            seconds: The longest wait; None for no limit.
-
         Raises:
-            TimeoutError: The outcome is not set in time.
+            TimeoutError: The outcome is not settled in time.
         """
         loop = asyncio.get_running_loop()
-        waiter: asyncio.Future[T] = loop.create_future()
         inbox = self._inbox
         if inbox is None or inbox.loop is not loop:
-            inbox = self._inbox = _Inbox(loop)
+            inbox = self._inbox = _Inbox(loop, self._seconds)
+        waiter: asyncio.Future[T] = inbox.waiter()
         submitted.when_done(partial(inbox.put, waiter))
-        # asyncio.timeout would do the same, but takes five times as long.
-        timer = None if seconds is None else loop.call_later(seconds, _give_up, waiter)
         try:
             return await waiter
         finally:
-            if timer is not None:
-                timer.cancel()
             # Break a cycle: both hold the error that is raised here, and its traceback holds this frame.
             del submitted, waiter
 
 
 class _Inbox:
-    """Outcomes that are set, and the event loop that passes them on."""
+    """Outcomes that are settled, and the event loop that passes them on."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, seconds: float | None) -> None:
         self.loop = loop
+        self._seconds = seconds
         self._settled: deque[tuple[asyncio.Future[Any], Outcome[Any]]] = deque()
         self._called = False
+        #: The waiters and the times when they give up, in order: one timer for all of them, because setting and
+        #: cancelling a timer for each one costs as much as passing its outcome on.
+        self._waiters: deque[tuple[float, asyncio.Future[Any]]] = deque()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def waiter(self) -> asyncio.Future[Any]:
+        """A new future, which fails with a TimeoutError when its time is over."""
+        waiter = self.loop.create_future()
+        if self._seconds is not None:
+            self._waiters.append((self.loop.time() + self._seconds, waiter))
+            if self._timer is None:
+                self._timer = self.loop.call_later(self._seconds, self._give_up)
+        return waiter
 
     def put(self, waiter: asyncio.Future[T], outcome: Outcome[T]) -> None:
         """Have the loop pass an outcome on; wakes the loop unless a wake-up is pending."""
@@ -79,8 +87,17 @@ class _Inbox:
                 waiter.set_exception(outcome.error)
             else:
                 waiter.set_result(outcome.value)
+        self._forget_done()
 
+    def _forget_done(self) -> None:
+        while self._waiters and self._waiters[0][1].done():
+            self._waiters.popleft()
 
-def _give_up(waiter: asyncio.Future[Any]) -> None:
-    if not waiter.done():
-        waiter.set_exception(TimeoutError())
+    def _give_up(self) -> None:
+        """Fail the waiters whose time is over, and set the timer for the next one."""
+        now = self.loop.time()
+        while self._waiters and (self._waiters[0][1].done() or self._waiters[0][0] <= now):
+            waiter = self._waiters.popleft()[1]
+            if not waiter.done():
+                waiter.set_exception(TimeoutError())
+        self._timer = self.loop.call_at(self._waiters[0][0], self._give_up) if self._waiters else None

@@ -12,37 +12,45 @@ T = TypeVar("T")
 
 
 class Outcome(Struct, Generic[T], eq=False):
-    """A result or an error that one thread sets and others wait for.
+    """A result or an error that one thread sets and another waits for.
 
     It does the needed part of a `concurrent.futures.Future`, without a lock: each write has an outcome, and making,
     setting and reading a future costs more than deciding a small schema.
 
     Attributes:
-        value: The result, once it is set.
-        error: The error, once it is set.
-        is_done: Whether the result or the error is set.
+        value: The result, valid once the outcome is done.
+        error: The error, valid once the outcome is done; None if there is a result.
+        is_done: Whether the result or the error is final.
     """
 
     value: Any = None
     error: BaseException | None = None
     is_done: bool = False
-    _callbacks: list[Callable[[Outcome[T]], object]] = []
+    _callback: Callable[[Outcome[T]], object] | None = None
 
-    def set_result(self, value: T) -> None:
-        """Set the result, and call the callbacks."""
-        self.value = value
-        self._settle()
+    def set(self, value: T | None, error: BaseException | None = None) -> None:
+        """Set the result or the error; `settle` makes it final."""
+        self.value, self.error = value, error
+
+    def settle(self) -> None:
+        """Make what was set final, and call back."""
+        self.is_done = True
+        if self._callback is not None:
+            self._callback(self)
 
     def set_error(self, error: BaseException) -> None:
-        """Set the error, and call the callbacks."""
-        self.error = error
-        self._settle()
+        """Set the error, make it final, and call back."""
+        self.set(None, error)
+        self.settle()
 
     def when_done(self, callback: Callable[[Outcome[T]], object]) -> None:
-        """Call back with this outcome once it is set: in the thread that sets it, or now if it is set already."""
-        self._callbacks.append(callback)
+        """Call back with this outcome once it is done: in the thread that settles it, or now if it is done already.
+
+        There is one callback. It is called twice if the outcome is settled at this very moment.
+        """
+        self._callback = callback
         if self.is_done:
-            self._call_back()
+            callback(self)
 
     def result(self, seconds: float | None = None) -> T:
         """Wait for the result and return it.
@@ -51,7 +59,7 @@ class Outcome(Struct, Generic[T], eq=False):
             seconds: The longest wait; None for no limit.
 
         Raises:
-            TimeoutError: The outcome is not set in time.
+            TimeoutError: The outcome is not done in time.
             BaseException: The error, if that is the outcome.
         """
         done = threading.Event()
@@ -61,16 +69,3 @@ class Outcome(Struct, Generic[T], eq=False):
         if self.error is not None:
             raise self.error
         return self.value  # type: ignore[no-any-return]
-
-    def _settle(self) -> None:
-        self.is_done = True
-        self._call_back()
-
-    def _call_back(self) -> None:
-        # Two threads may come here at once; the one that takes a callback from the list calls it.
-        while self._callbacks:
-            try:
-                callback = self._callbacks.pop()
-            except IndexError:
-                return
-            callback(self)

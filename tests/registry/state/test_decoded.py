@@ -11,12 +11,13 @@ import pytest
 from compat.schema import Reference
 from registry.cluster.commit.committer import Committer
 from registry.decide import Decision, Registration, Terms, decide_delete_version, decide_load, decide_register
-from registry.decide.delete import decide_undelete
+from registry.decide.delete import decide_delete_subject, decide_undelete
 from registry.feed.changes import changes_since
 from registry.log.memory import MemoryLog
 from registry.log.port import LogEntry
 from registry.state import records, view
 from registry.state.contract import Metadata, RuleSet
+from registry.state.identity import digest_of
 from registry.state.model import Content
 from registry.state.view import View
 
@@ -80,3 +81,61 @@ def test_nobody_decodes_the_versions_of_a_batch(monkeypatch: pytest.MonkeyPatch)
     committer.start()
     assert [future.result(10).number for future in futures] == [1, 2, 3, 4]
     committer.stop()
+
+
+def test_an_overlay_that_only_added_versions_is_adopted_as_if_its_records_were_applied() -> None:
+    adopting, applying = View(), View()
+    for view_of_both in (adopting, applying):
+        view_of_both.index_digests()
+        for record in register("e", "AVRO", '{"type":"enum","name":"E","symbols":["A"]}')(view_of_both, 1).records:
+            view_of_both.apply_record(record)
+    overlay = View(adopting)
+    written = []
+    for command in (COMMANDS[0], COMMANDS[1], COMMANDS[3], COMMANDS[6], COMMANDS[7]):
+        decision = command(overlay, 7)
+        written += decision.records
+        for record in decision.records:
+            overlay.apply_record(record)
+    # A log may give other offsets than the overlay expects.
+    for offset, record in enumerate(written, 3):
+        applying.apply_record(record, offset)
+    adopting.adopt(overlay, 3)
+    assert adopting.offset == applying.offset == 7
+    assert adopting.references_moved == applying.references_moved
+    assert changes_since(adopting, -1) == changes_since(applying, -1)
+    for name, table in vars(applying.tables).items():
+        assert {key: vars(adopting.tables)[name].get(key) for key in table} == {key: table.get(key) for key in table}
+    for subject in ("plain", "proto", "refers"):
+        (version, *_) = adopting.versions(subject)
+        assert adopting.with_digest(".", digest_of(version.content)) == (version,)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(COMMANDS[2], id="a context is new"),
+        pytest.param(COMMANDS[10], id="a version is replaced"),
+        pytest.param(partial(decide_delete_subject, subject="plain", permanent=False), id="a subject is deleted"),
+    ],
+)
+def test_no_other_overlay_is_adopted(command: Callable[[View, int], Decision[Any]]) -> None:
+    base = View()
+    for record in COMMANDS[0](base, 1).records:
+        base.apply_record(record)
+    overlay = View(base)
+    for record in (*COMMANDS[1](overlay, 2).records, *command(overlay, 2).records):
+        overlay.apply_record(record)
+    base.adopt(overlay, 1)
+    assert base.offset == 0
+    assert [version.number for version in base.versions("plain")] == [1]
+
+
+def test_an_overlay_is_not_adopted_once_its_base_has_changed() -> None:
+    base = View()
+    overlay = View(base)
+    for record in COMMANDS[0](overlay, 1).records:
+        overlay.apply_record(record)
+    for record in COMMANDS[5](base, 1).records:
+        base.apply_record(record)
+    base.adopt(overlay, 0)
+    assert base.subjects() == ["e"]
