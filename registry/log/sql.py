@@ -49,9 +49,15 @@ class SqlLog:
     max_record_bytes = 64 * 1024 * 1024
 
     def __init__(self, url: str) -> None:
-        self._engine = sa.create_engine(_with_driver(url), pool_pre_ping=True)
-        if self._engine.dialect.name == "sqlite":
+        parsed = _with_driver(url)
+        if parsed.get_backend_name() == "sqlite":
+            self._engine = sa.create_engine(parsed, paramstyle="named")
             event.listen(self._engine, "connect", _set_durable)
+        else:
+            self._engine = sa.create_engine(parsed, pool_pre_ping=True)
+        # As text: SQLAlchemy's work on a statement object takes as long as the rest of an append.
+        self._select_end = str(sa.select(sa.func.max(_table.c.offset)).compile(self._engine))
+        self._insert = str(_table.insert().compile(self._engine))
         with _as_log_errors():
             try:
                 _metadata.create_all(self._engine)
@@ -80,10 +86,10 @@ class SqlLog:
             try:
                 transaction = connection.begin()
                 # An offset beyond the end would leave a gap, which the primary key alone does not prevent.
-                end = connection.execute(sa.select(sa.func.max(_table.c.offset))).scalar()
+                end = connection.exec_driver_sql(self._select_end).scalar()
                 if (BEGINNING if end is None else end) != after:
                     raise WriteConflict(f"the log ends at {end}, not at {after}")
-                connection.execute(_table.insert(), rows)
+                connection.exec_driver_sql(self._insert, rows)
             except IntegrityError as error:
                 raise WriteConflict(f"another writer appended after {after}") from error
             try:
@@ -107,7 +113,7 @@ class SqlLog:
     def end(self) -> Offset:
         """Select the last offset; see `Log.end`."""
         with _as_log_errors(), self._engine.connect() as connection:
-            end = connection.execute(sa.select(sa.func.max(_table.c.offset))).scalar()
+            end = connection.exec_driver_sql(self._select_end).scalar()
         return BEGINNING if end is None else int(end)
 
     def close(self) -> None:
