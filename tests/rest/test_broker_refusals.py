@@ -1,4 +1,4 @@
-"""The answers to a refused new topic, from a response in Kafka's protocol: our brokers have no policy for topics."""
+"""The answers to a refused new topic, from a response in Kafka's protocol: refusals that no broker of ours gives."""
 
 from __future__ import annotations
 

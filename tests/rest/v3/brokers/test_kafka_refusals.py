@@ -1,10 +1,13 @@
-"""Refusals of brokers with settings of their own: quotas, topics that may not be deleted or made, and no broker."""
+"""Refusals of brokers with settings of their own: quotas, policies, topics that may not be made or deleted, none."""
 
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -12,6 +15,8 @@ import pytest
 from confluent_kafka.admin import AdminClient
 
 from magicbyte.kit.errors import ApiError
+from magicbyte.platform.broker import local
+from magicbyte.platform.java import find_broker_java
 from magicbyte.testing import temporary_broker
 from magicbyte.testing.servers import running_rest_proxy
 from rest_proxy.admin.lazy_client import LazyAdminClient
@@ -22,6 +27,21 @@ from tests.rest.conftest import Rest, make_topic, unique
 from tests.rest.v3.conftest import V3
 
 SCHEMA = {"value": {"type": "AVRO", "schema": '"int"', "data": 1}}
+#: A company's rule for topics, as brokers load it.
+POLICY = """
+import java.util.Map;
+import org.apache.kafka.common.errors.PolicyViolationException;
+import org.apache.kafka.server.policy.CreateTopicPolicy;
+
+public class TeamTopics implements CreateTopicPolicy {
+    public void configure(Map<String, ?> configs) {}
+    public void close() {}
+    public void validate(RequestMetadata request) {
+        if (request.topic().startsWith("nobodys-"))
+            throw new PolicyViolationException("A topic begins with the name of its team.");
+    }
+}
+"""
 NO_REGISTRY = "Payload error. Schema Registry must be configured when using schemas."
 
 
@@ -33,16 +53,44 @@ class Strict:
         self.admin = AdminClient({"bootstrap.servers": bootstrap_servers})
 
 
+def add_policy(folder: Path, patch: pytest.MonkeyPatch) -> None:
+    """Compile the policy, and add it to the class path of the next broker."""
+    command = local.prepare()
+    place = command.index("-cp") + 1
+    source = folder / "TeamTopics.java"
+    source.write_text(POLICY)
+    javac = find_broker_java().executable.resolve().with_name("javac")
+    subprocess.run([javac, "-cp", command[place], "-d", folder, source], check=True)
+    command[place] += f"{os.pathsep}{folder}"
+    patch.setattr(local, "prepare", lambda _version: command)
+
+
 @pytest.fixture(scope="module")
-def strict() -> Iterator[Strict]:
-    of_broker = {"delete.topic.enable": "false", "auto.create.topics.enable": "false"}
+def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Strict]:
+    of_broker = {
+        "delete.topic.enable": "false",
+        "auto.create.topics.enable": "false",
+        "create.topic.policy.class.name": "TeamTopics",
+    }
     of_proxy = {"producer.topic.metadata.propagation.max.ms": "500"}
-    with (
-        temporary_broker(properties=of_broker) as broker,
-        running_rest_proxy(broker.bootstrap_servers, "", properties=of_proxy) as proxy,
-        Rest(base_url=proxy.url, timeout=60) as client,
-    ):
-        yield Strict(V3(client), broker.bootstrap_servers)
+    with pytest.MonkeyPatch.context() as patch:
+        add_policy(tmp_path_factory.mktemp("policy"), patch)
+        with (
+            temporary_broker(properties=of_broker) as broker,
+            running_rest_proxy(broker.bootstrap_servers, "", properties=of_proxy) as proxy,
+            Rest(base_url=proxy.url, timeout=60) as client,
+        ):
+            yield Strict(V3(client), broker.bootstrap_servers)
+
+
+def test_a_policy_for_topics(strict: Strict) -> None:
+    error = {"error_code": 40002, "message": "A topic begins with the name of its team."}
+    for more in ({}, {"validate_only": True}):
+        name = unique("nobodys")
+        assert strict.v3.ask("POST", "topics", {"topic_name": name, **more}) == (400, error)
+        assert strict.v3.ask("GET", f"topics/{name}")[0] == 404
+    name = unique("ours")
+    assert strict.v3.ask("POST", "topics", {"topic_name": name})[0] == 201
 
 
 def test_deletion_that_is_switched_off(strict: Strict) -> None:
