@@ -215,6 +215,16 @@ def test_a_schema_that_is_named_in_a_header(spark: SparkSession, avro: Any, subj
     ]
 
 
+def test_the_check_of_headers_stays_in_generated_code(spark: SparkSession, avro: Any, subject: str) -> None:
+    avro.register(subject, V1)
+    kinds = "value binary, headers array<struct<key:string,value:binary>>"
+    data = spark.createDataFrame([(bytearray(b"x"), [("h", bytearray(b"x"))])], kinds)
+    rows = split(data, plan_decoding(select_versions(registry=avro.registry, subject=subject)))
+    plan = rows._jdf.queryExecution().executedPlan().toString()
+    operators = {line.lstrip(" +-:").split(" [")[0] for line in plan.splitlines()}
+    assert {operator for operator in operators if "Project" in operator} == {"*(1) Project"}
+
+
 ALL_NULLABLE = record(("a", ["null", "int"], None), ("b", ["null", "string"], None), name="R")
 TOP_LEVEL: list[tuple[Any, Any, Any]] = [
     (ALL_NULLABLE, {"a": None, "b": None}, Row(a=None, b=None)),
