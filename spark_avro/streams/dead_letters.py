@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pyspark.sql import Column, DataFrame
@@ -44,15 +45,32 @@ def split(
         drop_raw: Whether the column is dropped; `error.raw` has the bytes of broken records.
         names: The names of the two columns.
     """
+    kept = [name for name in records.columns if name != column or not drop_raw]
+    for columns in split_columns(records.columns, plan, column, kept, names):
+        records = records.select(*columns)
+    return records
+
+
+def split_columns(
+    present_names: Sequence[str], plan: ColumnPlan, column: str, kept: Sequence[str], names: tuple[str, str]
+) -> tuple[list[Column], list[Column]]:
+    """The columns that `split` selects, first from the records and then from the result.
+
+    Args:
+        present_names: The names of the records' columns.
+        plan: The plan that decodes the column.
+        column: The column to decode.
+        kept: The names of the records' columns that the rows have.
+        names: The names of the two columns of the result.
+    """
     payload = F.col(column)
     parts = plan.parts(payload)
-    if "headers" in records.columns and (plan.ids or plan.unreadable):
+    if "headers" in present_names and (plan.ids or plan.unreadable):
         parts = _not_by_header(parts, payload, wire.header_name(is_key=column == "key"))
-    result = present(parts, payload, mode=PERMISSIVE)
-    kept = [F.col(f"`{name}`") for name in records.columns if name != column or not drop_raw]
-    return records.select(*kept, result.alias("result_")).select(
-        *kept, F.col("result_.value").alias(names[0]), F.col("result_.error").alias(names[1])
-    )
+    result = present(parts, payload, mode=PERMISSIVE).alias("result_")
+    value, error = F.col("result_.value").alias(names[0]), F.col("result_.error").alias(names[1])
+    unchanged = [F.col(f"`{name}`") for name in kept]
+    return [*unchanged, result], [*unchanged, value, error]
 
 
 def _not_by_header(parts: Decoded, payload: Column, name: str) -> Decoded:

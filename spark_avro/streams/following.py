@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from serdes.error import RegistryUnavailable
 from spark_avro.errors import BrokenRecord
-from spark_avro.plan.decoding import UNKNOWN
-from spark_avro.streams.dead_letters import Counts, split
-from spark_avro.streams.followers import Follower, Plans
+from spark_avro.streams.dead_letters import Counts
+from spark_avro.streams.decoder import ALL, DEAD, UNKNOWN_IDS, Decoder
+from spark_avro.streams.followers import Follower
 
 log = logging.getLogger(__name__)
 
 #: Writes a batch's rows; a batch that is repeated after a crash has the same number.
 Write = Callable[[DataFrame, int], None]
-
-#: The most unknown ids of one batch that are looked up.
-_UNKNOWN_IDS = 1000
 
 #: Seconds before a registry that does not answer is asked again: the first pause, and the longest.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 10.0
@@ -49,13 +46,7 @@ class DecodedBatch:
 
 
 def decode_batch(
-    batch: DataFrame,
-    plans: Mapping[str, Plans],
-    *,
-    patience: timedelta = timedelta(0),
-    refresh: bool = True,
-    measures: Mapping[str, Column] | None = None,
-    kept: Sequence[str] | None = None,
+    batch: DataFrame, decoder: Decoder, *, patience: timedelta = timedelta(0), refresh: bool = True
 ) -> DecodedBatch:
     """Decodes a batch with a plan that has all ids that the registry has.
 
@@ -63,70 +54,39 @@ def decode_batch(
 
     Args:
         batch: The records.
-        plans: The sources of the columns' plans. The first column's value is `decoded`, another one's
-            `decoded_NAME`; `error` is that of the first column that has one, and `error_column` its name.
+        decoder: The plans, and what is measured.
         patience: How long to wait for an unreachable registry that the batch needs.
         refresh: Whether versions that are registered after the first plan are read.
-        measures: Further aggregates over the rows, by name.
-        kept: The columns of the records that the rows have besides those of decoding; all if None.
 
     Raises:
         RegistryUnavailable: the registry does not answer, and the batch needs it.
     """
-    for source in plans.values():
+    plans = decoder.plans.values()
+    for source in plans:
         patiently(source.refresh if refresh else partial(getattr, source, "plan"), patience)
-    decoded = _decode(batch, plans, measures or {}, kept)
+    decoded = _decode(batch, decoder)
     if not refresh or not decoded.unknown:
         return decoded
     try:
-        readable = {schema_id for source in plans.values() for schema_id in patiently(source.read, patience).ids}
+        readable = {schema_id for source in plans for schema_id in patiently(source.read, patience).ids}
     except BaseException:
         decoded.rows.unpersist()
         raise
     if decoded.unknown.isdisjoint(readable):
         return decoded
     decoded.rows.unpersist()
-    return _decode(batch, plans, measures or {}, kept)
+    return _decode(batch, decoder)
 
 
-def decoded_rows(batch: DataFrame, plans: Mapping[str, Plans]) -> DataFrame:
-    """A batch decoded with the last plans, not persisted; see `decode_batch`. Without plans, the rows as they are."""
-    if not plans:
-        return batch
-    rows = batch
-    for number, (column, source) in enumerate(plans.items()):
-        names = ("decoded", "error") if number == 0 else (f"decoded_{column}", f"error_{column}")
-        rows = split(rows, source.plan, column, names=names, drop_raw=number == 0)
-    first, *others = plans
-    if others:
-        errors = [("error", first), *((f"error_{column}", column) for column in others)]
-        of_column = F.coalesce(*(F.when(F.col(error).isNotNull(), F.lit(name)) for error, name in errors))
-        rows = rows.withColumns(
-            {"error_column": of_column, "error": F.coalesce(*(F.col(error) for error, _ in errors))}
-        )
-        rows = rows.drop(*(error for error, _ in errors[1:]))
-    else:
-        rows = rows.withColumn("error_column", F.lit(first))
-    return rows
-
-
-def _decode(
-    batch: DataFrame, plans: Mapping[str, Plans], measures: Mapping[str, Column], kept: Sequence[str] | None
-) -> DecodedBatch:
-    rows = decoded_rows(batch, plans)
-    if kept is not None:
-        rows = rows.drop(*(name for name in batch.columns if name not in kept))
-    rows = rows.persist()
-    unknown = F.collect_set(F.when(F.col("error.reason").startswith(UNKNOWN), F.col("error.id")))
-    standard = {"all_": F.count(F.lit(1)), "dead_": F.count("error"), "unknown_": F.slice(unknown, 1, _UNKNOWN_IDS)}
-    aggregates = [measure.alias(name) for name, measure in {**standard, **measures}.items()]
+def _decode(batch: DataFrame, decoder: Decoder) -> DecodedBatch:
+    rows = decoder.rows(batch).persist()
     try:
-        measured = rows.agg(*aggregates).collect()[0].asDict()
+        measured = rows.agg(*decoder.measures(batch)).collect()[0].asDict()
     except BaseException:
         rows.unpersist()
         raise
-    counts = Counts(measured["all_"], measured["all_"] - measured["dead_"], measured["dead_"])
-    return DecodedBatch(rows, counts, frozenset(measured["unknown_"]), measured)
+    counts = Counts(measured[ALL], measured[ALL] - measured[DEAD], measured[DEAD])
+    return DecodedBatch(rows, counts, frozenset(measured[UNKNOWN_IDS]), measured)
 
 
 def patiently(ask: Callable[[], Any], patience: timedelta) -> Any:
@@ -174,9 +134,10 @@ def follow(
     Returns:
         Spark's DataStreamWriter: set checkpoint and trigger, and start it.
     """
+    decoder = Decoder({column: follower})
 
     def one_batch(batch: DataFrame, number: int) -> None:
-        decoded = decode_batch(batch, {column: follower})
+        decoded = decode_batch(batch, decoder)
         rows, counts = decoded.rows.drop("error_column"), decoded.counts
         try:
             if counts.dead and dead_letters is None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pyspark.errors import PySparkException
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from magicbyte.kit.failure import Failure
@@ -20,18 +20,14 @@ from spark_avro.pipeline.letters.rows import failed_checks, letters, rejected
 from spark_avro.pipeline.ports import POSITION, BatchIdentity, Sink, SinkResult
 from spark_avro.pipeline.run.changes import ChangeLog
 from spark_avro.pipeline.run.counts import BatchCounts, RowsMissing
+from spark_avro.pipeline.run.measures import NEWEST, ROWS, counts_by_id, row_measures
 from spark_avro.pipeline.run.prepared import Opened, Prepared
 from spark_avro.pipeline.run.refusals import refuse
 from spark_avro.pipeline.run.stepping import Stepped, Stepping
-from spark_avro.plan.decoding import UNREADABLE
 from spark_avro.streams.dead_letters import Counts
 from spark_avro.streams.following import DecodedBatch, decode_batch
 
 log = logging.getLogger(__name__)
-
-#: The most schema ids of a pipeline's plan for which records are counted.
-_COUNTED_IDS = 50
-_ROWS, _NEWEST, _UNREADABLE, _ID = "rows_", "newest_", "unreadable_", "id_"
 
 
 class BatchStopped(Failure):
@@ -111,25 +107,14 @@ class BatchRunner:
         return counts
 
     def _decode(self, records: DataFrame) -> DecodedBatch:
-        source, pipeline = self.opened.source, self.opened.pipeline
+        source, registry = self.opened.source, self.opened.pipeline.registry
         rows = source.positioned(records)
-        measures = {_NEWEST: F.max(F.col(f"{POSITION}.timestamp"))}
         if not source.plans:
             rows = rows.persist()
-            columns = {_ROWS: F.count(F.lit(1)), **measures}
-            measured = rows.agg(*(column.alias(name) for name, column in columns.items())).collect()[0].asDict()
-            return DecodedBatch(rows, Counts(measured[_ROWS], measured[_ROWS], 0), frozenset(), measured)
-        measures[_UNREADABLE] = F.count_if(F.col("error.reason").startswith(UNREADABLE))
-        measures |= self._id_counts()
-        patience = {"patience": pipeline.registry.patience} if pipeline.registry else {}
-        return decode_batch(
-            rows, source.plans, refresh=source.refreshes, measures=measures, kept=(POSITION,), **patience
-        )
-
-    def _id_counts(self) -> dict[str, Column]:
-        """The counts of records by schema id, for the ids in the plan of the previous batch."""
-        ids = self.opened.source.plans["value"].plan.ids[:_COUNTED_IDS]
-        return {f"{_ID}{number}": F.count_if(F.col(f"{POSITION}.schema_id") == number) for number in ids}
+            measured = rows.agg(*row_measures()).collect()[0].asDict()
+            return DecodedBatch(rows, Counts(measured[ROWS], measured[ROWS], 0), frozenset(), measured)
+        patience = {"patience": registry.patience} if registry else {}
+        return decode_batch(rows, self.opened.decoder, refresh=source.refreshes, **patience)
 
     def _written(self, stepping: Stepping, records: DataFrame, batch: BatchIdentity, started: float) -> BatchCounts:
         decoded = stepping.decoded
@@ -264,9 +249,9 @@ class BatchRunner:
             dropped=max(0, into_steps - stepped.count) + (verdict.dropped if verdict else 0),
             made=max(0, stepped.count - into_steps),
             failed=verdict.failed if verdict else {},
-            ids=_by_id(decoded.measured),
+            ids=counts_by_id(decoded.measured),
             seconds=time.monotonic() - started,
-            event_time=decoded.measured[_NEWEST],
+            event_time=decoded.measured[NEWEST],
             lag=source.lag(ends),
             repeated=any(result.result.repeated for result in results),
         )
@@ -285,11 +270,3 @@ def _broken(rows: DataFrame) -> DataFrame:
     return failed.select(
         *place, F.col("error.id").alias("schema_id"), stage.alias("stage"), F.col("error.reason").alias("reason")
     )
-
-
-def _by_id(measured: Mapping[str, Any]) -> dict[int, int]:
-    return {
-        int(name.removeprefix(_ID)): count
-        for name, count in measured.items()
-        if name.startswith(_ID) and name.removeprefix(_ID).isdecimal() and count
-    }

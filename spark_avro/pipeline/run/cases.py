@@ -20,7 +20,6 @@ from spark_avro.pipeline.run.prepared import open_pipeline
 from spark_avro.pipeline.run.rehearsal import rehearse_decoded
 from spark_avro.pipeline.sources.position import position
 from spark_avro.registry import client_of
-from spark_avro.streams.following import decoded_rows
 
 #: The key of a record that is given as its bytes in hex.
 _RAW = "raw"
@@ -56,7 +55,7 @@ class CaseRunner:
                 (offset, bytes.fromhex(record[_RAW])) for offset, record in enumerate(records) if set(record) == {_RAW}
             ]
             texts = [(offset, json.dumps(record)) for offset, record in enumerate(records) if set(record) != {_RAW}]
-            broken = decoded_rows(opened.source.positioned(self._records(raw, topic)), opened.source.plans)
+            broken = opened.decoded(self._records(raw, topic))
             result = rehearse_decoded(
                 opened, broken.unionByName(self._decoded(texts, topic, broken), allowMissingColumns=True)
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -14,14 +15,16 @@ from spark_avro.pipeline import sinks
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.source import KafkaSource
 from spark_avro.pipeline.letters.topic import LettersTopic
-from spark_avro.pipeline.ports import KEY, BatchIdentity, Sink, SinkContext
+from spark_avro.pipeline.ports import KEY, POSITION, BatchIdentity, Sink, SinkContext
 from spark_avro.pipeline.quality.gate import Gate
+from spark_avro.pipeline.run.measures import record_measures
 from spark_avro.pipeline.sources.opening import open_source
 from spark_avro.pipeline.sources.position import with_version
 from spark_avro.pipeline.sources.source import Source
 from spark_avro.pipeline.steps.step import StepContext
 from spark_avro.pipeline.steps.table import apply_steps
-from spark_avro.streams.following import decoded_rows, patiently
+from spark_avro.streams.decoder import Decoder
+from spark_avro.streams.following import patiently
 
 
 @dataclass(slots=True)
@@ -44,6 +47,7 @@ class Opened:
         pipeline: The file.
         spark: The session.
         source: The source.
+        decoder: Decodes the source's records.
         sinks: The sinks.
         gate: The checks; None if there are none.
         letters: The topic of dead letters; None if there is none.
@@ -53,6 +57,7 @@ class Opened:
     pipeline: Pipeline
     spark: SparkSession
     source: Source
+    decoder: Decoder
     sinks: tuple[Sink, ...]
     gate: Gate | None
     letters: LettersTopic | None
@@ -61,6 +66,10 @@ class Opened:
     def context(self, spark: SparkSession | None = None, state: Any = None) -> StepContext:
         """The resources that steps may use."""
         return StepContext(spark or self.spark, self.pipeline.tables, state)
+
+    def decoded(self, records: DataFrame) -> DataFrame:
+        """Records of the source, decoded with the last plans; not persisted."""
+        return self.decoder.rows(self.source.positioned(records))
 
     def close(self) -> None:
         """Close all connections."""
@@ -106,17 +115,19 @@ def open_pipeline(pipeline: Pipeline, spark: SparkSession, *, adopt: bool = Fals
         adopt=adopt,
         reject=rejections,
     )
-    errors, source = pipeline.errors, pipeline.source
+    errors = pipeline.errors
     letters = None
     if errors.topic is not None and with_targets:
-        topics = source.topics if isinstance(source, KafkaSource) else ()
+        topics = pipeline.source.topics if isinstance(pipeline.source, KafkaSource) else ()
         letters = LettersTopic(
             pipeline.name, errors.topic, pipeline.kafka, topics, errors.headers, errors.mask, errors.log
         )
+    source = open_source(spark, pipeline)
     return Opened(
         pipeline=pipeline,
         spark=spark,
-        source=open_source(spark, pipeline),
+        source=source,
+        decoder=Decoder(source.plans, kept=(POSITION,), further=partial(record_measures, source)),
         sinks=tuple(sinks.open_sink(spec, context) for spec in pipeline.all_sinks) if with_targets else (),
         gate=Gate(pipeline.quality) if pipeline.quality else None,
         letters=letters,
@@ -139,8 +150,7 @@ def prepare(opened: Opened, *, check_targets: bool = True) -> Prepared:
     registry = opened.pipeline.registry
     for plans in opened.source.plans.values():
         patiently(plans.refresh, registry.patience) if registry else plans.refresh()
-    empty = decoded_rows(opened.source.positioned(opened.source.empty()), opened.source.plans)
-    rows = record_columns(empty, opened.source)
+    rows = record_columns(opened.decoded(opened.source.empty()), opened.source)
     written = passed(opened, tagged(opened, opened.context())(rows))
     statements: tuple[tuple[str, ...], ...] = ()
     if check_targets:

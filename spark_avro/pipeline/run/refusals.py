@@ -11,6 +11,7 @@ from magicbyte.kit.failure import Failure
 from spark_avro.errors import BrokenRecord
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.ports import POSITION
+from spark_avro.pipeline.run.measures import UNREADABLE_ROWS
 from spark_avro.pipeline.sources.source import Source
 from spark_avro.plan.decoding import UNREADABLE
 from spark_avro.streams.followers import RegistryFollower
@@ -36,7 +37,7 @@ def refuse(decoded: DecodedBatch, pipeline: Pipeline, source: Source) -> None:
         _raise(decoded.rows, F.col("error.id").isin(*registered), "evolve.new-version is fail")
     if registered and source.refreshes and pipeline.evolve.unreadable == "fail":
         _raise(decoded.rows, F.col("error.id").isin(*registered), "it is of another subject; evolve.unreadable is fail")
-    if decoded.measured.get("unreadable_") and pipeline.evolve.unreadable == "fail":
+    if decoded.measured.get(UNREADABLE_ROWS) and pipeline.evolve.unreadable == "fail":
         _raise(decoded.rows, F.col("error.reason").startswith(UNREADABLE), "evolve.unreadable is fail")
     if pipeline.errors.tolerance == "none":
         reason, place = _first(decoded.rows, F.col("error").isNotNull())

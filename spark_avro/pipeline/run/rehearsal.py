@@ -14,7 +14,6 @@ from spark_avro.pipeline.file.steps import Mask
 from spark_avro.pipeline.ports import FAILED, POSITION, BatchIdentity, SourceRange
 from spark_avro.pipeline.run.prepared import Opened, Prepared, passed, record_columns, tagged
 from spark_avro.pipeline.sources.kafka import KafkaRecords
-from spark_avro.streams.following import decoded_rows
 
 _PLACE = ("topic", "partition", "offset")
 
@@ -61,7 +60,7 @@ def rehearse(prepared: Prepared, count: int) -> Rehearsal:
 
 def rehearse_records(opened: Opened, records: DataFrame) -> Rehearsal:
     """What the pipeline would do with records; steps remember nothing."""
-    return rehearse_decoded(opened, decoded_rows(opened.source.positioned(records), opened.source.plans))
+    return rehearse_decoded(opened, opened.decoded(records))
 
 
 def rehearse_decoded(opened: Opened, decoded: DataFrame) -> Rehearsal:
@@ -88,8 +87,7 @@ def rehearse_decoded(opened: Opened, decoded: DataFrame) -> Rehearsal:
 def plan_text(prepared: Prepared) -> str:
     """Spark's plan of the steps, without the keys of masks."""
     opened = prepared.opened
-    source = opened.source
-    rows = record_columns(decoded_rows(source.positioned(source.empty()), source.plans), source)
+    rows = record_columns(opened.decoded(opened.source.empty()), opened.source)
     frame = tagged(opened, opened.context())(rows)
     text: str = frame._sc._jvm.PythonSQLUtils.explainString(frame._jdf.queryExecution(), "formatted")  # noqa: SLF001
     if any(isinstance(step, Mask) for step in opened.pipeline.steps):

@@ -111,7 +111,7 @@ class Stepping:
 
     def _good(self) -> DataFrame:
         rows = self.decoded.rows
-        return rows.where(F.col("error").isNull()) if "error" in rows.columns else rows
+        return rows.where("error IS NULL") if "error" in rows.columns else rows
 
     def _records(self) -> DataFrame:
         """The sound records with topic, partition and offset as columns of their own."""

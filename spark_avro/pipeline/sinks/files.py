@@ -11,10 +11,12 @@ import datetime as dt
 import hashlib
 import json
 import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import reduce
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as spark
 
@@ -41,7 +43,7 @@ from spark_avro.pipeline.sinks.columns import (
     quoted,
 )
 from spark_avro.pipeline.sinks.manifest import PRIVATE, DataFile, Manifest, read_manifest, write_manifest
-from spark_avro.pipeline.sinks.positions import place_position
+from spark_avro.pipeline.sinks.positions import place_position, placed_columns
 from spark_avro.pipeline.sinks.time_partitions import BATCH, Partitions, plan_partitions
 from spark_avro.pipeline.sinks.value_count import ValueCount
 
@@ -50,6 +52,25 @@ _STAGING = f"{PRIVATE}/staging"
 
 #: Format -> the types that a reader of all files together can widen. Spark cannot merge an int and a long in Parquet.
 _WIDENS = {"parquet": never, "avro": never, "json": can_widen}
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """The columns of the files, kept for batches with the same columns, because Spark takes long to make them.
+
+    Attributes:
+        rows: The schema of the rows.
+        partitions: The partitions.
+        placed: The columns to select from the rows: those of the files, and the partitions under other names.
+        columns: The columns to select from the result.
+        data: The schema of `placed` without the partitions.
+    """
+
+    rows: spark.StructType
+    partitions: Partitions
+    placed: Sequence[Column]
+    columns: Sequence[Column]
+    data: spark.StructType
 
 
 class FilesTarget:
@@ -61,6 +82,7 @@ class FilesTarget:
         self._folder = Folder(context.spark, spec.path)
         self._target: spark.StructType | None = None
         self._fit: tuple[spark.StructType, ColumnFit] | None = None
+        self._layout: _Layout | None = None
         self._rows_a_file: int | None = None
         self.guarantee = Guarantee(
             Delivery.EXACTLY_ONCE,
@@ -90,15 +112,14 @@ class FilesTarget:
         self._folder.delete(f"{_STAGING}/{batch}")
         attempt = uuid.uuid4().hex[:8]
         staging = f"{_STAGING}/{batch}/{attempt}"
-        partitions = plan_partitions(self._spec, rows, dt.datetime.now(dt.UTC))
-        good, rejecting, rejected = rows, None, None
-        if partitions.rejection is not None:
-            rejecting = ValueCount(rows, partitions.rejection)
-            good = rejecting.rows.where(partitions.rejection.isNull())
-        written = self._stage(good, partitions, staging)
-        if rejecting is not None and partitions.rejection is not None and rejecting.result():
-            rejected = rows.where(partitions.rejection.isNotNull())
-            rejected = rejected.select(POSITION, partitions.rejection.alias(REASON))
+        layout = self._laid_out(rows)
+        good, rejecting, rejected, rejection = rows, None, None, layout.partitions.rejection
+        if rejection is not None:
+            rejecting = ValueCount(rows, rejection)
+            good = rejecting.rows.where(rejection.isNull())
+        written = self._stage(good, layout, staging)
+        if rejecting is not None and rejection is not None and rejecting.result():
+            rejected = rows.where(rejection.isNotNull()).select(POSITION, rejection.alias(REASON))
             self._context.reject(rejected, batch)
         if written:
             files = tuple(DataFile(_place(path, batch), size) for path, size in self._folder.files(staging))
@@ -115,16 +136,25 @@ class FilesTarget:
     def close(self) -> None:
         """Nothing is open; see `Sink`."""
 
-    def _stage(self, rows: DataFrame, partitions: Partitions, staging: str) -> int:
+    def _laid_out(self, rows: DataFrame) -> _Layout:
+        """The layout of rows; a limit for late rows moves with the clock, so it needs a new one for each batch."""
+        if self._layout is None or self._layout.rows != rows.schema or self._spec.late is not None:
+            partitions = plan_partitions(self._spec, rows, dt.datetime.now(dt.UTC))
+            # A partition may be computed from a column that it replaces in the folder's name.
+            inner = {name: f"{name}_partition_" for name in partitions.columns}
+            placed = placed_columns(rows, keep=self._spec.keep_position)
+            placed += [column.alias(inner[name]) for name, column in partitions.columns.items()]
+            data = _data(rows.select(*placed).schema, {*partitions.columns, *inner.values()})
+            outer = [F.col(quoted(inner[name])).alias(name) for name in partitions.columns]
+            columns = [*self._fitted(data).columns(), *outer]
+            self._layout = _Layout(rows.schema, partitions, placed, columns, data)
+        return self._layout
+
+    def _stage(self, rows: DataFrame, layout: _Layout, staging: str) -> int:
         """Write the files to the staging folder, and return the number of rows in them."""
-        # A partition may be computed from a column that it replaces in the folder's name.
-        inner = {name: f"{name}_partition_" for name in partitions.columns}
-        placed = rows.withColumns({inner[name]: column for name, column in partitions.columns.items()})
-        placed = place_position(placed, keep=self._spec.keep_position)
-        fit = self._fitted(_data(placed.schema, {*partitions.columns, *inner.values()}))
-        self._add_schema(fit)
-        columns = [*fit.columns(), *(F.col(quoted(inner[name])).alias(name) for name in partitions.columns)]
-        selected = placed.select(*columns)
+        partitions = layout.partitions
+        self._add_schema(self._fitted(layout.data))
+        selected = rows.select(*layout.placed).select(*layout.columns)
         if partitions.columns:
             selected = selected.repartition(*map(quoted, partitions.columns))
         # Count after the shuffle, in the tasks that write.

@@ -10,6 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as spark
 
 from spark_avro.pipeline.ports import HEADERS, KEY, POSITION, REASON
+from spark_avro.pipeline.sinks.columns import quoted
 
 #: The fields of `_kafka` that a target keeps.
 KEPT_FIELDS = ("topic", "partition", "offset", "timestamp")
@@ -25,11 +26,18 @@ _REJECTED = f"{POSITION} struct<topic: string, partition: int, offset: bigint>, 
 
 def place_position(rows: DataFrame, *, keep: bool) -> DataFrame:
     """The data of rows, with `_kafka` reduced to topic, partition, offset and timestamp, or without it."""
-    rows = rows.drop(KEY, HEADERS)
+    return rows.select(*placed_columns(rows, keep=keep))
+
+
+def placed_columns(rows: DataFrame, *, keep: bool) -> list[Column]:
+    """The columns that `place_position` selects."""
+    data = [F.col(quoted(name)) for name in rows.columns if name not in NOT_DATA]
     if POSITION not in rows.columns or not keep:
-        return rows.drop(POSITION)
-    fields = [name for name in KEPT_FIELDS if name in _fields(rows)]
-    return rows.withColumn(POSITION, F.struct(*(F.col(f"{POSITION}.{name}") for name in fields)))
+        return data
+    kept = [name for name in KEPT_FIELDS if name in _fields(rows)]
+    position = F.struct(*(F.col(f"{POSITION}.{name}") for name in kept)).alias(POSITION)
+    place = sum(name not in NOT_DATA for name in rows.columns[: rows.columns.index(POSITION)])
+    return [*data[:place], position, *data[place:]]
 
 
 def flat_position(rows: DataFrame, names: Sequence[str]) -> list[tuple[str, Column]]:

@@ -34,4 +34,4 @@ class ValueCount:
             jvm.scala.concurrent.Await.ready(self._observation._jo.future(), patience)  # noqa: SLF001 - as above
         except Py4JJavaError:
             return int(self._uncounted.agg(self._count).collect()[0]["values"])
-        return int(self._observation.get["values"])
+        return int(self._observation._jo.getAsJava().get("values"))  # noqa: SLF001 - `get` copies the map by 70 calls

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from confluent_kafka import Consumer, TopicPartition
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 
 from magicbyte.kit.kafka.client_settings import CONSUMER_DEFAULTS, client_config
 from spark_avro.pipeline.file.pipeline import Pipeline
@@ -17,7 +17,7 @@ from spark_avro.pipeline.file.source import KafkaSource
 from spark_avro.pipeline.ports import SourceRange
 from spark_avro.pipeline.sources.checkpoint import Offsets
 from spark_avro.pipeline.sources.plans import plans_for, value_plans
-from spark_avro.pipeline.sources.position import with_position
+from spark_avro.pipeline.sources.position import record_position
 from spark_avro.streams.followers import Plans
 
 #: The columns of Spark's Kafka source that are used.
@@ -41,6 +41,7 @@ class KafkaRecords:
         if spec.key is not None:
             self.plans = {**self.plans, "key": plans_for(spec.key, pipeline, spec.first_topic, is_key=True)}
         self._client: Consumer | None = None
+        self._position: Column | None = None
 
     def stream(self) -> DataFrame:
         """The records as a stream."""
@@ -63,7 +64,9 @@ class KafkaRecords:
 
     def positioned(self, records: DataFrame) -> DataFrame:
         """Records as `_kafka`, and as value, key and headers for decoding."""
-        return with_position(records, by_id=self._spec.value.is_by_id)
+        if self._position is None:
+            self._position = record_position(by_id=self._spec.value.is_by_id)
+        return records.select(self._position, "value", "key", "headers")
 
     def lag(self, ends: Offsets) -> Mapping[tuple[str, int], int]:
         """How many records of each partition come after some offsets."""

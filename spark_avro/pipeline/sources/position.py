@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from spark_avro.pipeline.ports import POSITION
@@ -29,12 +29,12 @@ def position(parts: Mapping[str, Column]) -> Column:
     return F.struct(*(parts.get(name, nothing).cast(kind).alias(name) for name, kind in FIELDS.items())).alias(POSITION)
 
 
-def with_position(records: DataFrame, *, by_id: bool) -> DataFrame:
-    """Records of Spark's Kafka source as `_kafka`, and as `value`, `key` and `headers` for decoding."""
-    parts = {name: F.col(name) for name in FIELDS if name in records.columns}
+def record_position(*, by_id: bool) -> Column:
+    """The struct `_kafka` of records of Spark's Kafka source; the fields for the schema are NULL without `by_id`."""
+    parts = {name: F.col(name) for name in FIELDS if not name.startswith("schema_")}
     if by_id:
         parts["schema_id"] = schema_id(F.col("value"))
-    return records.select(position(parts), "value", "key", "headers")
+    return position(parts)
 
 
 def with_version(versions: Mapping[int, int]) -> Column:
@@ -43,8 +43,7 @@ def with_version(versions: Mapping[int, int]) -> Column:
     Args:
         versions: The version numbers in the subject by schema id.
     """
-    number = F.lit(None).cast("int")
-    if versions:
-        pairs = (F.lit(part) for schema_id, version in versions.items() for part in (schema_id, version))
-        number = F.create_map(*pairs)[F.col(f"{POSITION}.schema_id").cast("int")]
+    # SQL is parsed in one call to Spark's JVM; columns are made in one for each operator.
+    pairs = ", ".join(f"{schema_id}, {version}" for schema_id, version in versions.items())
+    number = F.expr(f"map({pairs})[CAST({POSITION}.schema_id AS INT)]" if versions else "CAST(NULL AS INT)")
     return F.col(POSITION).withField("schema_version", number).alias(POSITION)

@@ -1,0 +1,47 @@
+"""The measures of a batch's records: their number, their newest time, and how many have each schema id."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+from spark_avro.pipeline.ports import POSITION
+from spark_avro.pipeline.sources.source import Source
+from spark_avro.plan.decoding import UNREADABLE
+
+#: The names of measures: all rows, the newest time, and the records of refused versions.
+ROWS, NEWEST, UNREADABLE_ROWS = "rows_", "newest_", "unreadable_"
+_ID = "id_"
+
+#: The most schema ids of a pipeline's plan for which records are counted.
+_COUNTED_IDS = 50
+
+
+def row_measures() -> list[Column]:
+    """The aggregates over records that are rows already."""
+    return [F.count(F.lit(1)).alias(ROWS), _newest().alias(NEWEST)]
+
+
+def record_measures(source: Source) -> dict[str, Column]:
+    """The aggregates over decoded records, by name."""
+    by_id = {
+        f"{_ID}{schema_id}": F.count_if(F.col(f"{POSITION}.schema_id") == schema_id)
+        for schema_id in source.plans["value"].plan.ids[:_COUNTED_IDS]
+    }
+    return {NEWEST: _newest(), UNREADABLE_ROWS: F.count_if(F.col("error.reason").startswith(UNREADABLE)), **by_id}
+
+
+def counts_by_id(measured: Mapping[str, Any]) -> dict[int, int]:
+    """The numbers of records by schema id."""
+    return {
+        int(name.removeprefix(_ID)): count
+        for name, count in measured.items()
+        if name.startswith(_ID) and name.removeprefix(_ID).isdecimal() and count
+    }
+
+
+def _newest() -> Column:
+    return F.max(F.col(f"{POSITION}.timestamp"))
