@@ -116,6 +116,8 @@ def _require_expected_latest(view: View, request: Registration) -> None:
 
 def _same_version(view: View, request: Registration, candidate: Candidate, terms: Terms) -> Version | None:
     """The live version that the request would register again."""
+    if not view.versions(request.subject):
+        return None
     if request.version == 0 and request.schema_id < 0:
         return find_match(view, request.subject, candidate, terms)
     if request.version > 0:
@@ -166,13 +168,15 @@ def judge(
         Unanswered: The candidate must be judged elsewhere first.
     """
     earlier = view.live_versions(subject) if versions is None else versions
+    validate_fields = validates_fields(config, terms)
+    if not (earlier or validate_fields):
+        return Compared()
     group = config.compatibility_group
     if group is not None:
         value = _property(candidate.content.metadata, group)
         earlier = [version for version in earlier if _property(version.content.metadata, group) == value]
     level = LEVELS.get(config.compatibility_level or "", LEVELS[terms.default_level])
     policy = Policy.LENIENT if config.compatibility_policy == Policy.LENIENT else Policy.STRICT
-    validate_fields = validates_fields(config, terms)
     reserved: tuple[str | None, str | None] = (None, None)
     if validate_fields:
         before = earlier[-1].content.metadata if earlier else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal
 from urllib.parse import unquote
 
 from magicbyte.http.errors import NOT_FOUND
@@ -85,7 +85,7 @@ def context_name(encoded: str) -> str:
 
 def registry_of(request: Request) -> Registry:
     """The registry that serves this request, with only the subjects that the sender may see."""
-    registry = cast("Registry", request.app.state.registry)
+    registry: Registry = request.scope["app"].state.registry
     rights = rights_of(request)
     if rights is None:
         return registry
@@ -153,8 +153,9 @@ def subject_of(request: Request) -> str:
     Raises:
         ApiError: 42208; 40301.
     """
-    asked = _checked_subject(request, allow_global=False)
-    subject = resolve_alias(registry_of(request).view, asked)
+    registry = registry_of(request)
+    asked = asked_subject(registry, request.match, allow_global=False)
+    subject = resolve_alias(registry.view, asked)
     require_needs(request, subject, asked)
     return subject
 
@@ -168,13 +169,9 @@ def settings_subject_of(request: Request) -> str | None:
     if "subject" not in request.match.parameters:
         context = context_of_request(request)
         return None if context == DEFAULT_CONTEXT else str(SubjectName(context, ""))
-    subject = settings_key(_checked_subject(request, allow_global=True))
+    subject = settings_key(asked_subject(registry_of(request), request.match, allow_global=True))
     require_needs(request, subject, subject)
     return subject
-
-
-def _checked_subject(request: Request, *, allow_global: bool) -> str:
-    return asked_subject(registry_of(request), request.match, allow_global=allow_global)
 
 
 def asked_subject(registry: Registry, match: RouteMatch, *, allow_global: bool) -> str:

@@ -125,7 +125,9 @@ async def register_schema(request: Request) -> Response:
     if rights is not None and (registration.force or registration.version != 0 or registration.schema_id >= 0):
         # These settings skip the compatibility check, or choose which schema others get.
         rights.require(["ALTER_CONFIGS"], subject)
-    version = await registry.compute(lambda terms: registered_already(registry.view, registration, terms))
+    version = None
+    if registry.view.versions(subject):
+        version = await registry.compute(lambda terms: registered_already(registry.view, registration, terms))
     if version is None:
         try:
             version = await registry.decide(write_of(request), partial(decide_register, request=registration))
