@@ -120,11 +120,13 @@ class SinkResult:
         written: The number of rows in the target; for a repeated batch, those that the earlier attempt wrote.
         rejected: The rows that the target refused, with `_kafka` and the reason in `_error`; None if there are none.
         repeated: Whether an earlier attempt had written the batch, so that nothing was written now.
+        late: How many of the rows are in the folder of late rows.
     """
 
     written: int
     rejected: DataFrame | None = None
     repeated: bool = False
+    late: int = 0
 
 
 def keep_rejected(_rows: DataFrame, _batch: BatchIdentity) -> None:

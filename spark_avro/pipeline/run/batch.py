@@ -248,6 +248,7 @@ class BatchRunner:
             dead=_dead(stepped, decoded) + refused,
             dropped=max(0, into_steps - stepped.count) + (verdict.dropped if verdict else 0),
             made=max(0, stepped.count - into_steps),
+            late=max(result.result.late for result in results),
             failed=verdict.failed if verdict else {},
             ids=counts_by_id(decoded.measured),
             seconds=time.monotonic() - started,

@@ -27,6 +27,7 @@ class BatchCounts:
         written: Rows that the sinks wrote.
         dead: Dead letters.
         dropped: Rows that steps or checks left out.
+        late: Written rows that are in the folder of late rows.
         lost: Records that the broker deleted before they were read.
         failed: The number of failed rows by check name.
         ids: Records by schema id.
@@ -42,6 +43,7 @@ class BatchCounts:
     dead: int = 0
     dropped: int = 0
     made: int = 0
+    late: int = 0
     lost: int = 0
     failed: Mapping[str, int] = field(default_factory=dict)
     ids: Mapping[int, int] = field(default_factory=dict)
@@ -63,6 +65,7 @@ class BatchCounts:
         parts = [f"batch {self.number}: {self.read:,} read", f"{self.written:,} written", f"{self.dead:,} dead"]
         parts += [f"{self.dropped:,} dropped"]
         parts += [f"{self.made:,} made"] if self.made else []
+        parts += [f"{self.late:,} late"] if self.late else []
         parts += [f"{self.lost:,} LOST before they were read"] if self.lost else []
         parts += [f"{name} failed {count:,} times" for name, count in self.failed.items()]
         parts += ["written before"] if self.repeated else []

@@ -108,7 +108,7 @@ class FilesTarget:
                     f" {committed.batch.pipeline}; the checkpoint was changed: start with a new one"
                 )
             self._move(committed)
-            return SinkResult(committed.rows, repeated=True)
+            return SinkResult(committed.rows, repeated=True, late=committed.late)
         self._folder.delete(f"{_STAGING}/{batch}")
         attempt = uuid.uuid4().hex[:8]
         staging = f"{_STAGING}/{batch}/{attempt}"
@@ -117,13 +117,13 @@ class FilesTarget:
         if rejection is not None:
             rejecting = ValueCount(rows, rejection)
             good = rejecting.rows.where(rejection.isNull())
-        written = self._stage(good, layout, staging)
-        if rejecting is not None and rejection is not None and rejecting.result():
+        written, late = self._stage(good, layout, staging)
+        if rejecting is not None and rejection is not None and any(rejecting.result()):
             rejected = rows.where(rejection.isNotNull()).select(POSITION, rejection.alias(REASON))
             self._context.reject(rejected, batch)
         if written:
             files = tuple(DataFile(_place(path, batch), size) for path, size in self._folder.files(staging))
-            write_manifest(self._folder, Manifest(batch, written, files, attempt=attempt))
+            write_manifest(self._folder, Manifest(batch, written, files, attempt=attempt, late=late))
             # Another driver may have written a manifest at the same time.
             manifest = read_manifest(self._folder, str(batch))
             assert manifest is not None
@@ -131,7 +131,7 @@ class FilesTarget:
             self._size_files(manifest)
         else:
             self._folder.delete(f"{_STAGING}/{batch}")
-        return SinkResult(written, rejected)
+        return SinkResult(written, rejected, late=late)
 
     def close(self) -> None:
         """Nothing is open; see `Sink`."""
@@ -150,21 +150,22 @@ class FilesTarget:
             self._layout = _Layout(rows.schema, partitions, placed, columns, data)
         return self._layout
 
-    def _stage(self, rows: DataFrame, layout: _Layout, staging: str) -> int:
-        """Write the files to the staging folder, and return the number of rows in them."""
+    def _stage(self, rows: DataFrame, layout: _Layout, staging: str) -> tuple[int, int]:
+        """Write the files to the staging folder, and return how many rows are in them, and how many of those late."""
         partitions = layout.partitions
         self._add_schema(self._fitted(layout.data))
         selected = rows.select(*layout.placed).select(*layout.columns)
         if partitions.columns:
             selected = selected.repartition(*map(quoted, partitions.columns))
         # Count after the shuffle, in the tasks that write.
-        counted = ValueCount(selected, F.lit(1))
+        counted = ValueCount(selected, F.lit(1), *([] if partitions.late is None else [partitions.late]))
         writer = counted.rows.write.format(self._spec.format).mode("overwrite")
         writer = writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
         if self._rows_a_file is not None:
             writer = writer.option("maxRecordsPerFile", self._rows_a_file)
         writer.options(**self._spec.options).partitionBy(*partitions.columns).save(f"{self._spec.path}/{staging}")
-        return counted.result()
+        written, *late = counted.result()
+        return written, sum(late)
 
     def _move(self, manifest: Manifest) -> None:
         """Move a committed batch's files from the staging folder; skips files that were moved before."""

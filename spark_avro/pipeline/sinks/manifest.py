@@ -35,6 +35,7 @@ class Manifest:
         files: The files where readers see them.
         replaces: Files of earlier batches that a compaction replaced by these files.
         attempt: The folder of the staged files, below that of the batch; each attempt has its own.
+        late: How many of the rows are in the folder of late rows.
     """
 
     batch: BatchIdentity
@@ -42,6 +43,7 @@ class Manifest:
     files: tuple[DataFile, ...]
     replaces: tuple[str, ...] = ()
     attempt: str = ""
+    late: int = 0
 
 
 def write_manifest(folder: Folder, manifest: Manifest) -> None:
@@ -66,7 +68,8 @@ def read_manifest(folder: Folder, batch: str) -> Manifest | None:
         if record["version"] == _VERSION:
             files = tuple(DataFile(**file) for file in record["files"])
             batch_identity = BatchIdentity(**identity, ranges=ranges)
-            return Manifest(batch_identity, record["rows"], files, tuple(record["replaces"]), record.get("attempt", ""))
+            replaces, attempt = tuple(record["replaces"]), record.get("attempt", "")
+            return Manifest(batch_identity, record["rows"], files, replaces, attempt, record.get("late", 0))
     except (orjson.JSONDecodeError, LookupError, TypeError, AttributeError):
         pass
     raise SinkRefused(f"{folder.path}/{_path(batch)} is no manifest of version {_VERSION}")

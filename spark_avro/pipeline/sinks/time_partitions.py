@@ -12,6 +12,7 @@ from pyspark.sql import types as spark
 
 from spark_avro.pipeline.file.sinks import FilesSink
 from spark_avro.pipeline.ports import SinkRefused
+from spark_avro.pipeline.sinks.columns import quoted
 
 #: Partition -> Java's pattern of the time.
 _TIME_PARTS = {"year": "yyyy", "month": "yyyy-MM", "dt": "yyyy-MM-dd", "hour": "HH", "minute": "mm"}
@@ -28,15 +29,17 @@ _AHEAD = dt.timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class Partitions:
-    """Partition columns, and the reason why a row is rejected.
+    """Partition columns, the reason why a row is rejected, and whether it is late.
 
     Attributes:
         columns: Partition name -> column, in the order of the folders.
         rejection: The reason as a column: NULL for rows that are written.
+        late: A column of the placed rows that is not NULL in the folder of late rows; None if there is no such folder.
     """
 
     columns: dict[str, Column]
     rejection: Column | None
+    late: Column | None = None
 
 
 def plan_partitions(spec: FilesSink, rows: DataFrame, now: dt.datetime) -> Partitions:
@@ -81,7 +84,7 @@ def plan_partitions(spec: FilesSink, rows: DataFrame, now: dt.datetime) -> Parti
         name: F.when(is_late, F.lit(_LATE) if name == first else none).otherwise(column.cast("string"))
         for name, column in columns.items()
     }
-    return Partitions(placed, rejection)
+    return Partitions(placed, rejection, F.when(F.col(quoted(first)) == _LATE, 1))
 
 
 def event_time(spec: FilesSink, rows: DataFrame) -> Column:

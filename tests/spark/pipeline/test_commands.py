@@ -189,13 +189,14 @@ def test_the_metrics_are_served() -> None:
     metrics = PipelineMetrics("flights", "127.0.0.1:0")
     try:
         metrics.restarted()
-        metrics.add(BatchCounts(3, read=5, written=4, dead=1, failed={"small": 1}, ids={7: 5}, seconds=0.5))
+        metrics.add(BatchCounts(3, read=5, written=4, dead=1, late=2, failed={"small": 1}, ids={7: 5}, seconds=0.5))
         with urllib.request.urlopen(f"http://127.0.0.1:{metrics.port}/metrics", timeout=30) as response:
             text = response.read().decode()
     finally:
         metrics.close()
     for line in (
         'magicbyte_pipeline_rows_total{outcome="dead",pipeline="flights"} 1.0',
+        'magicbyte_pipeline_rows_total{outcome="late",pipeline="flights"} 2.0',
         'magicbyte_pipeline_batch{pipeline="flights"} 3.0',
         'magicbyte_pipeline_quality_failed_total{check="small",pipeline="flights"} 1.0',
         'magicbyte_pipeline_schema_id_rows_total{id="7",pipeline="flights"} 5.0',

@@ -226,22 +226,24 @@ def test_rows_without_a_time_are_rejected(
 
 
 @pytest.mark.parametrize(
-    ("on_late", "written", "folders"),
+    ("on_late", "counts", "folders"),
     [
-        ("late", 3, ["dt=late/hour=__HIVE_DEFAULT_PARTITION__/batch=q1-0", "now"]),
-        ("dead-letter", 1, ["now"]),
-        ("keep", 3, ["ahead", "dt=2026-01-01/hour=22/batch=q1-0", "now"]),
+        ("late", (3, 2), ["dt=late/hour=__HIVE_DEFAULT_PARTITION__/batch=q1-0", "now"]),
+        ("dead-letter", (1, 0), ["now"]),
+        ("keep", (3, 0), ["ahead", "dt=2026-01-01/hour=22/batch=q1-0", "now"]),
     ],
 )
 def test_late_rows(
-    folder: Path, sink: Any, numbers: Rows, batch: Batch, on_late: str, written: int, folders: list[str]
+    folder: Path, sink: Any, numbers: Rows, batch: Batch, on_late: str, counts: tuple[int, int], folders: list[str]
 ) -> None:
     now = dt.datetime.now(dt.UTC).replace(microsecond=0)
     ahead = now + dt.timedelta(hours=2)
     at = f"case n when 0 then timestamp'2026-01-01 22:00:00' when 1 then timestamp'{now}' else timestamp'{ahead}' end"
     target = sink(time="at", late=dt.timedelta(days=7), on_late=on_late)
     result = target.write(numbers(0, 3, "n", f"{at} as at"), batch(0, 0, 3))
-    assert result.written == written
+    assert (result.written, result.late) == counts
+    again = target.write(numbers(0, 3, "n", f"{at} as at"), batch(0, 0, 3))
+    assert (again.written, again.late, again.repeated) == (*counts, True)
     names = {f"{time:dt=%Y-%m-%d/hour=%H}/batch=q1-0": name for name, time in (("now", now), ("ahead", ahead))}
     assert sorted(names.get(path, path) for path in layout(folder)) == folders
     if on_late == "dead-letter":
