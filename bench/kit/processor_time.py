@@ -1,10 +1,12 @@
-"""Rows of a table: the processor time of a piece of work, as the median of rounds with the least and the most."""
+"""Processor time: rows of a table, as the median of rounds with the least and the most; and that of all processes."""
 
 from __future__ import annotations
 
 import statistics
 import time
 from collections.abc import Callable
+
+import psutil
 
 ROUNDS = 15
 
@@ -24,3 +26,15 @@ def row(name: str, work: Callable[[], object], *, repeat: int = 1, goal: str = "
             work()
         times.append((time.process_time() - start) / repeat * 1e3)
     print(f"{name:62}{statistics.median(times):9.3f}  {min(times):9.3f} to {max(times):9.3f}  {goal}")
+
+
+def of_children() -> float:
+    """Seconds of all processes that this one started, including those that have ended."""
+    total = 0.0
+    for process in psutil.Process().children(recursive=True):
+        try:
+            times = process.cpu_times()
+        except psutil.Error:
+            continue
+        total += times.user + times.system + times.children_user + times.children_system
+    return total

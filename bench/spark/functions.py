@@ -26,7 +26,7 @@ from typing import Any
 
 import fastavro
 import pandas as pd
-import psutil
+import processor_time
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -82,18 +82,6 @@ def messages(ids: list[int], versions: list[int], count: int) -> Iterator[bytes]
         out.seek(5)
         fastavro.schemaless_writer(out, writers[n % len(writers)], datum)
         yield out.getvalue()
-
-
-def cpu() -> float:
-    """Seconds of CPU of the JVM and the Python workers, those that are gone included."""
-    total = 0.0
-    for process in psutil.Process().children(recursive=True):
-        try:
-            times = process.cpu_times()
-        except psutil.Error:
-            continue
-        total += times.user + times.system + times.children_user + times.children_system
-    return total
 
 
 class Bench:
@@ -153,9 +141,9 @@ class Bench:
 
 def run(data: DataFrame) -> tuple[float, float]:
     """Seconds of CPU and of the clock that a query takes."""
-    before, start = cpu(), time.perf_counter()
+    before, start = processor_time.of_children(), time.perf_counter()
     data.write.format("noop").mode("overwrite").save()
-    return cpu() - before, time.perf_counter() - start
+    return processor_time.of_children() - before, time.perf_counter() - start
 
 
 Way = tuple[str, Callable[[], DataFrame], str | None]
