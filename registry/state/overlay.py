@@ -54,13 +54,10 @@ class Layer(Table[K, V]):
             change = self._base.get(key)
         return default if change is None or change is _GONE else cast("V", change)
 
-    def _change(self, key: K, value: V | _Gone) -> None:
+    def __setitem__(self, key: K, value: V | _Gone, /) -> None:
         if not self._changes:
             vars(self).pop("get", None)
         self._changes[key] = value
-
-    def __setitem__(self, key: K, value: V, /) -> None:
-        self._change(key, value)
 
     def __contains__(self, key: object, /) -> bool:
         return not isinstance(self._changes[key], _Gone) if key in self._changes else key in self._base
@@ -84,7 +81,7 @@ class Layer(Table[K, V]):
     def pop(self, key: K, default: None, /) -> V | None:
         """Hide the key; the base keeps it."""
         value = self.get(key)
-        self._change(key, _GONE)
+        self[key] = _GONE
         return default if value is None else value
 
 

@@ -176,7 +176,10 @@ def version_record(key: bytes, version: Version) -> Record:
     if isinstance(kept, Content):
         kept = replace(kept, schema_type=sys.intern(kept.schema_type))
     # A subject occurs in each of its versions: keep one copy of it.
-    decoded = replace(version, subject=sys.intern(version.subject), kept=kept)
+    subject = sys.intern(version.subject)
+    decoded = version
+    if subject is not version.subject or kept is not version.kept:
+        decoded = replace(version, subject=subject, kept=kept)
     return Record(key, encode_version(decoded), version.timestamp, decoded)
 
 

@@ -109,7 +109,8 @@ def mode_in_effect(view: View, subject: str | None) -> tuple[Mode, Origin]:
     """The mode of `effective_mode`, and its origin."""
     if view.mode(None) == READONLY_OVERRIDE.name:
         return READONLY_OVERRIDE, Origin.GLOBAL
-    for key in (subject, *([context_key(subject)] if subject is not None else []), _GLOBAL_SUBJECT):
+    keys = (None, _GLOBAL_SUBJECT) if subject is None else (subject, context_key(subject), _GLOBAL_SUBJECT)
+    for key in keys:
         name = view.mode(key)
         if name is not None:
             return MODES[name], origin_of(key)
