@@ -22,23 +22,10 @@ from magicbyte.ui.decode import OpenClient, decode_routes
 from magicbyte.ui.files import File, Files
 from magicbyte.ui.inside import Inside
 from magicbyte.ui.paths import FOLDER, FRONT, path_below, path_of_rest
+from magicbyte.ui.policy import policy
 from magicbyte.ui.rest import Upstream
 
-#: Allows the page only to load its own files, and to send requests to its own server.
-_POLICY = b"; ".join(
-    (
-        b"default-src 'none'",
-        b"script-src 'self'",
-        b"style-src 'self'",
-        b"img-src 'self' data:",
-        b"font-src 'self'",
-        b"connect-src 'self'",
-        b"base-uri 'none'",
-        b"form-action 'none'",
-        b"frame-ancestors 'none'",
-        b"require-trusted-types-for 'script'",
-    )
-)
+_POLICY = policy()
 _HEADERS = {"Cross-Origin-Opener-Policy": "same-origin", "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
 #: An Accept-Encoding with gzip that does not refuse it.
 _GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))")
@@ -63,7 +50,6 @@ class Page:
             registry_base: The registry's address relative to `/ui/`.
             open_client: Makes the client through which a request's messages are decoded and encoded.
         """
-        self._files = Files(registry_base=registry_base)
         self._settings = settings
         self._rest: Upstream | None = None
         if settings.rest_url:
@@ -81,6 +67,7 @@ class Page:
                 "features": [],
             }
         )
+        self._files = Files(registry_base=registry_base, config=self._config)
 
     def rows(self) -> tuple[Row, ...]:
         """The routes; the files and the configuration need no sign-in, because they contain no data."""
@@ -160,6 +147,8 @@ def json_errors(request: Request) -> None:
 
 def _answer(request: Request, file: File) -> Response:
     headers = {**_HEADERS, "ETag": file.etag}
+    if file.policy is not None:
+        headers["Content-Security-Policy"] = file.policy.decode()
     if file.etag in (header(request.scope, b"if-none-match") or ""):
         return Response(status_code=304, headers=headers)
     body = file.body

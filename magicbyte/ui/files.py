@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import html
 import os
 import re
 from collections.abc import Iterator
@@ -11,7 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from magicbyte.ui.join_modules import join_modules
+from magicbyte.ui.policy import policy
 from magicbyte.ui.preloads import Preloads
+from magicbyte.ui.style_sheets import inline_style
 
 #: The files of the page.
 FOLDER = Path(__file__).parent / "page"
@@ -29,9 +32,11 @@ _UNCOMPRESSED = frozenset((".woff2",))
 _INDEX = "index.html"
 #: A relative link in index.html.
 _LINK = re.compile(r'(?<=\s)(href|src)="(?![a-z]+:|[#/])(?:\./)?')
-#: The style sheets of index.html, which a browser waits for before it shows anything; they are sent as one file.
-_SHEETS = re.compile(r'<link rel="stylesheet" href="([^"]+)">\s*')
-_ALL_SHEETS = "styles/frame/all.css"
+#: The style sheets and the script of index.html that a browser waits for before it shows anything. They are sent inside
+#: index.html: each request before the first paint takes as long as the paint itself.
+_SHEETS = re.compile(r'(?:<link rel="stylesheet" href="[^"]+">\s*)+')
+_SHEET = re.compile(r'href="([^"]+)"')
+_SCRIPT = re.compile(r'<script src="([^"]+)"></script>')
 _END_OF_HEAD = "</head>"
 _TABLE = "state/route_table.js"
 #: The modules that are sent as one file with all that they import: the frame and the first view.
@@ -49,25 +54,29 @@ class File:
         body: The content.
         compressed: The content by gzip; None if that is not smaller.
         etag: The value of ETag, the same for both forms, because they are weakly equal.
+        policy: The Content-Security-Policy of a page that contains styles and scripts; None for that of all files.
     """
 
     media_type: str
     body: bytes
     compressed: bytes | None
     etag: str
+    policy: bytes | None = None
 
 
 class Files:
     """The files of a folder, which are read once; in a checkout they are read again after a change."""
 
-    def __init__(self, folder: Path = FOLDER, *, registry_base: str = "../") -> None:
+    def __init__(self, folder: Path = FOLDER, *, registry_base: str = "../", config: bytes = b"{}") -> None:
         """Read the files.
 
         Args:
             folder: The folder of the page.
             registry_base: The registry's address relative to `/ui/`.
+            config: The page's configuration as JSON, which index.html contains.
         """
         self._registry_base = registry_base
+        self._config = f'<meta name="magicbyte-config" content="{html.escape(config.decode())}">'
         self._folder = folder
         self._is_checkout = (folder.parents[2] / "pyproject.toml").exists()
         self._stamps: dict[str, int] = {}
@@ -97,19 +106,26 @@ class Files:
         links = self._preloads.links(path)
         page = self._pages.get((root, links))
         if page is None:
-            text = self._files[_INDEX].body.decode()
-            text = _SHEETS.sub(f'<link rel="stylesheet" href="{_ALL_SHEETS}">', text, count=1)
-            text = _SHEETS.sub(lambda match: match[0] if match[1] == _ALL_SHEETS else "", text)
-            text = text.replace(_END_OF_HEAD, "".join(links) + _END_OF_HEAD)
-            page = self._pages[root, links] = _file(".html", _LINK.sub(rf'\1="{root}', text).encode())
+            page = self._pages[root, links] = self._make_page(root, links)
         return page
+
+    def _make_page(self, root: str, links: tuple[str, ...]) -> File:
+        """Make index.html with what it contains: the configuration, the first styles, the first script, and links."""
+        text = self._files[_INDEX].body.decode()
+        sheets = _SHEETS.search(text)
+        names = _SHEET.findall(sheets[0]) if sheets is not None else []
+        style = inline_style({name: self._files[name].body.decode() for name in names}, root)
+        script = "".join(self._files[name].body.decode() for name in _SCRIPT.findall(text))
+        text = _LINK.sub(rf'\1="{root}', text.replace(_END_OF_HEAD, "".join((self._config, *links)) + _END_OF_HEAD))
+        text = _SHEETS.sub(lambda _: f"<style>{style}</style>", text)
+        text = _SCRIPT.sub(lambda _: f"<script>{script}</script>", text)
+        return _file(".html", text.encode(), policy(scripts=(script,), styles=(style,)))
 
     def _read(self) -> None:
         stamps = dict(_stamps(self._folder))
         if stamps == self._stamps:
             return
         bodies = {name: (self._folder / name).read_bytes() for name in sorted(stamps)}
-        bodies[_ALL_SHEETS] = b"".join(bodies[sheet] for sheet in _SHEETS.findall(bodies[_INDEX].decode()))
         sources = {name: body.decode() for name, body in bodies.items() if name.endswith(".js")}
         sent, joined = join_modules(sources, _FIRST_MODULES)
         bodies |= {name: text.encode() for name, text in sent.items()}
@@ -133,8 +149,9 @@ def _stamps(folder: Path | str, prefix: str = "") -> Iterator[tuple[str, int]]:
                 yield f"{prefix}{entry.name}", entry.stat().st_mtime_ns
 
 
-def _file(suffix: str, body: bytes) -> File:
+def _file(suffix: str, body: bytes, page_policy: bytes | None = None) -> File:
     compressed = None if suffix in _UNCOMPRESSED else gzip.compress(body, mtime=0)
     if compressed is not None and len(compressed) >= len(body):
         compressed = None
-    return File(_MEDIA_TYPES[suffix], body, compressed, f'W/"{hashlib.sha256(body).hexdigest()[:16]}"')
+    etag = f'W/"{hashlib.sha256(body).hexdigest()[:16]}"'
+    return File(_MEDIA_TYPES[suffix], body, compressed, etag, page_policy)

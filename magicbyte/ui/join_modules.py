@@ -15,8 +15,8 @@ _EXPORT = re.compile(
 )
 _OTHER_EXPORT = re.compile(r"^export .*", re.MULTILINE)
 _ALIAS = re.compile(r"(\w+) as (\w+)")
-#: Libraries stay files of their own: they are minified, and their hashes are checked.
-_LIBRARIES = "vendor/"
+#: The exports of a bundled library, at its end.
+_EXPORT_LIST = re.compile(r"\bexport\{(?P<names>[^{}]*)\};\s*$")
 
 
 def join_modules(modules: Mapping[str, str], roots: Sequence[str]) -> tuple[dict[str, str], set[str]]:
@@ -32,7 +32,8 @@ def join_modules(modules: Mapping[str, str], roots: Sequence[str]) -> tuple[dict
         roots: The paths of the modules to join; no module imports the first one.
 
     Raises:
-        ValueError: A module to join has an export of another form than a function, a class or a constant.
+        ValueError: A module to join has an export of another form than a function, a class, a constant, or a list at
+            its end.
     """
     joined = _Joined(modules, roots)
     sent = {path: joined.shortened(path) for path in modules}
@@ -46,14 +47,12 @@ class _Joined:
         self._root = roots[0]
         #: Path -> the variable that holds the exports.
         self.names: dict[str, str] = {}
-        self._libraries: dict[str, str] = {}
         for root in roots:
             self._add(root)
 
     def text(self) -> str:
         """The module that contains the others."""
-        imports = [f'import * as {name} from "./{path}";\n' for path, name in self._libraries.items()]
-        return "".join(imports + [self._part(path) for path in self.names])
+        return "".join([self._part(path) for path in self.names])
 
     def shortened(self, path: str) -> str:
         """A module beside the joined one."""
@@ -72,20 +71,17 @@ class _Joined:
         return f'import {{ {", ".join(used)} }} from "{root}";\n{text}'
 
     def _add(self, path: str) -> None:
-        if path.startswith(_LIBRARIES):
-            self._libraries.setdefault(path, f"$library{len(self._libraries)}")
-        elif path not in self.names and path in self._modules:
+        if path not in self.names and path in self._modules:
             for target in _imports(path, self._modules[path]):
                 self._add(target)
             self.names[path] = f"${len(self.names)}"
 
     def _part(self, path: str) -> str:
         """A joined module: a function with its text, which returns its exports."""
-        names = {**self._libraries, **self.names}
         exports = ", ".join(f"{name}: {variable}" for name, variable in self._exports(path).items())
         returned = f"return {{ {exports} }};\n" if exports else ""
-        text = _EXPORT.sub("", self._modules[path])
-        text = _IMPORT.sub(lambda match: self._constants(path, match, names), text)
+        text = _EXPORT.sub("", _EXPORT_LIST.sub("\n", self._modules[path]))
+        text = _IMPORT.sub(lambda match: self._constants(path, match, self.names), text)
         text = _LATER_IMPORT.sub(lambda match: self._later(path, match), text)
         text = text.replace("import.meta.url", f'new URL("./{path}", import.meta.url).href')
         return f"// {path}\nexport const {self.names[path]} = (() => {{\n{text}{returned}}})();\n"
@@ -93,6 +89,10 @@ class _Joined:
     def _exports(self, path: str) -> dict[str, str]:
         """The names of a module's exports, and the variables in it."""
         text = self._modules[path]
+        listed = _EXPORT_LIST.search(text)
+        if listed is not None:
+            pairs = [item.split(" as ") for item in listed["names"].split(",")]
+            return {pair[-1]: pair[0] for pair in pairs}
         other = _OTHER_EXPORT.search(_EXPORT.sub("", text))
         if other is not None:
             msg = f"{path}: {other[0]!r} cannot be joined; export a function, a class or a constant with its name"
@@ -114,7 +114,10 @@ class _Joined:
 
     def _later(self, path: str, match: re.Match[str]) -> str:
         target = _target(path, match["path"])
-        module = f"Promise.resolve({self.names[target]})" if target in self.names else f'import("./{target}")'
+        # The module may be further down, as the roots are.
+        module = (
+            f"Promise.resolve().then(() => {self.names[target]})" if target in self.names else f'import("./{target}")'
+        )
         return f"{match['before']} {module}"
 
 

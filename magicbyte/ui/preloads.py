@@ -23,7 +23,7 @@ _VIEW_STYLES = "styles/views/"
 #: The view that shows all subjects, and its first request to the registry. Any difference from the request that
 #: page/api/registry.js sends would make the browser send both.
 _LISTING_VIEW = "views/list/list.js"
-_LISTING = "overview?deleted=true"
+_LISTING = "overview?deleted=true&amp;head=50"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from registry.state.lookup import named
-from registry.state.model import Version
+from registry.state.model import Version, context_of
 from registry.state.resolve import Origin, context_key, level_in_effect, mode_in_effect
 from registry.state.view import View
 
@@ -82,6 +83,29 @@ def overview(view: View, query: OverviewQuery, default_level: str, sight: Sight 
         rows.append((subject, newest.number, live, len(versions) - live, not live, *of_schema, *of_settings))
     columns = zip(*rows, strict=True) if rows else [()] * len(_COLUMNS)
     return {"offset": offset, "total": len(selected), **dict(zip(_COLUMNS, columns, strict=True))}
+
+
+def head(listing: Mapping[str, Any], context: str, most: int) -> dict[str, Any]:
+    """The first live rows of one context, in the form of the overview, with the context's counts.
+
+    Args:
+        listing: An overview.
+        context: The context of the rows and counts.
+        most: How many rows are returned at most.
+    """
+    deleted = listing["deleted"]
+    places = [place for place, subject in enumerate(_in_turns(listing["subject"])) if context_of(subject) == context]
+    live = [place for place in places if not deleted[place]]
+    types = Counter(kind for place in live if (kind := listing["type"][place]) is not None)
+    counts = {
+        "subjects": len(live),
+        "deleted": len(places) - len(live),
+        "versions": sum([listing["versions"][place] for place in live]),
+        "ownLevel": sum([bool(listing["ownLevel"][place]) for place in live]),
+        "types": types,
+    }
+    columns = {name: [listing[name][place] for place in live[:most]] for name in _COLUMNS}
+    return {"offset": listing["offset"], "total": listing["total"], "counts": counts, **columns}
 
 
 def _in_turns(items: Iterable[T]) -> Iterator[T]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
+import hashlib
+import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -16,6 +19,7 @@ from magicbyte.platform.server_process import ServerProcess
 from magicbyte.ui.files import FOLDER, Files
 from magicbyte.ui.join_modules import join_modules
 from magicbyte.ui.preloads import Preloads
+from magicbyte.ui.style_sheets import inline_style
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
@@ -45,7 +49,7 @@ def own_headers(answer: httpx.Response) -> dict[str, str]:
 
 
 def test_the_headers_of_a_file(http: httpx.Client) -> None:
-    answer = http.get("/ui/vendor/ui.js", headers={"Accept-Encoding": "gzip"})
+    answer = http.get("/ui/vendor/diff.js", headers={"Accept-Encoding": "gzip"})
     assert own_headers(answer) == {
         "cache-control": "no-cache",
         "content-encoding": "gzip",
@@ -56,15 +60,15 @@ def test_the_headers_of_a_file(http: httpx.Client) -> None:
         "vary": "Accept-Encoding",
         "x-content-type-options": "nosniff",
     }
-    assert answer.content == (FOLDER / "vendor/ui.js").read_bytes()
+    assert answer.content == (FOLDER / "vendor/diff.js").read_bytes()
 
 
 def test_a_client_without_gzip_gets_the_bytes(http: httpx.Client) -> None:
-    with http.stream("GET", "/ui/vendor/ui.js", headers={"Accept-Encoding": "identity"}) as answer:
+    with http.stream("GET", "/ui/vendor/diff.js", headers={"Accept-Encoding": "identity"}) as answer:
         body = b"".join(answer.iter_raw())
     assert "content-encoding" not in answer.headers
-    assert body == (FOLDER / "vendor/ui.js").read_bytes()
-    with http.stream("GET", "/ui/vendor/ui.js", headers={"Accept-Encoding": "br, gzip;q=0"}) as answer:
+    assert body == (FOLDER / "vendor/diff.js").read_bytes()
+    with http.stream("GET", "/ui/vendor/diff.js", headers={"Accept-Encoding": "br, gzip;q=0"}) as answer:
         assert b"".join(answer.iter_raw()) == body
 
 
@@ -76,8 +80,8 @@ def test_fonts_are_compressed_once(http: httpx.Client) -> None:
 
 
 def test_a_known_file_is_not_sent_again(http: httpx.Client) -> None:
-    first = http.get("/ui/vendor/ui.js")
-    again = http.get("/ui/vendor/ui.js", headers={"If-None-Match": f'"other", {first.headers["etag"]}'})
+    first = http.get("/ui/vendor/diff.js")
+    again = http.get("/ui/vendor/diff.js", headers={"If-None-Match": f'"other", {first.headers["etag"]}'})
     assert (again.status_code, again.content) == (304, b"")
     assert own_headers(again) == {
         "cache-control": "no-cache",
@@ -88,7 +92,7 @@ def test_a_known_file_is_not_sent_again(http: httpx.Client) -> None:
         "x-content-type-options": "nosniff",
     }
     assert again.headers["etag"] == first.headers["etag"]
-    assert http.get("/ui/vendor/ui.js", headers={"If-None-Match": 'W/"other"'}).status_code == 200
+    assert http.get("/ui/vendor/diff.js", headers={"If-None-Match": 'W/"other"'}).status_code == 200
 
 
 def test_head_has_the_headers_alone(http: httpx.Client) -> None:
@@ -127,7 +131,6 @@ class Links(HTMLParser):
 def test_every_url_of_the_page_leads_to_the_same_files(http: httpx.Client, path: str) -> None:
     answer = http.get(path, headers=NAVIGATION)
     assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
-    assert answer.headers["content-security-policy"] == POLICY
     parser = Links()
     parser.feed(answer.text)
     assert parser.links
@@ -255,11 +258,10 @@ def test_a_page_names_all_that_it_loads_at_first() -> None:
     listing = files.page("subjects").body.decode()
     compare = files.page("contexts/.eu/subjects/a%2Fb/compare").body.decode()
     for text, root in ((listing, ""), (compare, "../../../../")):
-        assert f'<link rel="modulepreload" href="{root}vendor/ui.js">' in text
         assert f'<link rel="modulepreload" href="{root}app.js">' in text
     # The list and the frame are in app.js.
-    assert re.findall('rel="modulepreload" href="([^"]+)"', listing) == ["app.js", "vendor/ui.js"]
-    assert listing.count("overview?deleted=true") == 1
+    assert re.findall('rel="modulepreload" href="([^"]+)"', listing) == ["app.js"]
+    assert listing.count("overview?deleted=true&amp;head=50") == 1
     assert "overview" not in compare
     assert 'as="style"' not in listing
     assert '<link rel="preload" href="../../../../styles/views/compare.css" as="style">' in compare
@@ -268,12 +270,65 @@ def test_a_page_names_all_that_it_loads_at_first() -> None:
     assert "views/compare/compare.js" not in listing
 
 
-def test_the_first_style_sheets_are_one_file(http: httpx.Client) -> None:
-    page = http.get("/ui/").text
-    assert re.findall(r'rel="stylesheet" href="([^"]+)"', page) == ["styles/frame/all.css"]
+class Inside(HTMLParser):
+    """What a page contains besides its text: the first style element, scripts without an address, and metadata."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.texts: dict[str, str] = {}
+        self.meta: dict[str, str] = {}
+        self._element = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        self._element = tag if tag == "style" or (tag == "script" and "src" not in values) else ""
+        if tag == "meta":
+            self.meta[values.get("name") or ""] = values.get("content") or ""
+
+    def handle_endtag(self, _tag: str) -> None:
+        self._element = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._element:
+            self.texts[self._element] = self.texts.get(self._element, "") + data
+
+
+@pytest.mark.parametrize(("path", "root"), [("/ui/", ""), ("/ui/subjects/flights-value/compare", "../../")])
+def test_a_page_contains_what_the_first_paint_needs(http: httpx.Client, path: str, root: str) -> None:
+    answer = http.get(path)
+    inside = Inside(answer.text)
+    assert inside.texts["script"] == (FOLDER / "start.js").read_text()
+    style = inside.texts["style"]
+    assert f'src: url("{root}fonts/inter.woff2")' in style
     names = re.findall(r'rel="stylesheet" href="([^"]+)"', (FOLDER / "index.html").read_text())
     assert len(names) > 1
-    assert http.get("/ui/styles/frame/all.css").text == "".join((FOLDER / name).read_text() for name in names)
+    for name in names:
+        rules = re.sub(r"/\*.*?\*/\s*", "", (FOLDER / name).read_text(), flags=re.DOTALL)
+        assert rules.replace("../../", root) in style, name
+    assert 'rel="stylesheet"' not in answer.text
+    # The policy allows these two texts and no others, also for a browser that has the page already.
+    expected = POLICY
+    for directive, text in (("script-src 'self'", inside.texts["script"]), ("style-src 'self'", style)):
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        expected = expected.replace(directive, f"{directive} 'sha256-{digest}'")
+    assert answer.headers["content-security-policy"] == expected
+    assert answer.headers.get_list("content-security-policy") == [expected]
+    again = http.get(path, headers={"If-None-Match": answer.headers["etag"]})
+    assert (again.status_code, again.headers["content-security-policy"]) == (304, expected)
+    assert json.loads(inside.meta["magicbyte-config"]) == http.get("/ui/config.json").json()
+
+
+def test_a_configuration_is_no_markup() -> None:
+    config = {"name": "\"><script>alert('1')</script>&amp;"}
+    page = Files(config=json.dumps(config).encode()).page("").body.decode()
+    assert "<script>alert" not in page
+    assert json.loads(Inside(page).meta["magicbyte-config"]) == config
+
+
+def test_a_style_sheet_that_would_end_the_element_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^a\.css contains '</'"):
+        inline_style({"a.css": 'a::after { content: "</style>"; }'}, "")
 
 
 def test_modules_are_joined_with_their_names() -> None:
@@ -283,7 +338,8 @@ def test_modules_are_joined_with_their_names() -> None:
             'import * as all from "./api/a.js";\nimport View from "./views/first.js";\n'
             "h(b, all, View);\n"
         ),
-        "api/a.js": 'export const a = import.meta.url;\nexport const later = () => import("../views/other.js");\n',
+        "api/a.js": 'export const a = import.meta.url;\nexport const later = () => import("../views/other.js");\n'
+        'export const first = () => import("../views/first.js");\n',
         "no.js": "export async function b() {}\n",
         "views/first.js": (
             'import {\n  a as alias,\n} from "../api/a.js";\nexport default function View() {\n  alias;\n}\n'
@@ -291,51 +347,56 @@ def test_modules_are_joined_with_their_names() -> None:
         "views/other.js": (
             'import { a } from "../api/a.js";\nimport { html } from "../vendor/ui.js";\nexport const other = html(a);\n'
         ),
-        "vendor/ui.js": "export{a as html};",
+        "vendor/ui.js": "var x=1,$=2;export{x as html,$ as h};\n",
     }
     sent, joined = join_modules(modules, ("app.js", "views/first.js"))
-    assert joined == {"api/a.js", "no.js", "views/first.js"}
+    assert joined == {"api/a.js", "no.js", "vendor/ui.js", "views/first.js"}
     assert sent == {
         "app.js": """\
-import * as $library0 from "./vendor/ui.js";
-// no.js
+// vendor/ui.js
 export const $0 = (() => {
+var x=1,$=2;
+return { html: x, h: $ };
+})();
+// no.js
+export const $1 = (() => {
 async function b() {}
 return { b: b };
 })();
 // api/a.js
-export const $1 = (() => {
+export const $2 = (() => {
 const a = new URL("./api/a.js", import.meta.url).href;
 const later = () => import("./views/other.js");
-return { a: a, later: later };
+const first = () => Promise.resolve().then(() => $3);
+return { a: a, later: later, first: first };
 })();
 // views/first.js
-export const $2 = (() => {
+export const $3 = (() => {
 const {
   a: alias,
-} = $1;
+} = $2;
 function View() {
   alias;
 }
 return { default: View };
 })();
 // app.js
-export const $3 = (() => {
-const { html: h } = $library0;
-const { b } = $0;
-const all = $1;
-const View = $2.default;
+export const $4 = (() => {
+const { html: h } = $0;
+const { b } = $1;
+const all = $2;
+const View = $3.default;
 h(b, all, View);
 })();
 """,
-        "api/a.js": 'import { $1 as part } from "../app.js";\nexport const { a, later } = part;\n',
-        "no.js": 'import { $0 as part } from "./app.js";\nexport const { b } = part;\n',
-        "views/first.js": 'import { $2 as part } from "../app.js";\nexport default part.default;\n',
+        "api/a.js": 'import { $2 as part } from "../app.js";\nexport const { a, later, first } = part;\n',
+        "no.js": 'import { $1 as part } from "./app.js";\nexport const { b } = part;\n',
+        "views/first.js": 'import { $3 as part } from "../app.js";\nexport default part.default;\n',
         "views/other.js": (
-            'import { $1 } from "../app.js";\nconst { a } = $1;\nimport { html } from "../vendor/ui.js";\n'
+            'import { $2, $0 } from "../app.js";\nconst { a } = $2;\nconst { html } = $0;\n'
             "export const other = html(a);\n"
         ),
-        "vendor/ui.js": "export{a as html};",
+        "vendor/ui.js": 'import { $0 as part } from "../app.js";\nexport const { html, h } = part;\n',
     }
 
 

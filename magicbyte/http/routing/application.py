@@ -239,7 +239,10 @@ class Application:
 
     def _add_headers(self, row: Row, response: Response) -> None:
         headers = response.raw_headers
-        headers.extend(self._headers.get(row, self._api.headers))
+        added = self._headers.get(row, self._api.headers)
+        if row.page_policy is not None and NO_PAGE[0] in map(_NAME, headers):
+            added = [header for header in added if header[0] != NO_PAGE[0]]
+        headers.extend(added)
         if row in self._private and _STORAGE_HEADERS.isdisjoint(map(_NAME, headers)):
             headers.append(NO_STORE)
 

@@ -1,8 +1,8 @@
 /** The page: reads its settings, shows the bar and the view of the URL, and keeps the focus where it belongs. */
-import { call } from "./api/client.js";
 import { startFeed } from "./api/events.js";
 import { Bar, Strip } from "./frame/bar.js";
 import { listenForKeys } from "./frame/keyboard.js";
+import { afterPaint } from "./state/after_paint.js";
 import { followListing } from "./state/live_listing.js";
 import { Questions } from "./parts/dialogs.js";
 import { Failure, Loading } from "./parts/states.js";
@@ -185,18 +185,32 @@ function fixIcon() {
   if (icon) icon.href = `${ROOT}icon.svg`;
 }
 
+/** The frame of index.html stands alone for so long at most, in ms. */
+const LONGEST_ALONE_MS = 100;
+/** Subjects are written in it. A font that comes later than the first of them is not shown in this visit. */
+const FONT_OF_ROWS = '12px "JetBrains Mono Variable"';
+
+/** Loads the view of the URL and its first rows, so that one render shows all. */
+async function loadFirst() {
+  const { row } = route.peek();
+  if (!row) return;
+  const font = document.fonts.load(FONT_OF_ROWS);
+  const [module] = await Promise.all([row.view(), ...(row.styles ?? []).map(loadStyle)]);
+  loaded.set(row.view, module.default);
+  await Promise.all([font, module.ready?.()]);
+}
+
 async function start() {
   followTheme();
-  fixIcon();
   notePrinting();
-  try {
-    config.value = { ...config.value, ...(await call("GET", "/config.json", { base: "ui" })).data };
-  } catch {
-    // The page's defaults hold; the strip tells that the server is gone.
-  }
   listen();
   listenForKeys();
+  const late = new Promise((resolve) => setTimeout(resolve, LONGEST_ALONE_MS));
+  // A failure is shown by the view itself.
+  await Promise.race([loadFirst().catch(() => {}), late]);
   render(html`<${App} />`, /** @type {Element} */ (document.getElementById("app")));
+  await afterPaint();
+  fixIcon();
   followListing();
   startFeed();
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Hashable
 from functools import partial
+from typing import Any
 
 import orjson
 from starlette.responses import Response
@@ -16,21 +17,25 @@ from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.response import WholeResponse
 from registry.access.rights import Rights
 from registry.feed.kept_bodies import KeptBody
-from registry.feed.overview import OverviewQuery, Sight, overview
+from registry.feed.overview import OverviewQuery, Sight, head, overview
 from registry.http.answers import media_type_of
-from registry.http.request import bounded_number, flag, prefix_of, registry_of, rights_of
+from registry.http.request import bounded_number, context_of_request, flag, prefix_of, registry_of, rights_of
 from registry.service import Registry
 from registry.state.model import MAX_VERSION
-from registry.state.view import View
 
 _MOST_ROWS = 100_000
+_MOST_HEAD_ROWS = 1000
+_LINES = "application/x-ndjson"
 #: Browsers keep the answer and ask each time whether it is still current.
 _REVALIDATE: Header = (b"cache-control", b"private, no-cache")
 _VARY: Header = (b"vary", b"accept-encoding, authorization")
 
 
 async def get_overview(request: Request) -> Response:
-    """Return a row for each subject, as columns; 304 if the log and the sender's rights are as in `If-None-Match`."""
+    """Return a row for each subject, as columns; 304 if the log and the sender's rights are as in `If-None-Match`.
+
+    With `head`, a line with the first rows of the context and its counts comes before the line with all rows.
+    """
     registry, rights = registry_of(request), rights_of(request)
     query = OverviewQuery(
         prefix_of(request),
@@ -38,6 +43,8 @@ async def get_overview(request: Request) -> Response:
         bounded_number(request, "offset", 0, least=0, most=MAX_VERSION),
         bounded_number(request, "limit", _MOST_ROWS, least=1, most=_MOST_ROWS),
     )
+    head_rows = bounded_number(request, "head", 0, least=0, most=_MOST_HEAD_ROWS)
+    context = context_of_request(request) if head_rows else None
     state = _state(registry, rights)
     etag = f'W/"{":".join(state)}"'
     headers = [(b"etag", etag.encode()), _REVALIDATE, _VARY]
@@ -45,9 +52,10 @@ async def get_overview(request: Request) -> Response:
         response = Response(status_code=304)
     else:
         sight = None if rights is None else Sight(partial(rights.may, "READ"), partial(rights.may, "DESCRIBE_CONFIGS"))
-        make = partial(_json, registry.view, query, registry.terms.default_level, sight)
-        body = await _body(registry, (*state, query), make)
-        response = _in_accepted_encoding(request, body)
+        make = partial(overview, registry.view, query, registry.terms.default_level, sight)
+        make_body = partial(_json, make) if context is None else partial(_lines, make, context, head_rows)
+        body = await _body(registry, (*state, query, context, head_rows), make_body)
+        response = _in_accepted_encoding(request, body, media_type_of(request) if context is None else _LINES)
     response.raw_headers.extend(headers)
     return response
 
@@ -58,8 +66,13 @@ def _state(registry: Registry, rights: Rights | None) -> tuple[str, ...]:
     return state if rights is None else (*state, rights.stamp)
 
 
-def _json(view: View, query: OverviewQuery, default_level: str, sight: Sight | None) -> bytes:
-    return orjson.dumps(overview(view, query, default_level, sight))
+def _json(make: Callable[[], dict[str, Any]]) -> bytes:
+    return orjson.dumps(make())
+
+
+def _lines(make: Callable[[], dict[str, Any]], context: str, head_rows: int) -> bytes:
+    listing = make()
+    return b"%b\n%b\n" % (orjson.dumps(head(listing, context, head_rows)), orjson.dumps(listing))
 
 
 async def _body(registry: Registry, key: Hashable, make: Callable[[], bytes]) -> KeptBody:
@@ -70,9 +83,9 @@ async def _body(registry: Registry, key: Hashable, make: Callable[[], bytes]) ->
     return await loop.run_in_executor(registry.lists, registry.kept_bodies.make, key, make)
 
 
-def _in_accepted_encoding(request: Request, body: KeptBody) -> Response:
+def _in_accepted_encoding(request: Request, body: KeptBody, media_type: str) -> Response:
     if not accepts_gzip(list_header(request.scope, b"accept-encoding")):
-        return WholeResponse(body.plain, 200, media_type_of(request))
-    response = WholeResponse(body.gzipped, 200, media_type_of(request))
+        return WholeResponse(body.plain, 200, media_type)
+    response = WholeResponse(body.gzipped, 200, media_type)
     response.raw_headers.append((b"content-encoding", b"gzip"))
     return response

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import threading
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ class Handler(BaseHTTPRequestHandler):
     prefix = ""
     asks_for_password = False
     decodes_slashes = False
+    rest_of_listing: threading.Event | None = None
     protocol_version = "HTTP/1.1"
 
     def answer(self) -> None:
@@ -33,7 +35,8 @@ class Handler(BaseHTTPRequestHandler):
         elif not self.path.startswith(f"{self.prefix}/"):
             self.finish_with(404, [], b"not here")
         else:
-            headers = {name: value for name, value in self.headers.items() if name.lower() not in _OF_CONNECTION}
+            dropped = _OF_CONNECTION | ({"accept-encoding"} if self.rest_of_listing is not None else set())
+            headers = {name: value for name, value in self.headers.items() if name.lower() not in dropped}
             connection = http.client.HTTPConnection(self.target, timeout=30)
             path, question, query = self.path.removeprefix(self.prefix).partition("?")
             if self.decodes_slashes:
@@ -51,6 +54,10 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Connection", "close")
         self.end_headers()
         self.close_connection = True
+        if self.rest_of_listing is not None and "/overview" in self.path:
+            self.wfile.write(answer.readline())
+            self.wfile.flush()
+            self.rest_of_listing.wait(60)
         while part := answer.read1(65536):
             self.wfile.write(part)
             self.wfile.flush()
@@ -80,7 +87,12 @@ class Proxy(ThreadingHTTPServer):
 
 @contextmanager
 def prefixing(
-    url: str, prefix: str = "/sr", *, asks_for_password: bool = False, decodes_slashes: bool = False
+    url: str,
+    prefix: str = "/sr",
+    *,
+    asks_for_password: bool = False,
+    decodes_slashes: bool = False,
+    rest_of_listing: threading.Event | None = None,
 ) -> Iterator[str]:
     """Run a proxy; yields its URL with the prefix, without a slash at the end.
 
@@ -89,12 +101,14 @@ def prefixing(
         prefix: Begins with a slash.
         asks_for_password: Whether only `USER` gets in; the server behind it does not see the password.
         decodes_slashes: Whether `%2F` in paths becomes a slash, as with nginx's `proxy_pass` to an address with a path.
+        rest_of_listing: If given, the listing stops after its first line until this is set.
     """
     settings = {
         "target": urlsplit(url).netloc,
         "prefix": prefix,
         "asks_for_password": asks_for_password,
         "decodes_slashes": decodes_slashes,
+        "rest_of_listing": rest_of_listing,
     }
     handler = type("PrefixingHandler", (Handler,), settings)
 

@@ -114,14 +114,12 @@ async function send(method, path, options) {
  * @param {Response} response
  */
 async function finish(method, path, options, response) {
+  if (response.ok && !online.peek().up && !online.peek().leaderless && options.base !== "rest") back();
   if (options.raw && response.ok) return response;
   const text = await response.text();
   const type = response.headers.get("content-type") ?? "";
   const data = text && type.includes("json") ? readJson(text, options.exact !== false) : null;
-  if (response.ok) {
-    if (!online.peek().up && !online.peek().leaderless && options.base !== "rest") back();
-    return { status: response.status, data, headers: response.headers, text };
-  }
+  if (response.ok) return { status: response.status, data, headers: response.headers, text };
   const error = new ApiError({
     status: response.status,
     code: Number(data?.error_code ?? 0),

@@ -1,6 +1,7 @@
 /** The registry's API: one function an operation. Each takes names, encodes them, and resolves the answer's data. */
 import { path } from "../state/routes.js";
 import { call } from "./client.js";
+import { jsonLines } from "./json_lines.js";
 
 /** @typedef {{signal?: AbortSignal}} Options */
 /** @typedef {{schema: string, schemaType?: string, references?: any[], metadata?: any, ruleSet?: any}} Proposal */
@@ -21,8 +22,20 @@ const get = async (address, options) => (await call("GET", address, options)).da
  */
 const write = async (method, address, body, options) => (await call(method, address, { ...options, body })).data;
 
+/** How many rows come first: no window is higher. index.html names the same address, so that a browser asks once. */
+const HEAD_ROWS = 50;
+
 /**
- * The listing of all subjects in columns, of all contexts.
+ * The listing of all subjects, of all contexts, as lines: the first rows of the default context, then all.
+ * @returns {AsyncGenerator<import("../state/types.d.ts").Overview | import("../state/types.d.ts").ListingHead>}
+ */
+export async function* overviewLines() {
+  const query = { deleted: true, head: HEAD_ROWS };
+  yield* jsonLines(await call("GET", "/overview", { query, context: false, raw: true }));
+}
+
+/**
+ * The listing of some subjects in columns, of all contexts.
  * @param {Options & {deleted?: boolean, prefix?: string, limit?: number}} [options]
  * @returns {Promise<import("../state/types.d.ts").Overview>}
  */

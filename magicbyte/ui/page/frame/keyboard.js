@@ -11,6 +11,9 @@ export const singleKeys = stored("single-keys", true);
  */
 export const tables = signal([]);
 
+/** The scope of the keys that work on every page. */
+export const EVERYWHERE = "Everywhere";
+
 const SEQUENCE_MS = 1200;
 let before = "";
 let beforeAt = 0;
@@ -36,12 +39,16 @@ export function useKeys(keys, { scope = "This page" } = {}) {
       words: Object.fromEntries(entries.flatMap(([key, entry]) => Array.isArray(entry) ? [[key, entry[0]]] : [])),
       scope,
     };
-    tables.value = [...tables.peek(), table];
+    // A page may be there before the frame around it; its keys stay behind those of the frame.
+    tables.value = [...tables.peek(), table].sort((one, other) => rank(one) - rank(other));
     return () => {
       tables.value = tables.peek().filter((other) => other !== table);
     };
   }, [names, scope]);
 }
+
+/** @param {Table} table */
+const rank = ({ scope }) => scope === EVERYWHERE ? 0 : 1;
 
 /** Starts listening; called once by app.js. */
 export function listenForKeys() {

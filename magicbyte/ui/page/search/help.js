@@ -1,5 +1,5 @@
 /** The table of keys, by `?`. */
-import { singleKeys, tables, useKeys } from "../frame/keyboard.js";
+import { EVERYWHERE, singleKeys, tables, useKeys } from "../frame/keyboard.js";
 import { Dialog } from "../parts/dialogs.js";
 import { html, signal } from "../vendor/ui.js";
 
@@ -10,7 +10,7 @@ export function openHelp() {
 }
 
 export function Help() {
-  useKeys({ "?": ["This table", openHelp] }, { scope: "Everywhere" });
+  useKeys({ "?": ["This table", openHelp] }, { scope: EVERYWHERE });
   if (!open.value) return null;
   const close = () => open.value = false;
   /** @type {Map<string, [string, string][]>} */

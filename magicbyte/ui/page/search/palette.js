@@ -1,5 +1,5 @@
 /** The search of every page, by `/` and Ctrl-K: names in the same frame, fields and texts from the registry after. */
-import { useKeys } from "../frame/keyboard.js";
+import { EVERYWHERE, useKeys } from "../frame/keyboard.js";
 import { needListing } from "../state/live_listing.js";
 import { Dialog } from "../parts/dialogs.js";
 import { Shown } from "../parts/hostile.js";
@@ -31,7 +31,7 @@ export function SearchDialog() {
     u: ["One up", goUp],
     y: ["Copy the address", () => copy(location.href, "Address copied")],
     c: ["Copy as curl", () => /** @type {HTMLElement | null} */ (document.querySelector("main [data-curl]"))?.click()],
-  }, { scope: "Everywhere" });
+  }, { scope: EVERYWHERE });
   if (!searching.value) return null;
   return html`<${Palette} onClose=${() => searching.value = false} />`;
 }

@@ -3,11 +3,18 @@ import { call } from "../api/client.js";
 import { hasOverview, isMissingRoute, lacks } from "../api/features.js";
 import * as registry from "../api/registry.js";
 import { listingOfNames, listingRow, patched, withRow } from "./listing_columns.js";
+import { afterPaint } from "./after_paint.js";
 import { changes, comebacks, me, overview } from "./signals.js";
-import { effect, signal, untracked } from "../vendor/ui.js";
+import { batch, effect, signal, untracked } from "../vendor/ui.js";
 
 /** Why the listing could not be read; null if it could. @type {import("../vendor/ui.js").Signal<any>} */
 export const listingError = signal(null);
+
+/**
+ * The first rows of the default context and its counts, which come before the listing; null before and after.
+ * @type {import("../vendor/ui.js").Signal<import("./types.d.ts").ListingHead | null>}
+ */
+export const listingHead = signal(null);
 
 /** @type {Promise<void> | null} */
 let reading = null;
@@ -33,15 +40,31 @@ export function needListing() {
   return readListing();
 }
 
+/** Resolves when there are rows to show, or there is a reason why there are none. */
+export function firstRows() {
+  needListing();
+  return new Promise((resolve) => {
+    const stop = effect(() => {
+      if (overview.value || listingHead.value || listingError.value) queueMicrotask(() => (stop(), resolve(undefined)));
+    });
+  });
+}
+
 /** Reads the listing again. */
 export function readListing() {
   reading ??= read().then((listing) => {
-    overview.value = listing;
-    listingError.value = null;
+    batch(() => {
+      overview.value = listing;
+      listingHead.value = null;
+      listingError.value = null;
+    });
     // Changes between the listing and the start of the feed would be missing.
     if (listing.offset < feedStart && hasOverview()) setTimeout(readListing, 1000);
   }, (error) => {
-    listingError.value = error;
+    batch(() => {
+      listingError.value = error;
+      listingHead.value = null;
+    });
   }).finally(() => reading = null);
   return reading;
 }
@@ -50,7 +73,7 @@ export function readListing() {
 async function read() {
   if (hasOverview()) {
     try {
-      return await registry.overview();
+      return await readLines();
     } catch (error) {
       if (!isMissingRoute(error)) throw error;
       lacks("overview");
@@ -59,6 +82,17 @@ async function read() {
   const live = await registry.subjects();
   const all = await registry.subjects({ deleted: true }).catch(() => live);
   return listingOfNames([...all].sort(), live);
+}
+
+/** Reads the first rows, lets them be painted, and reads the listing. */
+async function readLines() {
+  for await (const line of registry.overviewLines()) {
+    if (!("counts" in line)) return line;
+    if (overview.peek()) continue;
+    listingHead.value = line;
+    await afterPaint();
+  }
+  throw new Error("The listing ended before its last line.");
 }
 
 /** Keeps the listing and the node's state up to date; called once by app.js. */

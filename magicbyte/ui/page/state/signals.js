@@ -5,7 +5,7 @@ import { computed, signal } from "../vendor/ui.js";
 /** @typedef {import("./types.d.ts").Config} Config */
 /** @typedef {import("./types.d.ts").Overview} Overview */
 
-/** `/ui/config.json`, or these values until it is read. */
+/** The page's configuration, which index.html contains; these values without a page. */
 export const config = signal(
   /** @type {Config} */ ({
     name: "",
@@ -15,8 +15,14 @@ export const config = signal(
     registryBase: "../",
     version: "",
     features: [],
+    ...readConfig(),
   }),
 );
+
+function readConfig() {
+  const meta = globalThis.document?.querySelector('meta[name="magicbyte-config"]');
+  return JSON.parse(meta?.getAttribute("content") ?? "{}");
+}
 
 /** The chosen context, such as `.eu`; empty for the default one. */
 export const context = computed(() => route.value.context);

@@ -8,7 +8,8 @@ export type Query = Record<string, string | number | boolean | null | undefined>
 export interface RouteRow {
   /** As the API has it: `/subjects/{subject}/compare`. */
   path: string;
-  view: () => Promise<{ default: Component<ViewProps> }>;
+  /** `ready` resolves when the view has something to show. */
+  view: () => Promise<{ default: Component<ViewProps>; ready?: () => Promise<unknown> }>;
   /** Names of files in styles/views/ without `.css`. */
   styles?: string[];
   title: (params: Record<string, string>, query: Record<string, string>) => string;
@@ -29,7 +30,7 @@ export interface Location {
   row: RouteRow | null;
 }
 
-/** `/ui/config.json`. */
+/** What index.html contains; `/ui/config.json` has the same. */
 export interface Config {
   name: string;
   color: string;
@@ -92,6 +93,21 @@ export interface Overview {
   ownLevel: (boolean | null)[];
   mode: (string | null)[];
   ownMode: (boolean | null)[];
+}
+
+/** The line before the listing: the first rows of the default context, and its counts. */
+export interface ListingHead extends Overview {
+  counts: Counts;
+}
+
+/** What a context has. */
+export interface Counts {
+  subjects: number;
+  deleted: number;
+  versions: number;
+  ownLevel: number;
+  /** Of live subjects; those whose type the reader may not see are missing. */
+  types: Record<string, number>;
 }
 
 /** A row of the listing. */

@@ -93,7 +93,51 @@ def test_rows_are_selected(shop: Any, path: str, subjects: list[str], total: int
     assert {len(column) for column in told.values() if isinstance(column, list)} == {len(subjects)}
 
 
+HEADS = [
+    (
+        "/overview?deleted=true&head=1",
+        ["colours"],
+        {"subjects": 2, "deleted": 1, "versions": 2, "ownLevel": 1, "types": {"AVRO": 2}},
+    ),
+    (
+        "/overview?head=9",
+        ["colours", "users"],
+        {"subjects": 2, "deleted": 0, "versions": 2, "ownLevel": 1, "types": {"AVRO": 2}},
+    ),
+    (
+        "/contexts/.eu/overview?head=9",
+        [":.eu:invoices"],
+        {"subjects": 1, "deleted": 0, "versions": 1, "ownLevel": 0, "types": {"JSON": 1}},
+    ),
+    (
+        "/overview?subjectPrefix=none&head=9",
+        [],
+        {"subjects": 0, "deleted": 0, "versions": 0, "ownLevel": 0, "types": {}},
+    ),
+]
+
+
+@pytest.mark.parametrize(("path", "subjects", "counts"), HEADS)
+def test_a_head_has_the_first_rows_of_the_context_and_its_counts(
+    shop: Any, path: str, subjects: list[str], counts: dict[str, Any]
+) -> None:
+    answered = shop("GET", path)
+    assert answered.headers["content-type"] == "application/x-ndjson"
+    head, whole = map(json.loads, answered.text.splitlines())
+    assert whole == shop("GET", path.replace("head", "ignored")).json()
+    assert head.pop("counts") == counts
+    assert head["subject"] == subjects
+    # Its rows are those of the overview.
+    places = [whole["subject"].index(subject) for subject in subjects]
+    assert head == {
+        name: [column[place] for place in places] if isinstance(column, list) else column
+        for name, column in whole.items()
+    }
+
+
 REFUSED = [
+    ("head=-1", "head must be a number from 0 to 1000, not '-1'"),
+    ("head=1001", "head must be a number from 0 to 1000, not '1001'"),
     ("offset=-1", "offset must be a number from 0 to 2147483647, not '-1'"),
     ("offset=x", "offset must be a number from 0 to 2147483647, not 'x'"),
     ("limit=0", "limit must be a number from 1 to 100000, not '0'"),
@@ -183,6 +227,14 @@ def test_rows_and_columns_are_those_that_the_sender_may_see(two_subjects: Any) -
         assert [time is None for time in told["ts"]] == [schema_id is None for schema_id in ids]
         assert [own is None for own in told["ownMode"]] == [level is None for level in levels]
         assert answered.headers["cache-control"] == "private, no-cache"
+
+
+def test_a_head_has_what_the_sender_may_see(two_subjects: Any) -> None:
+    def counts(name: str) -> Any:
+        return json.loads(two_subjects(name, "/overview?head=9").body.splitlines()[0])["counts"]
+
+    assert counts("reader") == {"subjects": 1, "deleted": 0, "versions": 1, "ownLevel": 0, "types": {"AVRO": 1}}
+    assert counts("lister") == {"subjects": 2, "deleted": 0, "versions": 2, "ownLevel": 0, "types": {}}
 
 
 def test_an_etag_is_current_only_for_the_same_rights(two_subjects: Any) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -14,6 +16,7 @@ from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_registry
 from tests.ui.conftest import OpenPage
 from tests.ui.kit.filling import FILLED, MANY, ODD_SUBJECT, fill_many, register
+from tests.ui.kit.prefixing import prefixing
 from tests.ui.kit.watch import Watch
 
 pytestmark = pytest.mark.browser
@@ -286,3 +289,62 @@ def test_twenty_thousand_subjects(many: ServerProcess, open_page: OpenPage, watc
     session.send("Performance.enable")
     metrics = {metric["name"]: metric["value"] for metric in session.send("Performance.getMetrics")["metrics"]}
     assert metrics["JSHeapUsedSize"] < 30e6, metrics["JSHeapUsedSize"]
+
+
+#: Where the parts of the list are.
+_PLACES = """() => ["h1", ".count", ".box", ".chips", ".chip:last-child", "thead", "tr:nth-child(20)"].map((part) => {
+  const {x, y, width, height} = document.querySelector(`.list-page ${part}`).getBoundingClientRect();
+  return [part, x, y, width, height];
+})"""
+
+
+@pytest.mark.parametrize("width", [1280, 320])
+def test_the_first_rows_do_not_wait_for_the_others(
+    many: ServerProcess, open_page: OpenPage, watch: Watch, width: int
+) -> None:
+    rest = threading.Event()
+    with prefixing(many.url, rest_of_listing=rest) as url:
+        page = open_page(url, width=width)
+        page.goto(f"{url}/ui/subjects")
+        rows = page.locator("table.subjects tbody a")
+        expect(rows.first).to_be_visible()
+        # The counts, the filters and the height of the page are those of all subjects.
+        expect(page.locator(".count")).to_have_text("20,000")
+        expect(page.get_by_role("button", name="Avro")).to_contain_text("20,000")
+        expect(page.locator("table.subjects")).to_have_attribute("aria-rowcount", str(MANY + 1))
+        assert page.evaluate("document.documentElement.scrollHeight") > MANY * 38
+        first, places = names(page)[:20], page.evaluate(_PLACES)
+        assert first == sorted(first)
+        # A search waits for the others, and a row can be opened.
+        search(page)
+        page.keyboard.type("parcel")
+        expect(page.locator("table.subjects")).to_have_count(0)
+        expect(page.locator("[aria-busy='true']")).to_be_attached()
+        page.get_by_role("button", name="Clear the search").click()
+        expect(rows.first).to_be_visible()
+        assert page.evaluate("scrollY") == 0
+        rest.set()
+        expect(page.locator(".peek.idle h3")).to_be_attached()
+        assert names(page)[:20] == first
+        assert page.evaluate(_PLACES) == places
+        search(page)
+        page.keyboard.type("refund settled")
+        expect(page.locator(".count")).to_have_text("200 of 20,000")
+        assert watch.count(f"GET {urlsplit(url).path}/overview") == 1
+        page.close()
+
+
+def test_a_row_is_opened_before_the_others_are_there(many: ServerProcess, open_page: OpenPage) -> None:
+    rest = threading.Event()
+    with prefixing(many.url, rest_of_listing=rest) as url:
+        page = open_page(url)
+        page.goto(f"{url}/ui/subjects")
+        link = page.locator("table.subjects tbody a").first
+        subject = link.inner_text()
+        link.click()
+        expect(page.get_by_role("heading", level=1)).to_contain_text(subject)
+        page.go_back()
+        expect(link).to_have_text(subject)
+        rest.set()
+        expect(page.locator(".peek.idle h3")).to_be_attached()
+        page.close()

@@ -1,7 +1,7 @@
 /** The list of subjects: one listing call, search for each key, a panel for the chosen row. */
 import { hasOverview } from "../../api/features.js";
 import { listingRow } from "../../state/listing_columns.js";
-import { listingError, needListing, readListing } from "../../state/live_listing.js";
+import { firstRows, listingError, listingHead, needListing, readListing } from "../../state/live_listing.js";
 import { useKeys } from "../../frame/keyboard.js";
 import { Chip, LinkButton } from "../../parts/buttons.js";
 import { Shown } from "../../parts/hostile.js";
@@ -25,12 +25,24 @@ import { grouped } from "../../text/grouped.js";
 
 const URL_DELAY_MS = 250;
 
+/** Resolves when there is something to show. */
+export const ready = () => firstRows();
+
+/** The part of the query that the first rows do not answer. */
+const FILTERS = ["q", "in", "type", "own", "deleted", "sort"];
+
 /** @param {import("../../state/types.d.ts").ViewProps} props */
 export default function List({ query }) {
   useEffect(() => {
     needListing();
   }, []);
-  const listing = overview.value;
+  const head = listingHead.value;
+  const isPlain = !FILTERS.some((name) => query[name]);
+  const shown = useRef(false);
+  // A list that is shown stays: somebody may be typing into it.
+  shown.current &&= !context.value;
+  shown.current ||= Boolean(head?.counts.subjects && isPlain && !context.value);
+  const listing = overview.value ?? (shown.current ? head : null);
   if (!listing) {
     return html`<div class="page list-page"><div class="page-head"><h1 tabindex="-1">Subjects</h1></div>
       ${
@@ -40,11 +52,21 @@ export default function List({ query }) {
     }</div>`;
   }
   if (listing.subject.length === 0) return html`<${EmptyRegistry} />`;
-  return html`<${Listed} listing=${listing} query=${query} />`;
+  return html`<${Listed} listing=${listing} all=${listing === head ? countsOf(head) : null} query=${query} />`;
 }
 
-/** @param {{listing: import("../../state/types.d.ts").Overview, query: Record<string, string>}} props */
-function Listed({ listing, query }) {
+/** The counts of the chips for the first rows: those of the rows that are still on their way too. @param {NonNullable<typeof listingHead.value>} head */
+function countsOf({ counts }) {
+  const { subjects, deleted, ownLevel, types } = counts;
+  const { JSON = 0, PROTOBUF = 0 } = types;
+  return { total: subjects, deleted, own: ownLevel, AVRO: subjects - JSON - PROTOBUF, JSON, PROTOBUF };
+}
+
+/**
+ * @param {{listing: import("../../state/types.d.ts").Overview, all: ReturnType<typeof countsOf> | null,
+ *   query: Record<string, string>}} props `all`: the counts if the listing has the first rows alone
+ */
+function Listed({ listing, all, query }) {
   const [typed, setTyped, writeTyped] = useTyped(query.q ?? "");
   const [selected, setSelected] = useState(/** @type {Set<string>} */ (new Set()));
   const input = useRef(/** @type {HTMLInputElement | null} */ (null));
@@ -55,10 +77,11 @@ function Listed({ listing, query }) {
   const started = performance.now();
   const read = useMemo(() => readQuery(typed), [typed]);
   const found = useFound(read, place, deleted);
-  const { rows: unsorted, counts } = useMemo(
+  const { rows: unsorted, counts: counted } = useMemo(
     () => matching(listing, read, context.value, { type, own, deleted }, found.among),
     [listing, read, context.value, type, own, deleted, found.among],
   );
+  const counts = { ...counted, ...all };
   const rows = useMemo(() => sorted(listing, unsorted, sort), [unsorted, sort]);
   const ms = useTiming(started, typed);
 
@@ -107,15 +130,19 @@ function Listed({ listing, query }) {
   const words = place === "names" ? read.words : [];
   const total = grouped(counts.total);
   const filtered = typed || type || own || deleted;
+  const waits = all && (filtered || place !== "names" || sort);
 
   return html`
     <div class="with-peek ${facts ? "peeking" : ""}">
       <div class="page list-page" onPointerDown=${writeTyped}>
         <div class="page-head">
           <h1 tabindex="-1">Subjects</h1>
-          <span class="faint num count" role="status">${filtered ? `${grouped(rows.length)} of ${total}` : total}</span>
+          <span class="faint num count" role="status">${filtered && !all
+            ? `${grouped(rows.length)} of ${total}`
+            : total}</span>
           <span class="grow"></span>
-          ${hasOverview() && html`<${ExportMenu} listing=${listing} rows=${rows} filtered=${Boolean(filtered)} />`}
+          ${hasOverview() &&
+            html`<${ExportMenu} listing=${listing} rows=${rows} filtered=${Boolean(filtered && !all)} />`}
           <${LinkButton} kind="primary" href=${href("/new")} reason=${may("register").reason}>New schema</${LinkButton}>
           </div>
           <div class="box">
@@ -160,7 +187,7 @@ function Listed({ listing, query }) {
             <${Chip} pressed=${deleted} count=${counts.deleted} onClick=${() =>
               setQuery({ deleted: !deleted })}>Deleted</${Chip}>
           </div>
-          ${found.loading && !found.among
+          ${(found.loading && !found.among) || waits
             ? html`<${Loading} rows=${8} />`
             : isMissingRoute(found.error)
             ? html`<${NotServed} />`
@@ -172,7 +199,8 @@ function Listed({ listing, query }) {
                 filters=${{ type, own, deleted }} />
             `
             : html`
-              <${SubjectTable} listing=${listing} rows=${rows} words=${words} sort=${sort} peek=${peek}
+              <${SubjectTable} listing=${listing} rows=${rows} count=${all?.total ??
+                rows.length} words=${words} sort=${sort} peek=${peek}
                 selected=${selected}
                 excerpts=${found.excerpts} onSort=${(/** @type {string} */ next) =>
                   setQuery({ sort: next === "name" ? null : next })} onPeek=${setPeek} />
@@ -184,7 +212,7 @@ function Listed({ listing, query }) {
             setPeek("")} />`
           : html`
             <aside class="peek idle" aria-label="The registry in brief">
-              <${Brief} listing=${listing} />
+              ${!all && html`<${Brief} listing=${listing} />`}
             </aside>
           `}
       </div>

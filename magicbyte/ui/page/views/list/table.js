@@ -22,18 +22,20 @@ const COLUMNS = [
 ];
 
 /**
- * @param {{listing: import("../../state/types.d.ts").Overview, rows: number[], words: string[], sort: string, peek: string,
- *   selected: Set<string>, excerpts: Map<string, {text: string, hash: string}>, onSort: (sort: string) => void,
- *   onPeek: (subject: string) => void}} props `excerpts`: what a search found and where, by subject
+ * @param {{listing: import("../../state/types.d.ts").Overview, rows: number[], count: number, words: string[], sort: string,
+ *   peek: string, selected: Set<string>, excerpts: Map<string, {text: string, hash: string}>,
+ *   onSort: (sort: string) => void, onPeek: (subject: string) => void}} props `count`: how many rows there will be;
+ *   `excerpts`: what a search found and where, by subject
  */
-export function SubjectTable({ listing, rows, words, sort, peek, selected, excerpts, onSort, onPeek }) {
+export function SubjectTable({ listing, rows, count, words, sort, peek, selected, excerpts, onSort, onPeek }) {
   const body = useRef(/** @type {HTMLElement | null} */ (null));
-  const [first, end] = useWindow(body, rows.length);
+  const [first, end] = useWindow(body, count);
   const at = rows.findIndex((row) => listing.subject[row] === peek);
   useKeepInSight(body, at);
   const shown = rows.slice(first, end);
+  const after = count - first - shown.length;
   return html`
-    <table class="subjects" aria-rowcount=${rows.length + 1}>
+    <table class="subjects" aria-rowcount=${count + 1}>
       <caption class="hidden-text">Subjects</caption>
       <thead>
         <tr aria-rowindex="1">
@@ -51,7 +53,7 @@ export function SubjectTable({ listing, rows, words, sort, peek, selected, excer
                 excerpt=${excerpts.get(listing.subject[row])} onPeek=${onPeek} />
             `
           )}
-          ${end < rows.length && html`<${Space} key="after" rows=${rows.length - end} />`}
+          ${after > 0 && html`<${Space} key="after" rows=${after} />`}
         </tbody>
     </table>
   `;

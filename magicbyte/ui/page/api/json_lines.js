@@ -1,0 +1,33 @@
+/** Answers with a JSON value in each line, read while they arrive. */
+
+/**
+ * The values of the lines. What comes after a line is read when the next value is asked for.
+ * @param {{body: ReadableStream<Uint8Array> | null}} response
+ * @returns {AsyncGenerator<any>}
+ */
+export async function* jsonLines({ body }) {
+  if (!body) return;
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  /** Parts of the line that has not ended: one long text would be copied with each part. @type {string[]} */
+  let parts = [];
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      const lines = decoder.decode(value, { stream: !done }).split("\n");
+      const rest = lines.pop() ?? "";
+      for (const line of lines) {
+        const text = parts.join("") + line;
+        parts = [];
+        if (text) yield JSON.parse(text);
+      }
+      parts.push(rest);
+      if (!done) continue;
+      const text = parts.join("");
+      if (text) yield JSON.parse(text);
+      return;
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
