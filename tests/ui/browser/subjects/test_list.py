@@ -313,6 +313,9 @@ def test_the_first_rows_do_not_wait_for_the_others(
         expect(page.get_by_role("button", name="Avro")).to_contain_text("20,000")
         expect(page.locator("table.subjects")).to_have_attribute("aria-rowcount", str(MANY + 1))
         assert page.evaluate("document.documentElement.scrollHeight") > MANY * 38
+        # The columns that are shown fill the table.
+        headings = page.locator("table.subjects th:visible").evaluate_all("cells => cells.map(c => c.offsetWidth)")
+        assert sum(headings) == page.locator("table.subjects").evaluate("table => table.offsetWidth")
         first, places = names(page)[:20], page.evaluate(_PLACES)
         assert first == sorted(first)
         # A search waits for the others, and a row can be opened.

@@ -59,11 +59,15 @@ export function SubjectTable({ listing, rows, count, words, sort, peek, selected
   `;
 }
 
-/** @param {{rows: number}} props */
+/**
+ * The height of rows that are not in the document. One cell: on a small screen some columns are not shown, and a cell over
+ * all of them would bring their places back.
+ * @param {{rows: number}} props
+ */
 const Space = ({ rows }) =>
   html`
     <tr aria-hidden="true" class="space">
-      <td colspan="5" style=${{ height: rows * ROW + "px" }}></td>
+      <td style=${{ height: rows * ROW + "px" }}></td>
     </tr>
   `;
 
