@@ -194,7 +194,7 @@ const FONT_OF_ROWS = '12px "JetBrains Mono Variable"';
 async function loadFirst() {
   const { row } = route.peek();
   if (!row) return;
-  const font = document.fonts.load(FONT_OF_ROWS);
+  const font = document.fonts.load(FONT_OF_ROWS).catch(() => {});
   const [module] = await Promise.all([row.view(), ...(row.styles ?? []).map(loadStyle)]);
   loaded.set(row.view, module.default);
   await Promise.all([font, module.ready?.()]);
