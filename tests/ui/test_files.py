@@ -236,7 +236,7 @@ def test_the_page_at_a_depth_is_made_once() -> None:
     files = Files()
     assert files.page("subjects/a") is files.page("subjects/b")
     page = files.page("a/b/c")
-    assert b'src="../../app.js"' in page.body
+    assert b'<link rel="modulepreload" href="../../app.js">' in page.body
     assert page.compressed is not None
     assert gzip.decompress(page.compressed) == page.body
 
