@@ -30,6 +30,9 @@ _DEFAULTS = {
     "spark.driver.bindAddress": "127.0.0.1",
 }
 
+#: With executors in the driver's process, a result larger than a megabyte would be sent over a socket to that process.
+_LOCAL_DEFAULTS = {"spark.task.maxDirectResultSize": "32m"}
+
 
 #: Table format -> its SQL extension.
 _EXTENSIONS = {
@@ -87,7 +90,8 @@ def session(
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     builder = SparkSession.builder.appName(name).master(master)
-    properties = {**_DEFAULTS, **modules(formats, drivers), **format_properties(formats), **(settings or {})}
+    defaults = {**_DEFAULTS, **(_LOCAL_DEFAULTS if master.partition("[")[0] == "local" else {})}
+    properties = {**defaults, **modules(formats, drivers), **format_properties(formats), **(settings or {})}
     for key in ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"):
         properties[key] = f"{_LIMITS} {properties.get(key, '')}".strip()
     _start_jvm(name, master, properties)

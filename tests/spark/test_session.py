@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pyspark
 import pytest
+from pyspark.sql import SparkSession
 from pyspark.sql import types as spark
 from pyspark.sql.pandas import types as pyspark_types
 
@@ -58,6 +59,10 @@ def test_a_table_format_brings_its_jars_and_its_extension(monkeypatch: pytest.Mo
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     }
     assert packages("4.0.0", ["delta"]).endswith(",io.delta:delta-spark_2.13:4.0.0")
+
+
+def test_a_local_task_hands_its_result_over_without_a_socket(spark: SparkSession) -> None:
+    assert spark.sparkContext.getConf().get("spark.task.maxDirectResultSize") == "32m"
 
 
 def test_a_table_format_without_a_module_for_this_spark_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
