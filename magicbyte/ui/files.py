@@ -38,6 +38,7 @@ _SHEETS = re.compile(r'(?:<link rel="stylesheet" href="[^"]+">\s*)+')
 _SHEET = re.compile(r'href="([^"]+)"')
 _SCRIPT = re.compile(r'<script src="([^"]+)"></script>')
 _END_OF_HEAD = "</head>"
+_END_OF_LOADS = "</template>"
 _TABLE = "state/route_table.js"
 #: The modules that are sent as one file with all that they import: the frame and the first view.
 _FIRST_MODULES = ("app.js", "views/list/list.js")
@@ -116,7 +117,8 @@ class Files:
         names = _SHEET.findall(sheets[0]) if sheets is not None else []
         style = inline_style({name: self._files[name].body.decode() for name in names}, root)
         script = "".join(self._files[name].body.decode() for name in _SCRIPT.findall(text))
-        text = _LINK.sub(rf'\1="{root}', text.replace(_END_OF_HEAD, "".join((self._config, *links)) + _END_OF_HEAD))
+        text = text.replace(_END_OF_HEAD, self._config + _END_OF_HEAD)
+        text = _LINK.sub(rf'\1="{root}', text.replace(_END_OF_LOADS, "".join(links) + _END_OF_LOADS))
         text = _SHEETS.sub(lambda _: f"<style>{style}</style>", text)
         text = _SCRIPT.sub(lambda _: f"<script>{script}</script>", text)
         return _file(".html", text.encode(), policy(scripts=(script,), styles=(style,)))

@@ -1,4 +1,4 @@
-"""The modules, style sheets and data that a URL of the page needs, so that a browser loads all of them at once."""
+"""Modules, style sheets and data that a URL of the page needs: browsers load them together after the first frame."""
 
 from __future__ import annotations
 
@@ -74,9 +74,9 @@ class Preloads:
         modules = self._closure([_ROOT_MODULE, *([row.module] if row is not None else [])])
         styles = row.styles if row is not None else ()
         return (
+            *([self._listing] if row is not None and row.module == _LISTING_VIEW else []),
             *(f'<link rel="preload" href="{style}" as="style">' for style in styles),
             *(f'<link rel="modulepreload" href="{module}">' for module in modules),
-            *([self._listing] if row is not None and row.module == _LISTING_VIEW else []),
         )
 
     def _row(self, path: str) -> _Row | None:

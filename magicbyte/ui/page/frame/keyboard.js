@@ -1,6 +1,6 @@
 /** Keys: each page names its own, `?` shows them; none fires in inputs, and all single keys can be turned off. */
 import { stored } from "../state/stored.js";
-import { signal, useEffect, useRef } from "../vendor/ui.js";
+import { signal, useLayoutEffect, useRef } from "../vendor/ui.js";
 
 /** Whether single keys work (WCAG 2.1.4). */
 export const singleKeys = stored("single-keys", true);
@@ -28,7 +28,8 @@ export function useKeys(keys, { scope = "This page" } = {}) {
   const newest = useRef(keys);
   newest.current = keys;
   const names = Object.keys(keys).join(" ");
-  useEffect(() => {
+  // Before the paint: who sees a row can press a key.
+  useLayoutEffect(() => {
     const run = (/** @type {string} */ key) => (/** @type {KeyboardEvent} */ event) => {
       const entry = newest.current[key];
       (Array.isArray(entry) ? entry[1] : entry)?.(event);

@@ -4,7 +4,7 @@ import { Loaded } from "../../parts/states.js";
 import { SubjectHead } from "../subject/subject_head.js";
 import { useRequest } from "../../parts/use_request.js";
 import { useSubject } from "../subject/use_subject.js";
-import { html } from "../../vendor/ui.js";
+import { html, useEffect, useRef } from "../../vendor/ui.js";
 import { useSubjectKeys } from "../subject/subject_keys.js";
 import { DeleteCard } from "./delete_card.js";
 import { SettingCards } from "./setting_cards.js";
@@ -12,7 +12,14 @@ import { SettingCards } from "./setting_cards.js";
 /** @param {import("../../state/types.d.ts").ViewProps} props */
 export default function SettingsPage({ params: { subject } }) {
   const facts = useSubject(subject);
-  const request = useRequest((signal) => load(subject, signal), [subject, facts?.versions, facts?.version]);
+  const request = useRequest((signal) => load(subject, signal), [subject]);
+  // A reload keeps what the reader has chosen; the facts may come after the cards.
+  const newest = facts && `${subject} ${facts.versions} ${facts.version}`;
+  const seen = useRef(newest);
+  useEffect(() => {
+    if (seen.current !== undefined && newest !== seen.current) request.reload();
+    seen.current = newest;
+  }, [newest]);
   useSubjectKeys(subject, undefined, request.data?.live ?? []);
   return html`
     <${SubjectHead} subject=${subject} tab="settings" />
