@@ -52,8 +52,9 @@ from spark_avro.sinks import parquet
 #: A way is run for a number of its own, and returns seconds.
 Way = Callable[[int], float]
 
-#: The turns that do not count: until then, each turn takes the JVM less processor time than the one before.
-WARM_UP = 6
+#: The turns that do not count: until then, each turn takes the JVM less processor time than the one before. A turn of
+#: the Kafka sink is a single batch, that of Parquet a whole run of several.
+WARM_UP = {"parquet": 6, "kafka": 40, "postgresql": 6}
 
 SCHEMA = json.dumps(
     {
@@ -77,11 +78,11 @@ def compare(name: str, rows: int, repeats: int, bare: tuple[str, Way], ours: tup
     taken: dict[str, list[float]] = {bare[0]: [], ours[0]: []}
     busy: dict[str, list[float]] = {bare[0]: [], ours[0]: []}
     number = 0
-    for turn in range(WARM_UP + repeats):
+    for turn in range(WARM_UP[name] + repeats):
         for label, way in (bare, ours) if turn % 2 else (ours, bare):
             before = time.process_time() + processor_time.of_children()
             seconds = way(number := number + 1)
-            if turn >= WARM_UP:
+            if turn >= WARM_UP[name]:
                 taken[label].append(seconds)
                 busy[label].append(time.process_time() + processor_time.of_children() - before)
     for label, values in taken.items():
