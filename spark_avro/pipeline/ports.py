@@ -101,12 +101,14 @@ class BatchIdentity:
         query_id: Spark's id of the streaming query, which is in the checkpoint.
         number: Spark's number of the batch in the query.
         ranges: The source offsets of the batch; empty for sources without offsets.
+        topic_ids: The broker's ids of the topics in `ranges`; empty if the broker has none (Kafka before 2.8).
     """
 
     pipeline: str
     query_id: str
     number: int
     ranges: tuple[SourceRange, ...] = ()
+    topic_ids: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __str__(self) -> str:
         return f"{self.query_id}-{self.number}"

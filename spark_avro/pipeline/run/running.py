@@ -22,6 +22,7 @@ from spark_avro.pipeline.run.prepared import Opened, Prepared, open_pipeline, pr
 from spark_avro.pipeline.run.run_log import RunLog
 from spark_avro.pipeline.run.state import BatchState
 from spark_avro.pipeline.sources.checkpoint import Checkpoint
+from spark_avro.pipeline.sources.source import Source
 
 log = logging.getLogger(__name__)
 
@@ -109,10 +110,12 @@ class Running:
             if stream is None:
                 self._run_once(opened, runner, checkpoint)
             else:
-                self._run_stream(stream, runner, checkpoint, lease)
+                self._run_stream(stream, opened.source, runner, checkpoint, lease)
             return RunResult(**{**_fields(self._result), "findings": tuple(runner.findings)})
 
-    def _run_stream(self, stream: DataFrame, runner: BatchRunner, checkpoint: Checkpoint, lease: Lease) -> None:
+    def _run_stream(
+        self, stream: DataFrame, source: Source, runner: BatchRunner, checkpoint: Checkpoint, lease: Lease
+    ) -> None:
         def one_batch(records: DataFrame, number: int) -> None:
             with self._batch_runs:
                 if self._stopping.is_set():
@@ -120,7 +123,7 @@ class Running:
                 try:
                     lease.check()
                     query_id = checkpoint.query_id() or ""
-                    batch = BatchIdentity(self.pipeline.name, query_id, number, checkpoint.ranges(number))
+                    batch = self._identity(query_id, number, checkpoint.ranges(number), source)
                     state = BatchState(records.sparkSession, checkpoint.folder, number)
                     self._add(runner.run(records, batch, state))
                     self._done = number
@@ -161,9 +164,13 @@ class Running:
         """
         with closing(open_pipeline(self.pipeline, self.spark, adopt=self.adopt)) as opened:
             runner = BatchRunner(_prepare(opened))
-            batch = BatchIdentity(self.pipeline.name, query_id, 0, tuple(ranges))
+            batch = self._identity(query_id, 0, ranges, opened.source)
             self._add(runner.run(opened.source.batch(ranges), batch))
             return RunResult(**{**_fields(self._result), "findings": tuple(runner.findings)})
+
+    def _identity(self, query_id: str, number: int, ranges: Sequence[SourceRange], source: Source) -> BatchIdentity:
+        topic_ids = source.topic_ids({part.topic for part in ranges})
+        return BatchIdentity(self.pipeline.name, query_id, number, tuple(ranges), topic_ids)
 
     def _add(self, counts: BatchCounts) -> None:
         self._result = self._result.plus(counts)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka.admin import AdminClient
 from pyspark.sql import Column, DataFrame, SparkSession
 
 from magicbyte.kit.kafka.client_settings import CONSUMER_DEFAULTS, client_config
@@ -18,6 +19,7 @@ from spark_avro.pipeline.ports import SourceRange
 from spark_avro.pipeline.sources.checkpoint import Offsets
 from spark_avro.pipeline.sources.plans import plans_for, value_plans
 from spark_avro.pipeline.sources.position import record_position
+from spark_avro.pipeline.sources.topic_ids import TopicIdsByName, read_topic_ids
 from spark_avro.streams.followers import Plans
 
 #: The columns of Spark's Kafka source that are used.
@@ -41,6 +43,7 @@ class KafkaRecords:
         if spec.key is not None:
             self.plans = {**self.plans, "key": plans_for(spec.key, pipeline, spec.first_topic, is_key=True)}
         self._client: Consumer | None = None
+        self._admin: AdminClient | None = None
         self._position: Column | None = None
 
     def stream(self) -> DataFrame:
@@ -112,8 +115,20 @@ class KafkaRecords:
                 partitions += [(name, number) for number in sorted(topic.partitions)]
         return partitions
 
+    def topic_ids(self, topics: Collection[str]) -> TopicIdsByName:
+        """The broker's ids of topics; empty if it has none.
+
+        Raises:
+            KafkaException: the broker does not answer, or refuses the request.
+        """
+        if self._admin is None:
+            config = client_config(self._pipeline.kafka, role="admin")
+            self._admin = AdminClient({**config, "log_level": 2})
+        return read_topic_ids(self._admin, topics)
+
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connections."""
+        self._admin = None
         if self._client is not None:
             self._client.close()
             self._client = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
@@ -12,6 +12,7 @@ from spark_avro.pipeline.file.source import DeltaTable, FilesSource, JdbcSource,
 from spark_avro.pipeline.ports import SourceRange
 from spark_avro.pipeline.sources.checkpoint import Offsets
 from spark_avro.pipeline.sources.position import position
+from spark_avro.pipeline.sources.topic_ids import TopicIdsByName
 from spark_avro.streams.followers import Plans
 
 
@@ -40,6 +41,10 @@ class Rows:
     def lost(self, _ranges: Sequence[SourceRange]) -> int:
         """No losses: the source has no offsets."""
         return 0
+
+    def topic_ids(self, _topics: Collection[str]) -> TopicIdsByName:
+        """No ids: the source has no topics."""
+        return {}
 
     def close(self) -> None:
         """There is nothing to close."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from pyspark.sql import DataFrame
 
 from spark_avro.pipeline.ports import SourceRange
 from spark_avro.pipeline.sources.checkpoint import Offsets
+from spark_avro.pipeline.sources.topic_ids import TopicIdsByName
 from spark_avro.streams.followers import Plans
 
 
@@ -41,6 +42,9 @@ class Source(Protocol):
 
     def lost(self, ranges: Sequence[SourceRange]) -> int:
         """How many records of some offsets were deleted before they were read."""
+
+    def topic_ids(self, topics: Collection[str]) -> TopicIdsByName:
+        """The broker's ids of topics; empty if the source or the broker has none."""
 
     def close(self) -> None:
         """Close connections."""

@@ -43,6 +43,7 @@ class ListSink:
 
     def __init__(self) -> None:
         self.batches: dict[str, list[dict[str, Any]]] = {}
+        self.identities: list[BatchIdentity] = []
         self.lose = 0
         self.refuses = "false"
         self.context: SinkContext | None = None
@@ -52,6 +53,7 @@ class ListSink:
         return ()
 
     def write(self, rows: DataFrame, batch: BatchIdentity) -> SinkResult:
+        self.identities.append(batch)
         if str(batch) in self.batches:
             return SinkResult(len(self.batches[str(batch)]), repeated=True)
         refused = rows.where(self.refuses).withColumn(REASON, F.lit("the target does not like it"))
