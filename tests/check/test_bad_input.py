@@ -119,12 +119,69 @@ def test_a_lock_file_s_fault_is_told_the_same_by_every_interpreter(project: Any)
     )
 
 
-def test_without_git_nothing_is_compared_and_that_is_said(project: Any):
+def test_a_check_without_a_baseline_is_a_failure(project: Any):
     project.write("a.avsc", '"int"')
-    code, out, _ = project.run("check")
-    assert code == 0
-    assert "nothing to compare with" in out
+    code, out, err = project.run("check")
+    assert (code, out) == (1, "")
+    assert err == (
+        f"magicbyte: there is nothing to compare with: {project.folder} has none of the git refs origin/HEAD,"
+        " origin/main, main, origin/master, master; fetch the main branch with its history (`fetch-depth: 0` of"
+        " actions/checkout), name another baseline with --against, or only read the schemas with --against none\n"
+    )
     assert project.run("check", "--against", "git:main")[0] == 1
+    code, out, _ = project.run("check", "--against", "none")
+    assert (code, "note: nothing was compared: schemas were only read\n" in out) == (0, True)
+
+
+def shallow_clone(project: Any, monkeypatch: pytest.MonkeyPatch, *options: str) -> None:
+    """Go on in a clone of the project with a part of its history."""
+    clone = project.folder.parent / "clone"
+    project.git("clone", "-q", *options, f"file://{project.folder}", str(clone))
+    project.folder = clone
+    monkeypatch.chdir(clone)
+
+
+def test_a_shallow_clone_of_a_branch_does_not_pass(project: Any, monkeypatch: pytest.MonkeyPatch):
+    project.write("a.avsc", '"int"')
+    project.commit()
+    project.git("checkout", "-q", "-b", "work")
+    project.write("a.avsc", '"string"')
+    project.commit()
+    assert project.run("check")[0] == 100
+    project.git("checkout", "-q", "main")
+    shallow_clone(project, monkeypatch, "--depth", "1", "--branch", "work")
+    code, out, err = project.run("check")
+    assert (code, out) == (1, "")
+    assert "`fetch-depth: 0`" in err
+
+
+def test_a_clean_main_branch_has_no_changes_and_that_is_said(project: Any, monkeypatch: pytest.MonkeyPatch):
+    project.write("a.avsc", '"int"')
+    project.commit()
+    shallow_clone(project, monkeypatch, "--depth", "1")
+    note = "note: HEAD is at origin/HEAD and no file differs from it: there are no changes to compare\n"
+    code, out, _ = project.run("check")
+    assert (code, note in out) == (0, True)
+    project.write("a.avsc", '"string"')
+    code, out, _ = project.run("check")
+    assert (code, note in out) == (100, False)
+
+
+def test_all_versions_need_all_of_the_history(project: Any, monkeypatch: pytest.MonkeyPatch):
+    for text in ('"int"', '"long"', '"double"'):
+        project.write("a.avsc", text)
+        project.commit()
+    shallow_clone(project, monkeypatch, "--depth", "2")
+    project.write("a.avsc", '["double", "long"]')
+    assert project.places() == (0, [])
+    code, out, err = project.run("check", "--compatibility", "BACKWARD_TRANSITIVE")
+    assert (code, out) == (1, "")
+    assert err == (
+        "magicbyte: a.avsc:1:1: its level compares with all versions, but the git history is shallow: fetch all of it"
+        " (`fetch-depth: 0` of actions/checkout, or `git fetch --unshallow`)\n"
+    )
+    project.git("fetch", "-q", "--unshallow")
+    assert project.places("--compatibility", "BACKWARD_TRANSITIVE") == (0, [])
 
 
 def test_unrelated_histories_are_a_failure(project: Any):

@@ -128,6 +128,7 @@ def test_the_actions_script_runs_the_check_of_the_base_branch(project: Any, tmp_
 
 def test_the_hooks_are_commands_that_run(project: Any):
     project.write("a.avsc", '{"type": "record", "name": "a.B", "doc": "x", "fields": []}')
+    project.commit()
     for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text()):
         name, *arguments = hook["entry"].split()
         assert name == "magicbyte"

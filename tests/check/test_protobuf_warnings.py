@@ -52,7 +52,7 @@ def test_they_are_told_with_a_remedy(project: Any):
         'a.proto:3:3: warning: MISSING_IMPORT (a): "google.protobuf.Timestamp" is declared in '
         '"google/protobuf/timestamp.proto", which is not imported.\n'
         '    fix:     Add `import "google/protobuf/timestamp.proto";`.\n'
-        "note: nothing to compare with: schemas were only read; name a baseline with --against\n"
+        "note: nothing was compared: schemas were only read\n"
         "1 schema checked, 0 findings, 1 warning\n"
     )
 

@@ -183,10 +183,17 @@ def _kind(against: str | None, folder: Path) -> tuple[str, str]:
 
 
 def _usual(_: str, config: Config, folder: Path) -> Baseline:
-    from magicbyte.cli.check.baselines.git import usual_ref  # noqa: PLC0415 - starts processes
+    from magicbyte.cli.check.baselines.git import USUAL, usual_ref  # noqa: PLC0415 - starts processes
 
     ref = usual_ref(config)
-    return Nothing() if ref is None else _git(ref, config, folder)
+    if ref is None:
+        # A check that compares nothing passes, so a pipeline with an incomplete clone would let every break through.
+        raise Failure(
+            f"there is nothing to compare with: {config.root} has none of the git refs {', '.join(USUAL)}; fetch the"
+            " main branch with its history (`fetch-depth: 0` of actions/checkout), name another baseline with"
+            " --against, or only read the schemas with --against none"
+        )
+    return _git(ref, config, folder)
 
 
 def _git(ref: str, config: Config, _: Path) -> Baseline:

@@ -113,4 +113,4 @@ class Nothing:
 
     def notes(self) -> Sequence[str]:
         """Notes that nothing was compared."""
-        return ("nothing to compare with: schemas were only read; name a baseline with --against",)
+        return ("nothing was compared: schemas were only read",)

@@ -24,7 +24,8 @@ class GitBaseline(Nothing):
     """The files at the merge base of HEAD and a ref.
 
     Raises:
-        Failure: there is no repository, no such ref, or no common commit.
+        Failure: there is no repository, no such ref, or no common commit. `earlier` raises it if all versions are
+            needed and the history is shallow.
     """
 
     def __init__(self, ref: str, config: Config) -> None:
@@ -46,7 +47,6 @@ class GitBaseline(Nothing):
         self._base = base
         self._ref = ref
         self.name = f"{ref} ({base[:7]})"
-        self._transitive = False
         self._trees: dict[str, Tree] = {}
 
     def earlier(self, file: SchemaFile, *, every: bool) -> Sequence[Earlier]:
@@ -58,13 +58,17 @@ class GitBaseline(Nothing):
         newest = earlier_of(earlier, tree, self.name)
         if not every:
             return (newest,)
-        self._transitive = True
+        if self._repository.is_shallow:
+            raise Failure(
+                f"{file.path}:1:1: its level compares with all versions, but the git history is shallow: fetch all of"
+                " it (`fetch-depth: 0` of actions/checkout, or `git fetch --unshallow`)"
+            )
         return (*reversed(list(self._history(earlier, newest))), newest)
 
     def notes(self) -> Sequence[str]:
-        """Notes that the history is incomplete, if all of it was needed."""
-        if self._transitive and self._repository.is_shallow:
-            return ("the git history is shallow: transitive levels were checked as far back as it goes",)
+        """A note that there are no changes, if HEAD is at the ref and no file differs from it."""
+        if self._repository.is_unchanged_since(self._base):
+            return (f"HEAD is at {self._ref} and no file differs from it: there are no changes to compare",)
         return ()
 
     def _history(self, file: SchemaFile, newest: Earlier) -> list[Earlier]:

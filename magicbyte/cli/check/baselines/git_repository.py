@@ -7,6 +7,7 @@ import re
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from magicbyte.kit.failure import Failure
@@ -56,7 +57,11 @@ class Repository:
         output = self._try("merge-base", "HEAD", commit)
         return None if output is None else output.decode().split()[0]
 
-    @property
+    def is_unchanged_since(self, commit: str) -> bool:
+        """Whether HEAD is at a commit and no tracked file differs from it."""
+        return self.commit("HEAD") == commit and self._try("diff", "--quiet", commit) is not None
+
+    @cached_property
     def is_shallow(self) -> bool:
         """Whether a part of the history was not fetched."""
         return (self._try("rev-parse", "--is-shallow-repository") or b"").strip() == b"true"
