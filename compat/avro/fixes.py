@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from compat.avro.nodes import Enum, Field, Fixed, Node, Primitive, Record, Union
 from compat.avro.rules.cautions import BYTES_TO_STRING, NAMESPACE_CHANGED, PRECISION_LOST
+from compat.avro.rules.logical import LOGICAL_TYPE_CHANGED
 from compat.avro.rules.table import (
     FIXED_SIZE_MISMATCH,
     MISSING_ENUM_SYMBOLS,
@@ -236,6 +237,7 @@ _OF_READER: Mapping[str, _Finder] = {
     MISSING_UNION_BRANCH.name: _add_branch,
     BYTES_TO_STRING.name: _widen,
     PRECISION_LOST.name: _widen,
+    LOGICAL_TYPE_CHANGED.name: _keep_type,
     NAMESPACE_CHANGED.name: _add_type_alias,
 }
 _OF_WRITER: Mapping[str, _Finder] = {
@@ -247,5 +249,6 @@ _OF_WRITER: Mapping[str, _Finder] = {
     MISSING_UNION_BRANCH.name: _leave_branch_out,
     BYTES_TO_STRING.name: _keep_type,
     PRECISION_LOST.name: _keep_type,
+    LOGICAL_TYPE_CHANGED.name: _keep_type,
     NAMESPACE_CHANGED.name: _rename_back,
 }

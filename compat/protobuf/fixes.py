@@ -6,20 +6,19 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from compat.difference import Difference
-from compat.protobuf.reserving import numbered
+from compat.protobuf.reserving import Numbered, numbered
 from compat.protobuf.rules import table as rules
 from compat.protobuf.rules.cautions import (
     BYTES_TO_STRING,
     FIELD_MADE_REQUIRED,
-    NAME_NOT_RESERVED,
     NUMBER_NARROWED,
-    NUMBER_NOT_RESERVED,
     NUMBER_TO_CLOSED_ENUM,
     REPEATED_NUMBER_TO_SINGLE,
     REPEATED_VALUE_TO_SINGLE,
 )
 from compat.protobuf.rules.judges import ProtobufDifference
 from compat.protobuf.rules.pairs import DeclaredPair, FieldPair, OneofPair
+from compat.protobuf.rules.numbers import ENUM_NUMBER_REUSED, NAME_NOT_RESERVED, NUMBER_NOT_RESERVED, NUMBER_REUSED
 from compat.protobuf.schema import ProtobufSchema
 from compat.protobuf.text.nodes import MAX_FIELD_NUMBER, Message, bounds
 from compat.protobuf.text.statements import Statements
@@ -28,6 +27,7 @@ from compat.schema import ParsedSchema, Pointer
 
 #: Field numbers that the runtime reserves for itself.
 _RUNTIME_NUMBERS = range(19000, 20000)
+_MAX_ENUM_NUMBER = 2**31 - 1
 
 
 class _Case(NamedTuple):
@@ -92,30 +92,70 @@ def _optional(case: _Case) -> Iterator[Fix]:
 
 
 def _keep_type(case: _Case) -> Iterator[Fix]:
-    yield Fix("Keep the type", (case.new.replace_type(case.new_at, case.old.type_text(case.old_at)),))
+    """Restore the type of a field that kept its name; another field must get another number."""
+    if _given_up_name(case) is None:
+        yield Fix("Keep the type", (case.new.replace_type(case.new_at, case.old.type_text(case.old_at)),))
     yield from _new_number(case)
 
 
+def _keep_name(case: _Case) -> Iterator[Fix]:
+    """Give another field or enum value another number, or restore the name of the same one."""
+    yield from _new_number(case)
+    name = _given_up_name(case)
+    if name is not None:
+        yield Fix(f"Keep the name {name}", (case.new.replace_name(case.new_at, name),))
+
+
+def _given_up_name(case: _Case) -> str | None:
+    """The old name of a number that has another name now; None if it kept its name."""
+    before = dict(numbered(case.old.schema.tree)).get(case.old_at[:-1])
+    now = dict(numbered(case.new.schema.tree)).get(case.new_at[:-1])
+    if before is None or now is None:
+        return None
+    name = before.names.get(case.old_at[-1])  # type: ignore[arg-type]  # the last step is a number
+    return None if name == now.names.get(case.new_at[-1]) else name  # type: ignore[arg-type]
+
+
 def _new_number(case: _Case) -> Iterator[Fix]:
-    """Give the field another number for its new meaning, and reserve the old number."""
-    outer = case.new_at[:-1]
-    given_up = case.new_at[-1]
-    message = case.new.message(outer)
-    if message is None or not isinstance(given_up, int):
+    """Give the field or enum value another number for its new meaning, and reserve the old number and name."""
+    outer, given_up = case.new_at[:-1], case.new_at[-1]
+    holder = dict(numbered(case.new.schema.tree)).get(outer)
+    if holder is None or not isinstance(given_up, int):
         return
-    number = _free_number(message, given_up)
+    number = _free_number(holder, case.new.message(outer))
     if number is None:
         return
-    edits = (case.new.replace_number(case.new_at, number), case.new.prepend_to(outer, f"reserved {given_up};"))
-    yield Fix(f"Give the field the number {number}, and reserve {given_up}", edits)
+    name = _given_up_name(case)
+    reserved = f"reserved {given_up};"
+    kind = "value" if holder.is_enum else "field"
+    title = f"Give the {kind} the number {number}, and reserve {given_up}"
+    if name is not None and name not in holder.names.values() and name not in holder.reserved_names:
+        reserved += f"\n{{indent}}{_reserving_name(case, name)}"
+        title += f" and the name {name}"
+    moved = case.new.replace_number(case.new_at, number)
+    yield Fix(title, (moved, case.new.prepend_to(outer, reserved)))
+    if name is not None:
+        block = _block_of(case.old, case.old_at)
+        if block in case.new.schema.places:
+            restored = case.new.append_to(block, case.old.text(case.old_at))
+            yield Fix(f"Keep the {kind} {name}, and give the other one the number {number}", (moved, restored))
 
 
-def _free_number(message: Message, given_up: int) -> int | None:
-    numbers = [field.number for field in message.fields] + [group.number for group in message.groups]
-    numbers += [member.number for oneof in message.oneofs for member in oneof.members]
-    numbers += [bounds(value)[1] for part in message.reserved for value in part.values if not isinstance(value, str)]
-    numbers += [bounds(value)[1] for part in message.extensions for value in part.ranges]
-    free = max([given_up, *numbers]) + 1
+def _block_of(statements: Statements, pointer: Pointer) -> Pointer:
+    """The block around a field or enum value: its message or enum, or its oneof."""
+    message = statements.message(pointer[:-1])
+    oneofs = message.oneofs if message is not None else ()
+    name = next((oneof.name for oneof in oneofs for member in oneof.members if member.number == pointer[-1]), None)
+    return pointer[:-1] if name is None else (*pointer[:-1], name)
+
+
+def _free_number(holder: Numbered, message: Message | None) -> int | None:
+    """The first number after all that are used; None if there is none. Enums have numbers as large as int32."""
+    numbers = [*holder.names, *(end for _, end in holder.ranges)]
+    numbers += [bounds(value)[1] for part in message.extensions for value in part.ranges] if message else []
+    free = max(numbers) + 1
+    if holder.is_enum:
+        return free if free <= _MAX_ENUM_NUMBER else None
     free = _RUNTIME_NUMBERS.stop if free in _RUNTIME_NUMBERS else free
     return free if free <= MAX_FIELD_NUMBER else None
 
@@ -165,6 +205,10 @@ def _reserved_name(case: _Case) -> str | None:
     after = dict(numbered(case.new.schema.tree)).get(case.new_at)
     if after is None or name in after.names.values() or name in after.reserved_names:
         return None
+    return _reserving_name(case, name)
+
+
+def _reserving_name(case: _Case, name: str) -> str:
     return f"reserved {name};" if case.new.schema.tree.syntax == "editions" else f'reserved "{name}";'
 
 
@@ -182,6 +226,8 @@ _OF_BOTH: Mapping[str, _Finder] = {
     NUMBER_TO_CLOSED_ENUM.name: _keep_type,
     BYTES_TO_STRING.name: _keep_type,
     FIELD_MADE_REQUIRED.name: _keep_label,
+    NUMBER_REUSED.name: _keep_name,
+    ENUM_NUMBER_REUSED.name: _keep_name,
     NUMBER_NOT_RESERVED.name: _reserve_number,
     NAME_NOT_RESERVED.name: _reserve_name,
 }

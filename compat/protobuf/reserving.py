@@ -13,7 +13,10 @@ class Numbered(NamedTuple):
     """The fields of a message or the values of an enum, with the reserved numbers and names."""
 
     is_enum: bool
+    #: By number; of an enum's aliases, the last one.
     names: Mapping[int, str]
+    #: All numbers and names, aliases included.
+    all_names: frozenset[tuple[int, str]]
     ranges: tuple[tuple[int, int], ...]
     reserved_names: frozenset[str]
 
@@ -36,17 +39,18 @@ def numbered(tree: File) -> Iterator[tuple[Pointer, Numbered]]:
 
 
 def _of_message(message: Message) -> Numbered:
-    names = {field.number: field.name for field in message.fields}
-    names |= {group.number: group.name for group in message.groups}
-    names |= {member.number: member.name for oneof in message.oneofs for member in oneof.members}
+    names = [(field.number, field.name) for field in message.fields]
+    names += [(group.number, group.name) for group in message.groups]
+    names += [(member.number, member.name) for oneof in message.oneofs for member in oneof.members]
     return _numbered(message, names, is_enum=False)
 
 
 def _of_enum(enum: Enum) -> Numbered:
-    return _numbered(enum, {constant.number: constant.name for constant in enum.constants}, is_enum=True)
+    return _numbered(enum, [(constant.number, constant.name) for constant in enum.constants], is_enum=True)
 
 
-def _numbered(node: Message | Enum, names: Mapping[int, str], *, is_enum: bool) -> Numbered:
+def _numbered(node: Message | Enum, names: list[tuple[int, str]], *, is_enum: bool) -> Numbered:
     values = [value for reserved in node.reserved for value in reserved.values]
     ranges = tuple(bounds(value) for value in values if not isinstance(value, str))
-    return Numbered(is_enum, names, ranges, frozenset(value for value in values if isinstance(value, str)))
+    reserved_names = frozenset(value for value in values if isinstance(value, str))
+    return Numbered(is_enum, dict(names), frozenset(names), ranges, reserved_names)

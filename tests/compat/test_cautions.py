@@ -68,10 +68,23 @@ def test_the_documentation_lists_every_caution(schema_type: str):
 
 @pytest.mark.parametrize("schema_type", GOLDEN)
 def test_a_caution_about_data_carries_a_datum(schema_type: str):
-    without = {"NUMBER_NOT_RESERVED", "NAME_NOT_RESERVED", "NAMESPACE_CHANGED"}
+    without = {"NUMBER_NOT_RESERVED", "NAME_NOT_RESERVED", "NAMESPACE_CHANGED", "ENUM_NUMBER_REUSED"}
     for case in read(schema_type).values():
         for caution in case["told"]:
             assert (caution.get("example") is None) == (caution["rule"] in without)
+
+
+def test_a_logical_type_that_fastavro_does_not_know_is_told_without_a_datum():
+    field = '{"type": "record", "name": "R", "fields": [{"name": "f", "type": {"type": "long", "logicalType": "%s"}}]}'
+    case = {"old": field % "timestamp-micros", "new": field % "timestamp-nanos"}
+    (caution,) = verdict_of(AVRO, case).explained()
+    assert (caution.rule, caution.change, caution.example) == (
+        "LOGICAL_TYPE_CHANGED",
+        "The new schema has timestamp-nanos where the old schema has timestamp-micros.",
+        None,
+    )
+    (caution,) = verdict_of(AVRO, case, "FORWARD").explained()
+    assert caution.change == "The old schema has timestamp-micros where the new schema has timestamp-nanos."
 
 
 def test_jsonschema_refuses_the_documents():

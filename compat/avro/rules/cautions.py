@@ -12,6 +12,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from compat.avro.nodes import Enum, Fixed, Primitive, Record, Union
+from compat.avro.rules.logical import LOGICAL_TYPE_CHANGED, relabelled
 from compat.avro.rules.pairing import Pair, pairs
 from compat.avro.schema import AvroSchema
 from compat.avro.witness.data import Route, Sizes, Step, choices
@@ -53,7 +54,8 @@ DATA_REFUSED = Rule(
 )
 
 CAUTIONS: Mapping[str, Rule] = {
-    rule.name: rule for rule in (BYTES_TO_STRING, PRECISION_LOST, NAMESPACE_CHANGED, DATA_REFUSED)
+    rule.name: rule
+    for rule in (BYTES_TO_STRING, PRECISION_LOST, LOGICAL_TYPE_CHANGED, NAMESPACE_CHANGED, DATA_REFUSED)
 }
 
 #: How many data are tried at most if no rule points to a place.
@@ -90,7 +92,11 @@ def cautions(judged: Judged, budget: Budget) -> list[Difference]:
     trial = Trial(reader, writer, budget)
     by_place: dict[tuple[object, ...], Difference] = {}
     for pair in pairs(reader.root, writer.root, budget):
-        for difference in (*_promoted(pair, reader, writer, trial, sizes), *_moved(pair, reader, writer)):
+        for difference in (
+            *_promoted(pair, reader, writer, trial, sizes),
+            *relabelled(pair, reader, writer, trial, sizes),
+            *_moved(pair, reader, writer),
+        ):
             place = (difference.rule.name, difference.reader_at, difference.writer_at)
             by_place.setdefault(place, difference)
     # If a break is already reported, a refused datum would show nothing new.

@@ -15,7 +15,7 @@ from compat.budget import Budget, TooMuchWork
 from compat.json import json_text
 
 #: The path from a type to a value in its data: a record's field, a union's branch, an enum's symbol, the only
-#: element of an array or of a map, or a value of a primitive type.
+#: element of an array or of a map, or a value of a primitive or fixed type.
 Step = str | int | bytes | float | None
 Route = tuple[Step, ...]
 
@@ -127,8 +127,8 @@ class _Maker:
     def primitive(self, node: Primitive, route: Route, _depth: int) -> Any:
         return route[0] if route else _ZEROS[node.type]
 
-    def fixed(self, node: Fixed, _route: Route, _depth: int) -> bytes:
-        return bytes(node.size)
+    def fixed(self, node: Fixed, route: Route, _depth: int) -> Step:
+        return route[0] if route else bytes(node.size)
 
     def enum(self, node: Enum, route: Route, _depth: int) -> Step:
         return route[0] if route else node.symbols[0]

@@ -64,6 +64,15 @@ class Trial:
         told = REFUSED if read is _REFUSED else f"The reader reads {_shown(read)}."
         return Witness(told, to_json(self._root, written.datum), written.data)
 
+    def written(self, route: Route, sizes: Sizes, effect: str) -> Witness | None:
+        """The smallest datum along a route, with what readers make of it; None if fastavro does not write it.
+
+        Raises:
+            TooMuchWork: The datum is too large, or the budget is used up.
+        """
+        written = self._write(route, sizes)
+        return None if written is None else Witness(effect, to_json(self._root, written.datum), written.data)
+
     def _write(self, route: Route, sizes: Sizes) -> _Written | None:
         from fastavro import schemaless_reader, schemaless_writer  # noqa: PLC0415 - only for those who ask for data
 

@@ -6,15 +6,14 @@ Fields are paired by number in messages of the same name. A caution about values
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from google.protobuf.descriptor import FieldDescriptor
 
 from compat.budget import Budget
-from compat.difference import STRICT_AND_LENIENT, Difference, Judged, Rule
+from compat.difference import Difference, Judged, Rule
 from compat.protobuf.descriptor.undescribe import is_repeated
-from compat.protobuf.reserving import Numbered, numbered
+from compat.protobuf.rules.numbers import NUMBER_RULES, caution, of_numbers, path_of, reused, type_of
 from compat.protobuf.rules.wider_types import holds_all
 from compat.protobuf.schema import ProtobufSchema
 from compat.protobuf.witness.data import Field, is_map, is_required
@@ -22,83 +21,66 @@ from compat.protobuf.witness.trial import Trial, one_field
 from compat.schema import InvalidSchema, Pointer
 
 
-def _caution(name: str, change: str, harm: str, remedy: str, writer_remedy: str = "") -> Rule:
-    return Rule(name, STRICT_AND_LENIENT, change=change, harm=harm, remedy=remedy, writer_remedy=writer_remedy)
-
-
 _CHANGE = "The field {name} is `{reader_type}` in the {reader} schema and `{writer_type}` in the {writer} schema."
 _OTHER_NUMBER = "Keep `{writer_type}`, or add a field with another number."
 _WRITER_OTHER_NUMBER = "Keep `{reader_type}`, or add a field with another number."
 
-REPEATED_NUMBER_TO_SINGLE = _caution(
+REPEATED_NUMBER_TO_SINGLE = caution(
     "REPEATED_NUMBER_TO_SINGLE",
     _CHANGE,
     "Repeated numbers are packed into one value, which readers of a single number skip.",
     _OTHER_NUMBER,
     _WRITER_OTHER_NUMBER,
 )
-REPEATED_VALUE_TO_SINGLE = _caution(
+REPEATED_VALUE_TO_SINGLE = caution(
     "REPEATED_VALUE_TO_SINGLE",
     _CHANGE,
     "A reader of a single value keeps the last one; single messages are merged from all of them.",
     _OTHER_NUMBER,
     _WRITER_OTHER_NUMBER,
 )
-NUMBER_NARROWED = _caution(
+NUMBER_NARROWED = caution(
     "NUMBER_NARROWED",
     _CHANGE,
     "Numbers beyond the bounds of `{reader_type}` are cut off or change their sign.",
     _OTHER_NUMBER,
     _WRITER_OTHER_NUMBER,
 )
-NUMBER_TO_CLOSED_ENUM = _caution(
+NUMBER_TO_CLOSED_ENUM = caution(
     "NUMBER_TO_CLOSED_ENUM",
     _CHANGE,
     "A closed enum does not take numbers that it has no value for: the field is read as not set.",
     "Keep `{writer_type}`, or use an open enum.",
     "Keep `{reader_type}`, or write the enum's values only.",
 )
-CLOSED_ENUM_NARROWED = _caution(
+CLOSED_ENUM_NARROWED = caution(
     "CLOSED_ENUM_NARROWED",
     "The closed enum of the field {name} lacks values in the {reader} schema that it has in the {writer} schema.",
     "The field is read as not set if it has one of them.",
     "Keep the values of the enum.",
     "Leave the new values out until all readers have them.",
 )
-BYTES_TO_STRING = _caution(
+BYTES_TO_STRING = caution(
     "BYTES_TO_STRING",
     _CHANGE,
     "A reader refuses messages if the bytes are not UTF-8.",
     "Keep `{writer_type}`.",
     "Keep `{reader_type}`.",
 )
-FIELD_MADE_REQUIRED = _caution(
+FIELD_MADE_REQUIRED = caution(
     "FIELD_MADE_REQUIRED",
     "The field {name} is required in the {reader} schema and need not be set in the {writer} schema.",
     "A reader refuses messages that do not have it.",
     "Leave the field optional.",
     "Keep the field required until no reader requires it.",
 )
-FIELD_TO_GROUP = _caution(
+FIELD_TO_GROUP = caution(
     "FIELD_TO_GROUP",
     _CHANGE,
     "A group is encoded in another way than any other type, so readers skip the value.",
     _OTHER_NUMBER,
     _WRITER_OTHER_NUMBER,
 )
-NUMBER_NOT_RESERVED = _caution(
-    "NUMBER_NOT_RESERVED",
-    "{holder} gave up the number {number} of {name} and does not reserve it.",
-    "The next one to take the number reads old data as something else.",
-    "Add `reserved {number};`.",
-)
-NAME_NOT_RESERVED = _caution(
-    "NAME_NOT_RESERVED",
-    "{holder} gave up the name {name} and does not reserve it.",
-    "JSON and text format go by names: the next field of this name reads old texts.",
-    'Add `reserved "{name}";`.',
-)
-
 CAUTIONS: Mapping[str, Rule] = {
     rule.name: rule
     for rule in (
@@ -110,8 +92,7 @@ CAUTIONS: Mapping[str, Rule] = {
         BYTES_TO_STRING,
         FIELD_MADE_REQUIRED,
         FIELD_TO_GROUP,
-        NUMBER_NOT_RESERVED,
-        NAME_NOT_RESERVED,
+        *NUMBER_RULES,
     )
 }
 
@@ -178,8 +159,7 @@ def cautions(judged: Judged, budget: Budget) -> list[Difference]:
     reader, writer = judged.reader, judged.writer
     assert isinstance(reader, ProtobufSchema)
     assert isinstance(writer, ProtobufSchema)
-    numbers = _of_numbers(reader, writer) if judged.new_reads_old else map(_swapped, _of_numbers(writer, reader))
-    return [*_of_values(reader, writer, budget), *numbers]
+    return [*_of_values(reader, writer, budget), *of_numbers(judged)]
 
 
 def _of_values(reader: ProtobufSchema, writer: ProtobufSchema, budget: Budget) -> Iterator[Difference]:
@@ -191,6 +171,7 @@ def _of_values(reader: ProtobufSchema, writer: ProtobufSchema, budget: Budget) -
     for fields in _pairs(old.message_types_by_name, new.message_types_by_name, budget):
         yield from _made_required(fields, trial)
         yield from _lost(fields, trial, budget)
+        yield from reused(*fields, trial)
 
 
 def _pairs(old: Mapping[str, Any], new: Mapping[str, Any], budget: Budget) -> Iterator[_Fields]:
@@ -225,7 +206,7 @@ def _lost(fields: _Fields, trial: Trial, budget: Budget) -> Iterator[Difference]
     names = old.containing_type.full_name, new.containing_type.full_name
     witness = trial.find(one_field(trial.written(names[0]), old.number), names[1])
     if witness is not None:
-        yield Difference(rule, _path(pointer), _arguments(old, new), pointer, pointer, witness)
+        yield Difference(rule, path_of(pointer), _arguments(old, new), pointer, pointer, witness)
 
 
 def _made_required(fields: _Fields, trial: Trial) -> Iterator[Difference]:
@@ -233,50 +214,8 @@ def _made_required(fields: _Fields, trial: Trial) -> Iterator[Difference]:
     if is_required(new) and not is_required(old):
         witness = trial.find(iter([(trial.written(old.containing_type.full_name), ())]), new.containing_type.full_name)
         if witness is not None:
-            yield Difference(FIELD_MADE_REQUIRED, _path(pointer), _arguments(old, new), pointer, pointer, witness)
-
-
-def _path(pointer: Pointer) -> str:
-    return "#/" + "/".join(map(str, pointer))
+            yield Difference(FIELD_MADE_REQUIRED, path_of(pointer), _arguments(old, new), pointer, pointer, witness)
 
 
 def _arguments(old: Field, new: Field) -> dict[str, str]:
-    return {"name": new.name, "writer_type": _type_of(old), "reader_type": _type_of(new)}
-
-
-def _type_of(field: Field) -> str:
-    named = field.message_type or field.enum_type
-    name = named.name if named is not None else _TYPE_NAMES[field.type]
-    return f"repeated {name}" if is_repeated(field) else name
-
-
-_TYPE_NAMES = {
-    value: name.removeprefix("TYPE_").lower() for name, value in vars(FieldDescriptor).items() if name[:5] == "TYPE_"
-}
-
-
-def _swapped(difference: Difference) -> Difference:
-    """The difference with the places of reader and writer swapped."""
-    return replace(difference, reader_at=difference.writer_at, writer_at=difference.reader_at)
-
-
-def _of_numbers(new: ProtobufSchema, old: ProtobufSchema) -> Iterator[Difference]:
-    """Numbers and names that the new schema, here the reader, no longer uses and does not reserve."""
-    now = dict(numbered(new.tree))
-    for pointer, before in numbered(old.tree):
-        after = now.get(pointer)
-        if after is not None:
-            yield from _given_up(pointer, before, after)
-
-
-def _given_up(pointer: Pointer, before: Numbered, after: Numbered) -> Iterator[Difference]:
-    holder = f"The {'enum' if before.is_enum else 'message'} {pointer[-1]}"
-    for number, name in before.names.items():
-        if number in after.names:
-            continue
-        arguments = {"holder": holder, "number": str(number), "name": name}
-        at = (*pointer, number)
-        if not after.reserves(number):
-            yield Difference(NUMBER_NOT_RESERVED, _path(at), arguments, pointer, at)
-        elif name not in after.reserved_names and name not in after.names.values():
-            yield Difference(NAME_NOT_RESERVED, _path(at), arguments, pointer, at)
+    return {"name": new.name, "writer_type": type_of(old), "reader_type": type_of(new)}

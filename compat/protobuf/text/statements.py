@@ -90,8 +90,15 @@ class Statements:
         start, end = self._type_span(pointer)
         return TextEdit(start, end - start, text)
 
+    def replace_name(self, pointer: Pointer, name: str) -> TextEdit:
+        """Change the name of a field or an enum value."""
+        at = self.schema.places[pointer]
+        while self._tokens[at + 1] != "=":
+            at += 1
+        return TextEdit(self._offset(at), len(self._tokens[at]), name)
+
     def replace_number(self, pointer: Pointer, number: int) -> TextEdit:
-        """Change a field's number."""
+        """Change the number of a field or an enum value."""
         at = self.schema.places[pointer]
         while self._tokens[at] != "=":
             at += 1

@@ -14,7 +14,9 @@ from compat.protobuf.witness.data import Field, is_map
 _LONGEST = 80
 
 
-def effect(written: Message, read: Any, data: bytes, numbers: tuple[int, ...]) -> str | None:
+def effect(
+    written: Message, read: Any, data: bytes, numbers: tuple[int, ...], *, by_name: bool = False
+) -> str | None:
     """One sentence: what the reader loses, misreads or refuses.
 
     Args:
@@ -22,6 +24,7 @@ def effect(written: Message, read: Any, data: bytes, numbers: tuple[int, ...]) -
         read: An empty message of the reader's class.
         data: The serialized message.
         numbers: The numbers of the fields to compare.
+        by_name: Whether the written value is misread if the reader gets it under another name.
 
     Returns:
         None if the reader gets the written values of these fields.
@@ -44,7 +47,7 @@ def effect(written: Message, read: Any, data: bytes, numbers: tuple[int, ...]) -
                 return f"{shown} is lost: the reader finds no value there."
             continue
         after = value_of(read, other)
-        if not _is_same(before, after):
+        if not _is_same(before, after) or (by_name and field.name != other.name):
             return f"{shown} is read as {_shown(read, other)}."
     return None
 

@@ -48,15 +48,18 @@ class Trial:
         """An empty message of the reader; raises KeyError as `written` does."""
         return message_factory.GetMessageClass(self._reader.FindMessageTypeByName(name))()
 
-    def find(self, candidates: Iterator[Candidate], reader_name: str) -> Witness | None:
-        """A witness with the first message that the reader does not read as it was written; None if there is none."""
+    def find(self, candidates: Iterator[Candidate], reader_name: str, *, by_name: bool = False) -> Witness | None:
+        """A witness with the first message that the reader does not read as it was written; None if there is none.
+
+        With `by_name`, a value that the reader gets under another name is not read as it was written.
+        """
         for message, numbers in islice(candidates, _MOST_TRIED):
             self.budget.spend(_STEPS_A_TRY)
             try:
                 fill(message)
                 data = message.SerializeToString(deterministic=True)
                 text = json_text.dumps(json_of(message))
-                sentence = effect(message, self.read(reader_name), data, numbers)
+                sentence = effect(message, self.read(reader_name), data, numbers, by_name=by_name)
             except (NoData, ValueError, TypeError):
                 continue
             if sentence is not None:
