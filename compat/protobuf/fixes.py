@@ -17,8 +17,8 @@ from compat.protobuf.rules.cautions import (
     REPEATED_VALUE_TO_SINGLE,
 )
 from compat.protobuf.rules.judges import ProtobufDifference
-from compat.protobuf.rules.pairs import DeclaredPair, FieldPair, OneofPair
 from compat.protobuf.rules.numbers import ENUM_NUMBER_REUSED, NAME_NOT_RESERVED, NUMBER_NOT_RESERVED, NUMBER_REUSED
+from compat.protobuf.rules.pairs import DeclaredPair, FieldPair, OneofPair
 from compat.protobuf.schema import ProtobufSchema
 from compat.protobuf.text.nodes import MAX_FIELD_NUMBER, Message, bounds
 from compat.protobuf.text.statements import Statements

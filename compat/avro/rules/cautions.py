@@ -54,8 +54,7 @@ DATA_REFUSED = Rule(
 )
 
 CAUTIONS: Mapping[str, Rule] = {
-    rule.name: rule
-    for rule in (BYTES_TO_STRING, PRECISION_LOST, LOGICAL_TYPE_CHANGED, NAMESPACE_CHANGED, DATA_REFUSED)
+    rule.name: rule for rule in (BYTES_TO_STRING, PRECISION_LOST, LOGICAL_TYPE_CHANGED, NAMESPACE_CHANGED, DATA_REFUSED)
 }
 
 #: How many data are tried at most if no rule points to a place.

@@ -20,7 +20,6 @@ from compat.protobuf.witness.data import Field, is_map, is_required
 from compat.protobuf.witness.trial import Trial, one_field
 from compat.schema import InvalidSchema, Pointer
 
-
 _CHANGE = "The field {name} is `{reader_type}` in the {reader} schema and `{writer_type}` in the {writer} schema."
 _OTHER_NUMBER = "Keep `{writer_type}`, or add a field with another number."
 _WRITER_OTHER_NUMBER = "Keep `{reader_type}`, or add a field with another number."

@@ -33,8 +33,8 @@ ENUM_NUMBER_REUSED = caution(
     "ENUM_NUMBER_REUSED",
     "The number {number} of {holder} is {name} in the {reader} schema and {writer_name} in the {writer} schema.",
     "Readers take {writer_name} for {name}. JSON and text format go by names, so readers refuse {writer_name}.",
-    "Give another value a number that was never used, and reserve {number}. If it is the same value, keep its name, also"
-    " as an alias (`allow_alias`).",
+    "Give another value a number that was never used, and reserve {number}. If it is the same value, keep its name,"
+    " also as an alias (`allow_alias`).",
 )
 NUMBER_NOT_RESERVED = caution(
     "NUMBER_NOT_RESERVED",

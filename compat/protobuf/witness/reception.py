@@ -14,9 +14,7 @@ from compat.protobuf.witness.data import Field, is_map
 _LONGEST = 80
 
 
-def effect(
-    written: Message, read: Any, data: bytes, numbers: tuple[int, ...], *, by_name: bool = False
-) -> str | None:
+def effect(written: Message, read: Any, data: bytes, numbers: tuple[int, ...], *, by_name: bool = False) -> str | None:
     """One sentence: what the reader loses, misreads or refuses.
 
     Args:
