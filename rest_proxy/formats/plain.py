@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import orjson
 
+from magicbyte.kit.errors import ErrorKind
+from rest_proxy.errors import SERIALIZATION
 from serdes.message.json_bytes import compacted
 
 NULL = b"null"
@@ -15,10 +17,17 @@ NULL = b"null"
 
 @dataclass(unsafe_hash=True)
 class DataError(ValueError):
-    """A format or schema does not accept some data; `path` leads from the key or value to the fault."""
+    """A format or schema does not accept some data.
+
+    Attributes:
+        path: Leads from the key or value to the fault.
+        detail: What is wrong.
+        kind: The error of a record with such a key or value.
+    """
 
     path: str
     detail: str
+    kind: ErrorKind = SERIALIZATION
 
     def __str__(self) -> str:
         return f"{self.path}: {self.detail}" if self.path else self.detail

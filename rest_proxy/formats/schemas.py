@@ -6,7 +6,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from time import monotonic
 from typing import Any, NamedTuple, TypeVar
-from uuid import UUID
 
 from compat.schema import Reference, SchemaText
 from magicbyte.kit.errors import ApiError
@@ -20,6 +19,7 @@ from rest_proxy.errors import (
 from rest_proxy.formats.embedded import FORM_OF_TYPE, EmbeddedFormat
 from rest_proxy.formats.flows import ProxyDeserializer, ProxySerializer, text_options
 from rest_proxy.formats.plain import DataError, Options
+from rest_proxy.formats.schema_reading import SchemaId, SchemaReading
 from rest_proxy.formats.schema_rights import Require, as_if_missing, failed, requirement
 from rest_proxy.formats.writers import Writer, reading, writing
 from rest_proxy.http.rights import ProxyRights
@@ -45,8 +45,6 @@ from serdes.text import deserializing, text_form
 CACHED = 1000
 
 V = TypeVar("V")
-#: The id or guid of a message's schema.
-SchemaId = int | UUID
 #: Turns a message, from the offset of its payload, into JSON text; raises DataError.
 Read = Callable[[bytes, int], bytes]
 #: The version of a source that means the subject's latest one.
@@ -100,6 +98,7 @@ class Schemas:
         self._deserializers: dict[Hashable, Deserializer] = {}
         #: Schema -> when to ask again if it has no format, and its format.
         self._forms: dict[SchemaId, tuple[float, EmbeddedFormat | None]] = {}
+        self._reading = SchemaReading()
         #: Subject -> when to ask again, and its latest version.
         self._latest: dict[str, tuple[float, int]] = {}
 
@@ -251,8 +250,14 @@ class Schemas:
         schema = before_encoding(Ruled(name, info.schema, info.rule_set), info.schema)
         return schema, info if isinstance(info, RegisteredSchema) else source.schema_id
 
-    async def form_of(self, schema_id: SchemaId) -> EmbeddedFormat | None:
-        """The format of the schema with an id or guid; None if the registry has no such schema, or there is none."""
+    async def form_of(self, schema_id: SchemaId, rights: ProxyRights | None = None) -> EmbeddedFormat | None:
+        """The format of the schema with an id or guid; None if the registry has no such schema, or there is none.
+
+        Raises:
+            DataError: The client may not read the schema, or the registry does not answer whether it may.
+        """
+        if rights is not None and self._client is not None:
+            await self._reading.require(schema_id, rights, self._client)
         end, form = self._forms.get(schema_id, (0.0, None))
         if self._client is None or form is not None or monotonic() < end:
             return form
@@ -271,18 +276,26 @@ class Schemas:
         self._forms[schema_id] = (monotonic() + _UNKNOWN_SECONDS, form)
         return form
 
-    def known_reader(self, form: EmbeddedFormat, schema_id: SchemaId, options: Options) -> Read | None:
-        """The cached decoder for the schema with an id or guid; None if it is not cached."""
-        return _recent(self._readers, (form.name, schema_id, options))
-
-    async def reader(self, form: EmbeddedFormat, schema_id: SchemaId, options: Options) -> Read:
+    async def reader(
+        self, form: EmbeddedFormat, schema_id: SchemaId, options: Options, rights: ProxyRights | None = None
+    ) -> Read:
         """Find the decoder for the schema with an id or guid.
 
+        All clients share the decoders, so the right to the schema is checked first.
+
+        Args:
+            form: The format that the schema must have.
+            schema_id: The id or guid.
+            options: How schema data is written in JSON.
+            rights: The client's rights; None if access is not restricted.
+
         Raises:
-            DataError: The registry has no such schema, or it has another type, or rules that the proxy would have to
-                run.
+            DataError: The client may not read the schema; the registry has no such schema, or it has another type, or
+                rules that the proxy would have to run.
         """
-        cached = self.known_reader(form, schema_id, options)
+        if rights is not None:
+            await self._reading.require(schema_id, rights, self._registry())
+        cached = _recent(self._readers, (form.name, schema_id, options))
         if cached is not None:
             return cached
         frame = Frame(schema_id, None, 0) if isinstance(schema_id, int) else Frame(None, schema_id, 0)

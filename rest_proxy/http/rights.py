@@ -47,6 +47,19 @@ class ProxyRights:
         """Tell whether an operation is allowed."""
         return self._rules.decide(self._principal, self._address, operation, resource_type, name).is_allowed
 
+    def may_some(self, operation: str, resource_type: str, names: Sequence[str]) -> bool:
+        """Tell whether an operation is allowed on one resource of several, and count it as one decision."""
+        rules, principal, address = self._rules, self._principal, self._address
+        for name in names:
+            decision = rules.decide(principal, address, operation, resource_type, name)
+            if decision.is_allowed and not decision.is_dry_run:
+                break
+        else:
+            if not names:
+                return False
+            name = names[0]
+        return self._authorizer.decide_by(rules, principal, address, operation, resource_type, name).is_allowed
+
     def require(self, operations: Sequence[str], resource_type: str, name: str) -> str:
         """Require one of several operations; return the allowed one.
 

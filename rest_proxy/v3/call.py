@@ -97,6 +97,12 @@ class Call:
         """The rights of the sender, for handlers that filter or read names from the body; None without rules."""
         return rights_of(self.request)
 
+    @property
+    def current_rights(self) -> ProxyRights | None:
+        """The rights of the sender by the rules in force now, for a handler that has waited; None without rules."""
+        rights = self.rights
+        return None if rights is None else rights.now()
+
     def visible(self, operation: str, resource_type: str, name: str) -> bool:
         """Tell whether a handler that filters by rights may include an item in its answer."""
         rights = self.rights

@@ -24,6 +24,7 @@ from rest_proxy.errors import (
 from rest_proxy.formats.embedded import EmbeddedFormat
 from rest_proxy.formats.plain import TAGGED, DataError, Options
 from rest_proxy.formats.schemas import Schemas
+from rest_proxy.http.rights import ProxyRights
 
 log = logging.getLogger("rest_proxy.consume.consumers.instances")
 
@@ -45,11 +46,13 @@ class InstanceConfig:
 
 
 class Batch(NamedTuple):
-    """The last batch that was read with a token, until it is settled."""
+    """The last batch that was read with a token, until it is settled.
+
+    It is rendered again for each read, because the client's rights may have changed.
+    """
 
     token: str
-    body: bytes
-    topics: frozenset[str]
+    messages: Sequence[Fetched]
 
 
 @dataclass(slots=True)
@@ -74,7 +77,7 @@ class Instance:
         timeout_ms: int,
         max_bytes: int,
         token: str | None = None,
-        require_topics: Callable[[Iterable[str]], None] | None = None,
+        rights: ProxyRights | None = None,
     ) -> bytes:
         """Read the next records as a JSON array; if the token is the last read's, return the same records again.
 
@@ -83,53 +86,61 @@ class Instance:
             timeout_ms: How long to wait for records.
             max_bytes: The total size of the records, at most.
             token: A name for the batch, so that it can be read again.
-            require_topics: Raises if the client may not read records of some topics; these records then stay unread.
+            rights: The client's rights; None if access is not restricted. Records of topics that the client may not
+                read stay unread. The rules count that are in force when the records have arrived.
 
         Raises:
-            ApiError: FORMAT_MISMATCH; SERIALIZATION if the first record does not decode.
+            ApiError: FORMAT_MISMATCH; KAFKA_AUTHORIZATION; SERIALIZATION if the first record does not decode.
             KafkaException: The consumer has failed.
         """
         if form is not None and form is not self.config.form:
             raise FORMAT_MISMATCH()
         async with self._turn:
             if self.last is not None and token is not None and token == self.last.token:
-                if require_topics is not None:
-                    require_topics(self.last.topics)
-                return self.last.body
+                return await self._again(self.last.messages, rights)
             self._settle()
             await self.consumer.wait_for(max(1, self.config.fetch_min_bytes), timeout_ms / 1000)
-            body, topics = await self._next(max_bytes, require_topics)
-            if token is not None and body != b"[]":
-                self.last = Batch(token, body, topics)
+            body, messages = await self._next(max_bytes, rights)
+            if token is not None and messages:
+                self.last = Batch(token, messages)
             self.last_use = time.monotonic()
             return body
 
-    async def _next(
-        self, max_bytes: int, require_topics: Callable[[Iterable[str]], None] | None
-    ) -> tuple[bytes, frozenset[str]]:
+    async def _next(self, max_bytes: int, rights: ProxyRights | None) -> tuple[bytes, Sequence[Fetched]]:
         epochs = self.consumer.buffer.epochs()
         messages = self.consumer.buffer.take(max_bytes)
         if not messages:
-            return b"[]", frozenset()
-        topics = frozenset(str(message.topic()) for message in messages)
+            return b"[]", ()
         rendered: Rendered | None = None
         try:
-            if require_topics is not None:
-                require_topics(topics)
-            rendered = await render(
-                messages,
-                self.config.form,
-                self.schemas,
-                self.config.options,
-                report_errors=self.config.report_errors,
-                blocking=self.blocking,
-            )
+            rendered = await self._render(messages, rights)
         finally:
             # Records that were not rendered, for whatever reason, stay unread.
-            self.consumer.buffer.put_back(messages[rendered.done if rendered else 0 :], epochs)
+            done = rendered.done if rendered else 0
+            self.consumer.buffer.put_back(messages[done:], epochs)
         if not rendered.done and rendered.failure is not None:
             raise _undecodable(messages[0], rendered.failure)
-        return rendered.body, topics
+        return rendered.body, messages[:done]
+
+    async def _again(self, messages: Sequence[Fetched], rights: ProxyRights | None) -> bytes:
+        rendered = await self._render(messages, rights)
+        if rendered.failure is not None:
+            raise _undecodable(messages[rendered.done], rendered.failure)
+        return rendered.body
+
+    async def _render(self, messages: Sequence[Fetched], rights: ProxyRights | None) -> Rendered:
+        if rights is not None:
+            rights = rights.now()
+            rights.require_topics("READ", (str(message.topic()) for message in messages))
+        return await render(
+            messages,
+            self.config.form,
+            self.schemas,
+            self.config.options,
+            rights=rights,
+            report_errors=self.config.report_errors,
+            blocking=self.blocking,
+        )
 
     def _settle(self) -> None:
         """Treat the last batch as received: it may be committed, and is not returned again."""

@@ -9,7 +9,6 @@ import orjson
 
 from rest_proxy.consume.rendering.typed_data import DataDecoder
 from rest_proxy.consume.stateless.fetched import FetchedRecord
-from rest_proxy.errors import SERIALIZATION
 from rest_proxy.formats.instants import instant
 from rest_proxy.formats.plain import NULL, DataError, bytes_to_base64
 
@@ -33,7 +32,8 @@ class RecordWriter:
         """The JSON of records, separated by commas.
 
         Raises:
-            ApiError: SERIALIZATION if a key or value does not decode; names its record.
+            ApiError: SERIALIZATION if a key or value does not decode, KAFKA_AUTHORIZATION if its schema may not be
+                read; names its record.
         """
         return b",".join([self._record(record) for record in records])
 
@@ -64,9 +64,9 @@ class RecordWriter:
         except DataError as error:
             text = f"The {side} of partition {record.partition()} at offset {record.offset()} does not decode: {error}"
             if self._fails:
-                raise SERIALIZATION(detail=text) from None
+                raise error.kind(detail=text) from None
             return b'{"error_code":%d,"error":%b,"raw":"%b"}' % (
-                SERIALIZATION.code,
+                error.kind.code,
                 orjson.dumps(text),
                 b2a_base64(data, newline=False),
             )

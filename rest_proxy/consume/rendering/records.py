@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import orjson
 
 from rest_proxy.consume.rendering.run_by_size import run_by_size
-from rest_proxy.errors import SERIALIZATION
 from rest_proxy.formats.embedded import EmbeddedFormat
-from rest_proxy.formats.plain import NULL, DataError, Options
-from rest_proxy.formats.schemas import SchemaId, Schemas
+from rest_proxy.formats.plain import NULL, DataError, Options, bytes_to_base64
+from rest_proxy.formats.schema_reading import HiddenSchema, SchemaId
+from rest_proxy.formats.schemas import Read, Schemas
+from rest_proxy.http.rights import ProxyRights
 from serdes.error import WireError
 from serdes.message import wire
 
@@ -31,6 +32,7 @@ async def render(
     schemas: Schemas,
     options: Options,
     *,
+    rights: ProxyRights | None,
     report_errors: bool,
     blocking: Executor,
 ) -> Rendered:
@@ -41,21 +43,23 @@ async def render(
         form: The format of their keys and values.
         schemas: The source of decoders.
         options: How schema data is written in JSON.
+        rights: The client's rights to schemas; None if access is not restricted. A key or value whose schema the client
+            may not read is rendered as base64, with the reason.
         report_errors: Render a record that does not decode with its `error_code` and `error`.
         blocking: The threads that render large batches.
     """
-    unusable = await _load(messages, form, schemas, options) if form.schema_type is not None else {}
+    readers = await _load(messages, form, schemas, options, rights) if form.schema_type is not None else {}
     return await run_by_size(
-        lambda: _render(messages, form, schemas, options, unusable, report_errors=report_errors),
+        lambda: _render(messages, form, readers, report_errors=report_errors),
         sum(map(len, messages)),
         blocking,
     )
 
 
 async def _load(
-    messages: Sequence[Any], form: EmbeddedFormat, schemas: Schemas, options: Options
-) -> dict[SchemaId, DataError]:
-    """Resolve the schemas that the records name; returns the errors of those that cannot be used."""
+    messages: Sequence[Any], form: EmbeddedFormat, schemas: Schemas, options: Options, rights: ProxyRights | None
+) -> dict[SchemaId, Read | DataError]:
+    """Return the decoder of each schema that the records name, or the error of one that cannot be used."""
     schema_ids: set[SchemaId] = set()
     for message in messages:
         headers = message.headers()
@@ -65,13 +69,13 @@ async def _load(
                     schema_ids.add(framed(data, headers, is_key=is_key).schema_id)
                 except DataError:
                     continue
-    unusable: dict[SchemaId, DataError] = {}
+    readers: dict[SchemaId, Read | DataError] = {}
     for schema_id in schema_ids:
         try:
-            await schemas.reader(form, schema_id, options)
+            readers[schema_id] = await schemas.reader(form, schema_id, options, rights)
         except DataError as error:
-            unusable[schema_id] = error
-    return unusable
+            readers[schema_id] = error
+    return readers
 
 
 class Framed(NamedTuple):
@@ -100,9 +104,7 @@ def framed(data: bytes, headers: Any, *, is_key: bool) -> Framed:
 def _render(
     messages: Sequence[Any],
     form: EmbeddedFormat,
-    schemas: Schemas,
-    options: Options,
-    unusable: dict[SchemaId, DataError],
+    readers: dict[SchemaId, Read | DataError],
     *,
     report_errors: bool,
 ) -> Rendered:
@@ -114,9 +116,9 @@ def _render(
         if data is None:
             return NULL
         schema_id, payload, offset = framed(data, headers, is_key=is_key)
-        read = schemas.known_reader(form, schema_id, options)
-        if read is None:
-            raise unusable.get(schema_id) or DataError("", f"schema {schema_id} is not available")
+        read = readers[schema_id]
+        if isinstance(read, DataError):
+            raise read
         return read(payload, offset)
 
     topics: dict[str, bytes] = {}
@@ -125,33 +127,33 @@ def _render(
         name = message.topic()
         topic = topics.get(name) or topics.setdefault(name, orjson.dumps(name))
         headers = None if plain is not None else message.headers()
-        key = value = NULL
+        sides = [NULL, NULL]
+        hidden: DataError | None = None
         failure: DataError | None = None
-        side = "key"
-        try:
-            key = decode(message.key(), headers, is_key=True)
-            side = "value"
-            value = decode(message.value(), headers, is_key=False)
-        except DataError as error:
-            failure = DataError(side, str(error))
-        if failure is None:
-            parts.append(
-                b'{"topic":%b,"key":%b,"value":%b,"partition":%d,"offset":%d}'
-                % (topic, key, value, message.partition(), message.offset())
-            )
-        elif report_errors:
-            parts.append(
-                b'{"topic":%b,"key":%b,"value":%b,"partition":%d,"offset":%d,"error_code":%d,"error":%b}'
-                % (
-                    topic,
-                    key,
-                    value,
-                    message.partition(),
-                    message.offset(),
-                    SERIALIZATION.code,
-                    orjson.dumps(str(failure)),
-                )
-            )
-        else:
+        for at, data in enumerate((message.key(), message.value())):
+            try:
+                sides[at] = decode(data, headers, is_key=at == 0)
+            except HiddenSchema as error:
+                sides[at] = bytes_to_base64(data)
+                hidden = hidden or _of_side(at, error)
+            except DataError as error:
+                failure = _of_side(at, error)
+                break
+        reported = failure or hidden
+        if failure is not None and not report_errors:
             return Rendered(b"[%b]" % b",".join(parts), len(parts), failure)
+        reason = (
+            b""
+            if reported is None
+            else b',"error_code":%d,"error":%b' % (reported.kind.code, orjson.dumps(str(reported)))
+        )
+        parts.append(
+            b'{"topic":%b,"key":%b,"value":%b,"partition":%d,"offset":%d%b}'
+            % (topic, *sides, message.partition(), message.offset(), reason)
+        )
     return Rendered(b"[%b]" % b",".join(parts), len(parts), None)
+
+
+def _of_side(at: int, error: DataError) -> DataError:
+    """The error of a record whose key (0) or value (1) has an error."""
+    return DataError("key" if at == 0 else "value", str(error), error.kind)

@@ -11,7 +11,9 @@ from rest_proxy.consume.rendering.records import Framed, framed
 from rest_proxy.consume.stateless.fetched import FetchedRecord
 from rest_proxy.formats.embedded import FORMATS
 from rest_proxy.formats.plain import DataError, Options, bytes_to_base64, bytes_to_json
-from rest_proxy.formats.schemas import Read, SchemaId, Schemas
+from rest_proxy.formats.schema_reading import SchemaId
+from rest_proxy.formats.schemas import Read, Schemas
+from rest_proxy.http.rights import ProxyRights
 
 #: Type in v3 -> the embedded format, for the types with a schema.
 _FORMS = {"AVRO": FORMATS["avro"], "JSONSCHEMA": FORMATS["jsonschema"], "PROTOBUF": FORMATS["protobuf"]}
@@ -30,17 +32,27 @@ class Decoded(NamedTuple):
 class DataDecoder:
     """Decodes the keys, or the values, of some records."""
 
-    def __init__(self, schemas: Schemas, options: Options, *, is_key: bool, required: str | None = None) -> None:
+    def __init__(
+        self,
+        schemas: Schemas,
+        options: Options,
+        rights: ProxyRights | None,
+        *,
+        is_key: bool,
+        required: str | None = None,
+    ) -> None:
         """Begin.
 
         Args:
             schemas: The source of decoders.
             options: How schema data is written in JSON.
+            rights: The client's rights to schemas; None if access is not restricted.
             is_key: Whether it decodes keys.
             required: The type that all must have; None to guess the type of each.
         """
         self._schemas = schemas
         self._options = options
+        self._rights = rights
         self._is_key = is_key
         self._required = required
         #: Schema -> its type, its decoder, and why it cannot be used.
@@ -54,12 +66,12 @@ class DataDecoder:
             return
         named = {frame.schema_id for record in records if (frame := self._frame(record)) is not None}
         for schema_id in named:
-            form = await self._schemas.form_of(schema_id)
-            if form is None:
-                continue
-            self._names[schema_id] = _TYPES[form.name]
             try:
-                self._readers[schema_id] = await self._schemas.reader(form, schema_id, self._options)
+                form = await self._schemas.form_of(schema_id, self._rights)
+                if form is None:
+                    continue
+                self._names[schema_id] = _TYPES[form.name]
+                self._readers[schema_id] = await self._schemas.reader(form, schema_id, self._options, self._rights)
             except DataError as error:
                 self._unusable[schema_id] = error
 
@@ -67,7 +79,7 @@ class DataDecoder:
         """The key or value of a record whose schemas are loaded; None if the record has none.
 
         Raises:
-            DataError: It is not of the required type, or its schema cannot be used.
+            DataError: It is not of the required type, or its schema cannot be used, or may not be read.
         """
         data = record.key() if self._is_key else record.value()
         if data is None:
@@ -76,6 +88,8 @@ class DataDecoder:
             return Decoded(self._required, _PLAIN[self._required](data))
         frame = self._frame(record)
         name = None if frame is None else self._names.get(frame.schema_id)
+        if frame is not None and name is None and frame.schema_id in self._unusable:
+            raise self._unusable[frame.schema_id]
         if self._required is not None and name != self._required:
             raise DataError("", f"the data is {'not framed' if frame is None else f'of type {name}'}")
         if frame is None or name is None:

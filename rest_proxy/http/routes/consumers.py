@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from urllib.parse import quote
 
 from starlette.responses import Response
@@ -116,18 +116,9 @@ async def records(request: Request) -> Response:
         timeout_ms=shorter(timeout_ms, instance.config.request_timeout_ms),
         max_bytes=shorter(max_bytes, settings.consumer_request_max_bytes),
         token=request.query_params.get("token") or None,
-        require_topics=readable(request),
+        rights=rights_of(request),
     )
     return json_response(request, body)
-
-
-def readable(request: Request) -> Callable[[Iterable[str]], None] | None:
-    """The check that raises if the client may not read some topics; None if access is not restricted.
-
-    A read may wait long for records, so the check uses the rules in force when the records arrive.
-    """
-    rights = rights_of(request)
-    return None if rights is None else lambda topics: rights.now().require_topics("READ", topics)
 
 
 async def commit(request: Request) -> Response:

@@ -18,9 +18,10 @@ from rest_proxy.errors import (
 )
 from rest_proxy.formats.embedded import BINARY
 from rest_proxy.formats.plain import TAGGED
+from rest_proxy.http.access import rights_of
 from rest_proxy.http.common import json_response, long_query, milliseconds_of, partition_segment, proxy_of, segment
 from rest_proxy.http.negotiation import spoken
-from rest_proxy.http.routes.consumers import instance_of, readable, shorter
+from rest_proxy.http.routes.consumers import instance_of, shorter
 from rest_proxy.http.routes.topics import existing
 
 _MAX_COUNT = 100_000
@@ -51,7 +52,15 @@ async def messages(request: Request) -> Response:
             raise KAFKA_ERROR(
                 detail=f"The requested offset {error.offset} is not within the range of offsets of the partition."
             ) from None
-        rendered = await render(records, form, proxy.schemas, TAGGED, report_errors=True, blocking=proxy.blocking)
+        rendered = await render(
+            records,
+            form,
+            proxy.schemas,
+            TAGGED,
+            rights=rights_of(request),
+            report_errors=True,
+            blocking=proxy.blocking,
+        )
     return json_response(request, rendered.body)
 
 
@@ -76,6 +85,6 @@ async def read_topic(request: Request) -> Response:
         timeout_ms=instance.config.request_timeout_ms,
         max_bytes=shorter(long_query(request, "max_bytes"), proxy.settings.consumer_request_max_bytes),
         token=request.query_params.get("token") or None,
-        require_topics=readable(request),
+        rights=rights_of(request),
     )
     return json_response(request, body)

@@ -70,6 +70,14 @@ class PlainEndpoints:
         answer: list[dict[str, Any]] = yield from self._call("GET", path("schemas", "guids", guid, "ids"))
         return [held["id"] for held in answer]
 
+    def subjects_of_guid(self, guid: str, *, deleted: bool = False) -> Flow[list[str]]:
+        """The subjects that hold the schema of a guid, in all contexts."""
+        answer: list[dict[str, Any]] = yield from self._call("GET", path("schemas", "guids", guid, "ids"))
+        subjects: list[str] = []
+        for held in answer:
+            subjects += yield from self.subjects_of(held["id"], f":{held['context']}:", deleted=deleted)
+        return subjects
+
     def schema_types(self) -> Flow[list[str]]:
         """The names of the schema types that the registry supports."""
         answer: list[str] = yield from self._call("GET", "/schemas/types")

@@ -118,7 +118,8 @@ class _Viewer:
     @classmethod
     async def of(cls, call: Call, records: list[FetchedRecord]) -> _Viewer:
         """Prepare for some records."""
-        key, value = (DataDecoder(call.proxy.schemas, Options(), is_key=is_key) for is_key in (True, False))
+        rights = call.current_rights
+        key, value = (DataDecoder(call.proxy.schemas, Options(), rights, is_key=is_key) for is_key in (True, False))
         await key.load(records)
         await value.load(records)
         return cls(key, value)

@@ -120,9 +120,10 @@ async def _read(
                 raise await _out_of_range(reader, topic, error) from None
             starts |= await reader.offsets(topic, {partition: _WORDS[instead]})
         else:
-            if bounds.wait_ms and call.rights is not None:
+            rights = call.current_rights if bounds.wait_ms else None
+            if rights is not None:
                 # The rules may have changed during the wait.
-                call.rights.now().require_topics("READ", (topic,))
+                rights.require_topics("READ", (topic,))
             return pages
     raise await _out_of_range(reader, topic, OutOfRange(partition, starts[partition]))
 
@@ -142,8 +143,9 @@ async def _answer(
     settings, schemas = call.proxy.settings, call.proxy.schemas
     records = [record for _, page in sorted(pages.items()) for record in page.records]
     options = Options(plain_unions=settings.avro_unions == "plain")
+    rights = call.current_rights
     key, value = (
-        DataDecoder(schemas, options, is_key=side == "key", required=_choice(call, f"{side}_type", TYPES))
+        DataDecoder(schemas, options, rights, is_key=side == "key", required=_choice(call, f"{side}_type", TYPES))
         for side in ("key", "value")
     )
     fails = _choice(call, "decode_errors", ("report", "fail")) == "fail"
