@@ -113,7 +113,7 @@ def create_app(
         on_errors={InvalidSchema: _on_invalid_schema, NotLeader: forwarder},
         before_handling=tokens.await_token,
         after_handling=tokens.give_token,
-        remembered=RememberedAnswers(lambda: node.view.offset, {OFFSET_HEADER: tokens.is_met}),
+        remembered=RememberedAnswers(tokens.state, {OFFSET_HEADER: tokens.is_met}),
         headers=settings.default_headers,
     )
     if guard is not None:
@@ -121,7 +121,7 @@ def create_app(
         if guard.authorizer is not None:
             from registry.http.access import RegistryAccess  # noqa: PLC0415  its dependencies take long to import
 
-            access = RegistryAccess(registry, guard.authorizer, guard)
+            access = RegistryAccess(registry, guard.authorizer, guard, tokens.state)
             remembered = RememberedAnswers(access.state, {OFFSET_HEADER: tokens.is_met})
             api = replace(api, decide=access.decide, remembered=remembered)
     app = Application(api, lifespan)

@@ -109,4 +109,10 @@ UPDATE_WITHOUT_LEADER = ErrorKind(50004, "{text}")
 NODE_BEHIND = ErrorKind(
     503, "This node has not read the log up to offset {offset} within {seconds} s. Ask again, or ask another node."
 )
+#: Ours: this node has not read the log for so long that it may hold what was deleted.
+NODE_SUSPENDED = ErrorKind(
+    503,
+    "This node was suspended, and has not read the log again within {seconds} s. Ask again, or ask another node; "
+    "/health/ready tells what is wrong.",
+)
 BUSY = ErrorKind(503, "All processes that read and compare large schemas are busy; try again")

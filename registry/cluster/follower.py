@@ -10,7 +10,7 @@ from registry.cluster.lead.leader import Leader
 from registry.cluster.lead.leadership import Leadership, Role
 from registry.cluster.node import request_stop
 from registry.log.kafka import KafkaLog
-from registry.log.port import LogError, LogReplaced
+from registry.log.port import HistoryLost, LogError, LogReplaced
 from registry.log.topic_watch import TopicWatch
 from registry.state.view import View
 
@@ -52,7 +52,7 @@ class Follower:
     def read_beside_writer(self) -> None:
         """Apply the records of other programs, if any remain once the open transaction has ended."""
         with self._log.between_transactions(SYNC_SECONDS):
-            if not self._log.written_up_to(self._log.end_position(committed=False)):
+            if not self._log.has_written_all():
                 self._leader.committer.catch_up()
 
     def _keep_up(self) -> None:
@@ -74,15 +74,26 @@ class Follower:
                 self._leader.progress.moved.notify_all()
 
     def _attempt(self, action: Callable[[], None]) -> None:
+        progress = self._leader.progress
         try:
-            action()
-            self._leader.progress.problem = ""
+            try:
+                action()
+            except HistoryLost as lost:
+                self._read_anew(lost)
+            progress.problem = ""
         except LogReplaced as error:
             self._leader.fail(str(error))
         except LogError as error:
-            self._leader.progress.problem = str(error)
-            log.warning("the log can't be followed: %s", error)
+            if progress.problem != str(error):
+                log.warning("the log can't be followed: %s", error)
+            progress.problem = str(error)
             self._stopping.wait(_FOLLOW_SECONDS)
+
+    def _read_anew(self, lost: HistoryLost) -> None:
+        self._leader.progress.problem = str(lost)
+        self._leader.step_down()
+        self._leader.committer.catch_up()
+        self._leader.progress.position = self._log.position
 
     def _follow(self) -> None:
         with self._leader.committer.applying:
@@ -91,5 +102,5 @@ class Follower:
             self._leader.progress.position = self._log.position
 
     def _look_for_foreign_records(self) -> None:
-        if self._leadership.leads and not self._log.written_up_to(self._log.end_position(committed=False)):
+        if self._leadership.leads and not self._log.has_written_all():
             self.read_beside_writer()

@@ -16,7 +16,8 @@ from registry.cluster.lead.election import Election
 from registry.cluster.lead.group import GroupDescriber
 from registry.cluster.lead.leader import Leader
 from registry.cluster.lead.leadership import Leadership, Role
-from registry.cluster.node import Status, long_lived_objects
+from registry.cluster.long_lived import long_lived_objects
+from registry.cluster.node import Status
 from registry.log.kafka import KafkaLog
 from registry.log.port import LogError, LogReplaced, NotLeader, Offset
 from registry.log.topic import prepare_topic
@@ -159,6 +160,11 @@ class KafkaNode:
         """Tell whether the view has reached an offset; compaction may have removed the record at it."""
         return self.view.offset >= offset or self._progress.position > offset
 
+    @property
+    def is_current(self) -> bool:
+        """Whether the view may be served; see `Node.is_current`."""
+        return self._log.history.allows_answers
+
     def status(self) -> Status:
         """The node's status; asks Kafka."""
         leads = self._leadership.leads
@@ -170,6 +176,8 @@ class KafkaNode:
             lag = 0 if leads else max(0, end - self._progress.position)
         except LogError as error:
             problem = problem or str(error)
+        if not self.is_current:
+            problem = problem or "this node was suspended, and reads the log before it answers"
         if not self._follower.is_alive:
             problem = "the thread that reads the log has ended"
         elif self._eligible and not self._election.is_alive:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import ctypes
-import gc
 import logging
 import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from registry.cluster.commit.committer import Command, Committer
 from registry.cluster.commit.outcome import Outcome
+from registry.cluster.long_lived import long_lived_objects
 from registry.log.port import Log, LogError, Offset
 from registry.state.view import View
 
@@ -94,6 +92,10 @@ class Node(Protocol):
     def holds(self, offset: Offset) -> bool:
         """Tell whether the view holds everything up to an offset, without reading the log."""
 
+    @property
+    def is_current(self) -> bool:
+        """Whether the view may be served; if not, `sync` first: it may hold what the log has forgotten."""
+
 
 class SharedLogNode:
     """A node on a log that any node may append to: in memory, or in a database.
@@ -170,6 +172,11 @@ class SharedLogNode:
         """Tell whether the view has reached an offset; see `Node.holds`."""
         return self.view.offset >= offset
 
+    @property
+    def is_current(self) -> bool:
+        """Always true: these logs forget nothing."""
+        return True
+
     def status(self) -> Status:
         """The node's status; reads the log's end."""
         try:
@@ -196,25 +203,6 @@ class SharedLogNode:
 def request_stop() -> None:
     """Stop the server as SIGTERM does: it finishes pending requests and closes the log."""
     os.kill(os.getpid(), signal.SIGTERM)
-
-
-@contextmanager
-def long_lived_objects() -> Iterator[None]:
-    """Exclude the objects made in the block from garbage collection for good: they live as long as the process."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
-        gc.freeze()
-        _give_back_memory()
-
-
-def _give_back_memory() -> None:
-    """Return the memory that a replay has freed to the system; only glibc needs and supports this call."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
-    if trim is not None:
-        trim(0)
 
 
 def _problem_of(action: Callable[[], None]) -> str:

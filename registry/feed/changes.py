@@ -9,7 +9,7 @@ from typing import Any
 from registry.state import records
 from registry.state.model import parse_subject
 from registry.state.records import Key
-from registry.state.view import RECENT_ENTRIES, Applied, View
+from registry.state.view import Applied, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +30,22 @@ class TooOld(LookupError):
     """The changes after an offset are no longer available."""
 
 
-def changes_since(view: View, offset: int, prefix: str = "") -> list[Change]:
+def changes_since(view: View, offset: int, prefix: str = "", *, compacted: bool = False) -> list[Change]:
     """The changes after an offset to subjects with a prefix; `:*:` and the empty prefix mean all.
+
+    Args:
+        view: The state.
+        offset: The offset.
+        prefix: The prefix of the subjects.
+        compacted: Accept that compaction has removed changes that later ones have replaced.
 
     Raises:
         TooOld: Entries after the offset are no longer available; an export contains the resulting state.
     """
-    entries = list(view.recent)
-    if len(entries) == RECENT_ENTRIES and offset < entries[0].offset - 1:
-        raise TooOld(f"changes before offset {entries[0].offset} are no longer at hand")
-    changes = (change_of(entry) for entry in entries if entry.offset > offset)
+    entries = view.entries_after(offset, compacted=compacted)
+    if entries is None:
+        raise TooOld(f"changes soon after offset {offset} are no longer at hand")
+    changes = map(change_of, entries)
     return [change for change in changes if change is not None and _concerns(change, prefix)]
 
 

@@ -123,7 +123,7 @@ class Webhooks:
 
     def _changes(self, after: int) -> list[Change]:
         try:
-            return changes_since(self._view, after)[:_MOST_CHANGES]
+            return changes_since(self._view, after, compacted=True)[:_MOST_CHANGES]
         except TooOld as error:
             log.error("changes were not posted: %s", error)  # noqa: TRY400  the text says it all
             self._posted = self._view.offset

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from magicbyte.http.asgi import Scope
 from magicbyte.http.routing.access import Access, Decision, Resource
 from magicbyte.http.routing.guard import Guard
@@ -24,10 +26,13 @@ _LONGEST_KEPT = 256
 class RegistryAccess:
     """Decides by the access rules. The subject is the one that the handler will use: decoded, with aliases resolved."""
 
-    def __init__(self, registry: Registry, authorizer: Authorizer, guard: Guard) -> None:
+    def __init__(
+        self, registry: Registry, authorizer: Authorizer, guard: Guard, log_state: Callable[[], object]
+    ) -> None:
         self._registry = registry
         self._authorizer = authorizer
         self._guard = guard
+        self._log_state = log_state
         self._group_id = registry.settings.group_id
         #: Recently allowed requests: principal, row and path -> the state of log and rules, and the subject.
         self._allowed: dict[tuple[str, frozenset[str], Row, bytes], tuple[object, str | None]] = {}
@@ -39,7 +44,7 @@ class RegistryAccess:
         """
         if self._authorizer.rules.has_hosts:
             return object()
-        return self._registry.view.offset, self._authorizer.epoch
+        return self._log_state(), self._authorizer.epoch
 
     def decide(self, principal: Principal, scope: Scope, match: RouteMatch) -> Decision:
         """Decide whether a principal may use a row; the handler filters lists and ids.

@@ -16,7 +16,7 @@ from magicbyte.kit.processes.shared_call import SharedCall
 from magicbyte.security.metrics import METRICS
 from registry.cluster.node import Node, Status
 from registry.log.port import BEGINNING
-from registry.state.view import RECENT_ENTRIES, View
+from registry.state.view import View
 
 #: The counts of a subject's versions by type and by whether they are soft deleted.
 Tally = tuple[tuple[tuple[str, bool], int], ...]
@@ -73,10 +73,10 @@ class VersionCounts:
             return len(self._tallies), +self._total
 
     def _changed(self) -> Iterable[str]:
-        entries = list(self._view.recent)
-        if len(entries) == RECENT_ENTRIES and entries[0].offset > self._offset + 1:
+        entries = self._view.entries_after(self._offset)
+        if entries is None:
             return {*self._view.subjects(), *self._tallies}
-        return {entry.key.subject for entry in entries if entry.offset > self._offset and entry.key.subject}
+        return {entry.key.subject for entry in entries if entry.key.subject}
 
 
 class NodeMetrics(Collector):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+from collections.abc import Callable
 
 from starlette.responses import Response
 
 from magicbyte.http.asgi import list_header
 from magicbyte.http.routing.request import Request
+from magicbyte.http.routing.rows import Row
 from magicbyte.kit.errors import ApiError
 from magicbyte.kit.processes.shared_call import SharedCall
 from registry import errors
@@ -63,14 +65,8 @@ class OffsetTokens:
             ApiError: 400 if the value is malformed, 503 if the view does not reach the offset in time.
         """
         offset = self._offset_in(value)
-        if self._node.holds(offset):
-            return
-        try:
-            async with asyncio.timeout(WAIT_SECONDS):
-                await self._reach(offset)
-        except TimeoutError:
-            error = errors.NODE_BEHIND(offset=offset, seconds=int(WAIT_SECONDS))
-            raise error.with_headers(Retry_After="1") from None
+        if not self._node.holds(offset) and not await self._reads_until(lambda: self._node.holds(offset)):
+            raise errors.NODE_BEHIND(offset=offset, seconds=int(WAIT_SECONDS)).with_headers(Retry_After="1")
 
     def _offset_in(self, value: str) -> Offset:
         """The highest offset of this node's log; -1, which every view has reached, if there is none."""
@@ -83,12 +79,18 @@ class OffsetTokens:
                 highest = max(highest, int(offset))
         return highest
 
+    def state(self) -> object:
+        """A value that changes with the view; a new one each time while the view may not be served."""
+        return self._node.view.offset if self._node.is_current else object()
+
     async def await_token(self, request: Request) -> None:
-        """Wait for the offset of a request's token, if it has one.
+        """Wait until the view may be served, and has reached the offset of the request's token, if it has one.
 
         Raises:
-            ApiError: As `wait`.
+            ApiError: As `wait`, or 503 if the view may not be served in time.
         """
+        if not self._node.is_current and _reads_view(request.row):
+            await self._await_current()
         value = list_header(request.scope, OFFSET_HEADER)
         if value is not None:
             await self.wait(value)
@@ -98,12 +100,26 @@ class OffsetTokens:
         if request.method not in _READS and not isinstance(response, LeadersAnswer):
             response.raw_headers.append((OFFSET_HEADER, self.current()))
 
-    async def _reach(self, offset: Offset) -> None:
-        while True:
-            try:
-                await self._sync()
-            except LogError as error:
-                log.warning("the log can't be read: %s", error)
-            if self._node.holds(offset):
-                return
-            await asyncio.sleep(_PAUSE_SECONDS)
+    async def _await_current(self) -> None:
+        if not await self._reads_until(lambda: self._node.is_current):
+            raise errors.NODE_SUSPENDED(seconds=int(WAIT_SECONDS)).with_headers(Retry_After="1")
+
+    async def _reads_until(self, is_met: Callable[[], bool]) -> bool:
+        """Read the log until a condition is met; False if that takes too long."""
+        try:
+            async with asyncio.timeout(WAIT_SECONDS):
+                while True:
+                    try:
+                        await self._sync()
+                    except LogError as error:
+                        log.warning("the log can't be read: %s", error)
+                    if is_met():
+                        return True
+                    await asyncio.sleep(_PAUSE_SECONDS)
+        except TimeoutError:
+            return False
+
+
+def _reads_view(row: Row) -> bool:
+    """Tell whether a route answers from the view: not the health checks, the metrics and the pages."""
+    return not row.needs_sign_in_at_most and row.operation_id != "metrics"

@@ -5,31 +5,32 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from magicbyte.kit.kafka.client_settings import Config
+from registry.log.history import History, Instant
 from registry.log.kafka_writer import KafkaWriter, Membership
-from registry.log.port import LogEntry, LogError, NotLeader, Offset, Record
+from registry.log.port import BEGINNING, LogEntry, LogError, NotLeader, Offset, Record
 from registry.log.reader import TopicReader
-from registry.log.topic import find_topic_id, wait_for_topic_id
+from registry.log.topic import find_retention, find_topic_id, wait_for_topic_id
+from registry.log.topic_end import REQUEST_SECONDS, TopicEnd
 
 log = logging.getLogger("magicbyte.registry.kafka")
 
 _POLL_SECONDS = 0.05
-#: Far longer than a broker takes for a single request.
-_REQUEST_SECONDS = 10.0
 #: How long a read may continue without receiving an entry.
 _READ_SECONDS = 60.0
 #: How long the marker of a committed transaction may take; far longer than observed.
 _SETTLE_SECONDS = 2.0
-_ISOLATIONS = ("read_committed", "read_uncommitted")
 #: How long a reader behind the log's end may return nothing before it is replaced. After an outage of the broker, a
 #: client of librdkafka 2.16 may never get an answer again; a new client does.
 _STALL_SECONDS = 5.0
+#: The broker's time for a request of a follower that compares its position with the end.
+_COMPARE_SECONDS = 2.0
 
 
 class KafkaLog:
@@ -44,9 +45,7 @@ class KafkaLog:
         self._topic = topic
         self._log_id = ""
         self._transactional_id = transactional_id
-        # Consumers, because an AdminClient keeps using a leader epoch that a restarted broker refuses.
-        self._askers: dict[str, Consumer] = {}
-        self._asking = threading.Lock()
+        self._end = TopicEnd(client, topic)
         self._admin: AdminClient | None = None
         self._reader: TopicReader | None = None
         self._reading = threading.Lock()
@@ -55,12 +54,14 @@ class KafkaLog:
         #: Held during a transaction.
         self._writing = threading.Lock()
         self.max_record_bytes = 1024 * 1024
+        #: Tells whether deletions can have been missed.
+        self.history = History(self._retention_seconds)
         #: How many records other programs wrote while this node led.
         self.foreign_records = 0
 
     # Reading
 
-    def end_position(self, *, committed: bool = True, timeout: float = _REQUEST_SECONDS) -> int:
+    def end_position(self, *, committed: bool = True, timeout: float = REQUEST_SECONDS) -> int:
         """The last stable offset, or the log end offset.
 
         Args:
@@ -70,23 +71,7 @@ class KafkaLog:
         Raises:
             LogError: The broker does not answer.
         """
-        isolation = "read_committed" if committed else "read_uncommitted"
-        asker = self._asker(isolation)
-        try:
-            _, end = asker.get_watermark_offsets(TopicPartition(self._topic, 0), timeout=timeout)
-        except KafkaException as error:
-            with self._asking:
-                if self._askers.get(isolation) is asker:
-                    del self._askers[isolation]
-            raise LogError(f"the end of {self._topic} can't be read: {_text(error)}") from error
-        return int(end)
-
-    def _asker(self, isolation: str) -> Consumer:
-        with self._asking:
-            if isolation not in self._askers:
-                settings = {"group.id": "magicbyte-reader", "isolation.level": isolation}
-                self._askers[isolation] = Consumer({**self._client, **settings})
-            return self._askers[isolation]
+        return self.history.reach(partial(self._end.position, timeout, committed=committed))
 
     def end(self) -> Offset:
         """The offset before the next record's; a transaction marker may have it. See `Log.end`."""
@@ -122,12 +107,27 @@ class KafkaLog:
         The end is the log end offset, not the last stable offset: the broker acknowledges a commit slightly before the
         marker advances the last stable offset. A transaction that stays open is not waited for.
         """
+        if after == BEGINNING:
+            begun, complete = self.history.begin_anew(), self.history.complete_anew
+        else:
+            self.history.require()
+            begun, complete = Instant.now(), self.history.complete
         end = self.end_position(committed=False)
+        self.history.is_cut_off = False
+        position = yield from self._read_up_to(end, after)
+        complete(begun)
+        if self._writer is not None and position is not None:
+            self._writer.has_read(*position)
+
+    def _read_up_to(self, end: int, after: Offset) -> Generator[LogEntry, None, tuple[Offset, int] | None]:
+        """Yield entries; return the last one's offset and the position, None if an open transaction ends the log."""
         deadline = time.monotonic() + _READ_SECONDS
         marker_deadline = time.monotonic() + _SETTLE_SECONDS
         stall_deadline = time.monotonic() + _STALL_SECONDS
         last = after
         with self._reading:
+            if after == BEGINNING and self._reader is not None:
+                self._reader.drop_fetched()
             reader = self._reader_at(after)
             while reader.position < end:
                 entries = self._poll(reader, _POLL_SECONDS)
@@ -139,16 +139,14 @@ class KafkaLog:
                     marker_deadline = time.monotonic() + _SETTLE_SECONDS
                     stall_deadline = time.monotonic() + _STALL_SECONDS
                 elif time.monotonic() > marker_deadline and reader.position >= self.end_position():
-                    return
+                    return None
                 elif time.monotonic() > deadline:
                     raise LogError(f"{self._topic} was not read to its end at {end} in time")
                 elif time.monotonic() > stall_deadline:
                     self._reader = None
                     reader = self._reader_at(last)
                     stall_deadline = time.monotonic() + _STALL_SECONDS
-            position = reader.position
-        if self._writer is not None:
-            self._writer.has_read(last, position)
+            return last, reader.position
 
     def _count_foreign(self, entries: Sequence[LogEntry]) -> None:
         """Count records that the open writer did not write, and warn once per leader epoch."""
@@ -168,9 +166,19 @@ class KafkaLog:
         self.foreign_records += len(foreign)
 
     def follow(self, after: Offset, timeout: float) -> list[LogEntry]:
-        """The entries after an offset that arrive within `timeout` seconds."""
+        """The entries after an offset that arrive within `timeout` seconds.
+
+        Raises:
+            HistoryLost: As `read`.
+            LogError: The log can't be read.
+        """
         with self._reading:
-            return self._poll(self._reader_at(after), timeout)
+            self.history.require()
+            self.history.set_goal(lambda: self.end_position(timeout=_COMPARE_SECONDS))
+            reader = self._reader_at(after)
+            entries = self._poll(reader, timeout)
+            self.history.reach_goal(reader.position)
+            return entries
 
     def renew_reader(self) -> None:
         """Make `follow` use a new client, after the current one returned nothing though there is more to read."""
@@ -262,6 +270,21 @@ class KafkaLog:
         writer = self._writer
         return writer is not None and end <= writer.next_offset
 
+    def has_written_all(self) -> bool:
+        """Tell whether the open writer has written or read all records in the log.
+
+        Raises:
+            HistoryLost: As `read`.
+            LogError: Kafka does not answer.
+        """
+        self.history.require()
+        begun = Instant.now()
+        end = self.end_position(committed=False)
+        if not self.written_up_to(end):
+            return False
+        self.history.complete(begun)
+        return True
+
     @contextmanager
     def between_transactions(self, timeout: float) -> Iterator[None]:
         """Keep the writer from starting a transaction, so that records read meanwhile are from other writers.
@@ -296,10 +319,7 @@ class KafkaLog:
 
     def cluster_id(self) -> str:
         """The Kafka cluster's id."""
-        try:
-            return str(self._asker("read_committed").list_topics(timeout=_REQUEST_SECONDS).cluster_id or "")
-        except KafkaException:
-            return ""
+        return self._end.cluster_id()
 
     def topic_id(self, timeout: float) -> str | None:
         """The topic's id, which changes when the topic is deleted and recreated; None if there is no such topic.
@@ -318,6 +338,13 @@ class KafkaLog:
                 self._admin = None
             raise
 
+    def _retention_seconds(self) -> float:
+        try:
+            return find_retention(self._topic_admin(), self._topic, _COMPARE_SECONDS)
+        except LogError:
+            self._admin = None
+            raise
+
     def _topic_admin(self) -> AdminClient:
         self._admin = self._admin or AdminClient(self._client)
         return self._admin
@@ -326,14 +353,7 @@ class KafkaLog:
         """Close the connections to Kafka."""
         if self._writer is not None:
             self.close_writer(self._writer.epoch)
-        with self._asking:
-            for asker in self._askers.values():
-                asker.close()
+        self._end.close()
         with self._reading:
             if self._reader is not None:
                 self._reader.close()
-
-
-def _text(error: Exception) -> str:
-    first = error.args[0] if error.args else None
-    return first.str() if isinstance(first, KafkaError) else str(error)

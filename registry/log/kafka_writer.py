@@ -21,6 +21,7 @@ from registry.log.port import (
     RecordTooLarge,
     WriteConflict,
 )
+from registry.log.reader import error_text
 
 _TRANSACTION_SECONDS = 15.0
 #: The size of batch and record headers.
@@ -98,7 +99,7 @@ class KafkaWriter:
         try:
             self._producer.init_transactions(_TRANSACTION_SECONDS)
         except KafkaException as error:
-            raise LogError(f"transactions can't be initialized: {_text(error)}") from error
+            raise LogError(f"transactions can't be initialized: {error_text(error)}") from error
 
     def has_read(self, last: Offset, position: int) -> None:
         """Note how far the leader has read.
@@ -196,25 +197,20 @@ class KafkaWriter:
         code = error.args[0].code() if isinstance(error, KafkaException) else None
         if code in _FENCED:
             kind = LeadershipLost if committing else NotLeader
-            return kind(f"another node writes {self._topic} now: {_text(error)}")
+            return kind(f"another node writes {self._topic} now: {error_text(error)}")
         if code in _NOT_A_MEMBER:
-            return self._abort(NotLeader(f"this node does not own the group's partition: {_text(error)}"))
+            return self._abort(NotLeader(f"this node does not own the group's partition: {error_text(error)}"))
         if code == KafkaError.MSG_SIZE_TOO_LARGE:
             return self._abort(RecordTooLarge("the broker takes no record of this size"))
-        return OutcomeUnknown(f"the outcome of the transaction is unknown: {_text(error)}")
+        return OutcomeUnknown(f"the outcome of the transaction is unknown: {error_text(error)}")
 
     def _abort(self, cause: LogError) -> LogError:
         try:
             self._producer.abort_transaction(_TRANSACTION_SECONDS)
         except KafkaException as error:
-            return OutcomeUnknown(f"{cause}; aborting failed: {_text(error)}")
+            return OutcomeUnknown(f"{cause}; aborting failed: {error_text(error)}")
         return cause
 
     def close(self) -> None:
         """Drop unsent records; the broker aborts an open transaction when the next writer opens."""
         self._producer.purge()
-
-
-def _text(error: Exception) -> str:
-    first = error.args[0] if error.args else None
-    return first.str() if isinstance(first, KafkaError) else str(error)

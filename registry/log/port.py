@@ -63,6 +63,10 @@ class LogReplaced(LogError):
     """The log is not the one that was read: it was deleted or recreated, or has lost records."""
 
 
+class HistoryLost(LogError):
+    """Deletions after the last offset that was read may be gone; read from `BEGINNING` into an empty view."""
+
+
 class RecordTooLarge(LogError):
     """A record is larger than the log accepts."""
 
@@ -100,6 +104,7 @@ class Log(Protocol):
         """The committed entries after an offset, up to the log's current end, in order.
 
         Raises:
+            HistoryLost: The log may have lost deletions after the offset.
             LogError: The log can't be read.
         """
 

@@ -57,6 +57,10 @@ class TopicReader:
             self._consumer.assign([TopicPartition(self._topic, 0, start)])
             self.last, self.position = after, after + 1
 
+    def drop_fetched(self) -> None:
+        """Make the next `seek` fetch anew: records that were fetched earlier may have been deleted since."""
+        self.last = None
+
     def poll(self, timeout: float) -> list[LogEntry]:
         """Return the entries that arrive within `timeout` seconds, which may be none.
 
@@ -99,6 +103,12 @@ class TopicReader:
     def close(self) -> None:
         """Close the connections to Kafka."""
         self._consumer.close()
+
+
+def error_text(error: Exception) -> str:
+    """The text of an error of the client library."""
+    first = error.args[0] if error.args else None
+    return first.str() if isinstance(first, KafkaError) else str(error)
 
 
 def _entry(message: Message) -> LogEntry:

@@ -109,6 +109,20 @@ def wait_for_topic_id(admin: AdminClient, topic: str) -> str:
     return topic_id or f"{admin.list_topics(topic, timeout=_REQUEST_SECONDS).cluster_id}/{topic}"
 
 
+def find_retention(admin: AdminClient, topic: str, timeout: float) -> float:
+    """How long the topic keeps tombstones (`delete.retention.ms`), in seconds.
+
+    Raises:
+        LogError: Kafka does not answer, or refuses.
+    """
+    try:
+        return int(_configs(admin, topic, timeout)["delete.retention.ms"]) / 1000
+    except KafkaException as error:
+        raise LogError(f"the configuration of {topic} can't be read: {error.args[0].str()}") from error
+    except TimeoutError as error:
+        raise LogError(f"the configuration of {topic} can't be read within {timeout:.0f} s") from error
+
+
 def _wait_for_brokers(admin: AdminClient, errors: list[KafkaError], client: Config, timeout: float) -> int:
     """Return the number of brokers; `errors` is the list that the client's error callback appends to."""
     deadline = time.monotonic() + timeout
@@ -150,9 +164,10 @@ def _partitions(admin: AdminClient, topic: str) -> int:
     return len(metadata.partitions) if metadata is not None and metadata.error is None else 0
 
 
-def _configs(admin: AdminClient, topic: str) -> dict[str, str]:
+def _configs(admin: AdminClient, topic: str, timeout: float = _REQUEST_SECONDS) -> dict[str, str]:
     resource = ConfigResource(ResourceType.TOPIC, topic)
-    entries = admin.describe_configs([resource], request_timeout=_REQUEST_SECONDS)[resource].result()
+    # The future's own limit: a request may stay unanswered after the broker was killed.
+    entries = admin.describe_configs([resource], request_timeout=timeout)[resource].result(timeout + _RETRY_SECONDS)
     return {name: entry.value for name, entry in entries.items()}
 
 

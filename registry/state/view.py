@@ -72,6 +72,8 @@ class View(Versions):
         self.broken_rules: dict[bytes, str] = {}
         #: The last entries applied, for readers that follow the changes.
         self.recent: deque[Applied] = deque(maxlen=RECENT_ENTRIES)
+        #: The offset up to which compaction may have removed entries before they were read.
+        self._recent_after: Offset = BEGINNING
         #: How many records were skipped, or could not be stored under the id that they claim, by reason.
         self.passed_over: Counter[str] = Counter()
 
@@ -121,7 +123,20 @@ class View(Versions):
         """All byte forms of the key that the log may contain: a removal needs a tombstone for each."""
         return self.tables.raw_keys.get(key) or (records.encode_key(key),)
 
-    # The only method that changes the state
+    def entries_after(self, offset: Offset, *, compacted: bool = False) -> list[Applied] | None:
+        """The entries applied after an offset; None if they are not all at hand.
+
+        Args:
+            offset: The offset.
+            compacted: Accept that compaction has removed entries whose keys were written again later.
+        """
+        entries = list(self.recent)
+        first = entries[0].offset - 1 if len(entries) == RECENT_ENTRIES else BEGINNING
+        if offset < first or (offset < self._recent_after and not compacted):
+            return None
+        return [entry for entry in entries if entry.offset > offset]
+
+    # The only methods that change the state: `apply`, and those that apply many entries at once
 
     def apply(self, entry: LogEntry, decoded: Version | None = None) -> None:
         """Apply the next entry of the log.
@@ -187,13 +202,13 @@ class View(Versions):
     def adopt(self, overlay: View, first: Offset) -> None:
         """Apply the records that were applied to an overlay, if they only added versions; otherwise do nothing.
 
-        It also does nothing if this view has changed since the overlay was made.
+        It also does nothing if this view has changed, or was replaced, since the overlay was made.
 
         Args:
             overlay: A view with this view as its base.
             first: The offset that the log gave to the first of the records.
         """
-        if not overlay._added or overlay._first_offset != self.offset:
+        if not overlay._added or overlay._first_offset != self.offset or overlay._below is not self.tables:
             return
         overlay.tables.merge()
         self.references_moved = overlay.references_moved
@@ -201,6 +216,27 @@ class View(Versions):
             self._add_digest(version)
             self._note(version, offset)
         self.offset = first + len(overlay._added) - 1
+
+    def become(self, other: View, offset: Offset) -> None:
+        """Take the state of a view that has read the whole log; that view must not be used any more.
+
+        Args:
+            other: A view without a base.
+            offset: An offset up to which the other view holds everything, not before this view's.
+        """
+        self.references_moved += 1 + other.references_moved
+        same_rules = all(other.rule_origin(rule) == self.rule_origin(rule) for rule in {*self.rules(), *other.rules()})
+        # If a rule's tombstone is gone, no record that is left tells that the rules have changed.
+        self.rules_offset = other.rules_offset if same_rules else offset
+        self.settled_offset, self.posted = other.settled_offset, other.posted
+        self._rule_changes, self.broken_rules = other._rule_changes, other.broken_rules
+        self.passed_over = other.passed_over
+        # Compaction has removed some of the changes that led to the new state.
+        self.recent, self._recent_after = other.recent, offset
+        with self._digesting:
+            self._digests = None
+            self.tables = other.tables
+        self.offset = offset
 
     def _remember_key(self, key: Key, raw: bytes | None) -> None:
         """Remember the bytes of a key if they differ from ours, the latest last."""

@@ -37,6 +37,7 @@ FENCES = {
         magicbyte/kit/kafka/client_settings.py magicbyte/platform/broker/ magicbyte/cli/ magicbyte/testing/
         registry/cluster/lead/election.py registry/cluster/lead/group.py
         registry/log/kafka.py registry/log/kafka_writer.py registry/log/reader.py registry/log/topic.py
+        registry/log/topic_end.py
         rest_proxy/produce/lane.py rest_proxy/produce/sent.py rest_proxy/errors.py
         rest_proxy/consume/consumers/consumer.py rest_proxy/consume/consumers/asker.py
         rest_proxy/admin/connection/client_check.py

@@ -15,8 +15,20 @@ from msgspec import Struct
 from magicbyte.kit.errors import ApiError
 from registry.cluster.commit.out_of_memory import end_process
 from registry.cluster.commit.outcome import Outcome
+from registry.cluster.long_lived import long_lived_objects
 from registry.decide import Decision, Unanswered
-from registry.log.port import Log, LogEntry, LogError, OutcomeUnknown, Record, RecordTooLarge, WriteConflict
+from registry.log.port import (
+    BEGINNING,
+    HistoryLost,
+    Log,
+    LogEntry,
+    LogError,
+    LogReplaced,
+    OutcomeUnknown,
+    Record,
+    RecordTooLarge,
+    WriteConflict,
+)
 from registry.state.view import View
 
 log = logging.getLogger("magicbyte.registry.committer")
@@ -139,12 +151,29 @@ class Committer:
     def catch_up(self) -> None:
         """Apply the records that others have appended to the log.
 
+        If the log may have lost deletions that the view lacks, this reads the whole log and replaces the view's state.
+
         Raises:
             LogError: The log can't be read.
         """
         with self.applying:
-            for entry in self._log.read(self._view.offset):
-                self._apply(entry)
+            try:
+                for entry in self._log.read(self._view.offset):
+                    self._apply(entry)
+            except HistoryLost as lost:
+                log.warning("%s; reading the log anew", lost)
+                self._read_anew()
+
+    def _read_anew(self) -> None:
+        """Replace the view's state by that of the whole log; the caller holds `applying`."""
+        started, end, whole = time.perf_counter(), self._log.end(), View()
+        if end < self._view.offset:
+            raise LogReplaced(f"the log ends at {end}, before {self._view.offset}, which this node has read")
+        with long_lived_objects():
+            for entry in self._log.read(BEGINNING):
+                whole.apply(entry)
+            self._view.become(whole, max(whole.offset, end))
+        log.info("log read anew to offset %d in %.3f s", self._view.offset, time.perf_counter() - started)
 
     def _apply(self, entry: LogEntry) -> None:
         """Apply an entry unless the view has it; the caller holds `applying`."""

@@ -1,0 +1,138 @@
+"""What may happen to the storage under a registry: here, tombstones that a node never saw.
+
+    python tests/chaos/registry_storage.py [--rounds 10] [--seed 1] [--only NAME]
+
+suspended  a node of two is stopped for longer than the topic keeps tombstones, while the other one deletes; after it
+           resumes, its first answer and all later ones must be those of a node that has read the topic from its start
+
+Ends with 1 if anything does not hold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import partial
+from itertools import count
+from typing import Any
+
+import httpx
+
+from magicbyte.platform.broker.local import LocalBroker
+from magicbyte.platform.server_process import ServerProcess
+from magicbyte.testing import running_registry, temporary_broker
+from tests.chaos.kit.compacting_topic import (
+    BROKER,
+    compacted_cluster,
+    delete_for_good,
+    register,
+    wait_until_forgotten,
+)
+
+LEADS_SECONDS = 60.0
+
+
+def schema(name: str) -> str:
+    return json.dumps({"type": "record", "name": name, "fields": []}, separators=(",", ":"))
+
+
+def suspended(rounds: int, chance: random.Random) -> list[str]:
+    """A node sleeps longer than the topic keeps tombstones."""
+    problems: list[str] = []
+    cluster = compacted_cluster()
+    numbers = count()
+    with ExitStack() as stack:
+        broker = stack.enter_context(temporary_broker(properties=BROKER))
+        first, second = (stack.enter_context(_node(broker, cluster)) for _ in range(2))
+        for number in range(rounds):
+            sleeper, awake = chance.sample([first, second], 2)
+            subjects = {f"s{next(numbers)}" for _ in range(10)}
+            ids = {subject: register(awake.url, subject, schema(subject)).json()["id"] for subject in subjects}
+            gone = chance.choice(sorted(subjects))
+            problems += [
+                f"round {number + 1}: {node.url} did not know id {ids[gone]}"
+                for node in (first, second)
+                if httpx.get(f"{node.url}/schemas/ids/{ids[gone]}", timeout=30).status_code != 200
+            ]
+            assert sleeper.pid is not None
+            os.kill(sleeper.pid, signal.SIGSTOP)
+            try:
+                _wait_until_writable(awake)
+                for subject in {gone, *chance.sample(sorted(subjects), 3)}:
+                    delete_for_good(awake.url, subject)
+                write = partial(_register_next, awake.url, numbers)
+                wait_until_forgotten(broker.bootstrap_servers, cluster["kafkastore.topic"], gone, write)
+            finally:
+                os.kill(sleeper.pid, signal.SIGCONT)
+            answer = httpx.get(f"{sleeper.url}/schemas/ids/{ids[gone]}", timeout=30)
+            print(f"round {number + 1}: the first answer is {answer.status_code}", flush=True)
+            if answer.status_code not in (404, 503):
+                problems.append(f"round {number + 1}: id {ids[gone]} of a deleted schema is {answer.text}")
+            _wait_until_writable(sleeper)
+            with _node(broker, cluster) as replayed:
+                states = [_state(node) for node in (first, second, replayed)]
+            if states[0] != states[2] or states[1] != states[2]:
+                problems.append(f"round {number + 1}: the nodes differ from one that has read the whole topic")
+    return problems
+
+
+def _register_next(url: str, numbers: Iterator[int]) -> httpx.Response:
+    return register(url, f"s{next(numbers)}", '"int"')
+
+
+def _wait_until_writable(node: ServerProcess) -> None:
+    deadline = time.monotonic() + LEADS_SECONDS
+    while True:
+        try:
+            answer = httpx.put(f"{node.url}/config", json={"compatibility": "NONE"}, timeout=30)
+        except httpx.HTTPError as error:
+            text = repr(error)
+        else:
+            if answer.status_code == 200:
+                return
+            text = answer.text
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{node.url} takes no writes: {text}")
+        time.sleep(0.2)
+
+
+def _state(node: ServerProcess) -> list[str]:
+    """The lines of an export, without the manifest and the closing line."""
+    answer = httpx.get(f"{node.url}/export", timeout=60)
+    answer.raise_for_status()
+    return answer.text.splitlines()[1:-1]
+
+
+def _node(broker: LocalBroker, cluster: dict[str, str]) -> Any:
+    return running_registry("kafka:", bootstrap_servers=broker.bootstrap_servers, properties=cluster)
+
+
+FAULTS: dict[str, Callable[[int, random.Random], list[str]]] = {
+    "suspended": suspended,
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", choices=[*FAULTS])
+    options = parser.parse_args()
+    problems: list[str] = []
+    for name in [options.only] if options.only else FAULTS:
+        problems += [f"{name}: {problem}" for problem in FAULTS[name](options.rounds, random.Random(options.seed))]
+    print(f"{len(problems)} problems")
+    for problem in problems[:20]:
+        print(f"  {problem}")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
