@@ -161,6 +161,8 @@ class SchemaFormat:
         outline: Makes the root of a parsed schema's outline.
         spells_out: Whether the first schema, which has no references, is the second with its references spelled out;
             the flag normalizes both. None if schemas of the type cannot spell references out.
+        older_text: The text that an earlier release stored for a schema, normalized or not; None if it is the same.
+            None if the texts of the type have not changed.
         warnings: Lists parts of a new schema that are accepted although the type's own tools refuse them; None if
             the type has no such parts.
     """
@@ -178,4 +180,5 @@ class SchemaFormat:
     edited: Callable[[ParsedSchema, str], ParsedSchema]
     outline: OutlineMaker
     spells_out: Callable[[ParsedSchema, ParsedSchema, bool], bool] | None = None
+    older_text: Callable[[ParsedSchema, bool], str | None] | None = None
     warnings: Callable[[ParsedSchema], Sequence[SchemaWarning]] | None = None

@@ -6,7 +6,6 @@ The reference reads and prints schemas with Jackson and computes a schema's iden
 from __future__ import annotations
 
 import json
-import math
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -19,13 +18,11 @@ import msgspec
 from msgspec import MsgspecError
 
 from compat.json.fault import fault_of
+from compat.json.numbers import MAX_NUMBER_LENGTH, RefusedNumber, double, exact, integer, number_text
 from compat.schema import Pointer, Position
 
 #: The deepest nesting of arrays and objects that is read, so that recursive walks of a schema fit the stack.
 MAX_DEPTH = 200
-
-#: The longest number that is read, in characters; Jackson has the same limit.
-MAX_NUMBER_LENGTH = 1000
 
 _STRING = r'"(?:[^"\\]++|\\.)*+(?:"|\Z)'
 _COMMENT = r"//[^\n]*+|/\*(?s:.*?)(?:\*/|\Z)"
@@ -37,8 +34,6 @@ _ESCAPED_CONTROL = re.compile(r"\\u00[0-9a-f]{2}|\\\\")
 #: The match begins at the start of a run of such characters, so that a search takes linear time.
 _LONG_NUMBER = re.compile(rf"(?<![-+.eE0-9])[-+.eE0-9]{{{MAX_NUMBER_LENGTH + 1}}}")
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
-#: Java's Double.toString prints plain decimals within this range and d.ddE±n outside.
-_PLAIN_FROM, _PLAIN_BELOW = 1e-3, 1e7
 
 
 @dataclass(unsafe_hash=True)
@@ -54,29 +49,27 @@ class InvalidJson(ValueError):
         return f"{self.detail} (line {self.position.line}, column {self.position.column})"
 
 
-class _RefusedNumber(ValueError):
-    """A number that cannot be read; its arguments are the number's text and the reason."""
-
-
-def loads(text: str, *, comments: bool = False) -> Any:
-    """The value of a JSON text: dict, list, str, bool, None, float, or int if it has no point and no exponent.
+def loads(text: str, *, comments: bool = False, decimals: bool = False) -> Any:
+    """The value of a JSON text: dict, list, str, bool, None, int, or float if it has a point or an exponent.
 
     If an object repeats a key, the last value takes the first one's place, as in Jackson's trees.
 
     Args:
         text: One JSON value with nothing after it.
         comments: Whether `//` and `/* */` comments may stand between values, as the Avro library allows.
+        decimals: Whether numbers with a point or an exponent become `Decimal` and keep all digits, as in the
+            reference's JSON Schemas.
 
     Raises:
-        InvalidJson: The text is not JSON, nests deeper than MAX_DEPTH, or has a number that is too large for a double.
+        InvalidJson: The text is not JSON, nests deeper than MAX_DEPTH, or has a number that is not read (`numbers.py`).
     """
     try:
-        value = _decode(text)
+        value = _decode_exactly(text) if decimals else _decode(text)
     except (MsgspecError, ValueError, RecursionError):
-        return _loads_slowly(text, comments=comments)
+        return _loads_slowly(text, comments=comments, decimals=decimals)
     if len(text) > MAX_NUMBER_LENGTH and _LONG_NUMBER.search(text):
         # It may be part of a string instead of a number.
-        return _loads_slowly(text, comments=comments)
+        return _loads_slowly(text, comments=comments, decimals=decimals)
     # The number of brackets limits the depth and is quick to count.
     if text.count("{") + text.count("[") > MAX_DEPTH and _is_deeper(value, MAX_DEPTH):
         _refuse_depth(text)
@@ -112,26 +105,6 @@ def upper_case_escapes(text: str) -> str:
 def java_order(text: str) -> bytes:
     """A sort key for the order of Java's `String.compareTo`."""
     return text.encode("utf-16-be", "surrogatepass")
-
-
-def double_text(value: float) -> str:
-    """A double as Java's `Double.toString` prints it, such as `1.0`, `1.0E10` or `1.0E-5`."""
-    if not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    magnitude = abs(value)
-    if value == 0 or _PLAIN_FROM <= magnitude < _PLAIN_BELOW:
-        return repr(value)
-    mantissa, _, exponent = repr(magnitude).partition("e")
-    whole, _, fraction = mantissa.partition(".")
-    digits = (whole + fraction).lstrip("0")
-    # The repr is plain from 1e-4 to 1e16 and d.dde±n outside. In both cases this is the power of the first digit.
-    power = int(exponent or 0) + len(whole) - 1 - (len(whole + fraction) - len(digits))
-    digits = digits.rstrip("0")
-    if len(digits) == 1:
-        # Java prints at least two digits, and the closest two: 4.9E-324, which Python shortens to 5e-324.
-        mantissa, _, exponent = f"{magnitude:.1e}".partition("e")
-        digits, power = mantissa[0] + mantissa[2:].rstrip("0"), int(exponent)
-    return f"{'-' if value < 0 else ''}{digits[0]}.{digits[1:] or '0'}E{power}"
 
 
 def locate(text: str, pointer: Pointer) -> Position | None:
@@ -184,10 +157,7 @@ def _scalar_text(value: Any) -> str:
         return "true"
     if value is False:
         return "false"
-    if isinstance(value, float):
-        # Jackson quotes doubles that have no JSON number.
-        return double_text(value) if math.isfinite(value) else f'"{double_text(value)}"'
-    return str(value)
+    return number_text(value)
 
 
 def _is_deeper(value: Any, depth: int) -> bool:
@@ -203,17 +173,17 @@ def _is_deeper(value: Any, depth: int) -> bool:
     return bool(containers)
 
 
-def _loads_slowly(text: str, *, comments: bool) -> Any:
+def _loads_slowly(text: str, *, comments: bool, decimals: bool) -> Any:
     """The value of a text after removing its comments; else raises the reason why there is none."""
     if comments:
         text = _COMMENT_OR_STRING.sub(_blank, text)
     _refuse_depth(text)
     try:
-        value = _DECODER.decode(text)
+        value = (_EXACT_DECODER if decimals else _DECODER).decode(text)
     except json.JSONDecodeError as error:
         fault = fault_of(text, error)
         raise InvalidJson(fault.detail, position(text, fault.offset)) from None
-    except _RefusedNumber as refused:
+    except RefusedNumber as refused:
         number, why = refused.args
         offset = next((match.start() for match in _LEXEME.finditer(text) if match[0] == number), 0)
         raise InvalidJson(why, position(text, offset)) from None
@@ -247,28 +217,15 @@ def _refuse_depth(text: str) -> None:
             depth -= 1
 
 
-def _integer(number: str) -> int:
-    if len(number) > MAX_NUMBER_LENGTH:
-        raise _RefusedNumber(number, f"A number is longer than {MAX_NUMBER_LENGTH} characters")
-    return int(number)
-
-
-def _double(number: str) -> float:
-    if len(number) > MAX_NUMBER_LENGTH:
-        raise _RefusedNumber(number, f"A number is longer than {MAX_NUMBER_LENGTH} characters")
-    value = float(number)
-    if not math.isfinite(value):
-        raise _RefusedNumber(number, "A number is too large for a double")
-    return value
-
-
 def _constant(name: str) -> NoReturn:
-    raise _RefusedNumber(name, f"{name} is not JSON")
+    raise RefusedNumber(name, f"{name} is not JSON")
 
 
-#: It reads what `_DECODER` reads, except for numbers that are too large, in a third of the time.
+#: They read what the decoders below read, except for numbers that are too large, in a third of the time.
 _decode = msgspec.json.Decoder().decode
-_DECODER = json.JSONDecoder(parse_int=_integer, parse_float=_double, parse_constant=_constant)
+_decode_exactly = msgspec.json.Decoder(float_hook=exact).decode
+_DECODER = json.JSONDecoder(parse_int=integer, parse_float=double, parse_constant=_constant)
+_EXACT_DECODER = json.JSONDecoder(parse_int=integer, parse_float=exact, parse_constant=_constant)
 
 
 @lru_cache(maxsize=4)

@@ -7,7 +7,7 @@ from compat.json_schema.fixes import fixes
 from compat.json_schema.outline import outline
 from compat.json_schema.rules.cautions import CAUTIONS, cautions
 from compat.json_schema.rules.table import RULES
-from compat.json_schema.schema import JsonSchema, check_fields, edited, parse
+from compat.json_schema.schema import JsonSchema, check_fields, edited, older_text, parse
 from compat.json_schema.validate.validators import validator
 from compat.json_schema.walk.differing import JsonDifference, differences, locate, message
 from compat.json_schema.witness.search import witness
@@ -26,6 +26,7 @@ FORMAT = SchemaFormat(
     caution_rules=CAUTIONS,
     edited=edited,
     outline=outline,
+    older_text=older_text,
 )
 
 __all__ = ["FORMAT", "JsonDifference", "JsonSchema", "check_fields", "validator", "witness"]

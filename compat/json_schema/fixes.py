@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -150,4 +149,9 @@ def _name(pointer: Pointer) -> str:
 
 
 def _text(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    """JSON with blanks after commas and colons."""
+    if isinstance(value, dict):
+        return f"{{{', '.join([f'{json_text.quote(name)}: {_text(member)}' for name, member in value.items()])}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_text, value))}]"
+    return json_text.dumps(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,6 +17,8 @@ from compat.schema import JSON, Dependencies, InvalidSchema, ParsedSchema, Point
 
 #: Names of top-level properties that begin like this are reserved for the registry's own use.
 RESERVED_PREFIX = "$$"
+#: Every number with a point or an exponent has such characters.
+_FRACTION = re.compile("[0-9][.eE]")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,7 +50,7 @@ class JsonSchema:
 
     @cached_property
     def canonical(self) -> str:
-        """The compact text, keys in their order."""
+        """The compact text, keys in their order and numbers with all their digits."""
         return json_text.dumps(self.raw)
 
     @property
@@ -95,7 +98,7 @@ def parse(text: SchemaText, dependencies: Dependencies, strict: bool) -> JsonSch
         InvalidSchema: The text is not JSON, not a schema, or has a `$ref` that leads nowhere.
     """
     try:
-        raw = json_text.loads(text.text)
+        raw = json_text.loads(text.text, decimals=True)
     except json_text.InvalidJson as error:
         raise InvalidSchema(JSON, f"the schema is not JSON: {error}", error.position) from None
     dialect = dialect_of(raw)
@@ -117,6 +120,17 @@ def edited(schema: ParsedSchema, text: str) -> JsonSchema:
     """
     assert isinstance(schema, JsonSchema)
     return parse(SchemaText(JSON, text), schema.dependencies, strict=True)
+
+
+def older_text(schema: ParsedSchema, normalized: bool) -> str | None:  # noqa: FBT001  SchemaFormat's
+    """The text with numbers as doubles, as the registry stored it before it kept all digits; see SchemaFormat."""
+    if not _FRACTION.search(schema.source):
+        return None
+    try:
+        text = json_text.dumps(json_text.loads(schema.source), sort_keys=normalized)
+    except json_text.InvalidJson:  # a number is too large for a double
+        return None
+    return None if text == (schema.normalized() if normalized else schema.canonical) else text
 
 
 def check_fields(schema: JsonSchema) -> None:

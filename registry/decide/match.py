@@ -25,9 +25,12 @@ def find_match(
         ApiError: Comparing the candidate with versions that have references takes too much work.
         Unanswered: The candidate must be compared elsewhere first.
     """
-    registered = find_registered(view, subject, candidate.content, include_deleted=include_deleted)
-    if registered is not None or not _may_spell_out(candidate):
-        return registered
+    for content in candidate.forms:
+        registered = find_registered(view, subject, content, include_deleted=include_deleted)
+        if registered is not None:
+            return registered
+    if not _may_spell_out(candidate):
+        return None
     # Most versions are plain Avro schemas, which are kept as text and have no references.
     versions = [version for version in view.versions(subject) if not isinstance(version.kept, str)]
     visible = [version for version in versions if include_deleted or not version.deleted]
@@ -36,9 +39,10 @@ def find_match(
 
 def find_among(view: View, versions: Sequence[Version], candidate: Candidate, terms: Terms) -> Version | None:
     """The one of these versions that equals a candidate; raises as `find_match` does."""
-    for version in versions:
-        if loosely_same(version, candidate.content):
-            return version
+    for content in candidate.forms:
+        for version in versions:
+            if loosely_same(version, content):
+                return version
     return _find_spelled_out(view, versions, candidate, terms) if _may_spell_out(candidate) else None
 
 

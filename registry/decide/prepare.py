@@ -62,12 +62,19 @@ class Candidate(Struct, frozen=True):
         source: The text as the client sent it, with pinned references.
         normalized: Whether the content's text is normalised.
         fault: Why `validateFields` refuses it; empty if it does not, or is off.
+        older_text: The text that an earlier release stored for the same schema; empty if it is the same.
     """
 
     content: Content
     source: Source
     normalized: bool
     fault: str = ""
+    older_text: str = ""
+
+    @property
+    def forms(self) -> tuple[Content, ...]:
+        """The content, then the forms of it that the log may have of earlier releases."""
+        return (self.content, self.content.with_text(self.older_text)) if self.older_text else (self.content,)
 
 
 def write_tags(view: View, request: Registration, terms: Terms) -> Registration:
@@ -160,7 +167,7 @@ def canonicalize(view: View, request: Registration, config: Config, terms: Terms
         references = tuple(sorted(set(references), key=lambda ref: (ref.name, ref.subject, ref.version)))
     if text != content.text or references != content.references:
         content = Content(content.schema_type, text, references, content.metadata, content.rule_set)
-    return Candidate(content, source, normalize, canonical.fault)
+    return Candidate(content, source, normalize, canonical.fault, canonical.older_text)
 
 
 def pinned_source(view: View, request: Registration, *, strict: bool) -> Source:

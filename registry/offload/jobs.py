@@ -173,10 +173,17 @@ class Listing(Struct, frozen=True, tag=True):
 
 
 class Canonical(Struct, frozen=True, tag=True):
-    """The text to store, and the fault that `check_fields` found; empty if none."""
+    """The text to store.
+
+    Attributes:
+        text: The text.
+        fault: The fault that `check_fields` found; empty if none.
+        older_text: The text that an earlier release stored for the same schema; empty if it is the same.
+    """
 
     text: str
     fault: str = ""
+    older_text: str = ""
 
 
 class VersionVerdict(Struct, frozen=True):

@@ -77,7 +77,9 @@ def _canonicalize(job: Job, task: Canonicalize, parse: Parser, _budget: Budget) 
             check_type(schema)
         except InvalidSchema as error:
             fault = error.detail
-    return Canonical(schema.normalized() if task.normalize else schema.canonical, fault)
+    text = schema.normalized() if task.normalize else schema.canonical
+    older_text = FORMATS[schema.schema_type].older_text
+    return Canonical(text, fault, (older_text(schema, task.normalize) or "") if older_text is not None else "")
 
 
 def _check_json_fields(schema: ParsedSchema) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from compat.schema import AVRO, JSON, PROTOBUF, ParsedSchema
 from registry.tags import json_tree
@@ -29,12 +28,12 @@ class TagFormat:
     listing: Callable[[str], Listing]
 
 
-def _in_json(walk: json_tree.Walk, name_of: Callable[[Any], str | None]) -> TagFormat:
+def _in_json(form: json_tree.Form) -> TagFormat:
     return TagFormat(
-        partial(json_tree.find, walk),
-        partial(json_tree.entities, walk),
-        partial(json_tree.edit, walk),
-        partial(json_tree.listing, walk, name_of),
+        partial(json_tree.find, form),
+        partial(json_tree.entities, form),
+        partial(json_tree.edit, form),
+        partial(json_tree.listing, form),
     )
 
 
@@ -63,7 +62,7 @@ def _listing_of_protobuf(text: str) -> Listing:
 
 
 TAG_FORMATS: Mapping[str, TagFormat] = {
-    AVRO: _in_json(json_tree.walk_avro, json_tree.avro_name),
-    JSON: _in_json(json_tree.walk_json_schema, json_tree.json_schema_name),
+    AVRO: _in_json(json_tree.Form(json_tree.walk_avro, json_tree.avro_name, decimals=False)),
+    JSON: _in_json(json_tree.Form(json_tree.walk_json_schema, json_tree.json_schema_name, decimals=True)),
     PROTOBUF: TagFormat(_find_in_protobuf, _entities_of_protobuf, _edit_protobuf, _listing_of_protobuf),
 }

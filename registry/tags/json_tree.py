@@ -7,6 +7,7 @@ schemas, such as `object.address.object.street` or `object.ids.array.object` or 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from compat.json import json_text
@@ -19,19 +20,38 @@ PROPERTY = "confluent:tags"
 Walk = Callable[[Any], Iterator[tuple[SchemaEntity, dict[str, Any]]]]
 
 
-def find(walk: Walk, schema: ParsedSchema) -> Tags:
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How the texts of one schema type are read as trees.
+
+    Attributes:
+        walk: Yields the entities of a tree.
+        name_of: Returns the name of the schema.
+        decimals: Whether numbers keep all digits, as in the type's canonical texts.
+    """
+
+    walk: Walk
+    name_of: Callable[[Any], str | None]
+    decimals: bool
+
+    def read(self, text: str) -> Any:
+        """The tree of a text; raises InvalidJson."""
+        return json_text.loads(text, comments=True, decimals=self.decimals)
+
+
+def find(form: Form, schema: ParsedSchema) -> Tags:
     """The entities that have tags."""
-    return {entity: tags for entity, node in walk(json_text.loads(schema.canonical)) if (tags := _tags(node))}
+    return {entity: tags for entity, node in form.walk(form.read(schema.canonical)) if (tags := _tags(node))}
 
 
-def listing(walk: Walk, name_of: Callable[[Any], str | None], text: str) -> Listing:
+def listing(form: Form, text: str) -> Listing:
     """The names and tags in a stored text, which is parsed as JSON, not as a schema.
 
     Raises:
         InvalidJson: It is not JSON.
     """
-    tree = json_text.loads(text, comments=True)
-    return Listing(name_of(tree), [(entity, _tags(node)) for entity, node in walk(tree)])
+    tree = form.read(text)
+    return Listing(form.name_of(tree), [(entity, _tags(node)) for entity, node in form.walk(tree)])
 
 
 def _tags(node: dict[str, Any]) -> tuple[str, ...]:
@@ -51,19 +71,19 @@ def json_schema_name(tree: Any) -> str | None:
     return title if isinstance(title, str) else None
 
 
-def entities(walk: Walk, schema: ParsedSchema) -> Iterator[SchemaEntity]:
+def entities(form: Form, schema: ParsedSchema) -> Iterator[SchemaEntity]:
     """All records and fields."""
-    return (entity for entity, _ in walk(json_text.loads(schema.canonical)))
+    return (entity for entity, _ in form.walk(form.read(schema.canonical)))
 
 
-def edit(walk: Walk, schema: ParsedSchema, add: Tags, remove: Tags) -> str:
+def edit(form: Form, schema: ParsedSchema, add: Tags, remove: Tags) -> str:
     """The schema's text with tags added and removed.
 
     Raises:
         UnknownEntity: The schema lacks an entity.
     """
-    tree = json_text.loads(schema.canonical)
-    nodes = dict(walk(tree))
+    tree = form.read(schema.canonical)
+    nodes = dict(form.walk(tree))
     require_known((*add, *remove), nodes)
     for entity in dict.fromkeys((*add, *remove)):
         node = nodes[entity]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from compat.json import json_text
+from compat.json.numbers import to_doubles
 from compat.json_schema.model.dialects import (
     DRAFT_4,
     DRAFT_6,
@@ -66,7 +67,7 @@ class DescribedSchema:
             ValueError: The text is not JSON, or neither an object nor true or false.
         """
         try:
-            raw = json_text.loads(self.text)
+            raw = json_text.loads(self.text, decimals=True)
         except json_text.InvalidJson as error:
             raise ValueError(f"the schema is not JSON: {error}") from None
         if not isinstance(raw, dict | bool):
@@ -129,8 +130,10 @@ class DescribedSchema:
         # Import here: the library is slow to load, and most programs never see a refused value.
         from serdes.validation.explanation import Explainer  # noqa: PLC0415
 
+        # jsonschema would compare the doubles of a value with exact decimals: 0.1 is less than Decimal("0.1").
         resources = resources_of(self.raw, self.dependencies, self.dialect)
-        return Explainer(in_its_draft(self.raw, self.dialect), resources, self.dialect)
+        doubles = {address: to_doubles(raw) for address, raw in resources.items()}
+        return Explainer(to_doubles(in_its_draft(self.raw, self.dialect)), doubles, self.dialect)
 
     @cached_property
     def packed(self) -> bytes:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from compat.json import json_text
+from compat.json.numbers import plain
 from compat.json_schema.model.resources import Resource
 from compat.schema import Pointer
 
@@ -82,8 +83,8 @@ class ValueKeys:
 
 
 def _plain_numbers(value: Any) -> Any:
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
+    if isinstance(value, Decimal):
+        return plain(value)
     if isinstance(value, list):
         return [_plain_numbers(element) for element in value]
     if isinstance(value, dict):
@@ -96,9 +97,9 @@ def decimal(raw: dict[str, Any], keyword: str, pointer: Pointer) -> Decimal | No
     value = raw.get(keyword)
     if value is None and keyword not in raw:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | Decimal):
         raise Malformed(f"'{keyword}' must be a number, not {shown(value)}", (*pointer, keyword))
-    return Decimal(repr(value))
+    return Decimal(value)
 
 
 def strings(values: list[Any], pointer: Pointer) -> list[str]:

@@ -241,7 +241,7 @@ def _declare(raw: dict[str, Any], pointer: Pointer, enclosing: Resource, declare
 
 #: The resources of referenced texts. Their JSON takes about ten times the memory of the text.
 _DECLARED = TextCache(
-    lambda name, text: _declare_all(json_text.loads(text), _defragmented(name), foreign=True), 2_000_000
+    lambda name, text: _declare_all(json_text.loads(text, decimals=True), _defragmented(name), foreign=True), 2_000_000
 )
 
 

@@ -116,7 +116,7 @@ def resources_of(raw: Any, dependencies: Dependencies, dialect: Dialect = DRAFT_
     Raises:
         ValueError: A dependency is not JSON.
     """
-    named = {dependency.name: json_text.loads(dependency.text) for dependency in dependencies}
+    named = {dependency.name: json_text.loads(dependency.text, decimals=True) for dependency in dependencies}
     ids = {name: uri for name, schema in named.items() if (uri := _id(schema, dialect))}
     root_id = _id(raw, dialect)
     bases = [NO_BASE, *([root_id] if root_id else ()), *ids.values(), *named]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
@@ -10,6 +9,7 @@ from itertools import chain, islice
 from typing import Any
 
 from compat.json import json_text
+from compat.json.numbers import plain
 from compat.json_schema.judges.judging import Route
 from compat.json_schema.model import nodes as model
 from compat.json_schema.model.nodes import Node, follow
@@ -68,12 +68,11 @@ class Maker:
     """Generates values that a schema may accept; `hints` are plain values to try, also values near them."""
 
     def __init__(self, hints: set[str]) -> None:
-        values = [json.loads(hint) for hint in sorted(hints)]
-        numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
-        self._numbers = [near for value in numbers for near in (value, value + 1, value - 1, value + 0.5, value - 0.5)]
-        self._lengths = sorted(
-            {int(near) for near in self._numbers if 0 <= near <= _LONGEST and float(near).is_integer()}
-        )
+        values = [_decoded(hint) for hint in sorted(hints)]
+        numbers = [Decimal(value) for value in values if value.__class__ in (int, Decimal)]
+        steps = (Decimal(0), Decimal(1), Decimal(-1), Decimal("0.5"), Decimal("-0.5"))
+        self._numbers = [plain(value + step) for value in numbers for step in steps]
+        self._lengths = sorted({near for near in self._numbers if isinstance(near, int) and 0 <= near <= _LONGEST})
         self._strings = [value for value in values if isinstance(value, str)]
         self._schemas_left = _MOST_SCHEMAS
         self._of_kind: dict[type[Node], _Make] = {
@@ -81,8 +80,8 @@ class Maker:
             model.Number: self._amounts,
             model.Boolean: lambda _node, _depth: iter((False, True)),
             model.Null: lambda _node, _depth: iter((None,)),
-            model.Enum: lambda node, _depth: (json.loads(value) for value in sorted(node.values)),
-            model.Const: lambda node, _depth: iter((json.loads(node.value),)),
+            model.Enum: lambda node, _depth: (_decoded(value) for value in sorted(node.values)),
+            model.Const: lambda node, _depth: iter((_decoded(node.value),)),
             model.Object: self._objects,
             model.Array: self._arrays,
             model.Combined: self._members,
@@ -156,19 +155,19 @@ class Maker:
                 yield f"{sample}a"
         yield from ("0", "A", "a1", "abc", "a b", "-", "2020-01-01", "a@b.cc")
 
-    def _amounts(self, node: model.Number, _depth: int) -> Iterator[float]:
+    def _amounts(self, node: model.Number, _depth: int) -> Iterator[int | Decimal]:
         bounds = [node.minimum, node.maximum, node.exclusive_minimum, node.exclusive_maximum]
         step = node.multiple_of or Decimal(1)
-        plain = [bound for bound in bounds if bound is not None]
-        near = [bound + sign * step for bound in plain for sign in (0, 1, -1)]
+        present = [bound for bound in bounds if bound is not None]
+        near = [bound + sign * step for bound in present for sign in (0, 1, -1)]
         multiples = [step * count for count in (0, 1, 2, 3, 5, -1)]
         for amount in (*multiples, *near):
-            yield _plain(amount)
+            yield plain(amount)
         if not node.integer:
-            yield from (_plain(bound + half) for bound in (*plain, Decimal(0)) for half in (step / 2, -step / 2))
+            yield from (plain(bound + half) for bound in (*present, Decimal(0)) for half in (step / 2, -step / 2))
         for hint in self._numbers:
             yield hint
-            yield _plain(Decimal(repr(hint)) * step)
+            yield plain(hint * step)
 
     def _base(self, node: model.Object, depth: int) -> dict[str, Any]:
         """An object with the required properties only."""
@@ -273,5 +272,5 @@ def _item(node: model.Array, index: int) -> Node | None:
     return node.all_items or (node.additional if isinstance(node.additional, Node) else None)
 
 
-def _plain(amount: Decimal) -> float:
-    return int(amount) if amount == amount.to_integral_value() else float(amount)
+def _decoded(value: str) -> Any:
+    return json_text.loads(value, decimals=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from compat.budget import TooMuchWork
+from compat.json import json_text
 from compat.json_schema.model import nodes as model
 from compat.json_schema.model.nodes import Node, follow
 
@@ -54,9 +54,10 @@ def finite_values(node: Node) -> list[Any] | None:
     """All instances that a schema may accept; None if there may be many."""
     node = follow(node)
     if isinstance(node, model.Enum):
-        return [json.loads(value) for value in node.values] if len(node.values) <= _MOST_VALUES else None
+        is_short = len(node.values) <= _MOST_VALUES
+        return [json_text.loads(value, decimals=True) for value in node.values] if is_short else None
     if isinstance(node, model.Const):
-        return [json.loads(node.value)]
+        return [json_text.loads(node.value, decimals=True)]
     if isinstance(node, model.Boolean):
         return [False, True]
     if isinstance(node, model.Null):

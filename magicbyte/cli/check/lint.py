@@ -152,7 +152,7 @@ def _properties(value: Any, at: Pointer = ()) -> Iterator[tuple[Pointer, str, An
 
 
 def _json_docs(subject: Subject) -> Iterator[Remark]:
-    raw = json_text.loads(subject.schema.source)
+    raw = json_text.loads(subject.schema.source, decimals=True)
     if isinstance(raw, dict) and not raw.get("description"):
         yield Remark((), "The schema has no description.", 'Add a "description" that says what it stands for.')
     for pointer, name, member in _properties(raw):
@@ -162,7 +162,7 @@ def _json_docs(subject: Subject) -> Iterator[Remark]:
 
 
 def _json_names(subject: Subject) -> Iterator[Remark]:
-    raw = json_text.loads(subject.schema.source)
+    raw = json_text.loads(subject.schema.source, decimals=True)
     if isinstance(raw, dict) and not raw.get("title"):
         remedy = 'Add a "title": record name strategies make subjects of it.'
         yield Remark((), "The schema has no title.", remedy)

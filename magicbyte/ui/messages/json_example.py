@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 from itertools import islice
 from typing import Any
 
@@ -67,7 +68,7 @@ class _Maker(Maker):
                 yield text
         yield from super()._texts(node, depth)
 
-    def _amounts(self, node: model.Number, depth: int) -> Iterator[float]:
+    def _amounts(self, node: model.Number, depth: int) -> Iterator[int | Decimal]:
         refused = []
         for amount in super()._amounts(node, depth):
             if _is_within(node, amount):
@@ -77,7 +78,7 @@ class _Maker(Maker):
         yield from refused
 
 
-def _is_within(node: model.Number, amount: float) -> bool:
+def _is_within(node: model.Number, amount: int | Decimal) -> bool:
     return (
         (node.minimum is None or amount >= node.minimum)
         and (node.maximum is None or amount <= node.maximum)

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compat.json.json_text import MAX_DEPTH, InvalidJson, double_text, dumps, loads, locate
+from compat.json.json_text import MAX_DEPTH, InvalidJson, dumps, loads, locate
+from compat.json.numbers import double_text
 from compat.schema import Position
 
 PRINTED_AS_JACKSON = [

@@ -226,3 +226,26 @@ def test_large_values_are_not_copied_into_reasons(schema: Any, value: Any, path:
 def test_a_regular_expression_that_backtracks_is_given_up() -> None:
     schema = {"items": {"pattern": "^(?=(a|aa)+$)b"}}
     assert refusal(schema, ["a" * 40 + "!"]).path == (0,)
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "reason"),
+    [
+        ('{"minimum":0.10}', 0.05, "0.05 is less than the minimum of 0.1"),
+        ('{"multipleOf":0.50}', 0.75, "0.75 is not a multiple of 0.5"),
+        ('{"enum":[1.50]}', 1.25, "1.25 is not one of 1.5"),
+        ('{"maximum":1e400,"items":{"maximum":1e-1}}', [0.25], "0.25 is greater than the maximum of 0.1"),
+        ('{"minimum":1e400}', 1, "1 is less than the minimum of 1" + "0" * 400),
+    ],
+)
+def test_exact_numbers_of_a_schema_are_explained(schema: str, value: Any, reason: str) -> None:
+    with pytest.raises(ValueRefused) as raised:
+        JsonValidator(schema).check(value)
+    assert raised.value.refusal.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"), [('{"minimum":0.10}', 0.1), ('{"enum":[0.10]}', 0.1), ('{"maximum":1e400}', 1e308)]
+)
+def test_exact_numbers_of_a_schema_accept_doubles(schema: str, value: Any) -> None:
+    JsonValidator(schema).check(value)

@@ -57,7 +57,8 @@ def _json_value(schema_type: str, text: str, *, comments: bool) -> Any:
     from compat.json import json_text  # noqa: PLC0415 - Protobuf does without
 
     try:
-        return json_text.loads(text, comments=comments)
+        # Exact numbers, because JSON Schemas may have numbers that no double has.
+        return json_text.loads(text, comments=comments, decimals=True)
     except json_text.InvalidJson as error:
         raise InvalidSchema(schema_type, f"this is not JSON: {error.detail}", error.position) from None
 
