@@ -49,7 +49,12 @@ class CrossOrigin:
     """
 
     def __init__(
-        self, app: ASGIApp, rules: AccessControl, recorder: Recorder, is_safe: Callable[[bytes], bool]
+        self,
+        app: ASGIApp,
+        rules: AccessControl,
+        recorder: Recorder,
+        is_safe: Callable[[bytes], bool],
+        is_for_own_pages: Callable[[bytes], bool],
     ) -> None:
         """Guard an application.
 
@@ -58,11 +63,13 @@ class CrossOrigin:
             rules: Decides which requests are allowed.
             recorder: Counts and logs the requests that are answered here.
             is_safe: Tells whether a GET of a path changes nothing.
+            is_for_own_pages: Tells whether foreign pages are refused at a path, whatever the rules say.
         """
         self.app = app
         self._rules = rules
         self._recorder = recorder
         self._is_safe = is_safe
+        self._is_for_own_pages = is_for_own_pages
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -70,6 +77,12 @@ class CrossOrigin:
             await self.app(scope, receive, send)
             return
         origin, method = header(scope, b"origin"), scope["method"]
+        if self._is_for_own_pages(scope["raw_path"]):
+            if is_foreign(scope):
+                await self._refuse_page(scope, send, "them at this path")
+            else:
+                await self.app(scope, receive, send)
+            return
         is_allowed = self._rules.allows(origin)
         if is_allowed and self._is_preflight(scope):
             await self._answer_preflight(scope, send)

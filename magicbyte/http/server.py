@@ -123,7 +123,12 @@ def serve(
         log.warning("access.control.allow.origin=*: every web page that a user of this network opens may write here")
     policy = Policy(
         connections=Connections(limits, lambda path: app.table.streams(path)),  # noqa: PLW0108  no table before the start
-        cross_origin=partial(CrossOrigin, rules=access_control, is_safe=lambda path: app.table.is_safe(path)),  # noqa: PLW0108  as above
+        cross_origin=partial(
+            CrossOrigin,
+            rules=access_control,
+            is_safe=lambda path: app.table.is_safe(path),  # noqa: PLW0108  as above
+            is_for_own_pages=lambda path: app.table.is_for_own_pages(path),  # noqa: PLW0108  as above
+        ),
         headers=settings.all_response_headers,
         hosts=[_hosts(listener_socket, names, settings.allowed_hosts) for listener_socket in sockets],
         recorder=lambda: app.recorder,

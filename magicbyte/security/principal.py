@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 Network = IPv4Network | IPv6Network
+Headers = Sequence[tuple[bytes, bytes]]
+#: The header in which proxies report the addresses of clients.
+FORWARDED_FOR = b"x-forwarded-for"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,28 @@ def lies_in(address: str, networks: tuple[Network, ...]) -> bool:
     if isinstance(ip, IPv6Address) and ip.ipv4_mapped:
         ip = ip.ipv4_mapped
     return any(ip in network for network in networks)
+
+
+def client_of(headers: Headers, address: str, trusted_proxies: tuple[Network, ...]) -> str:
+    """Return the client's address: the TCP peer's, or behind trusted proxies the address that they report.
+
+    Args:
+        headers: The request's headers; names in lower case.
+        address: The TCP peer's address.
+        trusted_proxies: The networks whose `X-Forwarded-For` counts.
+    """
+    if not trusted_proxies or not lies_in(address, trusted_proxies):
+        return address
+    hops = [value.decode("latin-1") for name, value in headers if name == FORWARDED_FOR]
+    for hop in reversed([part.strip() for part in ",".join(hops).split(",") if part.strip()]):
+        try:
+            ip_address(hop)
+        except ValueError:
+            return address
+        address = hop
+        if not lies_in(hop, trusted_proxies):
+            return hop
+    return address
 
 
 def client_network(address: str) -> str:

@@ -54,7 +54,7 @@ class Page:
         self._rest: Upstream | None = None
         if settings.rest_url:
             tls = partial(client_context, settings, shows_certificate=False)
-            self._rest = Upstream("REST proxy", settings.rest_url, tls)
+            self._rest = Upstream("REST proxy", settings.rest_url, tls, trusted_proxies=settings.trusted_proxies)
         self._helpers = decode_routes(open_client)
         self._config = orjson.dumps(
             {
@@ -71,11 +71,10 @@ class Page:
 
     def rows(self) -> tuple[Row, ...]:
         """The routes; the files and the configuration need no sign-in, because they contain no data."""
-        rest = partial(Row, access=SIGNED_IN, handler=self.rest, media_types=json_errors, has_deadline=False)
+        relayed = partial(Row, access=SIGNED_IN, media_types=json_errors, has_deadline=False, for_own_pages=True)
+        rest = partial(relayed, handler=self.rest)
         path = f"{FOLDER}rest/{{path:path}}"
-        helper = partial(
-            Row, "POST", access=SIGNED_IN, handler=self.helper, media_types=json_errors, has_deadline=False
-        )
+        helper = partial(relayed, "POST", handler=self.helper)
         return (
             Row("GET", "/ui", "getPage", OPEN, self.file, json_errors, page_policy=_POLICY),
             Row("GET", f"{FOLDER}{{path:path}}", "getPageFile", OPEN, self.file, json_errors, page_policy=_POLICY),

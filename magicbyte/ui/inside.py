@@ -9,10 +9,13 @@ import httpx
 
 from magicbyte.http.asgi import ASGIApp, Message, Scope
 from magicbyte.http.routing.identity import PEER
+from magicbyte.security.principal import FORWARDED_FOR
 from serdes.client.clients import RegistryClient, Retry
 
 #: The longest wait for an answer, in seconds.
 _SECONDS = 30.0
+#: The headers that tell who sends a request, and from where.
+_OF_SENDER = frozenset((b"authorization", FORWARDED_FOR))
 
 
 class Inside:
@@ -68,8 +71,8 @@ class InsideTransport(httpx.BaseTransport):
 
     async def _answer(self, request: httpx.Request, body: bytes) -> httpx.Response:
         raw_path, _, query = request.url.raw_path.partition(b"?")
-        headers = [(name.lower(), value) for name, value in request.headers.raw if name.lower() != b"authorization"]
-        headers += [(name, value) for name, value in self._scope["headers"] if name == b"authorization"]
+        headers = [(name.lower(), value) for name, value in request.headers.raw if name.lower() not in _OF_SENDER]
+        headers += [(name, value) for name, value in self._scope["headers"] if name in _OF_SENDER]
         scope: dict[str, Any] = {
             **{name: self._scope[name] for name in ("asgi", "client", "server", "scheme", PEER) if name in self._scope},
             "type": "http",

@@ -10,7 +10,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 import httpx
 from starlette.responses import Response, StreamingResponse
 
+from magicbyte.http.routing.identity import peer_of
 from magicbyte.http.routing.request import Request
+from magicbyte.security.principal import FORWARDED_FOR, Network, client_of
 from magicbyte.ui import errors
 
 log = logging.getLogger("magicbyte.ui")
@@ -18,10 +20,11 @@ log = logging.getLogger("magicbyte.ui")
 #: The longest wait for a connection, for the beginning of an answer, and for its next part, in seconds.
 _SECONDS = 30.0
 _MOST_CONNECTIONS = 32
-#: Headers of requests and answers that are passed on. Cookies, addresses and headers of the connection are not.
+#: Headers of requests and answers that are passed on. Cookies and headers of the connection are not. `pass_on` sets the
+#: client's address.
 _PASSED_ON = (
     *("accept", "accept-encoding", "accept-language", "authorization", "content-length", "content-type"),
-    *("if-match", "if-none-match", "last-event-id", "x-request-id", "x-magicbyte-offset"),
+    *("if-match", "if-none-match", "last-event-id", "sec-fetch-site", "x-request-id", "x-magicbyte-offset"),
 )
 _RELAYED = frozenset(
     (
@@ -44,7 +47,13 @@ class Upstream:
     """One server behind the page; connections are opened when they are first needed."""
 
     def __init__(
-        self, name: str, url: str, tls: Callable[[], ssl.SSLContext], credentials: Credentials = _none
+        self,
+        name: str,
+        url: str,
+        tls: Callable[[], ssl.SSLContext],
+        *,
+        trusted_proxies: tuple[Network, ...] = (),
+        credentials: Credentials = _none,
     ) -> None:
         """Describe the server.
 
@@ -52,11 +61,13 @@ class Upstream:
             name: Its name in errors, such as `REST proxy`.
             url: Its URL, without a slash at the end.
             tls: Makes the context of connections to an https:// URL.
+            trusted_proxies: Networks whose `X-Forwarded-For` gives the address of a client.
             credentials: Returns the credentials for requests whose sender has none.
         """
         self.url = url
         self._name = name
         self._tls = tls
+        self._trusted_proxies = trusted_proxies
         self._credentials = credentials
         self._client: httpx.AsyncClient | None = None
 
@@ -76,6 +87,9 @@ class Upstream:
             ApiError: 502 if the server cannot be reached, 504 if its answer does not begin in time.
         """
         headers = {name: ", ".join(request.headers.getlist(name)) for name in _PASSED_ON if name in request.headers}
+        headers[FORWARDED_FOR.decode()] = client_of(
+            request.scope["headers"], peer_of(request.scope).address, self._trusted_proxies
+        )
         if "authorization" not in headers:
             headers |= await self._credentials()
         client = self._client = self._client or self._open()

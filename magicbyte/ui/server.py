@@ -14,11 +14,13 @@ from magicbyte.http.asgi import Scope, header
 from magicbyte.http.connection.hosts import is_loopback
 from magicbyte.http.routing.access import OPEN
 from magicbyte.http.routing.application import Api, Application, plain_response
+from magicbyte.http.routing.identity import peer_of
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.rows import BodyLimit, Row, Streams
 from magicbyte.http.server import serve as serve_http
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.logs import set_up_logs
+from magicbyte.security.principal import FORWARDED_FOR, Network, client_of
 from magicbyte.ui.app import Page, json_errors, require_writable
 from magicbyte.ui.paths import FOLDER, FRONT, only_asks, path_of_registry
 from magicbyte.ui.rest import Upstream
@@ -64,6 +66,7 @@ def create_app(settings: UiSettings, registry: Registry) -> Application:
         body_limit=BodyLimit.BULK,
         has_deadline=False,
         streams=Streams.ANSWER,
+        for_own_pages=True,
     )
     passed = [row(method, f"{FOLDER}registry/{{path:path}}", f"{method.lower()}AtRegistry") for method in _METHODS]
     api = Api(
@@ -81,18 +84,26 @@ def create_app(settings: UiSettings, registry: Registry) -> Application:
 class Registry:
     """The registry behind the page."""
 
-    def __init__(self, options: dict[str, Any]) -> None:
+    def __init__(self, options: dict[str, Any], trusted_proxies: tuple[Network, ...] = ()) -> None:
         """Prepare connections.
 
         Args:
             options: The arguments of RegistryClient, from the client's settings.
+            trusted_proxies: Networks whose `X-Forwarded-For` gives the address of a client.
         """
+        self._trusted_proxies = trusted_proxies
         self._options = options
         self._tokens = AsyncRegistryClient(**options)
         # Credentials in the URL count too.
         self._auth = options["auth"] or split_urls(options["urls"])[1]
         tls: Tls = options["tls"]
-        self.upstream = Upstream("schema registry", self._tokens.urls[0], tls.context, self._credentials)
+        self.upstream = Upstream(
+            "schema registry",
+            self._tokens.urls[0],
+            tls.context,
+            trusted_proxies=trusted_proxies,
+            credentials=self._credentials,
+        )
 
     @property
     def has_credentials(self) -> bool:
@@ -108,9 +119,11 @@ class Registry:
     def client(self, scope: Scope) -> RegistryClient:
         """A client with the credentials of a request; with those of the settings if the request has none."""
         authorization = header(scope, b"authorization")
-        options = {**self._options, "retry": Retry(0)}
+        address = client_of(scope["headers"], peer_of(scope).address, self._trusted_proxies)
+        headers = {**(self._options.get("headers") or {}), FORWARDED_FOR.decode(): address}
+        options = {**self._options, "retry": Retry(0), "headers": headers}
         if authorization is not None:
-            options |= {"auth": None, "headers": {"Authorization": authorization}}
+            options |= {"auth": None, "headers": {**headers, "Authorization": authorization}}
         return RegistryClient(**options)
 
     async def _credentials(self) -> Mapping[str, str]:
@@ -137,7 +150,7 @@ def serve(settings: UiSettings, client: Mapping[str, str], *, on_start: Callable
         Failure: The port is not available, or others would get the credentials of the settings.
     """
     set_up_logs("info")
-    registry = Registry(client_options(client))
+    registry = Registry(client_options(client), settings.trusted_proxies)
     if registry.has_credentials and not is_loopback(settings.listener.host):
         raise Failure(
             f"everybody who reaches {settings.listener.url} would have the credentials of the settings: listen on"

@@ -16,7 +16,7 @@ from magicbyte.ui import app as page
 from registry.app import create_app
 from registry.settings import RegistrySettings
 from tests.security.matrix.credentials import ADMIN, GROUP_ID, Credentials, Identities
-from tests.security.matrix.in_process import InProcess, running
+from tests.security.matrix.in_process import ADDRESS, InProcess, running
 from tests.security.matrix.product import UNAUTHORIZED
 
 #: Open to everybody: they contain no data, and a browser has to load the page before it can ask for a token.
@@ -111,6 +111,32 @@ def test_messages_are_decoded_for_whom_may_read_their_schema(registry: Any, iden
             outcomes.add((subject, may, bool(credentials.certificate)))
     # By password or token, and by certificate.
     assert len(outcomes) == 8
+
+
+def test_rules_from_hosts_hold_for_messages_behind_a_trusted_proxy(tmp_path: Path) -> None:
+    identities = Identities(tmp_path)
+    rules = tmp_path / "rules"
+    rules.write_text(rules.read_text() + "allow User:nobody READ SUBJECT LITERAL near from 192.0.2.0/24\n")
+    properties = {**identities.properties, "magicbyte.trusted.proxies": ADDRESS}
+    body = json.dumps({"data": [base64.b64encode(b"\0\0\0\0\1\4hi").decode()]}).encode()
+    with running(an_app(properties)) as client:
+        told = client.ask("POST", "/subjects/near/versions", ADMIN, body=b'{"schema":"\\"string\\""}')
+        assert told.status == 200
+        kinds = [credentials for credentials in identities.accepted if credentials.name.startswith("nobody")]
+        assert len(kinds) == 3
+        for credentials in kinds:
+            for address, may in (("192.0.2.7", True), ("198.51.100.7", False), (None, False), ("192.0.2.7", True)):
+                headers = credentials.headers + ((("x-forwarded-for", address),) if address else ())
+                told = client.ask(
+                    "POST",
+                    "/ui/decode",
+                    headers,
+                    body=body,
+                    certificate=credentials.certificate,
+                    expires=credentials.expires,
+                )
+                (item,) = json.loads(told.body)["data"]
+                assert (item.get("value") == "hi") is may, (credentials.name, address, item)
 
 
 def test_an_open_registry_decodes_for_everybody(tmp_path: Path) -> None:

@@ -94,7 +94,9 @@ def test_a_request_goes_on_as_it_is(http: httpx.Client, rest: Upstream) -> None:
         "accept": JSON,
         "x-request-id": "mine",
     }
-    assert {"cookie", "x-forwarded-for", "sec-fetch-site"} & set(request.headers) == set()
+    assert {"cookie", "sec-fetch-site"} & set(request.headers) == set()
+    # Nobody may claim an address: it is the one that the connection comes from.
+    assert request.headers["x-forwarded-for"] == "127.0.0.1"
 
 
 @pytest.mark.parametrize(
@@ -144,6 +146,41 @@ def test_a_foreign_page_passes_nothing_on(http: httpx.Client, rest: Upstream) ->
     assert http.get("/ui/rest/topics", headers={"Host": "evil.test"}).status_code == 421
     assert http.get("/ui/", headers={"Host": "evil.test"}).status_code == 421
     assert rest.requests == []
+
+
+CONSUME = "/ui/rest/consumers/g/instances/i/records"
+
+
+def test_a_page_that_may_use_the_registry_takes_no_records_away() -> None:
+    page = "https://allowed.test"
+    with upstream() as rest:
+        properties = {
+            "magicbyte.ui.rest.url": rest.url,
+            "access.control.allow.origin": page,
+            "access.control.allow.methods": "GET,POST,DELETE",
+        }
+        with running_registry("memory:", properties=properties) as registry, client_of(registry) as http:
+            foreign = [{"Sec-Fetch-Site": site, "Origin": page} for site in ("cross-site", "same-site")]
+            for headers in (*foreign, {"Origin": page}, {"Sec-Fetch-Site": "cross-site"}):
+                assert http.get("/subjects", headers=headers).status_code == 200
+                for method, path in (("GET", CONSUME), ("GET", "/ui/rest/topics"), ("POST", "/ui/decode")):
+                    refused = http.request(method, path, headers=headers)
+                    assert (refused.status_code, "access-control-allow-origin" in refused.headers) == (403, False)
+            assert rest.requests == []
+            for headers in ({"Sec-Fetch-Site": "same-origin"}, {"Sec-Fetch-Site": "none"}, {}):
+                assert http.get(CONSUME, headers=headers).status_code == 200
+            # The proxy decides too.
+            sites = [request.headers.get("sec-fetch-site") for request in rest.requests]
+            assert sites == ["same-origin", "none", None]
+
+
+def test_the_proxy_gets_the_address_that_a_trusted_proxy_reports() -> None:
+    with upstream() as rest:
+        properties = {"magicbyte.ui.rest.url": rest.url, "magicbyte.trusted.proxies": "127.0.0.1,10.0.0.0/8"}
+        with running_registry("memory:", properties=properties) as registry, client_of(registry) as http:
+            for reported in ("192.0.2.7", "6.6.6.6, 192.0.2.7, 10.1.1.1"):
+                assert http.get("/ui/rest/topics", headers={"X-Forwarded-For": reported}).status_code == 200
+            assert [request.headers["x-forwarded-for"] for request in rest.requests] == ["192.0.2.7"] * 2
 
 
 def test_an_answer_is_relayed_in_parts(http: httpx.Client, rest: Upstream) -> None:

@@ -80,6 +80,7 @@ def test_all_requests_of_the_registry_are_passed_on(http: httpx.Client, theirs: 
     (request,) = theirs.requests
     assert (request.method, request.path) == (method, path.replace("/ui/registry", "/base"))
     assert (request.headers["authorization"], request.headers["if-match"]) == ("Bearer t", "3")
+    assert request.headers["x-forwarded-for"] == "127.0.0.1"
 
 
 def test_the_page_of_the_registry_is_not_the_registry(http: httpx.Client, theirs: Upstream) -> None:

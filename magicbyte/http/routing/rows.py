@@ -54,6 +54,8 @@ class Row:
         is_remembered: Whether the answer depends only on the request and the state, so that it may be cached.
         is_quiet: Whether successes are so frequent that they are logged only at level debug or with a request id.
         is_safe: Whether a GET changes nothing.
+        for_own_pages: Whether pages of other origins are refused with every method, also origins that may use the rest
+            of the server.
         page_policy: The Content-Security-Policy of its answers if they are a page; a response may have its own.
         endpoint: The route's name in `api.endpoints.allowlist` and `api.endpoints.blocklist`; "" if it has none.
         may_be_stored: Whether caches may store its answers if nobody has to sign in.
@@ -72,6 +74,7 @@ class Row:
     is_remembered: bool = False
     is_quiet: bool = False
     is_safe: bool = True
+    for_own_pages: bool = False
     page_policy: bytes | None = None
     endpoint: str = ""
     may_be_stored: bool = True

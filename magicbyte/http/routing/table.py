@@ -182,6 +182,10 @@ class Table:
         """Tell whether a GET of a path changes nothing."""
         return all(row.is_safe for row in self._rows_at(raw_path))
 
+    def is_for_own_pages(self, raw_path: bytes) -> bool:
+        """Tell whether pages of other origins are refused at a path."""
+        return any(row.for_own_pages for row in self._rows_at(raw_path))
+
     def _rows_at(self, raw_path: bytes) -> list[Row]:
         try:
             path, _ = self._locate(raw_path.partition(b"?")[0].decode("latin-1"))

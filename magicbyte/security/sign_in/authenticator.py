@@ -13,10 +13,18 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
-from ipaddress import ip_address
 from pathlib import Path
 
-from magicbyte.security.principal import ANONYMOUS, Peer, Principal, Refusal, client_network, lies_in
+from magicbyte.security.principal import (
+    ANONYMOUS,
+    Headers,
+    Peer,
+    Principal,
+    Refusal,
+    client_network,
+    client_of,
+    lies_in,
+)
 from magicbyte.security.sign_in.basic import parse_basic
 from magicbyte.security.sign_in.bearer import InvalidToken, TokenRules, read_header, verify
 from magicbyte.security.sign_in.certificate_names import name_of, subject_of
@@ -37,8 +45,6 @@ _NICER = 10
 _BUSY = Refusal(503, "Authentication is busy", retry_after=1)
 _KEYS_TOO_OLD = Refusal(503, "The keys that sign bearer tokens cannot be fetched", retry_after=30)
 _TWO_HEADERS = Refusal(400, "There is more than one Authorization header")
-
-Headers = Sequence[tuple[bytes, bytes]]
 
 
 class Authenticator:
@@ -319,20 +325,8 @@ class Authenticator:
         return Refusal(401, "Unauthorized", tuple(challenges))
 
     def client_of(self, headers: Headers, address: str) -> str:
-        """Return the client's address: the TCP peer's, or behind trusted proxies the address that they report."""
-        proxies = self._settings.trusted_proxies
-        if not proxies or not lies_in(address, proxies):
-            return address
-        hops = [value.decode("latin-1") for name, value in headers if name == b"x-forwarded-for"]
-        for hop in reversed([part.strip() for part in ",".join(hops).split(",") if part.strip()]):
-            try:
-                ip_address(hop)
-            except ValueError:
-                return address
-            address = hop
-            if not lies_in(hop, proxies):
-                return hop
-        return address
+        """Return the client's address; see `magicbyte.security.principal.client_of`."""
+        return client_of(headers, address, self._settings.trusted_proxies)
 
 
 def _lower_priority() -> None:
