@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
+from spark_avro.stored_values import exact_files
 from spark_avro.streams.batch_folder import batch_folder
 from spark_avro.streams.dead_letters import to_dead_letters
 from spark_avro.streams.following import Write
@@ -31,7 +32,8 @@ def parquet(folder: str, column: str | None = "value", *, query: str | None = No
     def write(rows: DataFrame, batch: int) -> None:
         kept = [name for name in rows.columns if name not in (column, "key", "headers")]
         flat = rows if column is None else rows.select(*kept, f"{column}.*")
-        flat.write.mode("overwrite").parquet(batch_folder(folder, rows, batch, query))
+        with exact_files(rows.sparkSession):
+            flat.write.mode("overwrite").parquet(batch_folder(folder, rows, batch, query))
 
     return write
 
@@ -49,9 +51,9 @@ def table(folder: str, name: str = "spark", subject: str | None = None, *, query
     def write(rows: DataFrame, batch: int) -> None:
         place = [column for column in ("topic", "partition", "offset", "timestamp", "key") if column in rows.columns]
         constants = [F.lit(name).alias("application"), F.lit(subject).cast("string").alias("subject")]
-        rows.select(*place, "error.reason", "error.id", "error.raw", *constants).write.mode("overwrite").parquet(
-            batch_folder(folder, rows, batch, query)
-        )
+        letters = rows.select(*place, "error.reason", "error.id", "error.raw", *constants)
+        with exact_files(rows.sparkSession):
+            letters.write.mode("overwrite").parquet(batch_folder(folder, rows, batch, query))
 
     return write
 

@@ -19,6 +19,7 @@ from spark_avro.plan.decoding import MALFORMED, Branch, Decoded, Decoding, reaso
 from spark_avro.plan.resolution import Resolved
 from spark_avro.plan.selection import Selection, select_versions
 from spark_avro.registry import Registry, client_of, register_or_look_up, subject_of
+from spark_avro.stored_values import json_text
 from spark_avro.workers.decoding import Asked, json_decoder
 from spark_avro.workers.udf import asked_by_workers, decoded_by
 
@@ -184,7 +185,7 @@ def to_confluent_json(
     name, _ = subject_of(subject=subject, topic=topic, is_key=is_key)
     client = client_of(registry)
     held = register_or_look_up(client, name, text, register=register)
-    return F.concat(F.lit(wire.prefix(held.id)), F.to_json(payload).cast("binary"))
+    return F.concat(F.lit(wire.prefix(held.id)), json_text(payload).cast("binary"))
 
 
 def _select(

@@ -46,6 +46,7 @@ from spark_avro.pipeline.sinks.manifest import PRIVATE, DataFile, Manifest, read
 from spark_avro.pipeline.sinks.positions import place_position, placed_columns
 from spark_avro.pipeline.sinks.time_partitions import BATCH, Partitions, plan_partitions
 from spark_avro.pipeline.sinks.value_count import ValueCount
+from spark_avro.stored_values import JSON_TIMES, exact_files
 
 _SCHEMAS = f"{PRIVATE}/schemas"
 _STAGING = f"{PRIVATE}/staging"
@@ -163,7 +164,10 @@ class FilesTarget:
         writer = writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
         if self._rows_a_file is not None:
             writer = writer.option("maxRecordsPerFile", self._rows_a_file)
-        writer.options(**self._spec.options).partitionBy(*partitions.columns).save(f"{self._spec.path}/{staging}")
+        if self._spec.format == "json":
+            writer = writer.options(**JSON_TIMES)
+        with exact_files(rows.sparkSession):
+            writer.options(**self._spec.options).partitionBy(*partitions.columns).save(f"{self._spec.path}/{staging}")
         written, *late = counted.result()
         return written, sum(late)
 

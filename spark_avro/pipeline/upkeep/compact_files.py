@@ -19,6 +19,7 @@ from spark_avro.pipeline.sinks.manifest import DataFile, Manifest, read_manifest
 from spark_avro.pipeline.sinks.time_partitions import BATCH
 from spark_avro.pipeline.upkeep.file_batches import STAGING, finish_compactions, keep_replaced, live_files
 from spark_avro.pipeline.upkeep.ranges import union
+from spark_avro.stored_values import JSON_TIMES, exact_files
 
 #: The query id of batches that compaction writes.
 COMPACTION = "c"
@@ -132,9 +133,11 @@ class _Rewriting:
         assert columns is not None
         reader = self.spark.read.format(spec.format).schema(columns)
         rows = reader.load([f"{spec.path}/{path}" for path in paths])
+        options = {**(JSON_TIMES if spec.format == "json" else {}), **spec.options}
         writer = rows.coalesce(parts).write.format(spec.format).mode("overwrite")
-        writer = writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false").options(**spec.options)
-        writer.save(f"{spec.path}/{staging}/{place}")
+        writer = writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false").options(**options)
+        with exact_files(self.spark):
+            writer.save(f"{spec.path}/{staging}/{place}")
         written = tuple(
             DataFile(f"{place}/{BATCH}={batch}/{path.rpartition('/')[2]}", size) for path, size in folder.files(staging)
         )

@@ -25,6 +25,7 @@ from spark_avro.plan.derive import derive
 from spark_avro.plan.encoding import to_confluent_avro
 from spark_avro.protobuf.functions import to_confluent_protobuf
 from spark_avro.registry import client_of
+from spark_avro.stored_values import json_text
 
 #: The header with a record's source, `topic:partition:offset`; readers recognise repeated records by it.
 SOURCE_HEADER = "__magicbyte.src"
@@ -153,7 +154,7 @@ class Encoding:
                 raise SinkRefused(f"{where}: format {payload.format} takes one field, not {kind.simpleString()}")
             return column.cast("string").cast("binary")
         if payload.format == "json-plain":
-            return F.to_json(column).cast("binary")
+            return json_text(column).cast("binary")
         client, subject = self._client(), self._subject(payload, is_key=is_key)
         settings: dict[str, Any] = {"registry": client, "subject": subject, "register": payload.register}
         if payload.schema == "derive":

@@ -11,12 +11,14 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as spark
 
 from spark_avro.pipeline.sinks.columns import Widens, can_widen, never
+from spark_avro.stored_values import has_json, json_text
 
-_NESTED = (spark.StructType, spark.ArrayType, spark.MapType)
+#: The types that are sent as JSON.
+NESTED = (spark.StructType, spark.ArrayType, spark.MapType)
 
 
 def _json(column: Column) -> Column:
-    return F.to_json(column)
+    return json_text(column, nulls=True)
 
 
 def _text(column: Column) -> Column:
@@ -51,20 +53,20 @@ class Dialect:
 
     def sql_type(self, kind: spark.DataType) -> str | None:
         """The SQL type for a Spark type; None if there is none."""
-        if isinstance(kind, _NESTED):
-            return self.nested
+        if isinstance(kind, NESTED):
+            return self.nested if has_json(kind) else None
         if isinstance(kind, spark.DecimalType) and type(kind) not in self.types:
             return f"numeric({kind.precision},{kind.scale})"
         return self.types.get(type(kind))
 
     def sent(self, column: Column, kind: spark.DataType) -> Column:
         """A column in the form in which it is sent."""
-        form = _json if isinstance(kind, _NESTED) else self.forms.get(type(kind))
+        form = _json if isinstance(kind, NESTED) else self.forms.get(type(kind))
         return column if form is None else form(column)
 
     def kept(self, kind: spark.DataType) -> spark.DataType:
         """The Spark type of a column after it was written, to compare it with the table's."""
-        return spark.StringType() if isinstance(kind, _NESTED) else self.stored.get(type(kind), kind)
+        return spark.StringType() if isinstance(kind, NESTED) else self.stored.get(type(kind), kind)
 
 
 POSTGRESQL = Dialect(

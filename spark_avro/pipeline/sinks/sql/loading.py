@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -12,6 +13,7 @@ import pyarrow.csv as pa_csv
 from magicbyte.kit.extras import require
 from spark_avro.pipeline.ports import SinkRefused
 from spark_avro.pipeline.sinks.sql.statements import STAGE, Table, names
+from spark_avro.pipeline.sinks.sql.unfit_rows import postgresql_changes, sqlite_changes, unfit_rows
 
 #: The most rows of a batch that are dead-lettered; beyond that, the fault is not in single rows.
 _MOST_REFUSED = 10_000
@@ -30,6 +32,9 @@ class Rows(Protocol):
     def slice(self, offset: int = 0, length: int | None = None) -> Any:
         """A part of the rows."""
 
+    def take(self, numbers: list[int]) -> Any:
+        """The rows with some numbers."""
+
 
 class Loader(Protocol):
     """How rows get into a table of a database.
@@ -45,6 +50,9 @@ class Loader(Protocol):
     def load(self, cursor: Any, name: str, rows: Any) -> None:
         """Append rows to a table."""
 
+    def unfit(self, rows: Any, nested: Collection[str]) -> dict[int, str]:
+        """The numbers of rows that the database would take and change, with the reasons."""
+
 
 class PostgresqlLoader:
     """Sends rows by COPY."""
@@ -55,6 +63,10 @@ class PostgresqlLoader:
 
         self.refusals: tuple[type[Exception], ...] = (errors.IntegrityError, errors.DataError)
         self.errors: type[Exception] = errors.Error
+
+    def unfit(self, rows: pa.Table, nested: Collection[str]) -> dict[int, str]:
+        """The rows that the database would change; see `Loader`."""
+        return unfit_rows(rows, postgresql_changes, nested)
 
     def load(self, cursor: Any, name: str, rows: pa.Table) -> None:
         """Append rows; see `Loader`."""
@@ -76,8 +88,13 @@ class SqliteLoader:
             sqlite3.IntegrityError,
             sqlite3.DataError,
             sqlite3.ProgrammingError,
+            UnicodeDecodeError,
         )
         self.errors: type[Exception] = sqlite3.Error
+
+    def unfit(self, rows: pa.Table, nested: Collection[str]) -> dict[int, str]:
+        """The rows that the database would change; see `Loader`."""
+        return unfit_rows(rows, sqlite_changes, nested)
 
     def load(self, cursor: Any, name: str, rows: pa.Table) -> None:
         """Append rows; see `Loader`."""
@@ -98,16 +115,18 @@ class Loading:
         cursor: A cursor of the database's driver, in the batch's transaction.
         loader: How rows are sent.
         table: The table.
+        nested: The columns that are sent as JSON.
         refused: Number of the row in the batch -> the database's reason.
     """
 
     cursor: Any
     loader: Loader
     table: Table
+    nested: Collection[str] = ()
     refused: dict[int, str] = field(default_factory=dict)
 
     def run(self, rows: Rows) -> None:
-        """Write all rows that the database accepts.
+        """Write all rows that the database accepts and keeps as they are.
 
         Raises:
             SinkRefused: It refuses more than 10,000 of them.
@@ -115,7 +134,14 @@ class Loading:
         if self.table.key:
             self.cursor.execute(f"DROP TABLE IF EXISTS {STAGE}")
             self.cursor.execute(self.table.create_stage())
-        self._write(rows, 0)
+        unfit = self.loader.unfit(rows, self.nested)
+        if unfit:
+            kept = [number for number in range(rows.num_rows) if number not in unfit]
+            self._write(rows.take(kept), 0)
+            self.refused = unfit | {kept[number]: reason for number, reason in self.refused.items()}
+            self._limit(next(reversed(unfit.values())))
+        else:
+            self._write(rows, 0)
         if self.table.key:
             self.cursor.execute(f"DROP TABLE {STAGE}")
 
@@ -132,13 +158,16 @@ class Loading:
                 self._write(rows.slice(half), first + half)
                 return
             self.refused[first] = " ".join(str(error).split())[:500]
-            if len(self.refused) > _MOST_REFUSED:
-                raise SinkRefused(
-                    f"{self.table.name}: the database refuses more than {_MOST_REFUSED} rows of a batch,"
-                    f" the last because: {self.refused[first]}"
-                ) from error
+            self._limit(self.refused[first], error)
         else:
             self.cursor.execute("RELEASE SAVEPOINT magicbyte_rows")
+
+    def _limit(self, reason: str, error: Exception | None = None) -> None:
+        if len(self.refused) > _MOST_REFUSED:
+            raise SinkRefused(
+                f"{self.table.name}: the database refuses more than {_MOST_REFUSED} rows of a batch,"
+                f" the last because: {reason}"
+            ) from error
 
     def _send(self, rows: Rows) -> None:
         if not self.table.key:

@@ -14,7 +14,7 @@ from spark_avro.pipeline.ports import POSITION, SinkContext, SinkRefused
 from spark_avro.pipeline.sinks.columns import ColumnFit, fit_columns
 from spark_avro.pipeline.sinks.columns import quoted as spark_quoted
 from spark_avro.pipeline.sinks.positions import KEPT_FIELDS, NOT_DATA, PLACE_FIELDS, flat_position
-from spark_avro.pipeline.sinks.sql.dialects import DIALECTS, spark_type
+from spark_avro.pipeline.sinks.sql.dialects import DIALECTS, NESTED, spark_type
 from spark_avro.pipeline.sinks.sql.statements import DELETED, Table, names, quoted
 
 #: Columns that only the driver gets, to name refused rows.
@@ -34,6 +34,11 @@ class TablePlan:
     fit: ColumnFit
     table: Table
     statements: tuple[str, ...]
+
+    @property
+    def nested(self) -> frozenset[str]:
+        """The columns that are sent as JSON."""
+        return frozenset(field.name for field in self.fit.schema.fields if isinstance(field.dataType, NESTED))
 
 
 class Planner:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,7 +29,7 @@ _SENT = "rows bigint, refusal string"
 
 
 class RowsNotStaged(Exception):
-    """The database refuses a row even as texts, such as one with U+0000; the error says why."""
+    """A row that cannot be staged as texts, or that would change, such as one with U+0000; the error says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +55,20 @@ class StagedRows:
         rest = self.num_rows - offset
         return replace(self, first=self.first + offset, num_rows=rest if length is None else min(length, rest))
 
+    def take(self, numbers: list[int]) -> StagedRows:
+        """Not needed: no row of a stage is unfit."""
+        raise NotImplementedError
+
 
 class StageLoader:
     """Copies rows from a stage, whose columns are all texts, into a table in the same transaction."""
 
     def __init__(self, refusals: tuple[type[Exception], ...], errors: type[Exception]) -> None:
         self.refusals, self.errors = refusals, errors
+
+    def unfit(self, rows: StagedRows, nested: Collection[str]) -> dict[int, str]:  # noqa: ARG002
+        """No rows: executors have looked at each; see `Loader`."""
+        return {}
 
     def load(self, cursor: Any, name: str, rows: StagedRows) -> None:
         """Append rows to a table; see `Loader`."""
@@ -87,21 +95,22 @@ class Stage:
         # Each attempt has its own stage: executors of a killed driver add nothing to it.
         self.name = self._quoted(f"{self._prefix}{uuid.uuid4().hex[:8]}")
 
-    def fill(self, rows: DataFrame, others: dict[str, str]) -> StagedRows:
+    def fill(self, rows: DataFrame, others: dict[str, str], nested: Collection[str]) -> StagedRows:
         """Create the stage, and let executors send rows to it.
 
         Args:
             rows: The rows in the form in which they are sent.
             others: The columns that are not loaded later, with their SQL types.
+            nested: The columns that are sent as JSON.
 
         Raises:
-            RowsNotStaged: The database refuses a row.
+            RowsNotStaged: The database refuses or would change a row.
             SinkRefused: A task ran twice at once.
             PySparkException: A task failed.
         """
         columns = [name for name in rows.columns if name not in others]
         self._create({**dict.fromkeys(columns, "text"), **others})
-        results = rows.mapInArrow(sender(self._engine.url, self.name), _SENT).collect()
+        results = rows.mapInArrow(sender(self._engine.url, self.name, nested), _SENT).collect()
         refusal = next((result["refusal"] for result in results if result["refusal"] is not None), None)
         if refusal is not None:
             raise RowsNotStaged(refusal)
@@ -134,12 +143,14 @@ class Stage:
         return ".".join(quoted(part) for part in (self._schema, table) if part)
 
 
-def sender(url: sa.URL, name: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def sender(
+    url: sa.URL, name: str, nested: Collection[str]
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """The function that sends a task's rows to a stage, and returns their number or why one was refused."""
     text = url.render_as_string(hide_password=False)
 
     def send(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        rows, refusal = _sent(text, name, batches)
+        rows, refusal = _sent(text, name, nested, batches)
         yield pa.RecordBatch.from_pydict(
             {"rows": pa.array([rows], pa.int64()), "refusal": pa.array([refusal], pa.string())}
         )
@@ -147,7 +158,7 @@ def sender(url: sa.URL, name: str) -> Callable[[Iterator[pa.RecordBatch]], Itera
     return send
 
 
-def _sent(url: str, name: str, batches: Iterator[pa.RecordBatch]) -> tuple[int, str | None]:
+def _sent(url: str, name: str, nested: Collection[str], batches: Iterator[pa.RecordBatch]) -> tuple[int, str | None]:
     context = TaskContext.get()
     assert context is not None
     task, rows = context.partitionId(), 0
@@ -159,6 +170,9 @@ def _sent(url: str, name: str, batches: Iterator[pa.RecordBatch]) -> tuple[int, 
             cursor.execute(f"DELETE FROM {name} WHERE {_TASK} = {task}")  # noqa: S608 - a quoted name
             for batch in batches:
                 part = pa.Table.from_batches([batch])
+                unfit = loader.unfit(part, nested)
+                if unfit:
+                    return 0, next(iter(unfit.values()))
                 loader.load(cursor, name, part.append_column(_TASK, pa.array([task] * batch.num_rows, pa.int32())))
                 rows += batch.num_rows
     except loader.refusals as error:

@@ -132,7 +132,7 @@ class SqlTarget:
             except RowsNotStaged as error:
                 log.warning("%s: batch %s goes through the driver, which finds the row: %s", self._shown, batch, error)
         data = sent.toArrow()
-        loading = Loading(cursor, self._loader, plan.table)
+        loading = Loading(cursor, self._loader, plan.table, plan.nested)
         loading.run(data.drop_columns(hidden))
         refused = [
             (tuple(data[name][number].as_py() for name in hidden), reason) for number, reason in loading.refused.items()
@@ -145,7 +145,8 @@ class SqlTarget:
         """The same as `_load`, through a stage that executors fill."""
         schema = self._spec.table.rpartition(".")[0] or None
         stage = Stage(self._engine, schema, self._spec.table, batch)
-        rows = stage.fill(sent, {name: str(POSTGRESQL.sql_type(sent.schema[name].dataType)) for name in hidden})
+        others = {name: str(POSTGRESQL.sql_type(sent.schema[name].dataType)) for name in hidden}
+        rows = stage.fill(sent, others, plan.nested)
         loading = Loading(cursor, StageLoader(self._loader.refusals, self._loader.errors), plan.table)
         loading.run(rows)
         reasons = {rows.first + number: reason for number, reason in loading.refused.items()}

@@ -16,6 +16,7 @@ from spark_avro.pipeline.sinks.columns import ColumnFit, can_widen, fit_columns,
 from spark_avro.pipeline.sinks.positions import place_position
 from spark_avro.pipeline.sinks.tables.merging import merge_statement, newest_rows, orders_by_position, table_guarantee
 from spark_avro.pipeline.sinks.tables.table_changes import change_statement, type_text
+from spark_avro.stored_values import exact_files
 
 _LOG = "_delta_log"
 _EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
@@ -68,7 +69,7 @@ class DeltaTarget:
         log_changes(self._name, statements)
         if target is not None:
             fit = fit.completed(target)
-        with _transaction(session, application, batch.number):
+        with _transaction(session, application, batch.number), exact_files(session):
             if self._upsert is None:
                 self._append(placed.select(*fit.columns()))
             else:

@@ -290,7 +290,7 @@ def test_a_task_that_ran_twice_stops_the_batch(
 ) -> None:
     if database.via != "executors":
         pytest.skip("only executors fill a stage")
-    monkeypatch.setattr(stage, "sender", lambda url, name: twice(sender(url, name)))
+    monkeypatch.setattr(stage, "sender", lambda *settings: twice(sender(*settings)))
     with pytest.raises(SinkRefused, match="executors sent 5 rows, and 10 are there: a task ran twice"):
         sink().write(numbers(0, 5).coalesce(1), batch(0, 0, 5))
     assert "t" not in database.tables()
