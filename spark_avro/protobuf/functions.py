@@ -19,6 +19,7 @@ from spark_avro.plan.decoding import Decoded
 from spark_avro.plan.selection import Selection, select_versions
 from spark_avro.protobuf.types import message_class, message_type, parsed
 from spark_avro.registry import Registry, client_of, register_or_look_up, subject_of
+from spark_avro.stored_values import json_text
 from spark_avro.workers.decoding import Asked, protobuf_decoder
 from spark_avro.workers.sent_schema import SentSchema
 from spark_avro.workers.udf import asked_by_workers, decoded_by
@@ -88,8 +89,10 @@ def from_confluent_protobuf(
 ) -> Column:
     """A column of Confluent-format Protobuf messages as structs; NULL stays NULL.
 
-    Every message is read as the reader's message, by field number. An unset field with presence is NULL; an enum is its
-    name, an unsigned number the next wider type, `Timestamp` a timestamp, and a wrapper the wrapped value.
+    A column has one message, which is read by field number. The indexes before a payload name its message in the
+    writer's schema; a record of another message is broken, and its error names both. An unset field with presence is
+    NULL; an enum is its name, an unsigned number the next wider type, `Timestamp` a timestamp, and a wrapper the
+    wrapped value.
 
     Args:
         column: Binary: magic byte, schema id, message indexes, payload.
@@ -97,7 +100,7 @@ def from_confluent_protobuf(
         subject: The subject whose versions are decoded; its latest is the reader's schema.
         topic: The same, for the subject `{topic}-value`, or `{topic}-key` with `is_key`.
         ids: Additional ids that are decoded; without subject and topic, the first is the reader's schema.
-        message: The full name of the reader's message; by default the schema's first.
+        message: The full name of the message to read; by default the first of the reader's schema.
         ask_registry: Whether workers ask the registry for ids that were not known when the query was planned.
         mode: As in `from_confluent_avro`.
         position: As in `from_confluent_avro`.
@@ -160,7 +163,7 @@ def to_confluent_protobuf(
     registered = register_or_look_up(client, name, text, register=register)
     prefix = wire.prefix(registered.id) + wire.write_indexes(parsed(sent).message_indexes(full_name))
     # Protobuf's JSON mapping reads what to_json writes: base64 for bytes, RFC 3339 for timestamps.
-    texts = F.to_json(as_column(column), {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"})
+    texts = json_text(as_column(column))
     return F.pandas_udf(_encoder(sent, full_name, prefix), "binary")(texts)  # type: ignore[call-overload,unused-ignore]
 
 

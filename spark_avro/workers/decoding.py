@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 
-from compat.schema import AVRO, JSON, PROTOBUF
+from compat.schema import AVRO, JSON, PROTOBUF, InvalidSchema
 from serdes.client.clients import RegistryClient
 from serdes.client.config import client_options
 from serdes.error import RulesNotSupported, SerdesError
@@ -279,6 +279,8 @@ def json_decoder(schemas: Mapping[int, SentSchema], origin: str, ruled: Ruled | 
 class ProtobufMaker:
     """Returns Protobuf decoders, which convert messages to dicts of the fields of the reader's message.
 
+    A record's indexes name its message in the writer's schema; a record of another message is broken.
+
     Attributes:
         reader: The reader's schema; its fields are read from the writer's fields with the same numbers.
         message: The full name of the reader's message.
@@ -287,26 +289,43 @@ class ProtobufMaker:
     reader: SentSchema
     message: str
 
-    def __call__(self, writer: SentSchema) -> Decode:  # noqa: ARG002 - what was written is read by the numbers of its fields
+    def __call__(self, writer: SentSchema) -> Decode:
         """The decoder for a writer's schema."""
-        from spark_avro.protobuf.types import message_class, to_spark  # noqa: PLC0415
+        from spark_avro.protobuf.types import message_class, parsed, to_spark  # noqa: PLC0415
 
+        try:
+            written = parsed(writer)
+        except InvalidSchema as error:
+            return _refusing(f"unreadable schema: {writer.ruled.name}: {error.detail}")
         reader_class = message_class(self.reader, self.message)
         change = to_spark(reader_class.DESCRIPTOR)
 
         def decode(message: bytes) -> Any:
-            _, start = wire.read_indexes(message, wire.V0_SIZE)
+            indexes, start = wire.read_indexes(message, wire.V0_SIZE)
+            try:
+                name = written.message_name(indexes)
+            except IndexError as error:
+                raise ValueError(str(error)) from None
+            if name != self.message:
+                raise LookupError(
+                    f"another message: the record at message indexes {list(indexes)} is a {name}, and the column has"
+                    f" {self.message}; set `message` to the one to read"
+                )
             return change(reader_class.FromString(bytes(message[start:])))
 
         return decode
 
-    def columns(self, writer: SentSchema, kind: pa.DataType) -> Read | None:  # noqa: ARG002 - as above
+    def columns(self, writer: SentSchema, kind: pa.DataType) -> Read | None:
         """The reader in columns, if payloads can be read in columns."""
         from spark_avro.columns.protobuf import behind_indexes, message_reader  # noqa: PLC0415
-        from spark_avro.protobuf.types import message_class  # noqa: PLC0415
+        from spark_avro.protobuf.types import message_class, parsed  # noqa: PLC0415
 
+        try:
+            path = parsed(writer).message_indexes(self.message)
+        except KeyError:
+            return None
         read = message_reader(message_class(self.reader, self.message).DESCRIPTOR, kind)
-        return None if read is None else behind_indexes(read)
+        return None if read is None else behind_indexes(read, path)
 
 
 def protobuf_decoder(

@@ -21,8 +21,8 @@ _END = 0
 _LOWEST = 8
 #: Field numbers have 29 bits and wire types 3.
 _BEYOND = 1 << 32
-#: If message indexes exceed these bounds, the decoder of single messages reports the error.
-_MOST_INDEXES, _LARGEST_INDEX, _INDEX_BYTES = 16, 2**31 - 1, 5
+#: The most bytes of a message index; the decoder of single messages reports longer ones.
+_INDEX_BYTES = 5
 #: The most passes over all fields; rows whose order of fields needs more are read one by one.
 _PASSES = 8
 
@@ -39,20 +39,25 @@ def message_reader(message: Descriptor, kind: pa.DataType) -> Read | None:
         return None
 
 
-def behind_indexes(read: Read) -> Read:
-    """As `read`, but skips the message indexes of the Confluent format first; they do not choose the message."""
+def behind_indexes(read: Read, path: Sequence[int]) -> Read:
+    """As `read`, but reads the message indexes of the Confluent format first.
+
+    Args:
+        read: The reader of the payloads.
+        path: The indexes of its message; rows with others are left to the decoder of single messages.
+    """
 
     def read_message(rows: Rows) -> pa.Array:
-        left = _index(rows)
-        rows.mark_broken(left > _MOST_INDEXES)
-        while True:
-            which = np.flatnonzero((left > 0) & ~rows.broken)
-            if not len(which):
-                return read(rows)
+        count = _index(rows)
+        # A count of 0 is the first message.
+        rows.mark_broken((count != len(path)) & ((count != 0) | (tuple(path) != (0,))))
+        which = np.flatnonzero((count > 0) & ~rows.broken)
+        if len(which):
             inside = rows.pick(which)
-            _index(inside)
+            for index in path:
+                inside.mark_broken(_index(inside) != index)
             rows.put(which, inside)
-            left[which] -= 1
+        return read(rows)
 
     return read_message
 
@@ -61,7 +66,7 @@ def _index(rows: Rows) -> Longs:
     """Read a message index, or their number."""
     before = rows.at
     value = rows.integers()
-    rows.mark_broken((value < 0) | (value > _LARGEST_INDEX) | (rows.at - before > _INDEX_BYTES))
+    rows.mark_broken(rows.at - before > _INDEX_BYTES)
     return value
 
 

@@ -34,7 +34,10 @@ class Format(Section):
         ListOf(text()), "The only fields to decode, with dots into records; Avro only.", default=()
     )
     message: str | None = setting(
-        text("a full name"), "The message to read; Protobuf only.", default=None, shown_default="the schema's first"
+        text("a full name"),
+        "The message to read; records of others are broken. Protobuf only.",
+        default=None,
+        shown_default="the schema's first",
     )
     validate: bool = setting(flag(), "Whether each JSON Schema record is validated.", default=False)
     type: str | None = setting(

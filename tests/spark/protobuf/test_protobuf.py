@@ -89,3 +89,75 @@ def test_broken_messages_and_schemas(spark: SparkSession, avro: Any, subject: st
         from_confluent_protobuf("value", subject=subject, registry=avro.registry, message="Nothing")
     with pytest.raises(PlanError, match="give a subject or a topic"):
         to_confluent_protobuf("value", schema=text, registry=avro.registry)
+
+
+SHOP = """
+syntax = "proto3";
+package shop;
+message Item { string sku = 1; message Part { string sku = 1; } }
+message Basket { string owner = 1; }
+"""
+
+#: The bytes of message indexes, and the message that they name.
+INDEXES = [
+    (b"\x00", "shop.Item"),
+    (b"\x02\x00", "shop.Item"),
+    (b"\x02\x02", "shop.Basket"),
+    (b"\x04\x00\x00", "shop.Item.Part"),
+]
+
+
+@pytest.mark.parametrize("copies", [1, 200], ids=["by rows", "in columns"])
+@pytest.mark.parametrize("message", [None, "shop.Basket", "shop.Item.Part"])
+def test_the_indexes_name_the_message_of_a_record(
+    spark: SparkSession, avro: Any, subject: str, message: str | None, copies: int
+) -> None:
+    schema_id = avro.registry.register(subject, SchemaText(PROTOBUF, SHOP)).id
+    header = struct.pack(">bI", 0, schema_id)
+    values = [bytearray(header + indexes + b"\x0a\x01x") for indexes, _ in INDEXES]
+    rows = [(number, value) for number, value in enumerate(values) for _ in range(copies)]
+    data = spark.createDataFrame(rows, "n int, value binary").coalesce(1)
+    column = from_confluent_protobuf(
+        "value", subject=subject, registry=avro.registry, mode="PERMISSIVE", message=message
+    )
+    shown = data.select("n", column.alias("v")).selectExpr("n", "to_json(v.value) as value", "v.error.reason as reason")
+    read = message or "shop.Item"
+    field = "owner" if read == "shop.Basket" else "sku"
+    results = {(row["n"], row["value"], row["reason"]) for row in shown.collect()}
+    assert results == {
+        (number, f'{{"{field}":"x"}}', None)
+        if name == read
+        else (
+            number,
+            None,
+            f"another message: the record at message indexes {path} is a {name}, and the column has {read};"
+            " set `message` to the one to read",
+        )
+        for (number, (_, name)), path in zip(enumerate(INDEXES), ["[0]", "[0]", "[1]", "[0, 0]"], strict=True)
+    }
+
+
+def test_an_index_without_a_message_is_a_broken_record(spark: SparkSession, avro: Any, subject: str) -> None:
+    schema_id = avro.registry.register(subject, SchemaText(PROTOBUF, SHOP)).id
+    value = bytearray(struct.pack(">bI", 0, schema_id) + b"\x02\x0a\x0a\x01x")
+    data = spark.createDataFrame([(value,)] * 200, "value binary").coalesce(1)
+    column = from_confluent_protobuf("value", subject=subject, registry=avro.registry, mode="PERMISSIVE")
+    reasons = {row["reason"] for row in data.select(column.alias("v")).selectExpr("v.error.reason").collect()}
+    assert len(reasons) == 1
+    assert reasons.pop().endswith("The schema has no message at [5]")
+
+
+def test_a_message_is_found_by_its_name_in_each_version(spark: SparkSession, avro: Any, subject: str) -> None:
+    moved = SHOP.replace("message Item", "message First { }\nmessage Item")
+    one, two = (avro.registry.register(subject, SchemaText(PROTOBUF, text)).id for text in (SHOP, moved))
+    values = [
+        struct.pack(">bI", 0, one) + b"\x00\x0a\x01x",
+        struct.pack(">bI", 0, two) + b"\x02\x02\x0a\x01y",
+        struct.pack(">bI", 0, two) + b"\x00",
+    ]
+    data = spark.createDataFrame([(bytearray(value),) for value in values * 200], "value binary").coalesce(1)
+    column = from_confluent_protobuf(
+        "value", subject=subject, registry=avro.registry, mode="PERMISSIVE", message="shop.Item"
+    )
+    found = {row["sku"] for row in data.select(column.alias("v")).selectExpr("v.value.sku").collect()}
+    assert found == {"x", "y", None}
