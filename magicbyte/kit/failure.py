@@ -6,6 +6,8 @@ import os
 import sys
 from pathlib import Path
 
+from magicbyte.kit.inert import inert_lines
+
 
 class Failure(Exception):
     """An error that the user has to fix; a command prints its text as one line and exits with 1."""
@@ -33,6 +35,6 @@ def data_folder() -> Path:
 
 
 def say(text: str) -> None:
-    """Write one line to stderr under the command's name."""
-    sys.stderr.write(f"magicbyte: {text}\n")
+    """Write a message to stderr under the command's name; control characters of names in it are escaped."""
+    sys.stderr.write(f"magicbyte: {inert_lines(text)}\n")
     sys.stderr.flush()

@@ -111,3 +111,43 @@ def test_several_forms_at_once(broken: Any):
 
 def test_warnings_leave_the_exit_code(broken: Any):
     assert broken.run("check", "fine.avsc")[0] == 0
+
+
+#: Names that were workflow commands: of GitHub at the beginning of a line, of older runners and Azure anywhere.
+HOSTILE = (
+    "::stop-commands::x.avsc",
+    "a\n::error title=forged::y.avsc",
+    "b\r::add-mask::z.avsc",
+    "c##[stop-commands]d.avsc",
+    "e##vso[task.complete]f.avsc",
+    "g\x1b[2Jh.avsc",
+)
+
+
+@pytest.mark.parametrize("form", ["text", "json", "junit", "sarif", "github", "github-markdown", "gitlab"])
+def test_no_name_is_a_command_of_the_runner(project: Any, form: str):
+    for name in HOSTILE:
+        project.write(name, OLD.format(name="n.Odd"))
+    project.commit()
+    for name in HOSTILE:
+        project.edit(name, "string", "int")
+    project.write("message\n::warning::forged.avsc", "{")
+    code, out, errors = project.run("check", "--format", form)
+    assert code == 100
+    for line in (out + errors).replace("\r", "\n").split("\n"):
+        command = line.strip().startswith("::")
+        assert not command or (form == "github" and line.startswith(("::error file=", "::warning file="))), line
+        assert "##[" not in line or line.startswith("::error file="), line
+        assert "##vso[" not in line or line.startswith("::error file="), line
+        assert not [sign for sign in line if sign < " " or sign == "\x7f"], line
+    if form in ("json", "sarif", "gitlab"):
+        json.loads(out)
+    if form == "json":
+        assert {item["file"] for item in json.loads(out)["checked"]} == set(HOSTILE)
+
+
+def test_no_message_is_a_command_of_the_runner(project: Any):
+    project.write("magicbyte.toml", '[[subject]]\n"x\\n::stop-commands::t" = 1\n')
+    code, out, errors = project.run("check", "--against", "git:x\n::stop-commands::t")
+    assert (code, out) == (1, "")
+    assert not [line for line in errors.split("\n") if line.strip().startswith("::")]

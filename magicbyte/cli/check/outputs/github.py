@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from magicbyte.cli.check.findings import Report
+from magicbyte.kit.inert import escape_controls
 
 
 def render(report: Report) -> str:
@@ -22,7 +23,9 @@ def render(report: Report) -> str:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    # Line breaks are the only control characters that the runner decodes.
+    lines = (escape_controls(line) for line in text.replace("\r", "").replace("%", "%25").split("\n"))
+    return "%0A".join(lines)
 
 
 def _property(text: str) -> str:

@@ -7,6 +7,7 @@ import json
 from collections import Counter
 
 from magicbyte.cli.check.findings import ERROR, Report
+from magicbyte.kit.inert import inert_json
 
 
 def render(report: Report) -> str:
@@ -29,4 +30,4 @@ def render(report: Report) -> str:
                 },
             }
         )
-    return json.dumps(issues, indent=2, ensure_ascii=False) + "\n"
+    return inert_json(json.dumps(issues, indent=2, ensure_ascii=False)) + "\n"

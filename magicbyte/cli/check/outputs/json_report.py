@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from magicbyte.cli.check.findings import Report
+from magicbyte.kit.inert import inert_json
 
 
 def render(report: Report) -> str:
@@ -23,4 +24,4 @@ def render(report: Report) -> str:
         "declared": [finding.to_json() for finding in report.declared],
         "notes": list(report.notes),
     }
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    return inert_json(json.dumps(value, indent=2, ensure_ascii=False)) + "\n"

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from xml.sax.saxutils import quoteattr
 
 from magicbyte.cli.check.findings import ERROR, Finding, Report
+
+#: Control characters that XML may contain, as they are or by number.
+_CONTROL = re.compile("[\t\n\r\x7f-\x9f\u2028\u2029]")
 
 
 def render(report: Report) -> str:
@@ -39,8 +43,14 @@ def _legal(text: str) -> str:
 
 
 def _quote(text: str) -> str:
-    return quoteattr(_legal(text))
+    return _inert(quoteattr(_legal(text)))
 
 
 def _escape(text: str) -> str:
-    return _legal(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _inert(_legal(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
+
+
+def _inert(markup: str) -> str:
+    """The same text without line breaks and commands, for CI runners that read it as a log."""
+    escaped = _CONTROL.sub(lambda match: f"&#{ord(match[0])};", markup)
+    return escaped.replace("##", "&#35;#")

@@ -9,6 +9,7 @@ from html import escape
 
 from compat.report.edits import Fix, apply_edits
 from magicbyte.cli.check.findings import ERROR, Finding, Report
+from magicbyte.kit.inert import inert_markdown
 
 #: The first line of a comment; the next run finds the comment by it.
 MARK = "<!-- magicbyte check -->"
@@ -37,7 +38,7 @@ def render(report: Report) -> str:
             parts.append(f"\n{len(sections) - index} more are left out here; the job's log has them all.\n")
             break
         parts.append(section)
-    return "".join(parts)
+    return inert_markdown("".join(parts))
 
 
 def _summary(report: Report) -> str:

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from compat.report.edits import Fix
 from magicbyte.cli.check.findings import Finding, Report
+from magicbyte.kit.inert import inert_json
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -29,7 +30,10 @@ def render(report: Report) -> str:
         "originalUriBaseIds": {"SRCROOT": {"description": {"text": "The root of the repository."}}},
         "results": [_result(finding, rules.index(finding.rule), report.prefix) for finding in everything],
     }
-    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False) + "\n"
+    return (
+        inert_json(json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False))
+        + "\n"
+    )
 
 
 def _result(finding: Finding, rule: int, prefix: str) -> dict[str, Any]:

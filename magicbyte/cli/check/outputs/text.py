@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from magicbyte.cli.check.findings import WARNING, Finding, Report
+from magicbyte.kit.inert import inert_line
 
 
 def render(report: Report) -> str:
@@ -13,7 +14,7 @@ def render(report: Report) -> str:
     lines += [f"{_place(finding)}: declared: {finding.rule}: {finding.declared}" for finding in report.declared]
     lines += [f"note: {note}" for note in report.notes]
     lines.append(_summary(report))
-    return "\n".join(lines) + "\n"
+    return "".join(f"{inert_line(line)}\n" for line in lines)
 
 
 def _lines(finding: Finding) -> Iterator[str]:
