@@ -118,6 +118,11 @@ class Rights:
             context: The context of subjects that name none.
         """
         kind, subject = line.get("kind", "schema"), line.get("subject")
+        if kind == "context":
+            named = line.get("context")
+            target_context = context if named == DEFAULT_CONTEXT else named
+            settings = None if target_context == DEFAULT_CONTEXT else f":{target_context}:"
+            return None if self.may("ALTER_CONFIGS", settings) else _NOT_AUTHORIZED
         if kind not in ("schema", "config", "mode"):
             return None
         if not isinstance(subject, str):

@@ -41,6 +41,10 @@ from registry.state.view import View
 
 #: The most steps that a decision may use to read the schemas of all lines.
 _MOST_READING = 10 * LITTLE_READING
+_NO_MARKS = (
+    "this export is of an earlier version and does not tell the highest id of each context: the ids of schemas that "
+    "were deleted in the original may be given again here"
+)
 #: A line's number, from 1, and its object.
 Line = tuple[int, Mapping[str, Any]]
 
@@ -53,11 +57,13 @@ class Report:
         taken: How many lines were written, by kind.
         already_stored: How many lines were stored already.
         refused: The number of each refused line, and why it was refused.
+        warnings: What the copy lacks.
     """
 
     taken: dict[str, int] = field(default_factory=dict)
     already_stored: int = 0
     refused: list[tuple[int, str]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
     def add(self, other: Report) -> None:
         """Add the outcome of other lines."""
@@ -65,6 +71,7 @@ class Report:
             self.taken[kind] = self.taken.get(kind, 0) + count
         self.already_stored += other.already_stored
         self.refused += other.refused
+        self.warnings += other.warnings
 
 
 def decide_load(
@@ -103,6 +110,8 @@ def decide_load(
             report.taken[kind] = report.taken.get(kind, 0) + 1
         elif take is not _pass_over:
             report.already_stored += 1
+        elif kind == "manifest" and line.get("format") == 1:
+            report.warnings.append(_NO_MARKS)
     if questions:
         raise Unanswered(questions, overlay)
     return Decision(report, tuple(new_records))
@@ -112,6 +121,8 @@ def _placed(line: Mapping[str, Any], context: str) -> Mapping[str, Any]:
     """The line with its subject in a context; settings without a subject become those of the context."""
     if context == DEFAULT_CONTEXT:
         return line
+    if line.get("kind") == "context":
+        return {**line, "context": context} if line.get("context") == DEFAULT_CONTEXT else line
     subject = line.get("subject")
     if subject is None and line.get("kind") in ("config", "mode"):
         subject = ""
@@ -169,6 +180,29 @@ def _content(view: View, version: Version, line: Mapping[str, Any], terms: Terms
     return content
 
 
+def _context(view: View, now: int, line: Mapping[str, Any], _terms: Terms) -> list[Record]:
+    """List a context, and raise its id mark, unless it is listed and has given as high an id."""
+    context, highest, listed = line.get("context"), line.get("maxId"), line.get("listed")
+    settings = f":{context}:"
+    if (
+        not isinstance(context, str)
+        or context_of(settings) != context
+        or not may_be_subject(settings, of_settings=False)
+    ):
+        raise Undecodable(f"{context!r} is not a context")
+    if highest != 0 and not in_bounds(highest):
+        raise Undecodable(f"a context needs a maxId from 0 to {MAX_VERSION}, not {highest}")
+    new_records = list[Record]()
+    if listed is True and context != DEFAULT_CONTEXT and context not in view.contexts():
+        new_records.append(Record(view.key_bytes(Key(records.CONTEXT, context)), records.encode_context(context), now))
+    if highest > view.highest_id(context):
+        mark = view.key_bytes(Key(records.ID_MARK, context))
+        new_records.append(Record(mark, records.encode_id_mark(context, highest), now))
+    if new_records:
+        require_writable(view, settings_key(settings))
+    return new_records
+
+
 def _config(view: View, now: int, line: Mapping[str, Any], _terms: Terms) -> list[Record]:
     subject, value = _optional_subject(line), line.get("config")
     if not isinstance(value, dict):
@@ -205,6 +239,7 @@ def _optional_subject(line: Mapping[str, Any]) -> str | None:
 
 
 _KINDS: Mapping[str, Callable[[View, int, Mapping[str, Any], Terms], list[Record]]] = {
+    "context": _context,
     "schema": _schema,
     "config": _config,
     "mode": _mode,

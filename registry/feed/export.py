@@ -14,11 +14,13 @@ from registry.decide import Line
 from registry.state.identity import guid_of
 from registry.state.json_text import load_json
 from registry.state.lookup import named
-from registry.state.model import Version, context_of, subject_in
+from registry.state.model import ALL_CONTEXTS, DEFAULT_CONTEXT, SubjectName, Version, context_of, subject_in
 from registry.state.records import content_extras
+from registry.state.resolve import settings_key
 from registry.state.view import View
 
-FORMAT_VERSION = 1
+#: Exports of format 1 have no lines about contexts.
+FORMAT_VERSION = 2
 CLOSING = "end"
 #: How many lines, and about how many bytes, are imported at once; other writers wait meanwhile.
 _LINES_IN_BATCH = 200
@@ -32,7 +34,7 @@ def export_lines(
     deleted: bool = True,
     may_see_settings: Callable[[str | None], bool] | None = None,
 ) -> Iterator[bytes]:
-    """Yield a manifest, versions (each after those that it refers to), configs, modes, and an end line with a checksum.
+    """Yield a manifest, contexts, versions (each after those that it refers to), configs, modes, and a closing line.
 
     Args:
         view: The state to export.
@@ -61,6 +63,10 @@ def _values(
     yield {"kind": "manifest", "format": FORMAT_VERSION, "magicbyte": __version__, "offset": view.offset}
     subjects = named(view.subjects(), prefix)
     versions = [stored for name in subjects for stored in list(view.versions(name)) if deleted or not stored.deleted]
+    # First, so that a registration between two batches of an import gets no id that a later batch brings.
+    for context in _contexts(view, prefix):
+        if may_see_settings(settings_key(str(SubjectName(context, "")))):
+            yield context_value(view, context)
     for version in in_order(versions):
         yield version_value(version)
     with_global = prefix in ("", ":*:") and may_see_settings(None)
@@ -77,6 +83,21 @@ def _values(
         yield {"kind": "config", "config": config.to_json()}
     if with_global and mode is not None:
         yield {"kind": "mode", "mode": mode}
+
+
+def _contexts(view: View, prefix: str) -> list[str]:
+    """The contexts that a prefix covers, as far as they exist or have given ids."""
+    contexts = sorted({*view.contexts(), *view.contexts_with_ids()})
+    return contexts if prefix.startswith(ALL_CONTEXTS) else [name for name in contexts if name == context_of(prefix)]
+
+
+def context_value(view: View, context: str) -> dict[str, Any]:
+    """The export line of a context: whether it is listed, and the highest id that it has ever given, 0 for none.
+
+    Without that id, a copy would give the ids of schemas that were deleted to other schemas.
+    """
+    listed = context == DEFAULT_CONTEXT or context in view.contexts()
+    return {"kind": "context", "context": context, "listed": listed, "maxId": view.highest_id(context)}
 
 
 def version_value(version: Version) -> dict[str, Any]:

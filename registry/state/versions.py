@@ -143,6 +143,10 @@ class Versions:
         """The highest id ever given in a context, 0 if there is none."""
         return self.tables.highest_ids.get(context, 0)
 
+    def contexts_with_ids(self) -> list[str]:
+        """The contexts that have ever given an id, in no order; they may be deleted."""
+        return list(self.tables.highest_ids)
+
     def referrers(self, subject: str, number: int) -> list[Version]:
         """The versions that refer to a version."""
         referrers = (self.version(*referrer) for referrer in self.tables.referrers.get((subject, number), ()))

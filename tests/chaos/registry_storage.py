@@ -1,9 +1,11 @@
-"""What may happen to the storage under a registry: here, tombstones that a node never saw.
+"""What may happen to a registry's storage: deletions that a node never saw, and copies.
 
     python tests/chaos/registry_storage.py [--rounds 10] [--seed 1] [--only NAME]
 
 suspended  a node of two is stopped for longer than the topic keeps tombstones, while the other one deletes; after it
            resumes, its first answer and all later ones must be those of a node that has read the topic from its start
+copied     registrations and hard deletions in several contexts, then an export is imported elsewhere; no id that the
+           original has ever given may stand for another schema in the copy
 
 Ends with 1 if anything does not hold.
 """
@@ -83,6 +85,36 @@ def suspended(rounds: int, chance: random.Random) -> list[str]:
     return problems
 
 
+def copied(rounds: int, chance: random.Random) -> list[str]:
+    """An export is imported into an empty registry, after what gave the highest ids was deleted."""
+    problems: list[str] = []
+    contexts = ("", ":.a:", ":.b:", ":.c:")
+    with running_registry("memory:") as original:
+        given: dict[tuple[str, int], str] = {}
+        live: list[tuple[str, int, str]] = []
+        for number in range(rounds):
+            for index in range(10):
+                context, name = chance.choice(contexts), f"s{number}-{index}"
+                schema_id = register(original.url, f"{context}{name}", schema(f"S{number}_{index}")).json()["id"]
+                given[context, schema_id] = name
+                live.append((context, schema_id, name))
+            # The newest first: a context may lose all that it had.
+            for context, _, name in live[-chance.randint(1, len(live)) :]:
+                delete_for_good(original.url, f"{context}{name}")
+                live = [entry for entry in live if entry[::2] != (context, name)]
+            exported = httpx.get(f"{original.url}/export", timeout=60).content
+            with running_registry("memory:") as copy:
+                answer = httpx.post(f"{copy.url}/import", content=exported, timeout=60)
+                if answer.status_code != 200 or answer.json()["refused"]:
+                    problems.append(f"round {number + 1}: {answer.text}")
+                for context in contexts:
+                    schema_id = register(copy.url, f"{context}new", schema(f"New{number}")).json()["id"]
+                    if (context, schema_id) in given:
+                        problems.append(f"round {number + 1}: id {schema_id} of {context!r} was given again")
+        print(f"{len(given)} ids given, {len(given) - len(live)} of them deleted for good", flush=True)
+    return problems
+
+
 def _register_next(url: str, numbers: Iterator[int]) -> httpx.Response:
     return register(url, f"s{next(numbers)}", '"int"')
 
@@ -116,6 +148,7 @@ def _node(broker: LocalBroker, cluster: dict[str, str]) -> Any:
 
 FAULTS: dict[str, Callable[[int, random.Random], list[str]]] = {
     "suspended": suspended,
+    "copied": copied,
 }
 
 

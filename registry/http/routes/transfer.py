@@ -26,7 +26,7 @@ _LINES_IN_CHUNK = 100
 
 
 async def export(request: Request) -> Response:
-    """Send all versions, configs and modes as lines of JSON."""
+    """Send all contexts, versions, configs and modes as lines of JSON."""
     deleted = request.query_params.get("deleted", "true").lower() == "true"
     registry, rights, prefix = registry_of(request), rights_of(request), prefix_of(request)
     may_see_settings = None if rights is None else partial(rights.may, "DESCRIBE_CONFIGS")
@@ -56,7 +56,10 @@ async def import_lines(request: Request) -> Response:
             forwarder: Forwarder = request.app.state.forwarder
             return await forwarder.forward(request, error, body)
     refused = [{"line": line, "message": text} for line, text in report.refused]
-    return answer(request, {"imported": report.taken, "known": report.already_stored, "refused": refused})
+    value: dict[str, object] = {"imported": report.taken, "known": report.already_stored, "refused": refused}
+    if report.warnings:
+        value["warnings"] = report.warnings
+    return answer(request, value)
 
 
 async def _load(request: Request, body: SpooledBody, context: str) -> Report:

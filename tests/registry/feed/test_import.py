@@ -55,7 +55,7 @@ def test_an_export_that_was_cut_is_refused_wherever_it_was_cut(api: Any) -> None
     api.register("t", '"string"')
     exported: bytes = api("GET", "/export").content
     lines = exported.splitlines(keepends=True)
-    assert len(lines) == 5
+    assert len(lines) == 6
     for cut in range(len(exported) - 1):
         refused = post(api, exported[:cut])
         assert (refused.status_code, refused.json()["error_code"]) == (400, 400), cut
@@ -65,7 +65,7 @@ def test_an_export_that_was_cut_is_refused_wherever_it_was_cut(api: Any) -> None
         "by hand with ?lines=true"
     )
     # The end of the last line itself says nothing.
-    assert post(api, exported[:-1]).json() == {"imported": {}, "known": 3, "refused": []}
+    assert post(api, exported[:-1]).json() == {"imported": {}, "known": 4, "refused": []}
 
 
 DAMAGED = [
@@ -168,7 +168,7 @@ def test_an_export_takes_as_long_as_it_takes_by_every_path(make_api: Callable[..
     post(api, closed(many))
     exported = api("GET", path).content.splitlines()
     # The manifest, the versions and the closing line.
-    assert len(exported) == 1002
+    assert len(exported) == 1003
     assert json.loads(exported[-1])["lines"] == 1001
 
 
@@ -297,3 +297,108 @@ def test_an_import_through_a_node_that_follows_is_the_leaders(kafka: str) -> Non
         assert httpx.get(f"{follower.url}/schemas/ids/500", timeout=30).json()["schema"] == '{"title":"t500"}'
         tried = httpx.post(f"{follower.url}/import?dryRun=true", content=closed(many), headers=NDJSON, timeout=60)
         assert tried.json() == {"imported": {}, "known": 500, "refused": []}
+
+
+def text(name: str) -> str:
+    return json.dumps({"type": "record", "name": name, "fields": []})
+
+
+def delete_for_good(api: Any, subject: str) -> None:
+    for query in ("", "?permanent=true"):
+        assert api("DELETE", f"/subjects/{subject}{query}").status_code == 200
+
+
+def test_a_copy_never_gives_an_id_again(make_api: Callable[..., Any]) -> None:
+    original, copy = make_api(), make_api()
+    for number in (1, 2, 3):
+        assert original.register(f"s{number}", text(f"S{number}")).json()["id"] == number
+    for number in (1, 2):
+        assert original.register(f":.named:s{number}", text(f"N{number}")).json()["id"] == number
+    for context in (".empty", ".gone"):
+        for number in (1, 2, 3, 4):
+            assert original.register(f":{context}:s{number}", text(f"E{number}")).json()["id"] == number
+            delete_for_good(original, f":{context}:s{number}")
+    delete_for_good(original, "s3")
+    delete_for_good(original, ":.named:s2")
+    assert original("DELETE", "/contexts/.gone").status_code == 204
+    exported = original("GET", "/export").content
+    assert exported.splitlines()[1:5] == [
+        b'{"kind":"context","context":".","listed":true,"maxId":3}',
+        b'{"kind":"context","context":".empty","listed":true,"maxId":4}',
+        b'{"kind":"context","context":".gone","listed":false,"maxId":4}',
+        b'{"kind":"context","context":".named","listed":true,"maxId":2}',
+    ]
+    assert post(copy, exported).json() == {"imported": {"context": 4, "schema": 3}, "known": 0, "refused": []}
+    assert post(copy, exported).json() == {"imported": {}, "known": 7, "refused": []}
+    assert copy("GET", "/contexts").json() == original("GET", "/contexts").json() == [".", ".empty", ".named"]
+    new_ids = {}
+    for context in (".", ".empty", ".gone", ".named"):
+        new_ids[context] = copy.register(f":{context}:new", text("New")).json()["id"]
+        assert original.register(f":{context}:new", text("New")).json()["id"] == new_ids[context]
+    assert new_ids == {".": 4, ".empty": 5, ".gone": 5, ".named": 3}
+    # A copy of the copy goes on from there.
+    third = make_api()
+    delete_for_good(copy, "new")
+    post(third, copy("GET", "/export?deleted=false").content)
+    assert third.register("newer", text("Newer")).json()["id"] == 5
+
+
+@pytest.mark.parametrize(
+    ("path", "contexts"),
+    [
+        ("/export", [".", ".a", ".b"]),
+        ("/export?subjectPrefix=:*:s", [".", ".a", ".b"]),
+        ("/export?subjectPrefix=s", ["."]),
+        ("/export?subjectPrefix=:.a:", [".a"]),
+        ("/contexts/.a/export", [".a"]),
+    ],
+)
+def test_an_export_has_the_contexts_that_its_prefix_covers(api: Any, path: str, contexts: list[str]) -> None:
+    for subject in ("s", ":.a:s", ":.b:s"):
+        api.register(subject, '"int"')
+    lines = [json.loads(line) for line in api("GET", path).content.splitlines()]
+    assert [line["context"] for line in lines if line["kind"] == "context"] == contexts
+
+
+def test_the_mark_of_the_default_context_goes_where_its_subjects_go(api: Any) -> None:
+    lines = [
+        b'{"kind":"context","context":".","listed":true,"maxId":7}\n',
+        b'{"kind":"context","context":".own","listed":true,"maxId":9}\n',
+        line("s", 1, 5),
+    ]
+    answer = post(api, closed(lines), "/contexts/.into/import").json()
+    assert answer == {"imported": {"context": 2, "schema": 1}, "known": 0, "refused": []}
+    ids = [api.register(subject, '"long"').json()["id"] for subject in ("s", ":.into:t", ":.own:t")]
+    assert ids == [1, 8, 10]
+
+
+BAD_CONTEXTS = [
+    ({"context": "a", "maxId": 1}, "'a' is not a context"),
+    ({"context": 1, "maxId": 1}, "1 is not a context"),
+    ({"maxId": 1}, "None is not a context"),
+    ({"context": ".__GLOBAL", "maxId": 1}, "'.__GLOBAL' is not a context"),
+    ({"context": ".a:b", "maxId": 1}, "'.a:b' is not a context"),
+    ({"context": ".a"}, "a context needs a maxId from 0 to 2147483647, not None"),
+    ({"context": ".a", "maxId": -1}, "a context needs a maxId from 0 to 2147483647, not -1"),
+    ({"context": ".a", "maxId": 2**31}, "a context needs a maxId from 0 to 2147483647, not 2147483648"),
+    ({"context": ".a", "maxId": True}, "a context needs a maxId from 0 to 2147483647, not True"),
+]
+
+
+@pytest.mark.parametrize(("fields", "message"), BAD_CONTEXTS)
+def test_a_malformed_context_is_refused_by_name(api: Any, fields: dict[str, Any], message: str) -> None:
+    answer = post(api, closed([json.dumps({"kind": "context", "listed": True, **fields}).encode() + b"\n"]))
+    assert answer.json() == {"imported": {}, "known": 0, "refused": [{"line": 1, "message": message}]}
+
+
+def test_an_export_of_an_earlier_version_is_taken_with_a_warning(api: Any) -> None:
+    manifest = b'{"kind":"manifest","format":1,"magicbyte":"0.1.0","offset":7}\n'
+    answer = post(api, closed([manifest, line("s", 1, 1)])).json()
+    assert (answer["imported"], answer["refused"]) == ({"schema": 1}, [])
+    assert [text[:46] for text in answer["warnings"]] == ["this export is of an earlier version and does "]
+
+
+def test_a_mark_is_not_raised_in_a_context_that_is_read_only(api: Any) -> None:
+    api("PUT", "/mode/:.a:", {"mode": "READONLY"})
+    answer = post(api, closed([b'{"kind":"context","context":".a","listed":true,"maxId":7}\n'])).json()
+    assert (answer["imported"], [line["line"] for line in answer["refused"]]) == ({}, [1])

@@ -95,18 +95,30 @@ def test_an_export_is_imported_as_it_was(shop: Any, make_api: Callable[..., Any]
     exported = shop("GET", "/export")
     assert exported.headers["content-type"] == "application/x-ndjson"
     lines = [json.loads(line) for line in exported.content.splitlines()]
-    assert [line["kind"] for line in lines] == ["manifest", *["schema"] * 6, "config", "mode", "config", "end"]
+    assert [line["kind"] for line in lines] == [
+        "manifest",
+        *["context"] * 2,
+        *["schema"] * 6,
+        "config",
+        "mode",
+        "config",
+        "end",
+    ]
     body = exported.content.splitlines(keepends=True)
-    assert lines[-1] == {"kind": "end", "lines": 10, "sha256": hashlib.sha256(b"".join(body[:-1])).hexdigest()}
+    assert lines[-1] == {"kind": "end", "lines": 12, "sha256": hashlib.sha256(b"".join(body[:-1])).hexdigest()}
 
     other = make_api()
     headers = {"Content-Type": "application/x-ndjson"}
     tried = other.client.post("/import?dryRun=true", content=exported.content, headers=headers)
-    assert tried.json() == {"imported": {"schema": 6, "config": 2, "mode": 1}, "known": 0, "refused": []}
+    assert tried.json() == {
+        "imported": {"context": 2, "schema": 6, "config": 2, "mode": 1},
+        "known": 0,
+        "refused": [],
+    }
     assert other("GET", "/subjects?deleted=true").json() == []
     assert other.client.post("/import", content=exported.content, headers=headers).json() == tried.json()
     again = other.client.post("/import", content=exported.content, headers=headers)
-    assert again.json() == {"imported": {}, "known": 9, "refused": []}
+    assert again.json() == {"imported": {}, "known": 11, "refused": []}
 
     def without_times(api: Any, path: str) -> Any:
         return [{**entry, "ts": 0} for entry in api("GET", path).json()]

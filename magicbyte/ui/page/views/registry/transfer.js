@@ -87,12 +87,13 @@ export function Transfer() {
 
 /** @param {{report: any}} props */
 function Report({ report }) {
-  const { imported, known, refused, dryRun } = report;
+  const { imported, known, refused, dryRun, warnings = [] } = report;
   const kinds = Object.entries(imported).map(([kind, count]) => `${kind} ${count}`).join(", ");
   return html`<${Note} tone=${refused.length > 0 ? "warn" : "ok"} who=${dryRun ? "Tried, nothing written" : "Imported"}>
     <p>${kinds || "Nothing"} ${
     dryRun ? "would be written" : "written"
   }; ${known} there already; ${refused.length} refused.</p>
+    ${warnings.map((/** @type {string} */ text) => html`<p key=${text}>${text}</p>`)}
     ${
     refused.slice(0, MOST_REFUSALS).map((/** @type {any} */ line) =>
       html`<p class="mono xs" key=${line.line}>line ${line.line}: ${line.message}</p>`
