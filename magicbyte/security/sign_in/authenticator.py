@@ -97,6 +97,7 @@ class Authenticator:
                 issuer=settings.issuer or "",
                 refresh_seconds=settings.keys_refresh_ms / 1000,
                 max_stale_seconds=settings.keys_max_stale_seconds,
+                on_change=self._forget,
             )
             self.keys.refresh()
 
@@ -122,6 +123,10 @@ class Authenticator:
             property_users = load_property_users(users_file_of(Path(settings.login_config), self.realm))
             users = {**property_users, **users}
         self._users = users
+        self._forget()
+
+    def _forget(self) -> None:
+        """Verify all credentials again; may be called from any thread."""
         self._epoch += 1
         self._remembered.clear()
 
@@ -284,9 +289,7 @@ class Authenticator:
     async def _fetch_keys(self) -> None:
         assert self.keys is not None
         try:
-            if await asyncio.to_thread(self.keys.refresh):
-                self._epoch += 1
-                self._remembered.clear()
+            await asyncio.to_thread(self.keys.refresh)
         except KeySetError as error:
             log.warning("the keys of bearer tokens stay as they are: %s", error)
         finally:

@@ -19,6 +19,9 @@ from magicbyte.security.sign_in.key_set import SigningKey
 MAX_TOKEN_BYTES = 8 << 10
 _MAX_GROUPS = 200
 _MAX_NAME = 255
+#: Categories of characters that names must not have: control characters, and halves of surrogate pairs, which no UTF-8
+#: text can have, so that logs and signatures of the name would fail.
+_REFUSED = frozenset(("Cc", "Cs"))
 
 
 class InvalidToken(Exception):
@@ -147,10 +150,10 @@ def _name(value: object) -> str:
         isinstance(value, str)
         and 0 < len(value) <= _MAX_NAME
         and "*" not in value
-        and not any(unicodedata.category(character) == "Cc" for character in value)
+        and not any(unicodedata.category(character) in _REFUSED for character in value)
     )
     if not is_good:
-        raise InvalidToken("a name is empty, no text, or has an asterisk or a control character")
+        raise InvalidToken("a name is empty, no text, or has an asterisk, a control character or half a surrogate pair")
     return str(value)
 
 

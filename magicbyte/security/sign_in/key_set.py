@@ -76,6 +76,7 @@ class KeySet:
         issuer: str,
         refresh_seconds: float,
         max_stale_seconds: float,
+        on_change: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Create an empty set; call `refresh` before the first `find`.
@@ -85,6 +86,7 @@ class KeySet:
             issuer: The expected issuer; a discovery document must name it.
             refresh_seconds: The age at which keys are fetched again.
             max_stale_seconds: The age from which keys are not trusted.
+            on_change: Called in the thread that fetched, when a key was added, removed or replaced.
             clock: A monotonic clock, in seconds.
 
         Raises:
@@ -92,6 +94,7 @@ class KeySet:
         """
         self._url, self._issuer = url, issuer
         self._refresh_seconds, self._max_stale_seconds = refresh_seconds, max_stale_seconds
+        self._on_change = on_change
         self._clock = clock
         self._keys: tuple[SigningKey, ...] = ()
         self._fetched = -float("inf")
@@ -139,11 +142,8 @@ class KeySet:
         fitting = [key for key in self._keys if key.fits(algorithm) and (kid is None or key.kid == kid)]
         return fitting[0] if len(fitting) == 1 else None
 
-    def refresh(self) -> bool:
+    def refresh(self) -> None:
         """Fetch the keys; blocks for up to 5 s, and shares a fetch that runs in another thread.
-
-        Returns:
-            Whether the keys changed.
 
         Raises:
             KeySetError: They cannot be fetched or read; the keys remain unchanged.
@@ -151,13 +151,15 @@ class KeySet:
         asked = self._clock()
         with self._fetching:
             if self._tried > asked:
-                return False
+                return
             self._tried = self._clock()
             url = self._url or _discover(self._issuer)
             keys = parse_key_set(_fetch(url), url)
-            changed = [key.kid for key in keys] != [key.kid for key in self._keys]
+            # Compare whole keys: an issuer may replace a key under the same id.
+            has_changed = list(map(_identity, keys)) != list(map(_identity, self._keys))
             self._keys, self._fetched = keys, self._clock()
-            return changed
+        if has_changed:
+            self._on_change()
 
 
 def parse_key_set(data: bytes, url: str) -> tuple[SigningKey, ...]:
@@ -195,6 +197,10 @@ def parse_key_set(data: bytes, url: str) -> tuple[SigningKey, ...]:
     if not keys:
         raise KeySetError(f"{url} has no key that can verify a token")
     return tuple(keys)
+
+
+def _identity(key: SigningKey) -> tuple[object, ...]:
+    return key.kid, key.algorithm, sorted(key.key.as_dict(private=False).items())
 
 
 def _bits(rsa: Mapping[str, Any]) -> int:

@@ -24,7 +24,7 @@ from registry.http.answers import (
     text_in_form,
     with_extras,
 )
-from registry.http.request import context_of_request, flag, has_limit, id_of, page, page_bounds, registry_of
+from registry.http.request import context_of_request, flag, has_limit, id_of, page, page_bounds, registry_of, rights_of
 from registry.state.model import (
     ALL_CONTEXTS,
     DEFAULT_CONTEXT,
@@ -97,8 +97,11 @@ async def get_by_id(request: Request) -> Response:
     value: dict[str, Any] = schema_string_object(
         version, await text_in_form(request, version), with_subject=asked and bool(parse_subject(_wanted(request)).name)
     )
-    highest = registry_of(request).view.highest_id(context_of(version.subject))
-    more = {"maxId": highest} if flag(request, "fetchMaxId") else {}
+    rights = rights_of(request)
+    more: dict[str, Any] = {}
+    # The highest id tells how many schemas there are, hidden ones too.
+    if flag(request, "fetchMaxId") and (rights is None or rights.may("DESCRIBE", None)):
+        more["maxId"] = registry_of(request).view.highest_id(context_of(version.subject))
     return answer(request, await with_extras(request, version, value, more))
 
 

@@ -251,6 +251,12 @@ def test_the_subjects_of_an_id_are_filtered(ask: Client):
     assert hidden.status_code == 404
 
 
+def test_the_highest_id_needs_a_right(ask: Client):
+    path = f"/schemas/ids/{id_of(ask, 'open.a')}?fetchMaxId=true"
+    assert ask("admin", "GET", path).json()["maxId"] >= 2
+    assert "maxId" not in ask("read", "GET", path).json()
+
+
 def test_a_guid_is_filtered_too(ask: Client):
     guid = ask("admin", "GET", f"/schemas/ids/{id_of(ask, 'other.a')}").json()["guid"]
     assert ask("reader", "GET", f"/schemas/guids/{guid}").status_code == 200

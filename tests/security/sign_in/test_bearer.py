@@ -294,6 +294,39 @@ def test_a_rotated_key_is_fetched_and_a_lost_server_changes_nothing(
     assert outcome.status == 503
 
 
+def test_a_key_replaced_under_its_id_ends_remembered_tokens(
+    make: Callable[..., Authenticator], key_server: KeyServer, tmp_path: Path
+):
+    file = tmp_path / "served.json"
+    replacing = json.dumps({"keys": [public(jwk.ECKey.generate_key("P-256"), kid="ec")]}).encode()
+    for url in (key_server.url, file.as_uri()):
+        key_server.body = json.dumps({"keys": KEYS[1:2]}).encode()
+        file.write_bytes(key_server.body)
+        authenticator = make(oauthbearer__jwks__endpoint__url=url)
+        token = signed(claims())
+        headers = [(b"authorization", b"Bearer " + token)]
+        assert isinstance(ask(authenticator, token), Principal)
+        assert authenticator.keys is not None
+        # The same keys again change nothing.
+        authenticator.keys.reload()
+        assert authenticator.recall(headers, PEER) is not None
+        key_server.body = replacing
+        file.write_bytes(replacing)
+        authenticator.keys.reload()
+        assert authenticator.recall(headers, PEER) is None
+        assert ask(authenticator, token) == INVALID
+
+
+@pytest.mark.parametrize("name", ["a\ud800", "\udfff", "a\udc00b"])
+def test_half_a_surrogate_pair_is_no_name(make: Callable[..., Authenticator], name: str):
+    authenticator = make()
+    assert ask(authenticator, signed(claims(sub=name))) == INVALID
+    assert ask(authenticator, signed(claims(groups=["ops", name]))) == INVALID
+    whole = ask(authenticator, signed(claims(sub="\U0001f600")))
+    assert isinstance(whole, Principal)
+    assert whole.name == "User:\U0001f600"
+
+
 def test_the_issuer_names_its_keys(make: Callable[..., Authenticator], key_server: KeyServer):
     issuer = f"http://127.0.0.1:{key_server.server_port}"
     authenticator = make(oauthbearer__jwks__endpoint__url="", oauthbearer__expected__issuer=issuer)
