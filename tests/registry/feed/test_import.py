@@ -167,9 +167,9 @@ def test_an_export_takes_as_long_as_it_takes_by_every_path(make_api: Callable[..
     ]
     post(api, closed(many))
     exported = api("GET", path).content.splitlines()
-    # The manifest, the versions and the closing line.
+    # The manifest, the context, the versions and the closing line.
     assert len(exported) == 1003
-    assert json.loads(exported[-1])["lines"] == 1001
+    assert json.loads(exported[-1])["lines"] == 1002
 
 
 def test_lines_imported_into_a_context_are_in_it_unless_they_name_another(api: Any) -> None:
