@@ -90,6 +90,16 @@ class Cluster:
         if partition >= count:
             raise PARTITION_NOT_FOUND()
 
+    async def has_topic(self, topic: str) -> bool:
+        """Tell whether a topic exists, without creating it; an answer is cached while it is yes."""
+        try:
+            await self.require_partition(topic, 0)
+        except ApiError as error:
+            if error.kind is UNKNOWN_TOPIC_OR_PARTITION:
+                return False
+            raise
+        return True
+
     async def reachable(self, seconds: float) -> bool:
         """Tell whether a broker answers within `seconds`."""
         try:

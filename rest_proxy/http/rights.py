@@ -60,6 +60,10 @@ class ProxyRights:
             name = names[0]
         return self._authorizer.decide_by(rules, principal, address, operation, resource_type, name).is_allowed
 
+    def may_create(self, topic: str) -> bool:
+        """Tell whether a topic may be created: with CREATE of the topic or of the cluster."""
+        return self.may("CREATE", "TOPIC", topic) or self.may("CREATE", "CLUSTER", CLUSTER)
+
     def require(self, operations: Sequence[str], resource_type: str, name: str) -> str:
         """Require one of several operations; return the allowed one.
 

@@ -9,7 +9,7 @@ from rest_proxy.admin import topics
 from rest_proxy.admin.cluster import is_topic_name
 from rest_proxy.admin.topics import NewTopic, Topic
 from rest_proxy.errors import INVALID_PAYLOAD, KAFKA_BAD_REQUEST
-from rest_proxy.http.rights import CLUSTER, refused
+from rest_proxy.http.rights import refused
 from rest_proxy.v3 import bodies
 from rest_proxy.v3.call import Call
 from rest_proxy.v3.envelopes import Item, answer, collection, item, no_content
@@ -68,7 +68,7 @@ async def create(call: Call) -> Response:
     if not is_topic_name(name):
         raise INVALID_PAYLOAD(detail="Invalid topic name.")
     rights = call.rights
-    if rights is not None and not (rights.may("CREATE", "TOPIC", name) or rights.may("CREATE", "CLUSTER", CLUSTER)):
+    if rights is not None and not rights.may_create(name):
         raise refused("TOPIC", name, "CREATE")
     configs = [(str(entry.name), None if entry.value is None else str(entry.value)) for entry in body.configs or ()]
     repeated = {config for config, _ in configs if sum(config == other for other, _ in configs) > 1}

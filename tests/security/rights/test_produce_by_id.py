@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 import pytest
+from confluent_kafka.admin import AdminClient, NewTopic
 
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_registry, running_rest_proxy
@@ -53,6 +54,8 @@ class Proxies:
 def proxies(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxies]:
     folder = tmp_path_factory.mktemp("by-id")
     properties = properties_in(folder, people=("writer", "other", "reader", "all"), rules=RULES)
+    admin = AdminClient({"bootstrap.servers": kafka})
+    admin.create_topics([NewTopic(TOPIC, 1)])[TOPIC].result(30)
     with ExitStack() as stack:
         registry = stack.enter_context(running_registry())
         schemas: dict[str, tuple[str, Any]] = {

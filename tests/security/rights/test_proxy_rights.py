@@ -27,7 +27,10 @@ PREFIX = f"t-{uuid.uuid4()}-"
 OPEN, SEALED = f"{PREFIX}open", f"{PREFIX}sealed"
 REFERRING = f"r-{uuid.uuid4()}"
 GROUP = f"g-{uuid.uuid4()}"
-PEOPLE = ("admin", "nobody", "reader", "other-reader", "writer", "avro-writer", "describer", "everything")
+PEOPLE = (
+    *("admin", "nobody", "reader", "other-reader", "writer", "avro-writer", "describer", "everything"),
+    *("maker", "cluster-maker"),
+)
 RULES = f"""
 allow User:reader READ TOPIC LITERAL {OPEN}
 allow User:reader READ GROUP LITERAL {GROUP}
@@ -38,6 +41,10 @@ allow User:avro-writer WRITE TOPIC LITERAL {OPEN}
 allow User:avro-writer WRITE SUBJECT LITERAL {OPEN}-value
 allow User:avro-writer WRITE TOPIC LITERAL {REFERRING}
 allow User:avro-writer WRITE SUBJECT LITERAL {REFERRING}-value
+allow User:writer WRITE TOPIC PREFIXED {PREFIX}new
+allow User:maker WRITE,CREATE TOPIC PREFIXED {PREFIX}new
+allow User:cluster-maker WRITE TOPIC PREFIXED {PREFIX}new
+allow User:cluster-maker CREATE CLUSTER LITERAL kafka-cluster
 allow User:describer DESCRIBE TOPIC PREFIXED {PREFIX}
 allow User:describer DESCRIBE CLUSTER LITERAL kafka-cluster
 allow User:everything ALL TOPIC LITERAL *
@@ -141,6 +148,29 @@ def test_a_writer_writes_to_its_topic_alone(ask: Client):
         # Before the body is looked at.
         answer = ask(who, "POST", f"/topics/{topic}", {"no": "records"}, BINARY)
         assert refusal(answer) == f"Not authorized to access topics: [{topic}]"
+
+
+@pytest.mark.parametrize("way", ["topic", "partition", "stream", "batch"])
+def test_a_topic_is_made_only_with_the_right_to_create_it(ask: Client, kafka: str, way: str):
+    admin = AdminClient({"bootstrap.servers": kafka})
+    cluster = ask("everything", "GET", "/v3/clusters").json()["data"][0]["cluster_id"]
+
+    def produce(who: str, topic: str) -> httpx.Response:
+        v3 = f"/v3/clusters/{cluster}/topics/{topic}/records"
+        record = {"value": {"type": "JSON", "data": 1}}
+        if way in ("topic", "partition"):
+            path = f"/topics/{topic}" + ("/partitions/0" if way == "partition" else "")
+            return ask(who, "POST", path, RECORD, BINARY)
+        body = record if way == "stream" else {"entries": [{"id": "1", **record}]}
+        return ask(who, "POST", v3 + (":batch" if way == "batch" else ""), body, "application/json")
+
+    for who in ("maker", "cluster-maker"):
+        topic = f"{PREFIX}new-{way}-{who}"
+        assert refusal(produce("writer", topic)) == f"Not authorized to access topics: [{topic}]"
+        assert topic not in admin.list_topics(timeout=30).topics
+        assert produce(who, topic).status_code in (200, 207)
+        assert topic in admin.list_topics(timeout=30).topics
+        assert produce("writer", topic).status_code in (200, 207)
 
 
 def test_a_schema_needs_the_right_to_its_subject(ask: Client):
