@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Hashable
+from functools import partial
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -11,13 +12,13 @@ import orjson
 
 from magicbyte.http.errors import UNAUTHORIZED
 from rest_proxy.admin.cluster import Cluster
-from rest_proxy.errors import BAD_REQUEST, INVALID_SCHEMA, VALIDATION_UNAVAILABLE
+from rest_proxy.errors import BAD_REQUEST, INVALID_SCHEMA, VALIDATION_BUSY, VALIDATION_UNAVAILABLE
 from rest_proxy.formats.embedded import FORMATS
 from rest_proxy.formats.plain import NULL, DataError, Options, base64_to_bytes, json_string_to_bytes, json_to_bytes
 from rest_proxy.formats.schemas import Schemas, Side
 from rest_proxy.formats.writers import MayTakeLong, Writer
 from rest_proxy.http.rights import ProxyRights
-from rest_proxy.produce.encoding import EncodingThreads, in_time
+from rest_proxy.produce.encoding import EncodingThreads
 from rest_proxy.produce.entry import SCHEMA_TYPES, Data, Entry, data_form, headers_of, partition_of, timestamp_of
 from rest_proxy.produce.lane import Record
 from serdes.error import SchemaCompileError, ValidationUnavailable
@@ -26,6 +27,8 @@ from serdes.message.json_bytes import compact
 #: How long an encoding is kept, in seconds: rights, rules and latest versions may change meanwhile.
 _KEPT_SECONDS = 1.0
 _MOST_KEPT = 1000
+#: How long records that their schemas refuse in the end may be validated, in seconds in each window of seconds.
+_REFUSING_SECONDS, _WINDOW_SECONDS = 2.0, 10.0
 #: The registry's type of schemas -> the type in v3.
 TYPES = {"AVRO": "AVRO", "JSON": "JSONSCHEMA", "PROTOBUF": "PROTOBUF"}
 
@@ -101,6 +104,9 @@ class EntryEncoder:
         self._kept_until = 0.0
         #: Partitions below this number exist.
         self._partitions = 0
+        #: How long the validation of refused records took in this window.
+        self._refusing = 0.0
+        self._window_ends_at = 0.0
 
     def encode_now(self, entry: Entry) -> Encoded | None:
         """Encode a record; None if something must be awaited first, as `encode` does.
@@ -204,14 +210,31 @@ class EntryEncoder:
                     return writer.quick.encode(value)
                 except MayTakeLong:
                     pass
-            encode: Callable[[Any], bytes | None] = in_time(writer.encode)
-            return await self._threads.run(lambda: encode(value))
+            self._require_patience()
+            return await self._threads.run(partial(self._timed, writer.encode, value))
         except DataError as error:
             raise BAD_REQUEST(detail=_misfit(side, error)) from None
         except SchemaCompileError as error:
             raise INVALID_SCHEMA(detail=error.detail) from None
         except ValidationUnavailable as error:
             raise VALIDATION_UNAVAILABLE(detail=str(error)) from None
+
+    def _timed(self, encode: Callable[[Any], bytes | None], value: Any) -> bytes | None:
+        started = monotonic()
+        try:
+            return encode(value)
+        except DataError:
+            self._refusing += monotonic() - started
+            raise
+
+    def _require_patience(self) -> None:
+        """Raise VALIDATION_BUSY if refused records took too long: otherwise each of a request's records could."""
+        now = monotonic()
+        if now >= self._window_ends_at:
+            self._window_ends_at, self._refusing = now + _WINDOW_SECONDS, 0.0
+        if self._refusing > _REFUSING_SECONDS:
+            limit = f"the refused records before this one took {_REFUSING_SECONDS:g} s; send it in another request"
+            raise VALIDATION_BUSY(detail=limit)
 
 
 def _members(data: Data) -> Hashable:

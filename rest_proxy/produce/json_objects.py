@@ -15,6 +15,10 @@ _STRING_END = re.compile(rb'["\\]')
 _SCALAR = re.compile(rb'[^\s{}\[\]",:]+')
 _OPENING, _QUOTE, _BACKSLASH = b"{[", b'"'[0], b"\\"[0]
 _TOO_DEEP = "JSON is nested too deeply"
+#: The deepest value; msgspec's decoders give up at about the same depth.
+_MOST_DEPTH = 1000
+#: How many bytes the scan takes at once: about 4 ms if each of them is a bracket.
+_SCAN_BYTES = 4096
 
 
 class MalformedJson(ValueError):
@@ -53,8 +57,8 @@ class JsonObjects:
         #: The length of the unfinished value, in bytes; 0 if there is none.
         self.unfinished = 0
 
-    def feed(self, chunk: bytes) -> Iterator[JsonObject]:
-        """Take the next bytes; yields the values that end in them.
+    def feed(self, chunk: bytes) -> Iterator[JsonObject | None]:
+        """Take the next bytes; yields the values that end in them, and None between two parts of a long scan.
 
         Raises:
             MalformedJson: The text is not JSON.
@@ -72,16 +76,20 @@ class JsonObjects:
                     position = end
                     yield likely
                     continue
-            scanned = self._end(chunk, position)
-            part = chunk[position:] if scanned is None else chunk[position:scanned]
+            stop = min(size, position + _SCAN_BYTES)
+            scanned = self._end(chunk, position, stop)
+            part = chunk[position : stop if scanned is None else scanned]
             self._parts.append(part)
             self.unfinished += len(part)
             if self.unfinished > self._limit:
                 raise TooLong
-            if scanned is None:
+            position += len(part)
+            if scanned is not None:
+                yield self._finished()
+            elif stop == size:
                 return
-            position = scanned
-            yield self._finished()
+            else:
+                yield None
 
     def finish(self) -> Iterator[JsonObject]:
         """Take the end of the body; yields the last value if only the end of the body ends it.
@@ -127,18 +135,18 @@ class JsonObjects:
         except ValueError as error:
             raise MalformedJson(str(error)) from None
 
-    def _end(self, chunk: bytes, position: int) -> int | None:
-        """Scan on; returns the end of the value, or None if it is not in this chunk."""
+    def _end(self, chunk: bytes, position: int, stop: int) -> int | None:
+        """Scan on; returns the end of the value, or None if it is not before `stop`."""
         if not self._depth and not self._is_in_string and chunk[position] not in b'{["':
-            scalar = _SCALAR.match(chunk, position)
+            scalar = _SCALAR.match(chunk, position, stop)
             if scalar is None:  # a stray comma or bracket, or the end of an unfinished scalar
                 return position if self._parts else position + 1
-            return scalar.end() if scalar.end() < len(chunk) else None
-        while position < len(chunk):
+            return scalar.end() if scalar.end() < stop else None
+        while position < stop:
             if self._is_in_string:
-                position = self._after_string(chunk, position)
+                position = self._after_string(chunk, position, stop)
             else:
-                match = _STRUCTURE.search(chunk, position)
+                match = _STRUCTURE.search(chunk, position, stop)
                 if match is None:
                     return None
                 position = match.end()
@@ -152,17 +160,19 @@ class JsonObjects:
             self._is_in_string = True
         elif character in _OPENING:
             self._depth += 1
+            if self._depth > _MOST_DEPTH:
+                raise MalformedJson(_TOO_DEEP)
         else:
             self._depth = max(0, self._depth - 1)
 
-    def _after_string(self, chunk: bytes, position: int) -> int:
+    def _after_string(self, chunk: bytes, position: int, stop: int) -> int:
         """Scan on in a string, as far as its end or the next escape."""
         if self._is_escaped:
             self._is_escaped = False
             return position + 1
-        match = _STRING_END.search(chunk, position)
+        match = _STRING_END.search(chunk, position, stop)
         if match is None:
-            return len(chunk)
+            return stop
         if chunk[match.start()] == _BACKSLASH:
             self._is_escaped = True
         else:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("rest_proxy.produce.record_stream")
 
+#: How long a stream may parse and encode before other requests have their turn, in seconds.
+_TURN_SECONDS = 0.005
 #: The most bytes of reports in one chunk.
 _CHUNK_BYTES = 65536
 _RECORD_TOO_SLOW = replace(REQUEST_TIMEOUT, message="The request was not complete in time: a record is not whole")
@@ -172,10 +174,8 @@ class RecordStream:
         objects = JsonObjects(ENTRY.decode, self._limits.record_bytes)
         try:
             while (chunk := await self._next_chunk(receive, objects)) is not None:
-                for item in objects.feed(chunk):
-                    await self._take(item)
-            for item in objects.finish():
-                await self._take(item)
+                await self._take_all(objects.feed(chunk))
+            await self._take_all(objects.finish())
         except MalformedJson as error:
             self._fail(BAD_REQUEST(detail=f"Error processing message: {error}"))
         except TooLong:
@@ -201,6 +201,16 @@ class RecordStream:
             return await within(max(0.0, min(left, limits.idle_seconds)), receive(), _RECORD_TOO_SLOW)
         finally:
             self._waited += loop.time() - started
+
+    async def _take_all(self, items: Iterator[JsonObject | None]) -> None:
+        """Take records one after another; a long scan lets other requests have their turns."""
+        turn_ends_at = self._now() + _TURN_SECONDS
+        for item in items:
+            if self._now() > turn_ends_at:
+                await asyncio.sleep(0)
+                turn_ends_at = self._now() + _TURN_SECONDS
+            if item is not None:
+                await self._take(item)
 
     async def _take(self, item: JsonObject) -> None:
         """Send a record, or note why it is refused."""

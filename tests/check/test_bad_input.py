@@ -217,3 +217,27 @@ def test_a_registry_that_does_not_answer_is_a_failure(project: Any):
     code, _, err = project.run("check", "--against", "http://127.0.0.1:9")
     assert code == 1
     assert err.startswith("magicbyte: schema registry unavailable")
+
+
+@pytest.mark.parametrize("baseline", ["none", "other"])
+@pytest.mark.parametrize(
+    ("target", "problem"),
+    [("/dev/zero", "is a link to a file outside of"), ("../secret.avsc", "is a link to a file outside of")],
+)
+def test_links_out_of_the_project_are_not_followed(project: Any, baseline: str, target: str, problem: str):
+    (project.folder.parent / "secret.avsc").write_text('"a secret"')
+    other = project.folder.parent / "other"
+    other.mkdir()
+    project.write("a.avsc", '"int"')
+    folder = project.folder if baseline == "none" else other
+    (folder / "b.avsc").symlink_to(target)
+    code, out, err = project.run("check", "--against", "none" if baseline == "none" else str(other))
+    assert code == 1
+    assert err.startswith(f"magicbyte: b.avsc:1:1: cannot be read: {problem} ")
+    assert "a secret" not in out + err
+
+
+def test_a_schema_of_more_than_16_mib_is_refused(project: Any):
+    (project.folder / "a.avsc").write_bytes(b" " * (16 * 1024 * 1024) + b'"int"')
+    code, _, err = project.run("check", "--against", "none")
+    assert (code, err) == (1, "magicbyte: a.avsc:1:1: cannot be read: has more than 16,777,216 bytes\n")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from compat.report.edits import Fix, TextEdit, apply_edits
 from magicbyte.cli.check.findings import Finding, Report
+from magicbyte.kit.bounded_file import read_bounded
 from magicbyte.kit.failure import Failure
 
 #: The most rounds of fixes; each removes at least one finding.
@@ -148,7 +149,7 @@ def ask(finding: Finding, text: str) -> Fix | None:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_bytes().decode()
+        return read_bounded(path).decode()
     except OSError as error:
         raise Failure(f"{path}: cannot be read: {error.strerror}") from None
 

@@ -20,6 +20,9 @@ _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
 
+#: The most values of a file, counted again for each alias: aliases of aliases multiply.
+_MOST_NODES = 10_000
+
 
 class Unresolved:
     """The value of a scalar whose placeholder has no value here; `lint` accepts it for every setting."""
@@ -79,7 +82,7 @@ def read_documents(text: str, file: str, *, lenient: bool = False) -> list[Node]
         lenient: Whether a placeholder without a value becomes UNRESOLVED instead of a finding.
 
     Raises:
-        PipelineError: the text is not YAML, has duplicate keys, or a placeholder has no value.
+        PipelineError: the text is not YAML, has duplicate keys or too many values, or a placeholder has no value.
     """
     reader = _Reader(file, text.splitlines(), lenient=lenient)
     try:
@@ -131,9 +134,13 @@ class _Reader:
     lines: list[str]
     lenient: bool
     findings: list[Finding] = field(default_factory=list)
+    read: int = 0
 
     def node(self, node: yaml.Node) -> Node:
         place = self.place(node.start_mark)
+        self.read += 1
+        if self.read > _MOST_NODES:
+            raise error_at(place, "", f"the file has more than {_MOST_NODES:,} values, with those that aliases repeat")
         if isinstance(node, yaml.ScalarNode):
             return self.scalar(node, place)
         if isinstance(node, yaml.SequenceNode):

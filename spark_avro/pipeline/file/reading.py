@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from magicbyte.kit.bounded_file import read_bounded
 from spark_avro.pipeline.file.kinds import BROKEN, Reading
 from spark_avro.pipeline.file.nodes import Entry, ListNode, MapNode, Node, ScalarNode, read_documents, scalar_node
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.place import Finding, PipelineError, Place, error_at
 from spark_avro.pipeline.file.section import read_section
+
+#: The longest file, in bytes; what its values may cost is bounded by their number.
+_MOST_BYTES = 1024 * 1024
 
 
 def read_pipelines(path: str | Path, *, overrides: Sequence[str] = (), lenient: bool = False) -> tuple[Pipeline, ...]:
@@ -62,7 +66,7 @@ def read_pipeline(path: str | Path, *, name: str | None = None, overrides: Seque
 
 def _documents(path: Path, *, lenient: bool) -> list[Node]:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_bounded(path, most=_MOST_BYTES).decode()
     except OSError as error:
         raise error_at(Place(str(path)), "", f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from compat.schema import SchemaText
 from magicbyte.cli.check.baselines.baseline import Earlier, Nothing
 from magicbyte.cli.check.config.config import Config, Entry
 from magicbyte.cli.check.config.toml_file import read_text
-from magicbyte.cli.check.project.files import SchemaFile, find_paths, read_files
+from magicbyte.cli.check.project.files import SchemaFile, find_paths, read_files, read_inside
 from magicbyte.cli.check.project.tree import Tree
 
 
@@ -39,7 +39,7 @@ class FolderBaseline(Nothing):
         read = read_files(
             self._config,
             find_paths(self._folder, self._config.endings),
-            lambda path: (self._folder / path).read_bytes(),
+            partial(read_inside, self._folder),
         )
         return Tree(read[0], import_roots=self._config.import_roots)
 

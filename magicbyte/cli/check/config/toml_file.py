@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from magicbyte.kit.bounded_file import read_bounded
 from magicbyte.kit.failure import Failure
 
 _PLACE = re.compile(r"(?P<problem>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)", re.DOTALL)
@@ -68,10 +69,11 @@ def read_text(path: Path, name: str) -> str:
     """Read a file of UTF-8 text.
 
     Raises:
-        Failure: there is none, or it is not UTF-8; with the line and column of the first wrong byte.
+        Failure: there is no regular file, it is too long, or it is not UTF-8; with the line and column of the first
+            wrong byte.
     """
     try:
-        content = path.read_bytes()
+        content = read_bounded(path)
     except OSError as error:
         raise Failure(f"{name}:1:1: cannot be read: {error.strerror}") from None
     try:

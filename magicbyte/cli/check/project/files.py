@@ -6,12 +6,14 @@ import io
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from compat.schema import InvalidSchema, Position
 from magicbyte.cli.check.config.config import Config, Entry
 from magicbyte.cli.check.findings import START, Finding
 from magicbyte.cli.records.avro_file import NoContainer, header_schema
+from magicbyte.kit.bounded_file import read_bounded
 from magicbyte.kit.failure import Failure
 
 #: Folders with third-party or generated files.
@@ -112,7 +114,7 @@ def working_files(config: Config, named: Iterable[str] = ()) -> tuple[list[Schem
         config = replace(config, entries=(*config.entries, *(Entry(path) for path in extra)))
         paths = sorted({*paths, *extra})
     _refuse_missing(config, set(paths))
-    files, findings = read_files(config, paths, lambda path: _read(config.root / path, path))
+    files, findings = read_files(config, paths, partial(read_inside, config.root))
     return files, findings + _shared_subjects(files)
 
 
@@ -121,9 +123,14 @@ def _container_schema(data: bytes) -> str:
     return header_schema(io.BytesIO(data))
 
 
-def _read(file: Path, path: str) -> bytes:
+def read_inside(root: Path, path: str) -> bytes:
+    """Read a file of a project; of a container file, enough for its header.
+
+    Raises:
+        Failure: it cannot be read, is no regular file or too long, or a link leads out of the project.
+    """
     try:
-        return file.read_bytes()
+        return read_bounded(root / path, inside=root, cut=path.endswith(CONTAINER))
     except OSError as error:
         raise Failure(f"{path}:1:1: cannot be read: {error.strerror}") from None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -101,3 +102,20 @@ def test_ten_entries_with_ids_of_all_characters(rest: Any, topic: str) -> None:
     body = produce(rest, topic, {"entries": entries}).json()
     assert [success["id"] for success in body["successes"]] == [entry["id"] for entry in entries]
     assert body["failures"] == []
+
+
+def test_slow_refusals_do_not_add_up(rest: Any, topic: str) -> None:
+    """Each of these values takes a worker half a second; ten of them would take five."""
+    links = {f"d{level}": {"oneOf": [{"$ref": f"#/definitions/d{level + 1}"}] * 2} for level in range(26)}
+    schema = json.dumps({"definitions": {**links, "d26": {"type": "integer"}}, "$ref": "#/definitions/d0"})
+    value = {"type": "JSONSCHEMA", "schema": schema, "data": "x"}
+    body = produce(rest, topic, {"entries": [{"id": str(number), "value": value} for number in range(10)]}).json()
+    failures = [(failure["error_code"], failure["message"]) for failure in body["failures"]]
+    assert len(failures) == 10
+    assert failures[0][0] == 400
+    assert failures[0][1].startswith("Bad Request: value: refused by oneOf")
+    assert failures[-1] == (
+        429,
+        "Too many requests wait until their records are validated: the refused records before this one took 2 s;"
+        " send it in another request",
+    )

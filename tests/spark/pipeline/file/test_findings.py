@@ -101,3 +101,29 @@ def test_lint_imports_no_pyspark(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code, file], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr == f"{file}:21:64: sink.files.lat: no such setting; did you mean late?\n"
+
+
+def aliases(levels: int) -> str:
+    lists = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lists += [f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 9)}]" for level in range(1, levels)]
+    return "\n".join(lists)
+
+
+@pytest.mark.parametrize(
+    ("text", "finding"),
+    [
+        (aliases(9), "1:16: the file has more than 10,000 values, with those that aliases repeat"),
+        ("\n".join(f"k{number}: 1" for number in range(50_000)), "10000:8: the file has more than 10,000 values"),
+        ("# " + "x" * 1024 * 1024, "cannot be read: has more than 1,048,576 bytes"),
+    ],
+    ids=["aliases", "flat", "long"],
+)
+def test_a_file_that_would_take_long_is_refused(text: str, finding: str, tmp_path: Path) -> None:
+    [told] = findings(text, tmp_path)
+    assert finding in told
+
+
+def test_a_pipeline_file_has_to_be_a_regular_file(tmp_path: Path) -> None:
+    (tmp_path / "flights.yaml").symlink_to("/dev/zero")
+    with pytest.raises(PipelineError, match=r"flights\.yaml: cannot be read: is no regular file"):
+        read_pipelines(tmp_path / "flights.yaml")
