@@ -68,6 +68,8 @@ class Difference:
     writer_at: Pointer | None = None
     #: The witness, if the comparison already found one.
     witness: Witness | None = None
+    #: Why the nearest match does not fit, if there is one: of a missing branch of a union, what differs in the branch.
+    causes: tuple[Difference, ...] = ()
 
     def fill(self, template: str, reader: str, writer: str) -> str:
         """The template with this difference's path and arguments; `reader` and `writer` name the two schemas."""

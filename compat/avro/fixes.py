@@ -43,6 +43,7 @@ def fixes(difference: Difference, new: ParsedSchema, old: ParsedSchema, *, new_r
     """The fixes of a difference; see SchemaFormat. Types that a reference defines are not edited."""
     assert isinstance(new, AvroSchema)
     assert isinstance(old, AvroSchema)
+    yield from _of_causes([list(fixes(cause, new, old, new_reads_old=new_reads_old)) for cause in difference.causes])
     places = (difference.reader_at, difference.writer_at)
     new_at, old_at = places if new_reads_old else places[::-1]
     if new_at is None or old_at is None or new_at not in spans(new.source) or old_at not in spans(old.source):
@@ -50,6 +51,17 @@ def fixes(difference: Difference, new: ParsedSchema, old: ParsedSchema, *, new_r
     find = (_OF_READER if new_reads_old else _OF_WRITER).get(difference.rule.name)
     if find is not None:
         yield from find(_Case(difference, new, old, new_at, old_at))
+
+
+def _of_causes(by_cause: list[list[Fix]]) -> Iterator[Fix]:
+    """The fixes of what differs in a union's branch: all ways for a single cause, or the best ways for several."""
+    if len(by_cause) == 1:
+        yield from by_cause[0]
+    elif by_cause and all(by_cause):
+        best = [ways[0] for ways in by_cause]
+        yield Fix(
+            "; ".join(dict.fromkeys(fix.title for fix in best)), tuple(edit for fix in best for edit in fix.edits)
+        )
 
 
 def _rename_back(case: _Case) -> Iterator[Fix]:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from compat.budget import Budget
-from compat.difference import Witness
+from compat.difference import Difference, Witness
 from compat.formats import FORMATS
+from compat.level import Direction
 from compat.report.edits import Fix
 from compat.report.finding import Finding
 from compat.report.fixing import fixes_of
@@ -120,7 +121,7 @@ def explain(finding: Finding, budget: Budget | None = None, *, searches: bool = 
         path=difference.path,
         direction=direction.name,
         version=finding.version,
-        change=difference.fill(rule.change or rule.description, direction.reader, direction.writer),
+        change=_change(difference, direction),
         new_at=_locate(finding.new, new_pointer),
         old_at=_locate(finding.old, old_pointer),
         breaks=_breaks(finding),
@@ -130,6 +131,21 @@ def explain(finding: Finding, budget: Budget | None = None, *, searches: bool = 
         witness=difference.witness or (_witness(finding, budget) if searches else None),
         message=finding.message,
     )
+
+
+def _change(difference: Difference, direction: Direction) -> str:
+    """The difference in words; if a part of a union does not fit, with the innermost cause."""
+    rule = difference.rule
+    change = difference.fill(rule.change or rule.description, direction.reader, direction.writer)
+    cause = difference
+    while cause.causes:
+        cause = cause.causes[0]
+    if cause is difference:
+        return change
+    why = cause.fill(cause.rule.change or cause.rule.description, direction.reader, direction.writer)
+    others = len(difference.causes) - 1
+    more = f" ({others} more in the same branch.)" if others else ""
+    return f"{change} The cause is {cause.rule.name} at {cause.path} of the branch: {why}{more}"
 
 
 def witness_json(witness: Witness | None) -> dict[str, str | None]:

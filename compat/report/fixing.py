@@ -52,7 +52,11 @@ def fixes_of(finding: Finding, budget: Budget) -> tuple[Fix, ...]:
 
 
 def _mends(fix: Fix, finding: Finding, old: ParsedSchema, before: Counter[_Key], budget: Budget) -> bool:
-    text = apply_edits(finding.new.source, fix.edits)
+    try:
+        text = apply_edits(finding.new.source, fix.edits)
+    except ValueError:
+        # The edits of two causes may be at the same place.
+        return False
     budget.spend(len(text) // _CHARACTERS_A_STEP)
     try:
         edited = FORMATS[finding.new.schema_type].edited(finding.new, text)

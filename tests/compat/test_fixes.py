@@ -210,6 +210,44 @@ def test_a_renamed_field_gets_an_alias():
     assert told.to_json()["fixes"][0]["edits"] == [{"offset": 69, "length": 0, "text": ',"aliases": ["before"]'}]
 
 
+IN_A_BRANCH = """{"type": "record", "name": "Order", "fields": [
+  {"name": "by", "type": ["null", {"type": "record", "name": "Customer", "fields": [
+    {"name": "id", "type": "long"}%s
+  ]}]}
+]}"""
+
+
+def test_a_missing_branch_names_the_cause_in_the_branch_and_mends_it():
+    old = parse(SchemaText(AVRO, IN_A_BRANCH % ""))
+    text = IN_A_BRANCH % ',\n    {"name": "mail", "type": "string"}'
+    (told,) = verdict_of(parse(SchemaText(AVRO, text)), old, "BACKWARD").explained()
+    assert (told.rule, told.path, told.change) == (
+        "MISSING_UNION_BRANCH",
+        "/fields/0/type/1",
+        "The union of the new schema has no branch that reads RECORD Customer of the old schema. The cause is"
+        " READER_FIELD_MISSING_DEFAULT_VALUE at /fields/1 of the branch: The record Customer has the field mail in the"
+        " new schema only, and the field has no default.",
+    )
+    assert {fix.title: changed_lines(text, apply_edits(text, fix.edits))[1:] for fix in told.fixes} == {
+        "Make the field nullable, with the default null": [
+            '+    {"name": "mail", "type": ["null", "string"], "default": null}'
+        ],
+        'Add the default ""': ['+    {"name": "mail", "type": "string", "default": ""}'],
+    }
+    two = IN_A_BRANCH % ',\n    {"name": "mail", "type": "string"},\n    {"name": "age", "type": "int"}'
+    (told,) = verdict_of(parse(SchemaText(AVRO, two)), old, "BACKWARD").explained()
+    assert told.change.endswith("(1 more in the same branch.)")
+    assert verdict_of(edited(parse(SchemaText(AVRO, two)), told.fixes[0]), old, "BACKWARD").compatible
+
+
+def test_a_branch_of_another_name_has_no_cause():
+    old, new = (
+        parse(SchemaText(AVRO, f'["null", {{"type": "enum", "name": "{name}", "symbols": []}}]')) for name in "AB"
+    )
+    (told,) = verdict_of(new, old, "BACKWARD").explained()
+    assert told.change == "The union of the new schema has no branch that reads ENUM A of the old schema."
+
+
 def test_statements_keep_their_layout():
     old = 'syntax = "proto2";\nmessage M {\n  required string a = 1;\n}\n'
     new = 'syntax = "proto2";\nmessage M {\n  // gone\n}\n'

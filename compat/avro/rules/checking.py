@@ -113,7 +113,8 @@ class _Walk:
             outcome = self.begin(reader, branch, f"{path}/{index}" if union is None else "")
             branch_differences = outcome if isinstance(outcome, list) else (yield outcome)
             if branch_differences and union is not None:
-                branch_differences = list(missing_union_branch(union, branch, f"{path}/{index}", self._places))
+                causes = branch_differences[0].causes
+                branch_differences = list(missing_union_branch(union, branch, f"{path}/{index}", self._places, causes))
             differences += branch_differences
             if len(differences) >= MAX_DIFFERENCES:
                 break
@@ -128,11 +129,14 @@ class _Walk:
         return list(missing_union_branch(reader, writer, path, self._places))
 
     def _search(self, reader: Union, writer: Node, path: str) -> _Comparison:
+        causes: _Differences = []
         for branch in self._candidates(reader, writer):
             outcome = self.begin(branch, writer, "")
-            if not (outcome if isinstance(outcome, list) else (yield outcome)):
+            differences = outcome if isinstance(outcome, list) else (yield outcome)
+            if not differences:
                 return []
-        return list(missing_union_branch(reader, writer, path, self._places))
+            causes = causes or differences
+        return list(missing_union_branch(reader, writer, path, self._places, causes))
 
     def _candidates(self, reader: Union, writer: Node) -> list[Node]:
         """The branches that the writer's type and name do not rule out."""

@@ -5,8 +5,8 @@ Each rule is a generator with the reference's name of the incompatibility; it ge
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from compat.avro.nodes import Enum, Field, Fixed, Named, Node, Record, Union, type_name
 from compat.difference import NEVER, Difference, Rule
@@ -193,10 +193,12 @@ def type_mismatch(reader: Node, writer: Node, path: str, places: Places) -> Iter
     )
 
 
-def missing_union_branch(reader: Union, branch: Node, path: str, places: Places) -> Iterator[Difference]:
-    """A writer type that no branch of the reader's union can read."""
+def missing_union_branch(
+    reader: Union, branch: Node, path: str, places: Places, causes: Sequence[Difference] = ()
+) -> Iterator[Difference]:
+    """A writer type that no branch of the reader's union can read; `causes` say why the branch of its name cannot."""
     kind = type_name(branch)
-    yield places.difference(
+    missing = places.difference(
         MISSING_UNION_BRANCH,
         path or "/",
         {
@@ -205,6 +207,7 @@ def missing_union_branch(reader: Union, branch: Node, path: str, places: Places)
         },
         (reader, branch),
     )
+    yield replace(missing, causes=tuple(causes)) if causes else missing
 
 
 #: The rules for a pair of named types of one kind, in the reference's order; the record's fields come after them.
