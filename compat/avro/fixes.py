@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -20,7 +19,17 @@ from compat.avro.rules.table import (
 from compat.avro.schema import AvroSchema
 from compat.difference import Difference
 from compat.json import json_text
-from compat.json.edits import append_element, remove, replace_value, set_member, spans, value_text
+from compat.json.edits import (
+    append_elements,
+    prepend_element,
+    remove,
+    remove_elements,
+    replace_value,
+    set_member,
+    spans,
+    value_text,
+    wrap,
+)
 from compat.report.edits import Fix, TextEdit
 from compat.schema import ParsedSchema, Pointer
 
@@ -81,7 +90,7 @@ def _add_type_alias(case: _Case) -> Iterator[Fix]:
 
 def _add_alias(text: str, pointer: Pointer, alias: str) -> TextEdit:
     if (*pointer, "aliases") in spans(text):
-        return append_element(text, (*pointer, "aliases"), json_text.quote(alias))
+        return append_elements(text, (*pointer, "aliases"), [json_text.quote(alias)])
     return set_member(text, pointer, "aliases", f"[{json_text.quote(alias)}]")
 
 
@@ -96,24 +105,20 @@ def _keep_symbols(case: _Case) -> Iterator[Fix]:
         return
     missing = [symbol for symbol in old.symbols if symbol not in new.symbols]
     listed = ", ".join(missing)
-    yield Fix(f"Keep the symbols {listed}", (_append_all(case.new.source, case.new_at, missing),))
+    yield Fix(
+        f"Keep the symbols {listed}", (append_elements(case.new.source, case.new_at, [*map(json_text.quote, missing)]),)
+    )
     if new.symbols:
         edit = set_member(case.new.source, case.new_at[:-1], "default", json_text.quote(new.symbols[0]))
         yield Fix(f"Read the symbols {listed} as the default {new.symbols[0]}", (edit,))
 
 
-def _append_all(text: str, pointer: Pointer, symbols: list[str]) -> TextEdit:
-    first, *others = (json_text.quote(symbol) for symbol in symbols)
-    edit = append_element(text, pointer, first)
-    return TextEdit(edit.offset, edit.length, "".join([edit.text, *(f", {symbol}" for symbol in others)]))
-
-
 def _leave_symbols_out(case: _Case) -> Iterator[Fix]:
     new, old = case.new.nodes.get(case.new_at[:-1]), case.old.nodes.get(case.old_at[:-1])
     if isinstance(new, Enum) and isinstance(old, Enum):
-        kept = [symbol for symbol in new.symbols if symbol in old.symbols]
-        edit = replace_value(case.new.source, case.new_at, json.dumps(kept, ensure_ascii=False))
-        yield Fix("Leave the new symbols out until all readers have them", (edit,))
+        added = [index for index, symbol in enumerate(new.symbols) if symbol not in old.symbols]
+        edits = remove_elements(case.new.source, case.new_at, added)
+        yield Fix("Leave the new symbols out until all readers have them", edits)
 
 
 def _give_default(case: _Case) -> Iterator[Fix]:
@@ -159,12 +164,11 @@ def _nullable(field: Field, text: str, pointer: Pointer) -> Iterator[Fix]:
         yield Fix("Add the default null", (default,))
         return
     if isinstance(kind, Union):
-        branches = [value_text(text, (*type_at, index)) or "" for index in range(len(kind.branches))]
-        others = [branch for branch, node in zip(branches, kind.branches, strict=True) if node.type != "null"]
+        nulls = [index for index, branch in enumerate(kind.branches) if branch.type == "null"]
+        edits = (*remove_elements(text, type_at, nulls), prepend_element(text, type_at, _NULL))
     else:
-        others = [value_text(text, type_at) or ""]
-    union = f"[{', '.join([_NULL, *others])}]"
-    yield Fix("Make the field nullable, with the default null", (replace_value(text, type_at, union), default))
+        edits = wrap(text, type_at, [_NULL], [])
+    yield Fix("Make the field nullable, with the default null", (*edits, default))
 
 
 def _default_of(node: Node) -> str | None:
@@ -196,22 +200,23 @@ _ZEROS = {
 def _keep_field(case: _Case) -> Iterator[Fix]:
     """For a writer: restore the field that readers need."""
     name = case.difference.arguments["info"]
-    edit = append_element(case.new.source, (*case.new_at, "fields"), _on_one_line(case.old.source, case.old_at))
+    edit = append_elements(case.new.source, (*case.new_at, "fields"), [_before(case)])
     yield Fix(f"Keep the field {name}", (edit,))
 
 
-def _on_one_line(text: str, pointer: Pointer) -> str:
-    return json.dumps(_value_at(text, pointer), ensure_ascii=False)
+def _before(case: _Case) -> str:
+    """The text at the difference's place in the old schema."""
+    return value_text(case.old.source, case.old_at) or ""
 
 
 def _widen(case: _Case) -> Iterator[Fix]:
     """For a reader: a union of its type and the written type, or the written type alone."""
-    before = _on_one_line(case.old.source, case.old_at)
+    before = _before(case)
     now = value_text(case.new.source, case.new_at) or ""
     if not now.startswith("["):
         # A default must match the first branch of a union.
-        union = f"[{now}, {before}]" if _has_default(case) else f"[{before}, {now}]"
-        yield Fix("Read both types, by a union", (replace_value(case.new.source, case.new_at, union),))
+        others: tuple[list[str], list[str]] = ([], [before]) if _has_default(case) else ([before], [])
+        yield Fix("Read both types, by a union", wrap(case.new.source, case.new_at, *others))
     yield from _keep_type(case)
 
 
@@ -220,14 +225,14 @@ def _has_default(case: _Case) -> bool:
 
 
 def _keep_type(case: _Case) -> Iterator[Fix]:
-    before = _on_one_line(case.old.source, case.old_at)
+    before = _before(case)
     edit = replace_value(case.new.source, case.new_at, before)
     yield Fix("Keep the type", (edit,))
 
 
 def _add_branch(case: _Case) -> Iterator[Fix]:
-    branch = _on_one_line(case.old.source, case.old_at)
-    edit = append_element(case.new.source, case.new_at, branch)
+    branch = _before(case)
+    edit = append_elements(case.new.source, case.new_at, [branch])
     yield Fix(f"Keep the branch {case.difference.arguments['branch']}", (edit,))
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from compat.json.json_text import lexemes, quote, unquoted
-from compat.report.edits import TextEdit, indent_of
+from compat.json.layout import fitted, layout_of
+from compat.report.edits import TextEdit, indent_of, line_of
 from compat.schema import Pointer
 
 _CLOSING = {"[": "]", "{": "}"}
@@ -73,55 +74,117 @@ def value_text(text: str, pointer: Pointer) -> str | None:
 
 
 def replace_value(text: str, pointer: Pointer, value: str) -> TextEdit:
-    """Replace a value.
+    """Replace a value; here and below, the new value is laid out as the text is.
 
     Raises:
         KeyError: There is no value at the pointer. The functions below raise the same error.
     """
     span = spans(text)[pointer]
-    return TextEdit(span.start, span.end - span.start, value)
+    return TextEdit(span.start, span.end - span.start, fitted(value, text, _line_indent(text, span.start)))
 
 
 def set_member(text: str, pointer: Pointer, name: str, value: str) -> TextEdit:
     """Set an object's member; a new member goes after the others."""
     if (*pointer, name) in spans(text):
         return replace_value(text, (*pointer, name), value)
-    return _append(text, pointer, f"{quote(name)}: {value}")
+    return _append(text, pointer, [value], f"{quote(name)}{layout_of(text).separators[1]}")
 
 
-def append_element(text: str, pointer: Pointer, value: str) -> TextEdit:
-    """Append a value to an array."""
-    return _append(text, pointer, value)
+def append_elements(text: str, pointer: Pointer, values: Sequence[str]) -> TextEdit:
+    """Append values to an array."""
+    return _append(text, pointer, values)
 
 
-def _append(text: str, pointer: Pointer, part: str) -> TextEdit:
+def _append(text: str, pointer: Pointer, values: Sequence[str], name: str = "") -> TextEdit:
     places = spans(text)
     container = places[pointer]
     inside = _inside(places, pointer)
     if not inside:
-        return TextEdit(container.start + 1, 0, part)
+        return _fill(text, container, values, name)
     last = inside[-1]
     before = inside[-2].end if len(inside) > 1 else container.start
     gap = text[before : last.key]
     if "\n" in gap:
-        return TextEdit(last.end, 0, f",\n{indent_of(text, last.key)}{part}")
-    is_dense = len(inside) > 1 and gap == ","
-    return TextEdit(last.end, 0, f",{'' if is_dense else ' '}{part}")
+        indent = indent_of(text, last.key)
+        return TextEdit(last.end, 0, "".join(f",\n{indent}{name}{fitted(value, text, indent)}" for value in values))
+    is_dense = gap == "," if len(inside) > 1 else layout_of(text).separators[0] == ","
+    indent = _line_indent(text, last.key)
+    blank = "" if is_dense else " "
+    return TextEdit(last.end, 0, "".join(f",{blank}{name}{fitted(value, text, indent)}" for value in values))
+
+
+def prepend_element(text: str, pointer: Pointer, value: str) -> TextEdit:
+    """Put a value before the others of an array."""
+    places = spans(text)
+    inside = _inside(places, pointer)
+    if not inside:
+        return _fill(text, places[pointer], [value], "")
+    first = inside[0].key
+    gap = text[places[pointer].start + 1 : first]
+    indent = _line_indent(text, first)
+    blanks = f"\n{indent}" if "\n" in gap else layout_of(text).separators[0].removeprefix(",")
+    return TextEdit(first, 0, f"{fitted(value, text, indent)},{blanks}")
+
+
+def wrap(text: str, pointer: Pointer, before: Sequence[str], after: Sequence[str]) -> tuple[TextEdit, ...]:
+    """Put a value into a new array, between others; an array or object keeps its layout."""
+    span = spans(text)[pointer]
+    value = text[span.start : span.end]
+    if value[0] not in _CLOSING:
+        return (replace_value(text, pointer, f"[{','.join([*before, value, *after])}]"),)
+    indent = _line_indent(text, span.start)
+    between = layout_of(text).separators[0]
+    opening = "".join(f"{fitted(other, text, indent)}{between}" for other in before)
+    closing = "".join(f"{between}{fitted(other, text, indent)}" for other in after)
+    return (TextEdit(span.start, 0, f"[{opening}"), TextEdit(span.end, 0, f"{closing}]"))
+
+
+def _fill(text: str, container: Span, values: Sequence[str], name: str) -> TextEdit:
+    """Put the first values into an empty array or object."""
+    layout = layout_of(text)
+    indent = _line_indent(text, container.start)
+    length = container.end - container.start - 2
+    if layout.unit is None or (layout.one_line and not text[container.start + 1 : container.end - 1].strip(" ")):
+        parts = layout.separators[0].join(f"{name}{fitted(value, text, indent)}" for value in values)
+        return TextEdit(container.start + 1, length, parts)
+    inner = f"{indent}{layout.unit}"
+    parts = ",".join(f"\n{inner}{name}{fitted(value, text, inner)}" for value in values)
+    return TextEdit(container.start + 1, length, f"{parts}\n{indent}")
+
+
+def _line_indent(text: str, offset: int) -> str:
+    """The indentation of the line that contains an offset."""
+    start, end = line_of(text, offset)
+    line = text[start:end]
+    return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 def remove(text: str, pointer: Pointer) -> TextEdit:
     """Remove a member or an element, and its comma."""
     places = spans(text)
-    span = places[pointer]
     inside = _inside(places, pointer[:-1])
-    index = inside.index(span)
-    if index + 1 < len(inside):
-        return TextEdit(span.key, inside[index + 1].key - span.key, "")
-    if index:
-        previous = inside[index - 1]
-        return TextEdit(previous.end, span.end - previous.end, "")
-    outer = places[pointer[:-1]]
-    return TextEdit(outer.start + 1, outer.end - outer.start - 2, "")
+    index = inside.index(places[pointer])
+    edits = _without(places[pointer[:-1]], inside, {index})
+    return edits[0]
+
+
+def remove_elements(text: str, pointer: Pointer, indexes: Collection[int]) -> tuple[TextEdit, ...]:
+    """Remove some elements of an array, and their commas."""
+    places = spans(text)
+    return _without(places[pointer], _inside(places, pointer), indexes)
+
+
+def _without(container: Span, inside: Sequence[Span], indexes: Collection[int]) -> tuple[TextEdit, ...]:
+    kept = [index for index in range(len(inside)) if index not in indexes]
+    if not kept:
+        return (TextEdit(container.start + 1, container.end - container.start - 2, ""),)
+    last = kept[-1]
+    edits = [
+        TextEdit(inside[index].key, inside[index + 1].key - inside[index].key, "") for index in indexes if index < last
+    ]
+    if last + 1 < len(inside):
+        edits.append(TextEdit(inside[last].end, inside[-1].end - inside[last].end, ""))
+    return tuple(sorted(edits))
 
 
 def _inside(places: Mapping[Pointer, Span], pointer: Pointer) -> list[Span]:

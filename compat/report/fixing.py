@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from collections.abc import Callable, Container
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 
@@ -20,6 +23,8 @@ _MOST_OFFERED = 3
 #: How many characters of an edited text cost one step; this covers parsing it and locating its faults.
 _CHARACTERS_A_STEP = 1
 
+_LINE_BREAK = re.compile(r"\r?\n")
+
 #: The rule, path and direction of a break.
 _Key = tuple[str, str, str]
 
@@ -27,8 +32,8 @@ _Key = tuple[str, str, str]
 def fixes_of(finding: Finding, budget: Budget) -> tuple[Fix, ...]:
     """The fixes for a finding; none once the budget is spent.
 
-    Each fix was tried: the edited text is a valid schema, the finding is gone, and no rule breaks more often than
-    before.
+    Each fix was tried: the edited text is a valid schema, the finding is gone, and no rule and no caution is reported
+    more often than before.
     """
     new, old = finding.new, finding.old
     schema_format = FORMATS[new.schema_type]
@@ -41,7 +46,7 @@ def fixes_of(finding: Finding, budget: Budget) -> tuple[Fix, ...]:
         before, steps = _breaks_before(new, old, finding.level, finding.policy)  # type: ignore[arg-type]  # by identity
         budget.spend(steps // 2)
         fixes = schema_format.fixes(difference, new, old, new_reads_old=finding.direction.new_reads_old)
-        for fix in islice(fixes, _MOST_TRIED):
+        for fix in (_with_line_breaks_of(new.source, fix) for fix in islice(fixes, _MOST_TRIED)):
             if _mends(fix, finding, old, before, budget):
                 offered.append(fix)
             if len(offered) == _MOST_OFFERED:
@@ -51,6 +56,13 @@ def fixes_of(finding: Finding, budget: Budget) -> tuple[Fix, ...]:
     return tuple(offered)
 
 
+def _with_line_breaks_of(source: str, fix: Fix) -> Fix:
+    """A fix whose lines end as the source's do."""
+    if "\r\n" not in source:
+        return fix
+    return replace(fix, edits=tuple(replace(edit, text=_LINE_BREAK.sub("\r\n", edit.text)) for edit in fix.edits))
+
+
 def _mends(fix: Fix, finding: Finding, old: ParsedSchema, before: Counter[_Key], budget: Budget) -> bool:
     try:
         text = apply_edits(finding.new.source, fix.edits)
@@ -58,26 +70,22 @@ def _mends(fix: Fix, finding: Finding, old: ParsedSchema, before: Counter[_Key],
         # The edits of two causes may be at the same place.
         return False
     budget.spend(len(text) // _CHARACTERS_A_STEP)
+    key = (finding.difference.rule.name, finding.difference.path, finding.direction.name)
+    is_caution = finding.policy in finding.difference.rule.allowed
     try:
         edited = FORMATS[finding.new.schema_type].edited(finding.new, text)
-        after = _breaks(edited, old, finding.level, finding.policy, budget)
-        if finding.policy in finding.difference.rule.allowed:
-            return after <= before and _clears(finding, edited, old, budget)
+        breaks = _breaks(edited, old, finding.level, finding.policy, budget)
+        if not _by_rule(breaks) <= _by_rule(before):
+            return False
+        if not is_caution and not (sum(breaks.values()) < sum(before.values()) and breaks[key] < before[key]):
+            return False
+        broken = {direction for _, _, direction in breaks}
+        cautions = _cautions(edited, old, finding.level, budget, broken)
     except (InvalidSchema, Incomparable):
         return False
-    key = (finding.difference.rule.name, finding.difference.path, finding.direction.name)
-    fewer = sum(after.values()) < sum(before.values()) and after[key] < before[key]
-    return fewer and _by_rule(after) <= _by_rule(before)
-
-
-def _clears(finding: Finding, edited: ParsedSchema, old: ParsedSchema, budget: Budget) -> bool:
-    """Whether the edited schema no longer causes the caution."""
-    new_reads_old = finding.direction.new_reads_old
-    reader, writer = (edited, old) if new_reads_old else (old, edited)
-    caution = finding.difference
-    judged = Judged(reader, writer, is_compatible=True, new_reads_old=new_reads_old)
-    cautions = FORMATS[edited.schema_type].cautions(judged, budget)
-    return all((other.rule, other.path) != (caution.rule, caution.path) for other in cautions)
+    cautions_before, steps = _cautions_before(finding.new, old, finding.level)  # type: ignore[arg-type]  # by identity
+    budget.spend(steps // 2)
+    return _by_rule(cautions) <= _by_rule(cautions_before) and not (is_caution and cautions[key])
 
 
 def _by_rule(breaks: Counter[_Key]) -> Counter[tuple[str, str]]:
@@ -90,10 +98,23 @@ def _by_rule(breaks: Counter[_Key]) -> Counter[tuple[str, str]]:
 @lru_cache(maxsize=4)
 def _breaks_before(new: ParsedSchema, old: ParsedSchema, level: Level, policy: Policy) -> tuple[Counter[_Key], int]:
     """The breaks without any edit, and the cost in steps; cached because all findings of a pair share them."""
+    return _counted(lambda budget: _breaks(new, old, level, policy, budget))
+
+
+@lru_cache(maxsize=4)
+def _cautions_before(new: ParsedSchema, old: ParsedSchema, level: Level) -> tuple[Counter[_Key], int]:
+    """The cautions without any edit, and the cost in steps; cached as the breaks are.
+
+    A break may hide a caution that was there already, so all count here.
+    """
+    return _counted(lambda budget: _cautions(new, old, level, budget))
+
+
+def _counted(count: Callable[[Budget], Counter[_Key]]) -> tuple[Counter[_Key], int]:
     budget = Budget()
     before = budget.steps_left
     try:
-        return _breaks(new, old, level, policy, budget), before - budget.steps_left
+        return count(budget), before - budget.steps_left
     except (TooMuchWork, Incomparable, InvalidSchema):
         return Counter(), before
 
@@ -106,3 +127,17 @@ def _breaks(new: ParsedSchema, old: ParsedSchema, level: Level, policy: Policy, 
             if policy not in difference.rule.allowed:
                 breaks[difference.rule.name, difference.path, direction.name] += 1
     return breaks
+
+
+def _cautions(
+    new: ParsedSchema, old: ParsedSchema, level: Level, budget: Budget, broken: Container[str] = ()
+) -> Counter[_Key]:
+    """The cautions; `broken` are the names of the directions that have breaks."""
+    cautions: Counter[_Key] = Counter()
+    for direction in level.directions:
+        reader, writer = (new, old) if direction.new_reads_old else (old, new)
+        is_compatible = direction.name not in broken
+        judged = Judged(reader, writer, is_compatible=is_compatible, new_reads_old=direction.new_reads_old)
+        for difference in FORMATS[new.schema_type].cautions(judged, budget):
+            cautions[difference.rule.name, difference.path, direction.name] += 1
+    return cautions

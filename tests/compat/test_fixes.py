@@ -18,7 +18,7 @@ from compat.avro import AvroSchema
 from compat.budget import Budget
 from compat.engine import Previous, Verdict, check
 from compat.formats import FORMATS, parse
-from compat.json.edits import append_element, remove, set_member, spans, value_text
+from compat.json.edits import append_elements, remove, set_member, spans, value_text
 from compat.json.json_text import loads
 from compat.level import LEVELS
 from compat.report.edits import Fix, TextEdit, apply_edits
@@ -159,8 +159,8 @@ TEXT = '{"a": 1, "b": [ "x", "y" ],\n "c": {\n  "d": null,\n  "e": {}\n }, // wh
         (set_member(TEXT, (), "a", "2"), {"a": 2}),
         (set_member(TEXT, ("c",), "g", "2"), {"c": {"d": None, "e": {}, "g": 2}}),
         (set_member(TEXT, ("c", "e"), "g", "2"), {"c": {"d": None, "e": {"g": 2}}}),
-        (append_element(TEXT, ("b",), '"z"'), {"b": ["x", "y", "z"]}),
-        (append_element(TEXT, ("f",), '"z"'), {"f": ["z"]}),
+        (append_elements(TEXT, ("b",), ['"z"']), {"b": ["x", "y", "z"]}),
+        (append_elements(TEXT, ("f",), ['"z"']), {"f": ["z"]}),
         (remove(TEXT, ("b", 0)), {"b": ["y"]}),
         (remove(TEXT, ("b", 1)), {"b": ["x"]}),
         (remove(TEXT, ("c", "e")), {"c": {"d": None}}),
@@ -207,7 +207,7 @@ def test_a_renamed_field_gets_an_alias():
     old, new = (parse(SchemaText(AVRO, fields % name)) for name in ("before", "after"))
     (told,) = verdict_of(new, old, "BACKWARD").explained()
     assert told.fixes[0].title == 'Add the alias "before": renamed?'
-    assert told.to_json()["fixes"][0]["edits"] == [{"offset": 69, "length": 0, "text": ',"aliases": ["before"]'}]
+    assert told.to_json()["fixes"][0]["edits"] == [{"offset": 69, "length": 0, "text": ',"aliases":["before"]'}]
 
 
 IN_A_BRANCH = """{"type": "record", "name": "Order", "fields": [
