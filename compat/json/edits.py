@@ -127,13 +127,14 @@ def prepend_element(text: str, pointer: Pointer, value: str) -> TextEdit:
 
 
 def wrap(text: str, pointer: Pointer, before: Sequence[str], after: Sequence[str]) -> tuple[TextEdit, ...]:
-    """Put a value into a new array, between others; an array or object keeps its layout."""
+    """Put a value into a new array, between others; its own lines stay if the layout has arrays on one line."""
     span = spans(text)[pointer]
     value = text[span.start : span.end]
-    if value[0] not in _CLOSING:
+    layout = layout_of(text)
+    if value[0] not in _CLOSING or (layout.unit is not None and not layout.one_line):
         return (replace_value(text, pointer, f"[{','.join([*before, value, *after])}]"),)
     indent = _line_indent(text, span.start)
-    between = layout_of(text).separators[0]
+    between = layout.separators[0]
     opening = "".join(f"{fitted(other, text, indent)}{between}" for other in before)
     closing = "".join(f"{between}{fitted(other, text, indent)}" for other in after)
     return (TextEdit(span.start, 0, f"[{opening}"), TextEdit(span.end, 0, f"{closing}]"))

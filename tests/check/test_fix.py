@@ -113,3 +113,64 @@ def test_a_wrong_way_to_fix_is_a_wrong_call(broken: Any):
     with pytest.raises(SystemExit) as stopped:
         broken.run("check", "--fix=some")
     assert stopped.value.code == 2
+
+
+def fixes_of(finding: dict[str, Any]) -> list[str]:
+    return [fix["title"] for fix in finding["fixes"]]
+
+
+def test_a_fix_that_another_file_cannot_follow_is_not_offered(project: Any):
+    order = 'syntax = "proto3";\npackage %s;\nmessage Order {\n  int32 id = 1;\n}\n'
+    user = 'syntax = "proto3";\nimport "order.proto";\nmessage Basket {\n  %s.Order order = 1;\n}\n'
+    project.write("order.proto", order % "shop")
+    project.write("basket.proto", user % "shop")
+    project.commit()
+    project.write("order.proto", order % "store")
+    findings = project.check()[1]
+    assert [(finding["file"], finding["rule"]) for finding in findings] == [
+        ("basket.proto", "INVALID_SCHEMA"),
+        ("order.proto", "PACKAGE_CHANGED"),
+    ]
+    # The edit mends the other file as well.
+    assert fixes_of(findings[1]) == ["Keep package shop;"]
+    project.write("basket.proto", user % "store")
+    (finding,) = [finding for finding in project.check()[1] if finding["rule"] == "PACKAGE_CHANGED"]
+    assert (finding["file"], fixes_of(finding)) == ("order.proto", [])
+
+
+def test_a_fix_that_an_older_version_breaks_is_not_offered(project: Any):
+    record = '{"type": "record", "name": "R", "fields": [{"name": "a", "type": "%s"}]}\n'
+    for kind in ("int", "string"):
+        project.write("r.avsc", record % kind)
+        project.commit()
+    project.write("r.avsc", (record % "long").replace('"R",', '"R", "doc": "now",'))
+    (finding,) = project.check("--compatibility", "BACKWARD")[1]
+    assert fixes_of(finding) == ["Read both types, by a union", "Keep the type"]
+    (finding,) = project.check("--compatibility", "BACKWARD_TRANSITIVE")[1]
+    assert fixes_of(finding) == ["Read both types, by a union"]
+
+
+def test_fixes_that_do_not_go_together_are_applied_one_after_the_other(project: Any):
+    project.write("m.proto", 'syntax = "proto3";\nmessage M {\n  int32 a = 1;\n  int32 b = 2;\n  int32 c = 3;\n}\n')
+    project.commit()
+    project.write("m.proto", 'syntax = "proto3";\nmessage M {\n  string d = 1;\n  string e = 2;\n  int32 c = 3;\n}\n')
+    code, out, _ = project.run("check", "--fix")
+    assert code == 0, out
+    assert (project.folder / "m.proto").read_text() == (
+        'syntax = "proto3";\nmessage M {\n  reserved 2;\n  reserved "b";\n  reserved 1;\n  reserved "a";\n'
+        "  string d = 4;\n  string e = 5;\n  int32 c = 3;\n}\n"
+    )
+    assert (
+        "note: m.proto: FIELD_SCALAR_KIND_CHANGED: Give the field the number 5, and reserve 2 and the name b\n" in out
+    )
+
+
+def test_a_fix_keeps_the_line_breaks_of_the_file(project: Any):
+    old = 'syntax = "proto3";\r\nmessage M {\r\n  string a = 1;\r\n  string b = 2;\r\n}\r\n'
+    (project.folder / "m.proto").write_bytes(old.encode())
+    project.commit()
+    (project.folder / "m.proto").write_bytes(old.replace("  string b = 2;\r\n", "").encode())
+    assert project.run("check", "--fix")[0] == 0
+    assert (project.folder / "m.proto").read_bytes().decode() == (
+        'syntax = "proto3";\r\nmessage M {\r\n  reserved 2;\r\n  reserved "b";\r\n  string a = 1;\r\n}\r\n'
+    )

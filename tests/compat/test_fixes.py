@@ -9,10 +9,11 @@ from __future__ import annotations
 import difflib
 import json
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 
 from compat.avro import AvroSchema
 from compat.budget import Budget
@@ -147,6 +148,122 @@ def test_what_is_offered_for_json_schema_clears_the_verdict():
             mend(new, old, level, counts)
     assert counts["fixes"] >= 50
     assert counts["mended"] >= 0.5 * counts["incompatible"]
+
+
+#: The length of a rule's key in a tally; a place has three parts.
+RULE = 2
+
+
+def tally(new: ParsedSchema, old: ParsedSchema, level: str) -> Counter[tuple[str, ...]]:
+    """How often each rule is reported, and where; cautions count if nothing breaks, since breaks may hide them."""
+    verdict = verdict_of(new, old, level)
+    found = verdict.findings or verdict.cautions()
+    places = [(one.difference.rule.name, one.difference.path, one.direction.name) for one in found]
+    return Counter([*places, *((rule, direction) for rule, _, direction in places)])
+
+
+def every_fix(new: ParsedSchema, old: ParsedSchema, is_formatted: Callable[[str], bool]) -> int:
+    """Apply every fix of every finding by itself; return how many there were."""
+    applied = 0
+    assert is_formatted(new.source), new.source
+    for level in LEVEL:
+        before = tally(new, old, level)
+        breaks = not verdict_of(new, old, level).compatible
+        for reason in verdict_of(new, old, level).explained(Budget()):
+            for fix in reason.fixes:
+                applied += 1
+                mended = edited(new, fix)
+                told = (reason.rule, reason.path, fix.title, new.source, mended.source)
+                after = tally(mended, old, level)
+                added = {key: count for key, count in after.items() if count > before[key] and len(key) == RULE}
+                # Breaks hide cautions, so the cautions behind the last break are not the fix's.
+                assert not added or (breaks and verdict_of(mended, old, level).compatible), (added, told)
+                place = (reason.rule, reason.path, reason.direction)
+                assert after[place] < max(1, before[place]), told
+                assert is_formatted(mended.source), told
+    return applied
+
+
+def is_indented(text: str) -> bool:
+    return json.dumps(json.loads(text), indent=2, ensure_ascii=False) == text
+
+
+def is_dense(text: str) -> bool:
+    return json.dumps(json.loads(text), separators=(",", ":"), ensure_ascii=False) == text
+
+
+def is_proto_indented(text: str) -> bool:
+    """Whether each statement has a line of its own, indented by two blanks for each block around it."""
+    depth = 0
+    for line in text.splitlines():
+        bare = line.strip()
+        depth -= bare.startswith("}")
+        if bare and (line != "  " * depth + bare or bare.count(";") > 1):
+            return False
+        depth += bare.endswith("{")
+    return depth == 0
+
+
+def in_layouts(schema_type: str, schema: ParsedSchema) -> list[tuple[ParsedSchema, Callable[[str], bool]]]:
+    value = json.loads(schema.source)
+    layouts: list[tuple[str, Callable[[str], bool]]] = [
+        (json.dumps(value, indent=2, ensure_ascii=False), is_indented),
+        (json.dumps(value, separators=(",", ":"), ensure_ascii=False), is_dense),
+    ]
+    # A text of one word has no layout.
+    return [
+        (parse(SchemaText(schema_type, text), strict=True), judge)
+        for text, judge in layouts
+        if text[0] in "[{" and value
+    ]
+
+
+def test_every_fix_of_avro_mends_its_finding_and_keeps_the_layout():
+    applied = 0
+
+    @given(evolutions())
+    @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    def run(pair: tuple[AvroSchema, AvroSchema]) -> None:
+        nonlocal applied
+        new, old = pair
+        for laid_out, judge in in_layouts(AVRO, new):
+            applied += every_fix(laid_out, old, judge)
+
+    run()
+    assert applied >= 200
+
+
+def test_every_fix_of_json_schema_mends_its_finding_and_keeps_the_layout():
+    applied = 0
+    for seed in range(60):
+        schemas = Drawing("draft-07", seed).pair()
+        try:
+            old, new = (parse(SchemaText(JSON, json.dumps(schema)), strict=True) for schema in schemas)
+        except InvalidSchema:
+            continue
+        for laid_out, judge in in_layouts(JSON, new):
+            applied += every_fix(laid_out, old, judge)
+    assert applied >= 50
+
+
+def test_every_fix_of_protobuf_mends_its_finding_and_keeps_the_layout():
+    applied = 0
+
+    @given(pairs())
+    @settings(
+        max_examples=25,
+        phases=[Phase.generate],
+        deadline=None,
+        derandomize=True,
+        suppress_health_check=list(HealthCheck),
+    )
+    def run(pair: Any) -> None:
+        nonlocal applied
+        old, new = (build(side) for side in pair)
+        applied += every_fix(FORMATS[PROTOBUF].edited(new, new.canonical), old, is_proto_indented)
+
+    run()
+    assert applied >= 30
 
 
 TEXT = '{"a": 1, "b": [ "x", "y" ],\n "c": {\n  "d": null,\n  "e": {}\n }, // why\n "f": []}'

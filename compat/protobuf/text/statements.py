@@ -38,6 +38,9 @@ class Statements:
             gap = "" if self._text.endswith("\n") else "\n"
             return TextEdit(len(self._text), 0, f"{gap}\n{text}\n")
         closing = self._offset(self._last(self.schema.places[pointer]))
+        opening = self._text.rfind("{", 0, closing)
+        if self._is_multi_line and not self._text[opening + 1 : closing].strip():
+            return self._fill(pointer, opening + 1, closing, text)
         start, _ = line_of(self._text, closing)
         if self._text[start:closing].strip():
             return TextEdit(closing, 0, f"{'' if self._text[closing - 1].isspace() else ' '}{text} ")
@@ -52,9 +55,21 @@ class Statements:
         _, end = line_of(self._text, at)
         indent = self._inner_indent(pointer)
         text = text.replace("{indent}", indent)
+        closing = self._offset(self._last(self.schema.places[pointer]))
+        if self._is_multi_line and not self._text[at:closing].strip():
+            return self._fill(pointer, at, closing, text)
         if self._text[at:end].strip():
             return TextEdit(at, 0, " " + text.replace("\n", " ").replace(indent or " ", " "))
         return TextEdit(end, 0, f"{indent}{text}\n")
+
+    @property
+    def _is_multi_line(self) -> bool:
+        return "\n" in self._text.strip()
+
+    def _fill(self, pointer: Pointer, start: int, end: int, text: str) -> TextEdit:
+        """Put the first statement into an empty block, on a line of its own."""
+        outer = indent_of(self._text, self._offset(self.schema.places[pointer]))
+        return TextEdit(start, end - start, f"\n{self._inner_indent(pointer)}{text}\n{outer}")
 
     def insert_after_syntax(self, text: str) -> TextEdit:
         """Add a statement after the syntax statement, or at the beginning of the file."""
@@ -185,5 +200,6 @@ class Statements:
             if len(at) == len(pointer) + 1 and at[: len(pointer)] == pointer
         ]
         before = (self._text[line_of(self._text, offset)[0] : offset] for offset in offsets)
-        indents = [blanks for blanks in before if blanks.isspace()]
-        return max(indents, key=len) if indents else f"{outer_indent}  "
+        # The members of a oneof belong to the message too, and are indented more.
+        indents = [blanks for blanks in before if blanks.isspace() and len(blanks) > len(outer_indent)]
+        return min(indents, key=len) if indents else f"{outer_indent}  "

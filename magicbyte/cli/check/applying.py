@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from difflib import unified_diff
@@ -14,7 +15,7 @@ from magicbyte.kit.bounded_file import read_bounded
 from magicbyte.kit.failure import Failure
 
 #: The most rounds of fixes; each removes at least one finding.
-_MOST_ROUNDS = 50
+_MOST_ROUNDS = 1_000
 
 
 class NoMore(Exception):
@@ -55,8 +56,20 @@ def fix_all(root: Path, check: Callable[[], Report], choose: Choose) -> Report:
     for _ in range(_MOST_ROUNDS):
         if session.is_over or not session.apply_round(report):
             break
-        report = check()
+        after = check()
+        if _is_worse(after, report):
+            # Each fix stands on its own, but two of them may take the same number or name.
+            session.undo_round()
+            session.apply_round(report, most=1)
+            after = check()
+        report = after
     return replace(report, notes=(*session.applied, *report.notes))
+
+
+def _is_worse(after: Report, before: Report) -> bool:
+    """Whether there are findings that were not there before; paths may shift with an edit."""
+    counts = [Counter((finding.file, finding.rule) for finding in report.findings) for report in (after, before)]
+    return not counts[0] <= counts[1]
 
 
 class _Session:
@@ -71,39 +84,64 @@ class _Session:
         self._root = root
         self._choose = choose
         self._left: set[_Identity] = set()
+        #: What was chosen for a finding in a text, so that nobody is asked twice when a round is taken back.
+        self._choices: dict[tuple[_Identity, str], Fix] = {}
+        #: The texts of the files before the last round, and how many notes there were.
+        self._before: dict[str, str] = {}
+        self._notes_before = 0
         self.applied: list[str] = []
         self.is_over = False
 
-    def apply_round(self, report: Report) -> bool:
-        """Apply to each file the fixes that do not overlap; return whether there were any."""
-        before = len(self.applied)
+    def apply_round(self, report: Report, most: int | None = None) -> bool:
+        """Apply to each file the fixes that do not overlap; return whether there were any.
+
+        Args:
+            report: The findings.
+            most: The most fixes to apply; by default all.
+        """
+        self._before = {}
+        notes = len(self.applied)
+        self._notes_before = notes
         by_file: dict[str, list[Finding]] = {}
         for finding in report.findings:
             if finding.fixes and _Identity.of(finding) not in self._left:
                 by_file.setdefault(finding.file, []).append(finding)
         for file, findings in by_file.items():
             text = _read(self._root / file)
-            edits = self._chosen(findings, text)
+            edits = self._chosen(findings, text, None if most is None else most + notes - len(self.applied))
             if edits:
+                self._before[file] = text
                 _write(self._root / file, apply_edits(text, edits))
-            if self.is_over:
+            if self.is_over or (most is not None and len(self.applied) - notes >= most):
                 break
-        return len(self.applied) > before
+        return len(self.applied) > notes
 
-    def _chosen(self, findings: Sequence[Finding], text: str) -> list[TextEdit]:
+    def undo_round(self) -> None:
+        """Take back the fixes of the last round."""
+        for file, text in self._before.items():
+            _write(self._root / file, text)
+        del self.applied[self._notes_before :]
+        self.is_over = False
+
+    def _chosen(self, findings: Sequence[Finding], text: str, most: int | None) -> list[TextEdit]:
         """The edits of the chosen fixes for a file."""
         edits: list[TextEdit] = []
         for finding in findings:
+            if most is not None and most <= 0:
+                break
+            choice = self._choices.get((_Identity.of(finding), text))
             try:
-                fix = self._choose(finding, text)
+                fix = choice if choice is not None else self._choose(finding, text)
             except NoMore:
                 self.is_over = True
                 break
             if fix is None:
                 self._left.add(_Identity.of(finding))
             elif _fit(text, [*edits, *fix.edits]):
+                self._choices[_Identity.of(finding), text] = fix
                 edits += fix.edits
                 self.applied.append(f"{finding.file}: {finding.rule}: {fix.title}")
+                most = None if most is None else most - 1
         return edits
 
 

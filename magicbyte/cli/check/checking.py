@@ -21,6 +21,7 @@ from magicbyte.cli.check.declared import declare, expired
 from magicbyte.cli.check.findings import ERROR, START, WARNING, Checked, Finding, Report, retained_together
 from magicbyte.cli.check.project.files import SchemaFile, invalid
 from magicbyte.cli.check.project.tree import Tree
+from magicbyte.cli.check.proving import Prover
 
 #: The level if neither the project nor the baseline sets one.
 DEFAULT_LEVEL = LEVELS["BACKWARD"]
@@ -49,7 +50,16 @@ class _Outcome:
 class Checker:
     """Checks the files of a project in order, each after the files that it refers to."""
 
-    def __init__(self, config: Config, tree: Tree, baseline: Baseline) -> None:
+    def __init__(self, config: Config, tree: Tree, baseline: Baseline, *, searches: bool = True) -> None:
+        """Prepare a check.
+
+        Args:
+            config: The settings.
+            tree: The files.
+            baseline: The earlier versions.
+            searches: Whether to search for data that show a finding, and for fixes.
+        """
+        self._searches = searches
         self._config = config
         self._tree = tree
         self._baseline = baseline
@@ -74,6 +84,7 @@ class Checker:
         selected = [finding for finding in findings if named is None or finding.file in named]
         declared, open_ = declare(sorted(selected, key=lambda finding: finding.order), self._config, today)
         checked = [outcome.checked for outcome in outcomes.values() if outcome.checked is not None]
+        prover = Prover(self._tree, checked, self._findings_of)
         idle = tuple(expired(self._config.declarations, findings, today))
         return Report(
             tuple(
@@ -82,7 +93,7 @@ class Checker:
                     key=lambda subject: subject.file,
                 )
             ),
-            tuple(open_),
+            tuple(map(prover.proven, open_)),
             tuple(declared),
             (*self._baseline.notes(), *self._harmless, *idle),
             idle,
@@ -95,6 +106,20 @@ class Checker:
             InvalidSchema: The parser of its type rejects it.
         """
         return parse(SchemaText(file.schema_type, file.text), self._tree.dependencies(file), strict=True)
+
+    def _findings_of(self, tree: Tree, files: Sequence[SchemaFile]) -> Iterator[Finding]:
+        """The findings of some files in a state of the project."""
+        checker = Checker(self._config, tree, self._baseline, searches=False)
+        ordered, cycles = tree.order(files)
+        yield from cycles
+        checker._unusable |= {finding.file for finding in cycles}
+        paths = {file.path for file in files}
+        for file in ordered:
+            if file.path in paths:
+                outcome = checker._check(file)
+                yield from (*outcome.findings, *outcome.borrowed)
+            elif isinstance(checker._read(file), Finding):
+                checker._unusable.add(file.path)
 
     def _check(self, file: SchemaFile) -> _Outcome:
         if any(target.file is not None and target.file.path in self._unusable for target in self._tree.targets(file)):
@@ -228,7 +253,7 @@ class Checker:
             return False
 
     def _finding(self, file: SchemaFile, broken: Broken, version: Earlier, budget: Budget) -> Finding:
-        told = explain(broken, budget)
+        told = explain(broken, budget, searches=self._searches)
         position = told.new_at or _nearest(broken) or self._first_mention(file)
         return Finding(
             told.rule,

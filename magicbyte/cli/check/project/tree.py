@@ -66,6 +66,7 @@ class Tree:
     import_roots: Sequence[str] = ("",)
     _reads: dict[str, _Read] = field(default_factory=dict)
     _dependencies: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    _contents_by_path: dict[str, Contents] = field(default_factory=dict)
 
     @cached_property
     def by_path(self) -> Mapping[str, SchemaFile]:
@@ -108,6 +109,16 @@ class Tree:
                     reached[target.file.path] = target.file
                     todo.append(target.file)
         return [reached_file for reached_file in reached.values() if reached_file.path != file.path]
+
+    def with_file(self, edited: SchemaFile, files: Iterable[SchemaFile]) -> Tree:
+        """Another state of a part of the project: some files, those that they refer to, and one of them edited."""
+        part = {file.path: file for file in files}
+        part |= {reached.path: reached for file in [*part.values()] for reached in self.reached(file)}
+        part[edited.path] = edited
+        contents = {path: known for path in part if (known := self._contents_by_path.get(path)) is not None}
+        contents.pop(edited.path, None)
+        in_order = [part[path] for path in sorted(part)]
+        return Tree(in_order, self.stores, self.import_roots, _contents_by_path=contents)
 
     def order(self, files: Iterable[SchemaFile] | None = None) -> tuple[list[SchemaFile], list[Finding]]:
         """The files and those that they refer to, each after those that it needs; and findings for circular references.
@@ -226,10 +237,6 @@ class Tree:
         if file.path not in self._contents_by_path:
             self._contents_by_path[file.path] = read_contents(file.schema_type, file.text)
         return self._contents_by_path[file.path]
-
-    @cached_property
-    def _contents_by_path(self) -> dict[str, Contents]:
-        return {}
 
     def _find(self, file: SchemaFile, mention: Mention) -> Target | None:
         for link in file.entry.references:
