@@ -101,7 +101,9 @@ class BatchIdentity:
         query_id: Spark's id of the streaming query, which is in the checkpoint.
         number: Spark's number of the batch in the query.
         ranges: The source offsets of the batch; empty for sources without offsets.
-        topic_ids: The broker's ids of the topics in `ranges`; empty if the broker has none (Kafka before 2.8).
+        topic_ids: The broker's ids of the source's topics; empty if the broker has none (Kafka before 2.8).
+        former_topic_ids: The ids that topics had before they were deleted and made again, if the query then went on
+            from the beginning of the new topics: offsets below an earlier batch's are right for them.
     """
 
     pipeline: str
@@ -109,6 +111,7 @@ class BatchIdentity:
     number: int
     ranges: tuple[SourceRange, ...] = ()
     topic_ids: Mapping[str, str] = field(default_factory=dict, hash=False)
+    former_topic_ids: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False, compare=False)
 
     def __str__(self) -> str:
         return f"{self.query_id}-{self.number}"

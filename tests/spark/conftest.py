@@ -14,7 +14,7 @@ from typing import Any
 
 import pyspark
 import pytest
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 from py4j.protocol import Py4JJavaError
 from pyspark import SparkContext
@@ -127,6 +127,20 @@ class Topics:
         name = f"spark-{uuid.uuid4()}"
         self._admin.create_topics([NewTopic(name, 2)])[name].result(30)
         return name
+
+    def create_again(self, topic: str) -> None:
+        """Delete a topic, and create another one of the same name."""
+        self._admin.delete_topics([topic])[topic].result(30)
+        deadline = time.monotonic() + 30
+        while True:
+            try:
+                self._admin.create_topics([NewTopic(topic, 2)])[topic].result(30)
+            except KafkaException as error:
+                # The broker deletes the old one a moment after its answer.
+                if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS or time.monotonic() > deadline:
+                    raise
+            else:
+                return
 
     def produce(self, topic: str, *values: bytes | None) -> None:
         for value in values:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -41,6 +41,16 @@ class _Failed:
     frame: DataFrame
     rows: int
     is_of_records: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """The records of a batch, decoded; how many were lost; and the topics whose records are left out."""
+
+    records: DataFrame
+    decoded: DecodedBatch
+    lost: int
+    replaced: Collection[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,20 +101,37 @@ class BatchRunner:
             RowsMissing: the counts do not add up.
         """
         started = time.monotonic()
-        # Records that the broker deletes after the batch was read are not lost.
-        lost = self.opened.source.lost(batch.ranges)
-        decoded = self._decode(records)
+        read = self._read(records, batch)
+        decoded = read.decoded
         try:
             refuse(decoded, self.opened.pipeline, self.opened.source)
             context = self.opened.context(records.sparkSession, state)
             stepping = Stepping(self.opened, context, decoded, batch)
-            counts = replace(self._written(stepping, records, batch, started), lost=lost)
+            counts = self._written(stepping, read, batch, started)
+            counts = replace(counts, lost=read.lost, replaced=tuple(read.replaced))
             self._limit.note(counts.dead)
         finally:
             decoded.rows.unpersist()
         counts.check()
         log.info("%s", counts.line())
         return counts
+
+    def _read(self, records: DataFrame, batch: BatchIdentity) -> _Read:
+        """Read the records of the batch's topics; those of topics that were deleted and made again are left out."""
+        source = self.opened.source
+        replaced = source.replaced(batch.topic_ids)
+        while True:
+            kept = records.where(~F.col("topic").isin(*replaced)) if replaced else records
+            # Records that the broker deletes after the batch was read are not lost.
+            lost = source.lost([part for part in batch.ranges if part.topic not in replaced])
+            lost += sum(part.end - part.start for part in batch.ranges if part.topic in replaced)
+            decoded = self._decode(kept)
+            # Compared again: now that all records are read, they are those of the topics with these ids.
+            now = source.replaced(batch.topic_ids)
+            if set(now) == set(replaced):
+                return _Read(kept, decoded, lost, replaced)
+            decoded.rows.unpersist()
+            replaced = now
 
     def _decode(self, records: DataFrame) -> DecodedBatch:
         source, registry = self.opened.source, self.opened.pipeline.registry
@@ -116,8 +143,8 @@ class BatchRunner:
         patience = {"patience": registry.patience} if registry else {}
         return decode_batch(rows, self.opened.decoder, refresh=source.refreshes, **patience)
 
-    def _written(self, stepping: Stepping, records: DataFrame, batch: BatchIdentity, started: float) -> BatchCounts:
-        decoded = stepping.decoded
+    def _written(self, stepping: Stepping, read: _Read, batch: BatchIdentity, started: float) -> BatchCounts:
+        decoded, records = stepping.decoded, read.records
         stepped = stepping.rows()
         try:
             self._stop(stepped, decoded)
@@ -131,7 +158,7 @@ class BatchRunner:
                 results = self._to_sinks(stepped, decoded, records, batch)
         finally:
             stepped.tagged.unpersist()
-        return self._counts(stepped, decoded, results, batch, started)
+        return self._counts(stepped, read, results, batch, started)
 
     def _stop(self, stepped: Stepped, decoded: DecodedBatch) -> None:
         """Stop before anything is written if too much failed."""
@@ -228,17 +255,17 @@ class BatchRunner:
     def _counts(
         self,
         stepped: Stepped,
-        decoded: DecodedBatch,
+        read: _Read,
         results: Sequence[_Written],
         batch: BatchIdentity,
         started: float,
     ) -> BatchCounts:
-        verdict, source = stepped.verdict, self.opened.source
+        verdict, source, decoded = stepped.verdict, self.opened.source, read.decoded
         if verdict is not None and verdict.finding:
             self.findings.append(verdict.finding)
         into_steps = decoded.counts.decoded - len(stepped.faults)
         ends: dict[str, dict[int, int]] = {}
-        for part in batch.ranges:
+        for part in (part for part in batch.ranges if part.topic not in read.replaced):
             ends.setdefault(part.topic, {})[part.partition] = part.end
         refused = max(result.refused for result in results)
         return BatchCounts(

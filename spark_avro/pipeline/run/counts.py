@@ -29,6 +29,7 @@ class BatchCounts:
         dropped: Rows that steps or checks left out.
         late: Written rows that are in the folder of late rows.
         lost: Records that the broker deleted before they were read.
+        replaced: Source topics that were deleted and made again; the next query reads them from their beginning.
         failed: The number of failed rows by check name.
         ids: Records by schema id.
         seconds: How long the batch took.
@@ -45,6 +46,7 @@ class BatchCounts:
     made: int = 0
     late: int = 0
     lost: int = 0
+    replaced: tuple[str, ...] = ()
     failed: Mapping[str, int] = field(default_factory=dict)
     ids: Mapping[int, int] = field(default_factory=dict)
     seconds: float = 0.0
@@ -67,6 +69,7 @@ class BatchCounts:
         parts += [f"{self.made:,} made"] if self.made else []
         parts += [f"{self.late:,} late"] if self.late else []
         parts += [f"{self.lost:,} LOST before they were read"] if self.lost else []
+        parts += [f"topic {topic} was REPLACED" for topic in self.replaced]
         parts += [f"{name} failed {count:,} times" for name, count in self.failed.items()]
         parts += ["written before"] if self.repeated else []
         parts += [f"{self.seconds:.1f} s"]

@@ -6,13 +6,15 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from confluent_kafka import KafkaException
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
+from magicbyte.kit.failure import Failure
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.ports import BatchIdentity, SourceRange
 from spark_avro.pipeline.run.batch import BatchRunner
@@ -22,7 +24,7 @@ from spark_avro.pipeline.run.prepared import Opened, Prepared, open_pipeline, pr
 from spark_avro.pipeline.run.run_log import RunLog
 from spark_avro.pipeline.run.state import BatchState
 from spark_avro.pipeline.sources.checkpoint import Checkpoint
-from spark_avro.pipeline.sources.source import Source
+from spark_avro.pipeline.sources.replaced import SourceTopics
 
 log = logging.getLogger(__name__)
 
@@ -110,42 +112,66 @@ class Running:
             if stream is None:
                 self._run_once(opened, runner, checkpoint)
             else:
-                self._run_stream(stream, opened.source, runner, checkpoint, lease)
+                topics = SourceTopics(opened.source, checkpoint)
+                while self._run_stream(stream, topics, runner, checkpoint, lease):
+                    log.info("starting again: the topics were deleted and made again")
             return RunResult(**{**_fields(self._result), "findings": tuple(runner.findings)})
 
     def _run_stream(
-        self, stream: DataFrame, source: Source, runner: BatchRunner, checkpoint: Checkpoint, lease: Lease
-    ) -> None:
+        self, stream: DataFrame, topics: SourceTopics, runner: BatchRunner, checkpoint: Checkpoint, lease: Lease
+    ) -> bool:
+        """Run a streaming query; whether another one has to go on from other offsets."""
+        again = threading.Event()
+
         def one_batch(records: DataFrame, number: int) -> None:
             with self._batch_runs:
-                if self._stopping.is_set():
+                if self._stopping.is_set() or again.is_set():
                     raise _Stopped
                 try:
                     lease.check()
-                    query_id = checkpoint.query_id() or ""
-                    batch = self._identity(query_id, number, checkpoint.ranges(number), source)
+                    batch = topics.identity(self.pipeline.name, number)
                     state = BatchState(records.sparkSession, checkpoint.folder, number)
-                    self._add(runner.run(records, batch, state))
+                    counts = runner.run(records, batch, state)
+                    self._add(counts)
                     self._done = number
+                    if counts.replaced:
+                        again.set()
                     if runner.findings:
                         self._stopping.set()
                 except BaseException as error:
                     self._failure = error
                     raise
 
+        is_repeat = topics.begin()
+        # One batch: the one that is planned.
+        trigger = {"once": True} if is_repeat else self._trigger()
         writer = stream.writeStream.foreachBatch(one_batch).queryName(self.pipeline.name)
-        query = writer.option("checkpointLocation", self.pipeline.checkpoint).trigger(**self._trigger()).start()
+        query = writer.option("checkpointLocation", self.pipeline.checkpoint).trigger(**trigger).start()
+        self._wait(query, checkpoint, topics, again)
+        return (is_repeat or again.is_set()) and not self._stopping.is_set()
+
+    def _wait(self, query: Any, checkpoint: Checkpoint, topics: SourceTopics, again: threading.Event) -> None:
+        """Wait until a query ends, or end it between two batches if it has to stop or to start again."""
         try:
-            while query.isActive and not self._stopping.is_set():
+            while query.isActive and not self._stopping.is_set() and not again.is_set():
                 query.awaitTermination(_LOOK)
             if query.isActive:
                 self._end(query, checkpoint)
             elif query.exception() is not None:
                 query.awaitTermination()
         except StreamingQueryException as error:
-            raise self._failure or error from None
+            # A batch that was planned behind the last one did not begin.
+            if self._failure is not None or not (self._stopping.is_set() or again.is_set()):
+                self._explain(topics)
+                raise self._failure or error from None
         finally:
             query.stop()
+
+    def _explain(self, topics: SourceTopics) -> None:
+        """Raise TopicReplaced if that is why a query failed in Spark or in reading."""
+        if not isinstance(self._failure, Failure):
+            with suppress(KafkaException):
+                topics.check()
 
     def _run_once(self, opened: Opened, runner: BatchRunner, checkpoint: Checkpoint) -> None:
         """Run a source that is read once: one batch, with its number and id in our own log."""
@@ -164,13 +190,10 @@ class Running:
         """
         with closing(open_pipeline(self.pipeline, self.spark, adopt=self.adopt)) as opened:
             runner = BatchRunner(_prepare(opened))
-            batch = self._identity(query_id, 0, ranges, opened.source)
+            topic_ids = opened.source.topic_ids({part.topic for part in ranges})
+            batch = BatchIdentity(self.pipeline.name, query_id, 0, tuple(ranges), topic_ids)
             self._add(runner.run(opened.source.batch(ranges), batch))
             return RunResult(**{**_fields(self._result), "findings": tuple(runner.findings)})
-
-    def _identity(self, query_id: str, number: int, ranges: Sequence[SourceRange], source: Source) -> BatchIdentity:
-        topic_ids = source.topic_ids({part.topic for part in ranges})
-        return BatchIdentity(self.pipeline.name, query_id, number, tuple(ranges), topic_ids)
 
     def _add(self, counts: BatchCounts) -> None:
         self._result = self._result.plus(counts)

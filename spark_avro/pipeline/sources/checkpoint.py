@@ -40,6 +40,33 @@ class Checkpoint:
         """The offsets from which the first batch reads."""
         return _offsets(self.folder.read("sources/0/0"))
 
+    def rewind(self, number: int, starts: Offsets) -> int:
+        """Let the next batch read some topics from other offsets, by a finished batch without records.
+
+        A crash in between leaves a planned batch without records, which Spark finishes; the caller rewinds again.
+
+        Args:
+            number: The last batch, which is finished.
+            starts: The offsets by topic and partition; other topics stay where they are.
+
+        Returns:
+            The number of the batch that leads back.
+        """
+        text = self.folder.read(f"offsets/{number}")
+        done = self.folder.read(f"commits/{number}")
+        assert text is not None
+        assert done is not None
+        ends = {**self.ends(number), **starts}
+        # The offsets are the last line, as `_offsets` reads them.
+        head = text.rstrip("\n").rpartition("\n")[0]
+        self.folder.write(f"offsets/{number + 1}", f"{head}\n{json.dumps(ends, separators=(',', ':'))}")
+        self.folder.write(f"commits/{number + 1}", done)
+        return number + 1
+
+    def forget_start(self) -> None:
+        """Forget from which offsets the first batch reads; no batch may be planned yet."""
+        self.folder.delete("sources/0")
+
     def ranges(self, number: int) -> tuple[SourceRange, ...]:
         """The offsets of a batch."""
         before = self.starts() if number == 0 else self.ends(number - 1)

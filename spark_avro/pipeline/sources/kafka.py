@@ -19,7 +19,7 @@ from spark_avro.pipeline.ports import SourceRange
 from spark_avro.pipeline.sources.checkpoint import Offsets
 from spark_avro.pipeline.sources.plans import plans_for, value_plans
 from spark_avro.pipeline.sources.position import record_position
-from spark_avro.pipeline.sources.topic_ids import TopicIdsByName, read_topic_ids
+from spark_avro.pipeline.sources.topic_ids import TopicIdsByName, TopicReplaced, read_topic_ids
 from spark_avro.streams.followers import Plans
 
 #: The columns of Spark's Kafka source that are used.
@@ -125,6 +125,47 @@ class KafkaRecords:
             config = client_config(self._pipeline.kafka, role="admin")
             self._admin = AdminClient({**config, "log_level": 2})
         return read_topic_ids(self._admin, topics)
+
+    def topics(self) -> Collection[str]:
+        """The topics that exist and are read."""
+        return sorted({topic for topic, _ in self.partitions()})
+
+    def cautions(self) -> Sequence[str]:
+        """What the source cannot notice, as `explain` tells it."""
+        topics = self.topics()
+        if not topics or self.topic_ids(topics):
+            return ()
+        return (
+            "the broker has no topic ids (Kafka before 2.8): a topic that is deleted and made again is not noticed, and"
+            " its first records are skipped",
+        )
+
+    def first_offsets(self, topics: Collection[str]) -> Offsets:
+        """The first offset of each partition of topics."""
+        offsets: dict[str, dict[int, int]] = {}
+        for topic, partition in self.partitions():
+            if topic in topics:
+                offsets.setdefault(topic, {})[partition] = self._watermarks(topic, partition)[0]
+        return offsets
+
+    def replaced(self, topic_ids: TopicIdsByName) -> Collection[str]:
+        """The topics that have other ids now: they were deleted and made again.
+
+        Raises:
+            TopicReplaced: there are such topics, and on-data-loss is fail.
+            KafkaException: the broker does not answer.
+        """
+        now = self.topic_ids(topic_ids)
+        replaced = sorted(topic for topic, topic_id in now.items() if topic_id != topic_ids[topic])
+        if replaced and self._spec.on_data_loss == "fail":
+            ids = ", ".join(f"{topic} (its id was {topic_ids[topic]}, and is {now[topic]})" for topic in replaced)
+            raise TopicReplaced(
+                f"deleted and made again since the checkpoint was written: {ids}. The checkpoint's offsets mean other"
+                " records now, so going on would skip the first records of the new topic. source.on-data-loss: report"
+                " goes on: it reads the new topic from its beginning, and logs what was lost. Or start with a new"
+                " checkpoint"
+            )
+        return replaced
 
     def close(self) -> None:
         """Close the connections."""

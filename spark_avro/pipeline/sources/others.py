@@ -46,6 +46,22 @@ class Rows:
         """No ids: the source has no topics."""
         return {}
 
+    def topics(self) -> Collection[str]:
+        """No topics."""
+        return ()
+
+    def cautions(self) -> Sequence[str]:
+        """No cautions."""
+        return ()
+
+    def first_offsets(self, _topics: Collection[str]) -> Offsets:
+        """No offsets."""
+        return {}
+
+    def replaced(self, _topic_ids: TopicIdsByName) -> Collection[str]:
+        """No topics."""
+        return ()
+
     def close(self) -> None:
         """There is nothing to close."""
 

@@ -46,5 +46,21 @@ class Source(Protocol):
     def topic_ids(self, topics: Collection[str]) -> TopicIdsByName:
         """The broker's ids of topics; empty if the source or the broker has none."""
 
+    def topics(self) -> Collection[str]:
+        """The topics that exist and are read; none if the source has none."""
+
+    def cautions(self) -> Sequence[str]:
+        """What the source cannot notice, as `explain` tells it."""
+
+    def first_offsets(self, topics: Collection[str]) -> Offsets:
+        """The first offset of each partition of topics."""
+
+    def replaced(self, topic_ids: TopicIdsByName) -> Collection[str]:
+        """The topics that have other ids now: they were deleted and made again.
+
+        Raises:
+            TopicReplaced: there are such topics, and on-data-loss is fail.
+        """
+
     def close(self) -> None:
         """Close connections."""

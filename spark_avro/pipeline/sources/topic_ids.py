@@ -7,6 +7,8 @@ from collections.abc import Collection, Mapping
 from confluent_kafka import KafkaError, KafkaException, TopicCollection, Uuid
 from confluent_kafka.admin import AdminClient
 
+from magicbyte.kit.failure import Failure
+
 #: Topic -> id, as Kafka's tools print it: 22 characters of URL-safe base64.
 TopicIdsByName = Mapping[str, str]
 
@@ -14,6 +16,10 @@ TopicIdsByName = Mapping[str, str]
 _PATIENCE = 30
 #: The id of every topic on a broker without topic ids (Kafka before 2.8, or an older `inter.broker.protocol.version`).
 _NONE = str(Uuid(0, 0))
+
+
+class TopicReplaced(Failure):
+    """A topic of the source was deleted and made again, and `on-data-loss` is `fail`."""
 
 
 def read_topic_ids(admin: AdminClient, topics: Collection[str]) -> TopicIdsByName:
