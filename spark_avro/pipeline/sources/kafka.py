@@ -136,8 +136,7 @@ class KafkaRecords:
         if not topics or self.topic_ids(topics):
             return ()
         return (
-            "the broker has no topic ids (Kafka before 2.8): a topic that is deleted and made again is not noticed, and"
-            " its first records are skipped",
+            "the broker has no topic ids (Kafka before 2.8): a topic that is deleted and made again is not noticed",
         )
 
     def first_offsets(self, topics: Collection[str]) -> Offsets:
