@@ -104,11 +104,19 @@ class Upsert(Section):
 
     key: tuple[FieldPath, ...] = setting(_PATHS, "The columns of the key.")
     order: FieldPath = setting(
-        PathText(), "What is newer: the row with the greater value.", default=FieldPath(("_kafka", "offset"))
+        PathText(),
+        "What is newer: the row with the greater value. _kafka.offset orders the records of a partition; records of"
+        " different partitions go by timestamp, topic and partition.",
+        default=FieldPath(("_kafka", "offset")),
     )
     deletes: Sql | None = setting(
         SqlText(SqlRole.EXPRESSION), "Rows for which this is true delete their key.", default=None
     )
+
+    @property
+    def is_by_offset(self) -> bool:
+        """Whether the order is that of the records in Kafka, which their offsets alone do not tell."""
+        return self.order.parts == ("_kafka", "offset")
 
 
 _MODE = either(choice("append"), OneKey({"upsert": Nested(Upsert)}))

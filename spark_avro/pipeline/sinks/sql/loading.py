@@ -116,6 +116,7 @@ class Loading:
         loader: How rows are sent.
         table: The table.
         nested: The columns that are sent as JSON.
+        replaced: Topics of the source that were deleted and made again.
         refused: Number of the row in the batch -> the database's reason.
     """
 
@@ -123,6 +124,7 @@ class Loading:
     loader: Loader
     table: Table
     nested: Collection[str] = ()
+    replaced: Collection[str] = ()
     refused: dict[int, str] = field(default_factory=dict)
 
     def run(self, rows: Rows) -> None:
@@ -175,5 +177,5 @@ class Loading:
             return
         self.cursor.execute(f"DELETE FROM {STAGE}")  # noqa: S608 - a constant
         self.loader.load(self.cursor, STAGE, rows)
-        for statement in self.table.merge():
+        for statement in self.table.merge(self.replaced):
             self.cursor.execute(statement)

@@ -13,6 +13,7 @@ from spark_avro.pipeline.file.sinks import SqlSink, Upsert
 from spark_avro.pipeline.ports import POSITION, SinkContext, SinkRefused
 from spark_avro.pipeline.sinks.columns import ColumnFit, fit_columns
 from spark_avro.pipeline.sinks.columns import quoted as spark_quoted
+from spark_avro.pipeline.sinks.newest import ORDER_FIELDS
 from spark_avro.pipeline.sinks.positions import KEPT_FIELDS, NOT_DATA, PLACE_FIELDS, flat_position
 from spark_avro.pipeline.sinks.sql.dialects import DIALECTS, NESTED, spark_type
 from spark_avro.pipeline.sinks.sql.statements import DELETED, Table, names, quoted
@@ -106,7 +107,8 @@ class Planner:
         """The rows' columns, and the parts of `_kafka` that the table has."""
         parts: tuple[str, ...] = KEPT_FIELDS if self._spec.keep_position else ()
         if self.upsert is not None and self.upsert.order.parts[0] == POSITION:
-            parts = tuple(dict.fromkeys((*parts, *self.upsert.order.parts[1:])))
+            order = ORDER_FIELDS if self.upsert.is_by_offset else self.upsert.order.parts[1:]
+            parts = tuple(dict.fromkeys((*parts, *order)))
         plain = [F.col(spark_quoted(name)) for name in rows.columns if name not in NOT_DATA]
         return [*plain, *(column.alias(f"{POSITION}_{name}") for name, column in flat_position(rows, parts))]
 
@@ -141,7 +143,14 @@ class Planner:
         for name in (*key, order):
             if name not in types:
                 raise SinkRefused(f"sink.sql.mode.upsert: the rows have no column {name}, but {', '.join(types)}")
-        return Table(self._name, types, key, order, deletes=self.upsert.deletes is not None)
+        places = [f"{POSITION}_{name}" for name in ORDER_FIELDS] if self.upsert.is_by_offset else []
+        if not types.keys() >= {*places}:
+            raise SinkRefused(
+                f"{self._shown}: offsets order only the records of one partition, so an upsert by _kafka.offset needs"
+                f" the columns {', '.join(places)}; evolve.columns: add makes them, or use another order"
+            )
+        is_by_offset, deletes = self.upsert.is_by_offset, self.upsert.deletes is not None
+        return Table(self._name, types, key, order, is_by_offset, deletes)
 
     def _check_key(self, table: Table, bind: sa.Connection) -> None:
         if not table.key:

@@ -3,8 +3,11 @@
 # ruff: noqa: S608  # names are quoted, and there are no values
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+
+from spark_avro.pipeline.ports import POSITION
+from spark_avro.pipeline.sinks.newest import FieldName, is_newer, newest_query
 
 #: The temporary table of an upsert's rows, and its column for rows that delete their key.
 STAGE = "magicbyte_stage"
@@ -20,6 +23,7 @@ class Table:
         columns: Column name -> SQL type, in the order of the rows.
         key: The columns of the key for an upsert; none to append.
         order: The column that decides which row is newer.
+        is_by_offset: Whether it is the offset in Kafka, which orders only the records of one partition.
         deletes: Whether the rows have DELETED.
     """
 
@@ -27,6 +31,7 @@ class Table:
     columns: dict[str, str]
     key: tuple[str, ...] = ()
     order: str | None = None
+    is_by_offset: bool = False
     deletes: bool = False
 
     def create(self) -> str:
@@ -43,18 +48,16 @@ class Table:
             parts.append(f"{DELETED} boolean")
         return f"CREATE TEMPORARY TABLE {STAGE} ({', '.join(parts)})"
 
-    def merge(self) -> list[str]:
-        """The statements that bring the newest staged row of each key into the table, unless its row is newer."""
-        assert self.order is not None
-        order = quoted(self.order)
-        newest = (
-            f"(SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY {names(self.key)} ORDER BY {order} DESC)"
-            f" AS newest_ FROM {STAGE}) AS ranked_ WHERE newest_ = 1)"
-        )
+    def merge(self, replaced: Collection[str] = ()) -> list[str]:
+        """The statements that bring the newest staged row of each key into the table, unless its row is newer.
+
+        Args:
+            replaced: Topics of the source that were deleted and made again.
+        """
+        newest = f"({self._newest()})"
         others = [name for name in self.columns if name not in self.key]
         changes = ", ".join(f"{quoted(name)} = excluded.{quoted(name)}" for name in others)
-        is_newer = f"{self.name}.{order} IS NULL OR excluded.{order} >= {self.name}.{order}"
-        action = f"UPDATE SET {changes} WHERE {is_newer}" if changes else "NOTHING"
+        action = f"UPDATE SET {changes} WHERE {self._newer('excluded', replaced)}" if changes else "NOTHING"
         kept = f"NOT {DELETED}" if self.deletes else "true"
         insert = (
             f"INSERT INTO {self.name} ({names(self.columns)}) SELECT {names(self.columns)} FROM {newest} AS new_"
@@ -65,9 +68,29 @@ class Table:
         same = " AND ".join(f"new_.{quoted(name)} = {self.name}.{quoted(name)}" for name in self.key)
         delete = (
             f"DELETE FROM {self.name} WHERE EXISTS (SELECT 1 FROM {newest} AS new_ WHERE {DELETED} AND {same}"
-            f" AND ({self.name}.{order} IS NULL OR new_.{order} >= {self.name}.{order}))"
+            f" AND {self._newer('new_', replaced)})"
         )
         return [delete, insert]
+
+    def _newest(self) -> str:
+        assert self.order is not None
+        if self.is_by_offset:
+            return newest_query(STAGE, names(self.key), _place(""))
+        return (
+            f"SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY {names(self.key)} ORDER BY {quoted(self.order)}"
+            f" DESC) AS newest_ FROM {STAGE}) AS ranked_ WHERE newest_ = 1"
+        )
+
+    def _newer(self, new: str, replaced: Collection[str]) -> str:
+        assert self.order is not None
+        if self.is_by_offset:
+            return is_newer(_place(f"{new}."), _place(f"{self.name}."), replaced)
+        order = quoted(self.order)
+        return f"({self.name}.{order} IS NULL OR {new}.{order} >= {self.name}.{order})"
+
+
+def _place(table: str) -> FieldName:
+    return lambda name: f"{table}{quoted(f'{POSITION}_{name}')}"
 
 
 def quoted(name: str) -> str:

@@ -26,6 +26,7 @@ from spark_avro.pipeline.ports import (
 )
 from spark_avro.pipeline.sinks.columns import log_changes
 from spark_avro.pipeline.sinks.identity import foreign_checkpoint, was_written
+from spark_avro.pipeline.sinks.newest import BY_PLACE
 from spark_avro.pipeline.sinks.positions import rejected_rows
 from spark_avro.pipeline.sinks.sql.dialects import DIALECTS, POSTGRESQL
 from spark_avro.pipeline.sinks.sql.loading import LOADERS, Loading
@@ -69,9 +70,11 @@ class SqlTarget:
         self._shown = f"{hide_query_secrets(url.render_as_string(hide_password=True))}, table {spec.table}"
         self._planner = Planner(spec, context, dialect, self._shown)
         self._planned: tuple[spark.StructType, TablePlan] | None = None
+        upsert = self._planner.upsert
+        order = f"; {BY_PLACE}" if upsert is not None and upsert.is_by_offset else ""
         self.guarantee = Guarantee(
             Delivery.EXACTLY_ONCE,
-            "a batch and its marker are written in one transaction, and a repeated batch finds the marker",
+            f"a batch and its marker are written in one transaction, and a repeated batch finds the marker{order}",
             "refused, unless adopted" if self._planner.upsert is None else "harmless: the newest row of each key stays",
             f"tests/chaos/pipeline_killed.py --sink {dialect} --sink zombie-{dialect}",
         )
@@ -132,7 +135,7 @@ class SqlTarget:
             except RowsNotStaged as error:
                 log.warning("%s: batch %s goes through the driver, which finds the row: %s", self._shown, batch, error)
         data = sent.toArrow()
-        loading = Loading(cursor, self._loader, plan.table, plan.nested)
+        loading = Loading(cursor, self._loader, plan.table, plan.nested, batch.former_topic_ids)
         loading.run(data.drop_columns(hidden))
         refused = [
             (tuple(data[name][number].as_py() for name in hidden), reason) for number, reason in loading.refused.items()
@@ -147,7 +150,8 @@ class SqlTarget:
         stage = Stage(self._engine, schema, self._spec.table, batch)
         others = {name: str(POSTGRESQL.sql_type(sent.schema[name].dataType)) for name in hidden}
         rows = stage.fill(sent, others, plan.nested)
-        loading = Loading(cursor, StageLoader(self._loader.refusals, self._loader.errors), plan.table)
+        loader = StageLoader(self._loader.refusals, self._loader.errors)
+        loading = Loading(cursor, loader, plan.table, replaced=batch.former_topic_ids)
         loading.run(rows)
         reasons = {rows.first + number: reason for number, reason in loading.refused.items()}
         places = stage.places(cursor, hidden, [*reasons])

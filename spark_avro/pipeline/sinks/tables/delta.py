@@ -74,7 +74,7 @@ class DeltaTarget:
                 self._append(placed.select(*fit.columns()))
             else:
                 newest = newest_rows(placed, fit, self._upsert)
-                session.sql(merge_statement(self._name, newest, fit, self._upsert))
+                session.sql(merge_statement(self._name, newest, fit, self._upsert, batch.former_topic_ids))
         return SinkResult(count)
 
     def close(self) -> None:

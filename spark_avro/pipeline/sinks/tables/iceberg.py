@@ -82,7 +82,7 @@ class IcebergTarget:
         else:
             # Iceberg's MERGE reads its source twice, and Spark refuses one with expressions that are not deterministic.
             newest = newest_rows(placed, fit, self._upsert).localCheckpoint()
-            statement = merge_statement(self._spec.table, newest, fit, self._upsert)
+            statement = merge_statement(self._spec.table, newest, fit, self._upsert, batch.former_topic_ids)
             commit_with(session, statement, _properties(batch))
         return SinkResult(count)
 

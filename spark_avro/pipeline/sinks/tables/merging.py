@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from spark_avro.pipeline.file.sinks import Upsert
 from spark_avro.pipeline.ports import POSITION, Delivery, Guarantee
 from spark_avro.pipeline.sinks.columns import ColumnFit, quoted
+from spark_avro.pipeline.sinks.newest import BY_PLACE, FieldName, is_newer, newest_query
 
 _VIEW = "magicbyte_batch"
 _DELETED = "_deleted_"
@@ -25,6 +28,7 @@ def table_guarantee(table_format: str, how: str, upsert: Upsert | None) -> Guara
         foreign, sink = "rows of the old checkpoint stay, and the overlap is written again", table_format
     else:
         foreign, sink = "harmless: the newest row of each key stays", f"{table_format}-upsert"
+        how = f"{how}; {BY_PLACE}" if upsert.is_by_offset else how
     return Guarantee(Delivery.EXACTLY_ONCE, how, foreign, f"tests/chaos/pipeline_killed.py --sink {sink}")
 
 
@@ -42,13 +46,18 @@ def newest_rows(rows: DataFrame, fit: ColumnFit, upsert: Upsert) -> DataFrame:
         upsert: The key, the order, and the rows that delete their key.
     """
     key = [str(path) for path in upsert.key]
-    rank = F.row_number().over(Window.partitionBy(*key).orderBy(F.col(str(upsert.order)).desc_nulls_last()))
     deleted = F.lit(False) if upsert.deletes is None else F.coalesce(F.expr(str(upsert.deletes)), F.lit(False))
-    ranked = rows.select(*fit.columns(), deleted.alias(_DELETED)).withColumn("newest_", rank)
-    return ranked.where("newest_ = 1").drop("newest_")
+    fitted = rows.select(*fit.columns(), deleted.alias(_DELETED))
+    if upsert.is_by_offset:
+        newest = newest_query("{rows}", ", ".join(key), _field(POSITION))
+        return fitted.sparkSession.sql(newest, rows=fitted).drop("last_", "newest_")
+    rank = F.row_number().over(Window.partitionBy(*key).orderBy(F.col(str(upsert.order)).desc_nulls_last()))
+    return fitted.withColumn("newest_", rank).where("newest_ = 1").drop("newest_")
 
 
-def merge_statement(table: str, newest: DataFrame, fit: ColumnFit, upsert: Upsert) -> str:
+def merge_statement(
+    table: str, newest: DataFrame, fit: ColumnFit, upsert: Upsert, replaced: Collection[str] = ()
+) -> str:
     """The MERGE of rows into a table; the rows become a view of the session.
 
     Args:
@@ -56,17 +65,24 @@ def merge_statement(table: str, newest: DataFrame, fit: ColumnFit, upsert: Upser
         newest: The result of `newest_rows`.
         fit: The columns in which they are written.
         upsert: The key and the order.
+        replaced: Topics of the source that were deleted and made again.
     """
     newest.createOrReplaceTempView(_VIEW)
     order = str(upsert.order)
     same = " AND ".join(f"target.{path} <=> new.{path}" for path in upsert.key)
-    is_newer = f"(target.{order} IS NULL OR new.{order} >= target.{order})"
+    newer = f"(target.{order} IS NULL OR new.{order} >= target.{order})"
+    if upsert.is_by_offset:
+        newer = is_newer(_field(f"new.{POSITION}"), _field(f"target.{POSITION}"), replaced)
     names = [quoted(field.name) for field in fit.schema.fields]
     changes = ", ".join(f"target.{name} = new.{name}" for name in names)
     values = ", ".join(f"new.{name}" for name in names)
     return (
         f"MERGE INTO {table} AS target USING {_VIEW} AS new ON {same}"  # noqa: S608 - quoted names
-        f" WHEN MATCHED AND {is_newer} AND new.{_DELETED} THEN DELETE"
-        f" WHEN MATCHED AND {is_newer} THEN UPDATE SET {changes}"
+        f" WHEN MATCHED AND {newer} AND new.{_DELETED} THEN DELETE"
+        f" WHEN MATCHED AND {newer} THEN UPDATE SET {changes}"
         f" WHEN NOT MATCHED AND NOT new.{_DELETED} THEN INSERT ({', '.join(names)}) VALUES ({values})"
     )
+
+
+def _field(struct: str) -> FieldName:
+    return lambda name: f"{struct}.{name}"

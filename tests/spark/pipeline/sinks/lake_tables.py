@@ -15,6 +15,7 @@ from spark_avro.pipeline.file.sql_text import Sql
 from spark_avro.pipeline.ports import BatchIdentity, SinkContext, SinkRefused
 from spark_avro.pipeline.sinks import open_sink
 from tests.spark.pipeline.sinks.lake_session import lake_session
+from tests.spark.pipeline.sinks.upsert_order import REPLACED, batch_of, rounds, rows_of, winners
 
 Rows = Callable[..., DataFrame]
 Batch = Callable[..., BatchIdentity]
@@ -125,6 +126,20 @@ def test_an_upsert_keeps_the_newest_row_of_each_key(lake: Lake, numbers: Rows, b
     random = ("n % 3 as id", "n * 10 + cast(rand() as bigint) as v", "'u' as op")
     sink.write(numbers(11, 12, *random), batch(2, 11, 12))
     assert lake.rows("id", "v") == [(0, 90), (2, 110)]
+
+
+def test_an_upsert_knows_the_newest_record_of_a_key(lake: Lake, spark: SparkSession) -> None:
+    sink = lake.sink(mode=Upsert(key=(ID,)))
+    for number, records in enumerate(rounds()):
+        sink.write(rows_of(spark, records), batch_of(number))
+    assert lake.rows("id", "v") == winners()
+
+
+def test_a_topic_made_again_begins_at_offset_0(lake: Lake, spark: SparkSession) -> None:
+    sink = lake.sink(mode=Upsert(key=(ID,)))
+    for number, records in enumerate(REPLACED):
+        sink.write(rows_of(spark, [(1, one) for one in records]), batch_of(number, replaced=True))
+    assert lake.rows("id", "v") == [(1, "new")]
 
 
 def test_a_delta_transaction_is_written_once_by_delta_itself(

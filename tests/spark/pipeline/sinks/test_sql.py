@@ -11,6 +11,7 @@ import pytest
 import sqlalchemy as sa
 from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
 
 from spark_avro.pipeline.file.field_path import FieldPath
 from spark_avro.pipeline.file.sinks import SqlSink, Upsert
@@ -19,6 +20,7 @@ from spark_avro.pipeline.ports import BatchIdentity, ForeignCheckpoint, SinkCont
 from spark_avro.pipeline.sinks.sql import stage
 from spark_avro.pipeline.sinks.sql.stage import StageLoader, sender
 from spark_avro.pipeline.sinks.sql.target import SqlTarget
+from tests.spark.pipeline.sinks.upsert_order import REPLACED, Record, batch_of, rounds, rows_of, winners
 
 UPSERT = Upsert(key=(FieldPath(("id",)),))
 
@@ -134,6 +136,29 @@ def test_an_upsert_keeps_the_newest_row_of_each_key(database: Database, sink: An
     target.write(numbers(0, 6, "n % 3 as id", "n * 10 as v"), batch(0, 0, 6, "q2"))
     target.write(numbers(10, 11, "n % 3 as id", "n * 10 as v"), batch(1, 10, 11))
     assert database.rows("select id, v from t order by id") == [(0, 90), (1, 100), (2, 80)]
+
+
+def test_an_upsert_knows_the_newest_record_of_a_key(spark: SparkSession, database: Database, sink: Any) -> None:
+    for number, records in enumerate(rounds()):
+        sink(mode=UPSERT).write(rows_of(spark, records), batch_of(number))
+    assert database.rows("select id, v from t order by id") == winners()
+
+
+def test_a_topic_made_again_begins_at_offset_0(spark: SparkSession, database: Database, sink: Any) -> None:
+    for number, records in enumerate(REPLACED):
+        sink(mode=UPSERT).write(rows_of(spark, [(1, one) for one in records]), batch_of(number, replaced=True))
+    assert database.rows("select id, v from t") == [(1, "new")]
+
+
+def test_a_table_with_offsets_alone_gets_the_other_columns(spark: SparkSession, database: Database, sink: Any) -> None:
+    by_value = Upsert(key=(FieldPath(("id",)),), order=FieldPath(("v",)))
+    before = rows_of(spark, [(1, Record("f", 0, 5, 10, "a"))]).withColumn("_kafka_offset", F.lit(5).cast("bigint"))
+    sink(mode=by_value).write(before, batch_of(0))
+    rows = rows_of(spark, [(1, Record("f", 0, 6, 10, "new"))])
+    with pytest.raises(SinkRefused, match=r"needs the columns _kafka_topic, .*evolve.columns: add"):
+        sink({"columns": "ignore"}, mode=UPSERT).prepare(rows.schema)
+    sink(mode=UPSERT).write(rows, batch_of(1))
+    assert database.rows("select id, v, _kafka_partition from t") == [(1, "new", 0)]
 
 
 def test_rows_that_delete_their_key(database: Database, sink: Any, numbers: Rows, batch: Batch) -> None:
