@@ -34,8 +34,8 @@ def backfill(options: argparse.Namespace) -> int:
             ranges = ranges_between(spark, pipeline, time_of(options.since), time_of(options.until))
         result = run_backfill(pipeline, spark, ranges, replace=options.replace)
     sys.stdout.write(
-        f"{pipeline.name}: {words(ranges)}: {result.read:,} read, {result.written:,} written, {result.dead:,} dead,"
-        f" {result.dropped:,} dropped\n"
+        f"{pipeline.name}: {words(result.ranges)}: {result.read:,} read, {result.written:,} written,"
+        f" {result.dead:,} dead, {result.dropped:,} dropped\n"
     )
     for finding in result.findings:
         tell(PROGRAM, finding)

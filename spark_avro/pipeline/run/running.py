@@ -40,6 +40,7 @@ class RunResult:
         batches: The number of batches.
         read, written, dead, dropped: The rows of all batches.
         findings: Why it ends with exit code 100 although its batches are written.
+        ranges: The offsets that a backfill processed; empty for other runs.
     """
 
     batches: int = 0
@@ -48,6 +49,7 @@ class RunResult:
     dead: int = 0
     dropped: int = 0
     findings: tuple[str, ...] = ()
+    ranges: tuple[SourceRange, ...] = ()
 
     def plus(self, counts: BatchCounts) -> RunResult:
         """The result with one more batch."""
@@ -193,7 +195,8 @@ class Running:
             topic_ids = opened.source.topic_ids({part.topic for part in ranges})
             batch = BatchIdentity(self.pipeline.name, query_id, 0, tuple(ranges), topic_ids)
             self._add(runner.run(opened.source.batch(ranges), batch))
-            return RunResult(**{**_fields(self._result), "findings": tuple(runner.findings)})
+            result = {**_fields(self._result), "findings": tuple(runner.findings), "ranges": tuple(ranges)}
+            return RunResult(**result)
 
     def _add(self, counts: BatchCounts) -> None:
         self._result = self._result.plus(counts)

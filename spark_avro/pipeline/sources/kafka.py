@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from functools import reduce
 from typing import Any
 
 from confluent_kafka import Consumer, TopicPartition
@@ -54,11 +56,21 @@ class KafkaRecords:
     def batch(self, ranges: Sequence[SourceRange] = ()) -> DataFrame:
         """The records of some offsets, or all records."""
         options = self._options()
-        if ranges:
-            options.pop("subscribePattern", None)
-            options |= {"assign": _assigned(ranges), "startingOffsets": _offsets(ranges, "start")}
-            options |= {"endingOffsets": _offsets(ranges, "end")}
-            options.pop("subscribe", None)
+        if not ranges:
+            return self._load(options)
+        for choice in ("subscribe", "subscribePattern"):
+            options.pop(choice, None)
+        # Spark reads one range of a partition at a time.
+        layers: list[list[SourceRange]] = []
+        counts: Counter[tuple[str, int]] = Counter()
+        for part in ranges:
+            place = (part.topic, part.partition)
+            layers += [[]] if counts[place] == len(layers) else []
+            layers[counts[place]].append(part)
+            counts[place] += 1
+        return reduce(DataFrame.unionAll, (self._load({**options, **_assigned(layer)}) for layer in layers))
+
+    def _load(self, options: Mapping[str, str]) -> DataFrame:
         return self._spark.read.format("kafka").options(**options).load()
 
     def empty(self) -> DataFrame:
@@ -221,11 +233,13 @@ class KafkaRecords:
         return {"startingOffsets": json.dumps(whole)}
 
 
-def _assigned(ranges: Sequence[SourceRange]) -> str:
+def _assigned(ranges: Sequence[SourceRange]) -> Mapping[str, str]:
+    """The options that read some offsets; each range is of another partition."""
     partitions: dict[str, list[int]] = {}
     for part in ranges:
         partitions.setdefault(part.topic, []).append(part.partition)
-    return json.dumps(partitions)
+    offsets = {"startingOffsets": _offsets(ranges, "start"), "endingOffsets": _offsets(ranges, "end")}
+    return {"assign": json.dumps(partitions), **offsets}
 
 
 def _offsets(ranges: Sequence[SourceRange], side: str) -> str:

@@ -5,14 +5,14 @@ Both record each change before they make it, and finish what an earlier attempt 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 import orjson
 
 from spark_avro.pipeline.folder import Folder
-from spark_avro.pipeline.ports import BatchIdentity, SourceRange
+from spark_avro.pipeline.ports import BatchIdentity, SinkRefused, SourceRange
 from spark_avro.pipeline.sinks.manifest import (
     PRIVATE,
     DataFile,
@@ -41,20 +41,43 @@ class Replacement:
     batches: tuple[str, ...]
 
 
-def plan_replacement(folder: Folder, ranges: Sequence[SourceRange]) -> Replacement:
-    """The batches that have some offsets, with all their other offsets: a file cannot be replaced in part."""
+def plan_replacement(
+    folder: Folder, ranges: Sequence[SourceRange], topic_ids: Mapping[str, str] | None = None
+) -> Replacement:
+    """The batches that have some offsets, with all their other offsets: a file cannot be replaced in part.
+
+    Args:
+        folder: The folder.
+        ranges: The offsets.
+        topic_ids: The ids of the topics now: batches of a deleted topic of the same name have other records.
+    """
     manifests = list(read_manifests(folder))
     whole, chosen = union(ranges), dict[str, Manifest]()
     while True:
-        more = {str(manifest.batch): manifest for manifest in manifests if _has_any(manifest, whole)}
+        more = {str(manifest.batch): manifest for manifest in manifests if _has_any(manifest, whole, topic_ids or {})}
         if more.keys() == chosen.keys():
             return Replacement(whole, tuple(sorted(chosen)))
         chosen = more
         whole = union([*whole, *(part for manifest in chosen.values() for part in manifest.batch.ranges)])
 
 
-def _has_any(manifest: Manifest, ranges: Iterable[SourceRange]) -> bool:
-    return any(overlap(part, other) for part in manifest.batch.ranges for other in ranges)
+def _has_any(manifest: Manifest, ranges: Iterable[SourceRange], topic_ids: Mapping[str, str]) -> bool:
+    """Whether a batch has records of some offsets.
+
+    Raises:
+        SinkRefused: it has such records, and others of a topic that was deleted, which cannot be read again.
+    """
+    read = manifest.batch.topic_ids
+    deleted = {topic for topic, topic_id in topic_ids.items() if read.get(topic, topic_id) != topic_id}
+    parts = [part for part in manifest.batch.ranges if part.topic not in deleted]
+    if not any(overlap(part, other) for part in parts for other in ranges):
+        return False
+    if len(parts) < len(manifest.batch.ranges):
+        raise SinkRefused(
+            f"batch {manifest.batch} also has records of {', '.join(sorted(deleted))} from before that topic was"
+            " deleted and made again: they cannot be read again, so the batch cannot be replaced"
+        )
+    return True
 
 
 def begin_replacement(folder: Folder, batch: BatchIdentity, batches: Collection[str]) -> None:
