@@ -232,7 +232,7 @@ def test_the_commands(lake: Lake) -> None:
     assert "already; --replace writes it anew" in refused.stderr
     done = command("backfill", *hour, "--replace")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.endswith(" 1:20-39: 60 read, 60 written, 0 dead, 0 dropped\n")
+    assert done.stdout.endswith(" 1:15-44: 60 read, 60 written, 0 dead, 0 dropped\n")
     assert lake.rows() == ROWS
     for arguments, said in (
         ((*hour, "--offsets", "0:1-2"), "name the range"),
