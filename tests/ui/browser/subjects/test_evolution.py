@@ -58,6 +58,42 @@ def test_versions_that_none_reads_are_not_joined(open_page: OpenPage, scratch: S
     expect(page.locator(".version-row .badge.bad")).to_have_count(2)
 
 
+def test_a_long_subject_is_compared_back_to_its_first_version(open_page: OpenPage, scratch: ServerProcess) -> None:
+    versions = 125
+    with httpx.Client(base_url=scratch.url, trust_env=False) as client:
+        for version in range(1, versions + 1):
+            field = f'{{"name":"f{version}","type":"int","default":0}}'
+            register(client, "long-value", f'{{"type":"record","name":"L","fields":[{field}]}}')
+    page = open_page(scratch.url)
+    page.goto("subjects/long-value")
+    rows = page.locator(".version-row")
+    expect(rows).to_have_count(versions)
+    expect(rows.last).to_contain_text("the first version")
+    expect(page.get_by_text("the first version")).to_have_count(1)
+    expect(rows.filter(has_text=re.compile(r"\+ f\d+ = 0"))).to_have_count(versions - 1)
+    expect(page.get_by_text("not compared", exact=True)).to_have_count(0)
+
+
+def test_versions_that_the_registry_does_not_compare_say_so(
+    open_page: OpenPage, scratch: ServerProcess, watch: Watch
+) -> None:
+    watch.expect(422, "/compare")
+    with httpx.Client(base_url=scratch.url, trust_env=False) as client:
+        for version in range(1, 4):
+            field = f'{{"name":"f{version}","type":"int","default":0}}'
+            register(client, "cut-value", f'{{"type":"record","name":"L","fields":[{field}]}}')
+    page = open_page(scratch.url)
+    too_large = {"error_code": 42213, "message": "The schemas are too large to compare"}
+    page.route("**/compare?consecutive=true", lambda route: route.fulfill(status=422, json=too_large))
+    page.goto("subjects/cut-value")
+    rows = page.locator(".version-row")
+    expect(rows.nth(0)).to_contain_text("not compared")
+    expect(rows.nth(1)).to_contain_text("not compared")
+    expect(rows.nth(2)).to_contain_text("the first version")
+    problem = page.get_by_role("status").filter(has_text="Not all changes are shown")
+    expect(problem).to_contain_text("too large to compare")
+
+
 def test_deleted_versions_are_struck_and_come_back(open_page: OpenPage, scratch: ServerProcess) -> None:
     with httpx.Client(base_url=scratch.url, trust_env=False) as client:
         client.delete("/subjects/flights-value/versions/2").raise_for_status()

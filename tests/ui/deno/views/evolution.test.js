@@ -1,5 +1,5 @@
 import { holdersOf, treeOf } from "../../../../magicbyte/ui/page/views/references/tree.js";
-import { rowsOf } from "../../../../magicbyte/ui/page/views/evolution/rows.js";
+import { nextStep, rowsOf } from "../../../../magicbyte/ui/page/views/evolution/rows.js";
 import { sinceOf } from "../../../../magicbyte/ui/page/views/version/since.js";
 import { SNIPPETS, topicOf } from "../../../../magicbyte/ui/page/views/version/snippets.js";
 import { hashOf, rangeOf } from "../../../../magicbyte/ui/page/views/code/code_lines.js";
@@ -54,6 +54,23 @@ Deno.test("versions are joined with what they changed and how they read each oth
     { version: 1, before: null, bond: "unknown", more: 0 },
   ]);
   equal(rows[0].changes, ["+ a", "+ b", "+ c", "+ d"]);
+});
+
+Deno.test("comparisons go on until the oldest live version", () => {
+  const entry = (/** @type {number} */ version, deleted = false) => (
+    { subject: "s", version, id: version, ts: 1, latest: version === 4, deleted }
+  );
+  const entries = [entry(4), entry(3), entry(2), entry(1, true)];
+  equal(nextStep(entries, [step(3, 4, [])]), 3);
+  equal(nextStep(entries, [step(3, 4, []), step(2, 3, [])]), null);
+  equal(nextStep(entries, []), null);
+  const rows = rowsOf(entries, [step(3, 4, [])]);
+  equal(rows.map(({ before, isOldest }) => ({ before, isOldest })), [
+    { before: 3, isOldest: false },
+    { before: 2, isOldest: false },
+    { before: null, isOldest: false },
+    { before: null, isOldest: true },
+  ]);
 });
 
 Deno.test("a graph is two trees, and its circles end", () => {

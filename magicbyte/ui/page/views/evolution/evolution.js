@@ -16,11 +16,14 @@ import { useSubjectKeys } from "../subject/subject_keys.js";
 import { useChanges } from "../subject/use_changes.js";
 import { NearestSubjects } from "../subject/nearest_subjects.js";
 import { useUndelete } from "../subject/undelete.js";
-import { rowsOf } from "./rows.js";
+import { nextStep, rowsOf } from "./rows.js";
 import { Strip } from "./strip.js";
 import { VersionRow } from "./version_row.js";
 
 /** @import { ViewProps } from "../../state/types.d.ts" */
+
+/** As many comparisons as the registry puts into one answer. */
+const MOST_STEPS = 100;
 
 /** @param {ViewProps} props */
 export default function EvolutionPage({ params }) {
@@ -31,6 +34,11 @@ export default function EvolutionPage({ params }) {
   const steps = useRequest(
     (signal) => registry.compare(subject, { consecutive: true }, { signal }),
     [subject, changes, "steps"],
+  );
+  const next = versions.data && steps.data ? nextStep(versions.data, steps.data) : null;
+  const older = useRequest(
+    next === null ? null : (signal) => olderSteps(subject, /** @type {any[]} */ (versions.data), next, signal),
+    [subject, changes, next],
   );
   const live = (versions.data ?? []).filter((entry) => !entry.deleted).map((entry) => entry.version).reverse();
   useSubjectKeys(subject, undefined, live);
@@ -52,16 +60,44 @@ export default function EvolutionPage({ params }) {
     <div class="page evolution">
       <${Loaded} request=${versions} rows=${6} height=${64}>
             ${(/** @type {import("../../api/subject_versions.js").Entry[]} */ entries) =>
-              html`<${Versions} entries=${entries} steps=${steps} subject=${subject} undelete=${undelete} />`}
+              html`<${Versions} entries=${entries} steps=${steps} older=${older}
+                pending=${next !== null && older.loading} subject=${subject} undelete=${undelete} />`}
           </${Loaded}>
         </div>
   `;
 }
 
-/** @param {{entries: any[], steps: any, subject: string, undelete: any}} props */
-function Versions({ entries, steps, subject, undelete }) {
+/**
+ * The comparisons before a version. The registry cuts each list, by number and by work.
+ * @param {string} subject
+ * @param {import("../../api/subject_versions.js").Entry[]} entries
+ * @param {number | null} next
+ * @param {AbortSignal} signal
+ */
+async function olderSteps(subject, entries, next, signal) {
+  /** @type {import("../../text/answers.d.ts").Comparison[]} */
+  const all = [];
+  for (let to = next; to !== null;) {
+    try {
+      const part = await registry.compare(subject, { consecutive: true, to, limit: MOST_STEPS }, { signal });
+      all.push(...part);
+      to = part.length === 0 ? null : nextStep(entries, part);
+    } catch (error) {
+      // Two versions may be too large to compare. The rows before them say that they are not compared.
+      if (all.length === 0) throw error;
+      return { all, error };
+    }
+  }
+  return { all, error: null };
+}
+
+/** @param {{entries: any[], steps: any, older: any, pending: boolean, subject: string, undelete: any}} props */
+function Versions({ entries, steps, older, pending, subject, undelete }) {
   const compared = !isMissingRoute(steps.error);
-  const rows = useMemo(() => rowsOf(entries, compared ? steps.data ?? [] : null), [entries, steps.data, compared]);
+  const known = useMemo(() => [...steps.data ?? [], ...older.data?.all ?? []], [steps.data, older.data]);
+  const rows = useMemo(() => rowsOf(entries, compared ? known : null), [entries, known, compared]);
+  const waiting = (steps.loading && !steps.data) || pending;
+  const problem = steps.error ?? older.error ?? older.data?.error;
   if (rows.length === 0) {
     return html`
       <${Empty} title="No version" actions=${html`
@@ -82,15 +118,14 @@ function Versions({ entries, steps, subject, undelete }) {
       ${
     rows.map((row) =>
       html`
-        <${VersionRow} row=${row} subject=${subject} undelete=${undelete} compared=${compared} waiting=${steps
-          .loading && !steps.data}
+        <${VersionRow} row=${row} subject=${subject} undelete=${undelete} compared=${compared} waiting=${waiting}
           key=${row.version} />
       `
     )
   }
     </ol>
     ${
-    steps.error && compared &&
-    html`<p class="dim s" role="status">The changes are not shown: ${steps.error.message}</p>`
+    problem && compared &&
+    html`<p class="dim s" role="status">Not all changes are shown: ${problem.message}</p>`
   }`;
 }

@@ -5,7 +5,11 @@ import { joined, shortChange } from "../compare/words.js";
 /** @import { Entry } from "../../api/subject_versions.js" */
 /** @import { Comparison } from "../../text/answers.d.ts" */
 /** @typedef {"both" | "half" | "none" | "unknown"} Bond How a version is joined to the one before. */
-/** @typedef {Entry & {step: Comparison | null, before: number | null, bond: Bond, changes: string[], more: number}} Row */
+/**
+ * @typedef {Entry & {
+ *   step: Comparison | null, before: number | null, isOldest: boolean, bond: Bond, changes: string[], more: number,
+ * }} Row
+ */
 
 /** This many changes are named in a row. */
 const NAMED = 4;
@@ -23,7 +27,8 @@ export function rowsOf(entries, steps) {
     return {
       ...entry,
       step,
-      before: steps === null ? liveBefore(entries, at) : step?.from.version ?? null,
+      before: step?.from.version ?? liveBefore(entries, at),
+      isOldest: at === entries.length - 1,
       bond: bondOf(step),
       changes: changes.slice(0, NAMED),
       more: Math.max(0, changes.length - NAMED),
@@ -41,6 +46,17 @@ export function bondOf(step) {
   const { backward, forward } = step;
   if (backward.compatible && forward.compatible) return "both";
   return backward.compatible || forward.compatible ? "half" : "none";
+}
+
+/**
+ * Where the list of comparisons has to go on; null if it reaches the oldest live version.
+ * @param {Entry[]} entries newest first
+ * @param {Comparison[]} steps newest first
+ */
+export function nextStep(entries, steps) {
+  const oldest = entries.findLast((entry) => !entry.deleted)?.version ?? 0;
+  const reached = steps.at(-1)?.from.version ?? 0;
+  return reached > oldest ? reached : null;
 }
 
 /** What a bond says. @param {Row} row */

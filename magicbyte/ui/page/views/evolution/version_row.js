@@ -42,10 +42,14 @@ export function VersionRow({ row, subject, undelete, compared, waiting }) {
 }
 
 /** @param {Row} row @param {boolean} waiting */
-function changesOf({ step, changes, more, deleted }, waiting) {
-  if (waiting) return html`<span class="faint">...</span>`;
+function changesOf({ step, before, isOldest, changes, more, deleted }, waiting) {
+  if (waiting && !step && (before !== null || isOldest)) return html`<span class="faint">...</span>`;
   if (step?.error) return html`<span class="dim"><${Shown} text=${step.error.message} /></span>`;
-  if (!step) return deleted ? "" : html`<span class="faint prose">the first version</span>`;
+  if (!step) {
+    if (deleted) return "";
+    if (before !== null) return html`<span class="faint prose">not compared</span>`;
+    return html`<span class="faint prose">${isOldest ? "the first version" : "no live version before it"}</span>`;
+  }
   if (changes.length === 0) return html`<span class="faint prose">no change of a field</span>`;
   return html`${
     changes.map((change, index) => html`<span class="short-change" key=${index}><${Shown} text=${change} /></span>`)
