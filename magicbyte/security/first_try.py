@@ -18,8 +18,12 @@ from magicbyte.security.tls.authority import Authority
 
 _APP_RULES = (
     "allow User:app READ,WRITE,DESCRIBE_CONFIGS SUBJECT PREFIXED app.",
-    "allow User:app READ,WRITE TOPIC PREFIXED app.",
+    # The page compares a subject's settings with the registry's.
+    "allow User:app DESCRIBE_CONFIGS REGISTRY LITERAL *",
+    "allow User:app READ,WRITE,CREATE TOPIC PREFIXED app.",
     "allow User:app READ GROUP PREFIXED app.",
+    # Every path of v3 names the cluster.
+    "allow User:app DESCRIBE CLUSTER LITERAL kafka-cluster",
 )
 
 

@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -13,8 +14,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import httpx
 import pytest
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
 
+from magicbyte.kit.kafka.client_settings import client_config
+from magicbyte.kit.properties_file import read_properties_file
 from magicbyte.platform.broker import free_port, port_is_free
 
 MAGICBYTE = [sys.executable, "-P", "-m", "magicbyte.cli.main"]
@@ -250,3 +256,66 @@ def test_wrong_options_are_told_in_a_line(tmp_path: Path) -> None:
     ]
     for options, code, message in cases:
         assert call(*options) == (code, message), options
+
+
+@pytest.mark.slow
+def test_a_secured_platform_is_closed_to_others_on_the_machine(tmp_path: Path):
+    folder = tmp_path / "data"
+    folder.mkdir(mode=0o755)
+    (folder / "left").write_text("by an earlier start")
+    with running("--secure", "--data-dir", str(folder)) as up:
+        address = f"127.0.0.1:{up.kafka_port}"
+        # Without the password the broker serves nobody, at either of its listeners.
+        settings = read_properties_file(folder / "server.properties")
+        controller = settings["controller.quorum.voters"].partition("@")[2]
+        for place in (address, controller):
+            with pytest.raises(KafkaException):
+                AdminClient({"bootstrap.servers": place, "log_level": 0}).list_topics(timeout=3)
+        secure = folder / "secure"
+        wrong = client_config({**read_properties_file(secure / "kafka-client.properties"), **WRONG})
+        with pytest.raises(KafkaException):
+            AdminClient({"bootstrap.servers": address, **wrong, "log_level": 0}).list_topics(timeout=3)
+        client = client_config(read_properties_file(secure / "kafka-client.properties"))
+        assert "_schemas" in AdminClient({"bootstrap.servers": address, **client}).list_topics(timeout=30).topics
+        # Nobody else reads a segment, a log or a setting.
+        assert folder.stat().st_mode & 0o777 == 0o700
+        made = [path for path in folder.rglob("*") if path.name != "left"]
+        assert list(folder.rglob("*.log"))
+        assert [path for path in made if path.stat().st_mode & 0o077] == []
+        _app_uses_what_is_its_own(up, secure)
+
+
+WRONG = {
+    "sasl.jaas.config": "org.apache.kafka.common.security.plain.PlainLoginModule required"
+    ' username="magicbyte" password="wrong";'
+}
+
+
+def _app_uses_what_is_its_own(up: Up, secure: Path) -> None:
+    """The stock user opens the settings of its subjects, and lists, makes and reads its topics; no others."""
+    auth = ("app", read_properties_file(secure / "secrets.properties")["app"])
+    trust = ssl.create_default_context(cafile=secure / "ca.pem")
+    with httpx.Client(verify=trust, auth=auth, timeout=60) as app:
+        registry, rest = f"https://127.0.0.1:{up.registry_port}", f"https://127.0.0.1:{up.rest_port}"
+        produced = app.post(
+            f"{rest}/topics/app.orders",
+            content=json.dumps({"value_schema": '"string"', "records": [{"value": "x"}]}),
+            headers={"content-type": "application/vnd.kafka.avro.v2+json"},
+        )
+        assert produced.status_code == 200, produced.text
+        # The page's Settings.
+        for path in ("/config/app.orders-value?defaultToGlobal=true", "/config?defaultToGlobal=true"):
+            assert app.get(registry + path).json()["compatibilityLevel"] == "BACKWARD"
+        assert app.get(f"{registry}/mode/app.orders-value?defaultToGlobal=true").json() == {"mode": "READWRITE"}
+        assert app.put(f"{registry}/config", json={"compatibility": "NONE"}).status_code == 403
+        # The page's Topics, through the registry.
+        (cluster,) = app.get(f"{registry}/ui/rest/v3/clusters").json()["data"]
+        topics = app.get(f"{registry}/ui/rest/v3/clusters/{cluster['cluster_id']}/topics").json()["data"]
+        assert [topic["topic_name"] for topic in topics] == ["app.orders"]
+        assert app.get(f"{rest}/topics").json() == ["app.orders"]
+        other = app.post(
+            f"{rest}/topics/other",
+            content=b'{"records":[{"value":"eA=="}]}',
+            headers={"content-type": "application/vnd.kafka.binary.v2+json"},
+        )
+        assert other.status_code == 403

@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import re
+import secrets
 import shutil
 import socket
 import ssl
 import sys
 import time
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +21,12 @@ from magicbyte.cli.servers.stopping import StopRequested, stop_on_signals
 from magicbyte.kit.failure import Failure, data_folder
 from magicbyte.kit.processes import process
 from magicbyte.kit.processes.stop_signals import ignore_stop_signals
+from magicbyte.kit.properties_file import read_properties_file
+from magicbyte.kit.whole_file import write_whole
 from magicbyte.platform.broker import LocalBroker, port_is_free
+from magicbyte.platform.broker.local import kafka_version
+from magicbyte.platform.broker.properties import properties_text
+from magicbyte.platform.broker.sign_in import broker_sign_in, client_sign_in
 from magicbyte.platform.server_process import ServerFailed, ServerProcess
 
 if TYPE_CHECKING:
@@ -90,13 +97,22 @@ class Platform:
         """Configure the servers and make the data folder; nothing is started yet."""
         self._ephemeral: bool = options.ephemeral
         self._opens_page: bool = options.open
+        if options.secure:
+            # The broker's segments, settings and logs are for nobody else; the servers' children inherit this.
+            os.umask(0o077)
         self._folder = _make_folder(options)
         self._broker: LocalBroker | None = None
         self._kafka: str = options.bootstrap_servers
-        if not options.bootstrap_servers:
-            self._broker = LocalBroker(self._folder, options.kafka_port)
-            self._kafka = self._broker.bootstrap_servers
         self._secured = _secure(self._folder, options) if options.secure else None
+        #: The settings of Kafka clients of our own broker, if it is secured.
+        self._kafka_client: Path | None = None
+        configs = None if self._secured is None else (self._secured.registry, self._secured.rest_proxy)
+        if not options.bootstrap_servers:
+            properties: Mapping[str, str] = {}
+            if self._secured is not None:
+                properties, self._kafka_client, configs = _close_broker(self._secured)
+            self._broker = LocalBroker(self._folder, options.kafka_port, properties=properties)
+            self._kafka = self._broker.bootstrap_servers
         tls = None if self._secured is None else ssl.create_default_context(cafile=self._secured.ca)
         scheme = "http" if self._secured is None else "https"
         registry_url, rest_url = (f"{scheme}://127.0.0.1:{port}" for port in (options.registry_port, options.rest_port))
@@ -105,7 +121,7 @@ class Platform:
             [
                 *("registry", "--storage", "kafka:", "--bootstrap-servers", self._kafka, "--listen", registry_url),
                 *("--rest-url", rest_url),
-                *([] if self._secured is None else ["--config", str(self._secured.registry)]),
+                *([] if configs is None else ["--config", str(configs[0])]),
             ],
             registry_url,
             log=self._folder / "registry.log",
@@ -117,7 +133,7 @@ class Platform:
             [
                 *("rest-proxy", "--bootstrap-servers", self._kafka, "--schema-registry-url", registry_url),
                 *("--listen", rest_url),
-                *([] if self._secured is None else ["--config", str(self._secured.rest_proxy)]),
+                *([] if configs is None else ["--config", str(configs[1])]),
             ],
             rest_url,
             log=self._folder / "rest-proxy.log",
@@ -161,6 +177,8 @@ class Platform:
             )
             _report("clients", f"{self._secured.clients} (app, by password)")
             _report("", f"{self._secured.admin} (admin, by certificate)")
+            if self._kafka_client is not None:
+                _report("", f"{self._kafka_client} (Kafka clients, by password)")
         _report("ready", f"in {time.monotonic() - start_time:.1f} s; data and logs are {location}; Ctrl-C stops all")
         if self._opens_page:
             webbrowser.open(page)
@@ -212,6 +230,9 @@ def _make_folder(options: argparse.Namespace) -> Path:
         raise Failure(f"the data folder {folder} cannot be made: {error.strerror}") from error
     if not os.access(folder, os.W_OK):
         raise Failure(f"the data folder {folder} cannot be written to")
+    if options.secure:
+        # An earlier start without --secure may have left files in it that all may read.
+        folder.chmod(0o700)
     return folder
 
 
@@ -225,6 +246,34 @@ def _secure(folder: Path, options: argparse.Namespace) -> Secured:
         point_clients(files, options.registry_port)
         return files
     return secure(folder / "secure", registry_port=options.registry_port, rest_port=options.rest_port)
+
+
+def _close_broker(files: Secured) -> tuple[Mapping[str, str], Path, tuple[Path, Path]]:
+    """Let the broker serve only clients with a password, which is made at the first start.
+
+    Returns:
+        The broker's settings; the file with those of Kafka clients; the files of the registry's and the proxy's
+        settings with those of their Kafka clients added.
+
+    Raises:
+        Failure: The broker's Kafka is older than 3, whose ZooKeeper asks nobody to sign in.
+    """
+    if kafka_version().startswith("2."):
+        raise Failure("--secure needs a broker of Kafka 3 or newer: unset MAGICBYTE_KAFKA_VERSION")
+    kafka_client = files.ca.with_name("kafka-client.properties")
+    jaas = read_properties_file(kafka_client).get("sasl.jaas.config", "") if kafka_client.exists() else ""
+    made = re.search(r'password="([\w-]+)"', jaas)
+    password = made[1] if made else secrets.token_urlsafe(24)
+    client = client_sign_in(password)
+    write_whole(kafka_client, properties_text(client).encode())
+    configs = []
+    for path, prefix in ((files.registry, "kafkastore."), (files.rest_proxy, "client.")):
+        # Written at each start from the file that the user may edit.
+        whole = path.with_name(f"up-{path.name}")
+        added = properties_text({prefix + name: value for name, value in client.items()})
+        write_whole(whole, path.read_bytes() + added.encode())
+        configs.append(whole)
+    return broker_sign_in(password), kafka_client, (configs[0], configs[1])
 
 
 def _check_kafka(bootstrap_servers: str) -> None:
