@@ -251,6 +251,23 @@ def test_a_read_only_subject_has_a_sentence_instead_of_register(scratch: ServerP
     expect(page.get_by_role("button", name="Register version 2")).to_have_count(0)
 
 
+def test_a_level_that_may_not_be_read_has_no_verdict(scratch: ServerProcess, open_page: OpenPage, watch: Watch) -> None:
+    watch.expect(403, "/config/")
+    with httpx.Client(base_url=scratch.url, trust_env=False) as client:
+        register(client, "secret-value", USER)
+    page = open_page(scratch.url)
+    refused = {"error_code": 40301, "message": "User may not read the settings"}
+    page.route("**/config/secret-value**", lambda route: route.fulfill(status=403, json=refused))
+    page.goto("subjects/secret-value/edit")
+    expect(page.get_by_text("the level is unknown")).to_be_visible()
+    expect(page.locator(".head-name .badge.ok, .head-name .badge.bad")).to_have_count(0)
+    expect(page.locator(".who .need")).to_have_count(0)
+    expect(page.get_by_text("You may not read the level: no cell is outlined.")).to_be_visible()
+    page.get_by_label("if the level were").select_option("FULL")
+    expect(page.locator(".who .need")).to_have_count(2)
+    expect(page.get_by_text("under BACKWARD")).to_have_count(0)
+
+
 def test_odd_names_are_edited(scratch: ServerProcess, open_page: OpenPage) -> None:
     subject = "e/d %2F?#é"
     with httpx.Client(base_url=scratch.url, trust_env=False) as client:

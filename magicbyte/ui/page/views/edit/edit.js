@@ -55,7 +55,7 @@ async function load(subject, from, signal) {
   const [versions, start, config, mode] = await Promise.all([
     registry.versions(subject, { signal }),
     registry.version(subject, from, { signal }),
-    // Who may write a subject need not be allowed to read its settings: BACKWARD is supposed then.
+    // Who may write a subject need not be allowed to read its settings: the level is unknown then.
     unlessForbidden(registry.config(subject, { signal }), {}),
     unlessForbidden(registry.mode(subject, { signal }), {}),
   ]);
@@ -64,7 +64,7 @@ async function load(subject, from, signal) {
     versions,
     start,
     startText: laidOut(start),
-    level: config.compatibilityLevel ?? "BACKWARD",
+    level: config.compatibilityLevel ?? "",
     origin: config.origin ?? "",
     mode: mode.mode ?? "",
     modeOrigin: mode.origin ?? "",

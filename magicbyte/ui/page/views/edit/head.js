@@ -1,5 +1,5 @@
 /** The head of the editor: the subject, the verdict, the start, and the view. */
-import { TypeBadge, VerdictBadge } from "../../parts/badges.js";
+import { Badge, TypeBadge, VerdictBadge } from "../../parts/badges.js";
 import { Segmented } from "../../parts/buttons.js";
 import { Shown } from "../../parts/hostile.js";
 import { Select } from "../../parts/menus.js";
@@ -51,6 +51,7 @@ export function EditHead({ subject, versions, level, draft, check }) {
 function Verdict({ check, versions, level }) {
   if (check.invalid) return html`<${VerdictBadge} ok=${false} text="not a schema" />`;
   if (check.checked === null || versions.length === 0) return null;
+  if (level === "" && !check.checked.plain) return html`<${Badge} tone="line">the level is unknown</${Badge}>`;
   const ok = allows(check.checked, versions, level);
   return html`<${VerdictBadge} ok=${ok} text=${`${ok ? "allowed" : "refused"} under ${level}`} />`;
 }

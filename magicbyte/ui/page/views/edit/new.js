@@ -75,11 +75,11 @@ async function load(subject, signal) {
   const names = subject === "" ? [] : await registry.subjects({ signal, prefix: subject });
   const [versions, config, mode] = await Promise.all([
     names.includes(subject) ? registry.versions(subject, { signal }) : [],
-    // Who may write a subject need not be allowed to read its settings: BACKWARD is supposed then.
+    // Who may write a subject need not be allowed to read its settings: the level is unknown then.
     unlessForbidden(registry.config(subject, { signal }), {}),
     unlessForbidden(registry.mode(subject, { signal }), {}),
   ]);
-  const { compatibilityLevel: level = "BACKWARD", origin = "" } = config;
+  const { compatibilityLevel: level = "", origin = "" } = config;
   return { versions, level, origin, mode: mode.mode ?? "", modeOrigin: mode.origin ?? "" };
 }
 
@@ -125,7 +125,7 @@ function Naming({ choice, onChoice, draft, onDraft, subject, exists, level, inhe
         </label>
       `}
       <label class="row s"><span class="dim">Level</span>
-        <${Select} label="Level" mono value=${level} options=${[["", `as inherited: ${inherited || "..."}`], ...LEVELS]}
+        <${Select} label="Level" mono value=${level} options=${[["", `as inherited: ${inherited || "unknown"}`], ...LEVELS]}
           onChange=${onLevel} />
       </label>
       ${exists > 0 && html`

@@ -71,7 +71,7 @@ export function Outcome(props) {
 }
 
 /** @param {Props} props */
-function Said({ versions, draft, check, equal }) {
+function Said({ versions, level, draft, check, equal }) {
   if (check.failure) {
     return html`Not checked: ${check.failure.message} <${Button} kind="small" onClick=${check.again}>Check again</${Button}>`;
   }
@@ -86,7 +86,8 @@ function Said({ versions, draft, check, equal }) {
     ? ""
     : ` against ${versions.length} ${versions.length === 1 ? "version" : "versions"}`;
   const promise = draft.base > 0 ? ` Registering asks for version ${draft.base} to be the latest still.` : "";
-  return html`Checked <${Ago} at=${check.checked.at} />${against}.${promise}`;
+  const unknown = level === "" ? " You may not read the level: the registry decides when you register." : "";
+  return html`Checked <${Ago} at=${check.checked.at} />${against}.${unknown}${promise}`;
 }
 
 /**

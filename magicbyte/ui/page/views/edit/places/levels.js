@@ -19,7 +19,7 @@ export const DIRECTIONS = ["BACKWARD", "FORWARD"];
 
 /**
  * Returns true when a level compares the new version with an old one in a direction.
- * @param {string} level
+ * @param {string} level  empty if it is unknown
  * @param {number} version
  * @param {number} latest
  * @param {Direction} direction
@@ -36,6 +36,7 @@ export function asksFor(level, version, latest, direction) {
  * @param {number} versions  how many versions the subject has
  */
 export function meaning(level, versions) {
+  if (level === "") return "You may not read the level: no cell is outlined. Choose one to see what it would ask for.";
   if (level === "NONE") return "NONE asks for nothing. The cells are what your applications live through.";
   const cells = (level.startsWith("FULL") ? 2 : 1) * (level.endsWith("TRANSITIVE") ? versions : 1);
   return cells === 1

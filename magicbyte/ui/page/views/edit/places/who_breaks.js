@@ -20,6 +20,7 @@ export function WhoBreaks({ check, versions, next, level, onLevel }) {
         <label class="row xs dim">
           if the level were
           <select class="mono" value=${level} onChange=${(/** @type {any} */ event) => onLevel(event.target.value)}>
+            ${level === "" && html`<option value="">unknown</option>`}
             ${LEVELS.map((name) => html`<option value=${name}>${name}</option>`)}
           </select>
         </label>
