@@ -104,6 +104,7 @@ class BatchIdentity:
         topic_ids: The broker's ids of the source's topics; empty if the broker has none (Kafka before 2.8).
         former_topic_ids: The ids that topics had before they were deleted and made again, if the query then went on
             from the beginning of the new topics: offsets below an earlier batch's are right for them.
+        attempted: Whether the batch was planned before this run, so that an earlier attempt may have written it.
     """
 
     pipeline: str
@@ -112,6 +113,7 @@ class BatchIdentity:
     ranges: tuple[SourceRange, ...] = ()
     topic_ids: Mapping[str, str] = field(default_factory=dict, hash=False)
     former_topic_ids: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False, compare=False)
+    attempted: bool = field(default=False, compare=False)
 
     def __str__(self) -> str:
         return f"{self.query_id}-{self.number}"
@@ -126,12 +128,14 @@ class SinkResult:
         rejected: The rows that the target refused, with `_kafka` and the reason in `_error`; None if there are none.
         repeated: Whether an earlier attempt had written the batch, so that nothing was written now.
         late: How many of the rows are in the folder of late rows.
+        refused: For a repeated batch, how many rows the target refused in the earlier attempt; they are dead letters.
     """
 
     written: int
     rejected: DataFrame | None = None
     repeated: bool = False
     late: int = 0
+    refused: int = 0
 
 
 def keep_rejected(_rows: DataFrame, _batch: BatchIdentity) -> None:
@@ -148,7 +152,8 @@ class SinkContext:
         columns: What happens to new columns: added to the target, ignored, or an error.
         kafka: The Kafka client's properties by Java's names.
         registry: The schema registry.
-        adopt: Whether a target that another query has written to is taken over.
+        adopt: Whether a target that another query has written to is taken over, and offsets that no batch of a target
+            has are left out.
         reject: Receives rejected rows, with POSITION and REASON, before the sink commits; if it raises, nothing
             is written. After the commit they would be lost in a crash: a repeated batch is not written again.
     """

@@ -10,7 +10,7 @@ from spark_avro.pipeline.file.compound import ListOf, MapOf, properties
 from spark_avro.pipeline.file.kinds import choice, duration, flag, refused, text
 from spark_avro.pipeline.file.policies import Check, Errors, Evolve, Pin
 from spark_avro.pipeline.file.section import Nested, Section, setting
-from spark_avro.pipeline.file.sinks import SINK, KafkaSink, SinkSpec, unrepeatable
+from spark_avro.pipeline.file.sinks import SINK, KafkaSink, SinkSpec, target_of, unrepeatable
 from spark_avro.pipeline.file.source import SOURCE, TABLE, Format, KafkaSource, Source, Table
 from spark_avro.pipeline.file.steps import STEP, Join, Step
 
@@ -113,6 +113,9 @@ class Pipeline(Section):
             yield "sinks", "stands beside sink; give one of them"
         if len(self.sinks) > 1 and unrepeatable(self.sinks):
             yield "sinks", "a sink among several must write a repeated batch once; jdbc and at-least-once do not"
+        targets = [target_of(sink) for sink in self.all_sinks]
+        if twice := {target[0] for target in targets if targets.count(target) > 1}:
+            yield "sinks", f"two sinks write to {min(twice)}: the second would find the first one's marker"
         yield from self._kafka_problems()
         if any(check.otherwise == "dead-letter" for check in self.quality) and self.errors.topic is None:
             yield "quality", "a check with `else: dead-letter` needs errors.topic"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from spark_avro.pipeline.file.compound import ListOf, MapOf, either, properties
 from spark_avro.pipeline.file.field_path import FieldPath
@@ -208,6 +209,22 @@ SINKS: Mapping[str, Kind] = {
 }
 
 SINK = OneKey(SINKS)
+
+
+#: What makes two sinks of a kind write to one target; the first is shown.
+_TARGETS: Mapping[type, Callable[[Any], tuple[str, ...]]] = {
+    KafkaSink: lambda sink: (f"topic {sink.topic}", sink.kafka.get("bootstrap.servers", "")),
+    FilesSink: lambda sink: (f"folder {sink.path.rstrip('/')}",),
+    DeltaSink: lambda sink: (f"Delta table {sink.table or (sink.path or '').rstrip('/')}",),
+    IcebergSink: lambda sink: (f"Iceberg table {sink.table}",),
+    SqlSink: lambda sink: (f"table {sink.table}", sink.url),
+    JdbcSink: lambda sink: (f"table {sink.table}", sink.url),
+}
+
+
+def target_of(sink: SinkSpec) -> tuple[str, ...]:
+    """The target of a sink: its name without secrets, and what else tells it from others."""
+    return _TARGETS[type(sink)](sink)
 
 
 def repeats(sink: SinkSpec) -> bool:

@@ -221,7 +221,7 @@ class BatchRunner:
                 f"{type(sink).__name__} got {stepped.passed_count:,} rows, wrote {result.written:,} and rejected"
                 f" {refused:,}; the batch is not committed"
             )
-        return _Written(result, refused)
+        return _Written(result, result.refused if result.repeated else refused)
 
     def _failures(self, stepped: Stepped, decoded: DecodedBatch) -> list[_Failed]:
         """The rows that failed before the sinks, grouped by the part that refused them."""

@@ -17,7 +17,7 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.kafka.client_settings import CONSUMER_DEFAULTS, PRODUCER_DEFAULTS, Config, client_config
 from spark_avro.pipeline.ports import BatchIdentity, SinkRefused
-from spark_avro.pipeline.sinks.kafka.marker import MARKERS, Markers, reading
+from spark_avro.pipeline.sinks.kafka.markers_topic import MARKERS, MarkersTopic, reading
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: The text between pipeline name and batch in a change's key; a marker's key is the pipeline name alone.
+#: The text between pipeline name and batch in a change's key.
 _KIND = "/change/"
 _SECONDS = 30.0
 
@@ -108,14 +108,15 @@ def post_change(kafka: Mapping[str, str], pipeline: str, change: Change) -> None
     Raises:
         KafkaException: No broker answers, or it refuses.
     """
-    partition = Markers(_client(kafka), pipeline).prepare()
+    topic = MarkersTopic(_client(kafka), pipeline)
+    topic.prepare()
     producer = Producer({**PRODUCER_DEFAULTS, **client_config(kafka, role="producer")})
     failures: list[KafkaError] = []
     producer.produce(
         MARKERS,
         orjson.dumps(asdict(change)),
         f"{pipeline}{_KIND}{change.query}-{change.batch}".encode(),
-        partition=partition,
+        partition=topic.partition(pipeline),
         on_delivery=lambda error, _: failures.append(error) if error is not None else None,
     )
     if producer.flush(_SECONDS):
@@ -130,15 +131,15 @@ def read_changes(kafka: Mapping[str, str], pipeline: str) -> list[Change]:
     Raises:
         KafkaException: No broker answers, or it refuses.
     """
-    partition = Markers(_client(kafka), pipeline).partition()
-    if partition is None:
+    topic = MarkersTopic(_client(kafka), pipeline)
+    if not topic.exists():
         return []
     changes: dict[bytes, Change] = {}
     client = {**CONSUMER_DEFAULTS, **client_config(kafka, role="consumer")}
-    with reading(client, pipeline, partition) as consumer:
+    with reading(client, pipeline, [topic.partition(pipeline)]) as consumer:
         while (message := consumer.poll(_SECONDS)) is not None:
             error, key, value = message.error(), message.key(), message.value()
-            if error is not None and error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 - as in marker.py
+            if error is not None and error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 - as in markers_topic.py
                 break
             if error is not None:
                 raise KafkaException(error)

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from confluent_kafka import KafkaException
@@ -124,6 +124,7 @@ class Running:
     ) -> bool:
         """Run a streaming query; whether another one has to go on from other offsets."""
         again = threading.Event()
+        planned = checkpoint.last_planned()
 
         def one_batch(records: DataFrame, number: int) -> None:
             with self._batch_runs:
@@ -132,6 +133,7 @@ class Running:
                 try:
                     lease.check()
                     batch = topics.identity(self.pipeline.name, number)
+                    batch = replace(batch, attempted=planned is not None and number <= planned)
                     state = BatchState(records.sparkSession, checkpoint.folder, number)
                     counts = runner.run(records, batch, state)
                     self._add(counts)

@@ -29,7 +29,6 @@ from spark_avro.pipeline.ports import (
     Delivery,
     Guarantee,
     SinkContext,
-    SinkRefused,
     SinkResult,
 )
 from spark_avro.pipeline.sinks.columns import (
@@ -42,7 +41,9 @@ from spark_avro.pipeline.sinks.columns import (
     never,
     quoted,
 )
+from spark_avro.pipeline.sinks.files_marker import FilesMarker
 from spark_avro.pipeline.sinks.manifest import PRIVATE, DataFile, Manifest, read_manifest, write_manifest
+from spark_avro.pipeline.sinks.marker import is_written, marker_of
 from spark_avro.pipeline.sinks.positions import place_position, placed_columns
 from spark_avro.pipeline.sinks.time_partitions import BATCH, Partitions, plan_partitions
 from spark_avro.pipeline.sinks.value_count import ValueCount
@@ -102,14 +103,13 @@ class FilesTarget:
     def write(self, rows: DataFrame, batch: BatchIdentity) -> SinkResult:
         """Write a batch, or finish what an earlier attempt began; see `Sink`."""
         committed = read_manifest(self._folder, str(batch))
-        if committed is not None:
-            if committed.batch != batch:
-                raise SinkRefused(
-                    f"{self._spec.path}: batch {batch} was written from other offsets or by pipeline"
-                    f" {committed.batch.pipeline}; the checkpoint was changed: start with a new one"
-                )
-            self._move(committed)
-            return SinkResult(committed.rows, repeated=True, late=committed.late)
+        marker = FilesMarker(self._folder, batch, committed)
+        if is_written(marker.last, batch, self._spec.path, adopt=self._context.adopt):
+            assert marker.last is not None
+            if committed is not None:
+                self._move(committed)
+            marker.note(marker.last)
+            return marker.last.result()
         self._folder.delete(f"{_STAGING}/{batch}")
         attempt = uuid.uuid4().hex[:8]
         staging = f"{_STAGING}/{batch}/{attempt}"
@@ -119,12 +119,14 @@ class FilesTarget:
             rejecting = ValueCount(rows, rejection)
             good = rejecting.rows.where(rejection.isNull())
         written, late = self._stage(good, layout, staging)
+        refused = 0
         if rejecting is not None and rejection is not None and any(rejecting.result()):
             rejected = rows.where(rejection.isNotNull()).select(POSITION, rejection.alias(REASON))
+            refused = rejected.count()
             self._context.reject(rejected, batch)
         if written:
             files = tuple(DataFile(_place(path, batch), size) for path, size in self._folder.files(staging))
-            write_manifest(self._folder, Manifest(batch, written, files, attempt=attempt, late=late))
+            write_manifest(self._folder, Manifest(batch, written, files, attempt=attempt, late=late, refused=refused))
             # Another driver may have written a manifest at the same time.
             manifest = read_manifest(self._folder, str(batch))
             assert manifest is not None
@@ -132,6 +134,7 @@ class FilesTarget:
             self._size_files(manifest)
         else:
             self._folder.delete(f"{_STAGING}/{batch}")
+        marker.note(marker_of(batch, marker.last, written=written, refused=refused, late=late))
         return SinkResult(written, rejected, late=late)
 
     def close(self) -> None:

@@ -9,6 +9,7 @@ import orjson
 
 from spark_avro.pipeline.folder import Folder
 from spark_avro.pipeline.ports import BatchIdentity, SinkRefused, SourceRange
+from spark_avro.pipeline.sinks.marker import Marker, marker_of
 
 #: The folder for everything that is not data; readers skip names that begin with an underscore.
 PRIVATE = "_magicbyte"
@@ -36,6 +37,7 @@ class Manifest:
         replaces: Files of earlier batches that a compaction replaced by these files.
         attempt: The folder of the staged files, below that of the batch; each attempt has its own.
         late: How many of the rows are in the folder of late rows.
+        refused: How many rows of the batch the sink refused; they are dead letters.
     """
 
     batch: BatchIdentity
@@ -44,11 +46,18 @@ class Manifest:
     replaces: tuple[str, ...] = ()
     attempt: str = ""
     late: int = 0
+    refused: int = 0
+
+    def marker(self, before: Marker | None) -> Marker:
+        """The marker of the batch, with the offsets of the marker before it."""
+        return marker_of(self.batch, before, written=self.rows, refused=self.refused, late=self.late)
 
 
 def write_manifest(folder: Folder, manifest: Manifest) -> None:
     """Commit a batch; the caller then moves its files from the staging folder to their places."""
-    text = orjson.dumps({"version": _VERSION, **asdict(manifest)}, option=orjson.OPT_INDENT_2).decode()
+    record = {"version": _VERSION, **asdict(manifest)}
+    del record["batch"]["attempted"]
+    text = orjson.dumps(record, option=orjson.OPT_INDENT_2).decode()
     folder.write(_path(str(manifest.batch)), text)
 
 
@@ -69,7 +78,8 @@ def read_manifest(folder: Folder, batch: str) -> Manifest | None:
             files = tuple(DataFile(**file) for file in record["files"])
             batch_identity = BatchIdentity(**identity, ranges=ranges)
             replaces, attempt = tuple(record["replaces"]), record.get("attempt", "")
-            return Manifest(batch_identity, record["rows"], files, replaces, attempt, record.get("late", 0))
+            late, refused = record.get("late", 0), record.get("refused", 0)
+            return Manifest(batch_identity, record["rows"], files, replaces, attempt, late, refused)
     except (orjson.JSONDecodeError, LookupError, TypeError, AttributeError):
         pass
     raise SinkRefused(f"{folder.path}/{_path(batch)} is no manifest of version {_VERSION}")
@@ -86,6 +96,13 @@ def read_manifests(folder: Folder) -> Iterator[Manifest]:
             manifest = read_manifest(folder, name.removesuffix(".json"))
             assert manifest is not None
             yield manifest
+
+
+def last_manifest(folder: Folder, query_id: str) -> Manifest | None:
+    """The manifest of a query's last batch that had rows; None if there is none."""
+    names = (name.removesuffix(".json").removeprefix(f"{query_id}-") for name in folder.names(_MANIFESTS))
+    last = max((int(number) for number in names if number.isdecimal()), default=None)
+    return None if last is None else read_manifest(folder, f"{query_id}-{last}")
 
 
 def delete_manifest(folder: Folder, batch: str) -> None:

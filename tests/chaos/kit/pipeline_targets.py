@@ -99,7 +99,7 @@ class Sql(Target):
 
     def progress(self) -> Any:
         try:
-            return self._first("select max(batch) from magicbyte_batches")
+            return self._first("select max(batch) from magicbyte_markers")
         except sa.exc.SQLAlchemyError:  # not created yet
             return None
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from itertools import repeat
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from confluent_kafka import KafkaError, KafkaException, Producer
+from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, ResourceType
 from pyspark.sql import DataFrame
 from pyspark.sql import types as spark
@@ -28,13 +29,15 @@ from spark_avro.pipeline.ports import (
     SinkRefused,
     SinkResult,
 )
-from spark_avro.pipeline.sinks.identity import foreign_checkpoint, is_backfill, was_written
-from spark_avro.pipeline.sinks.kafka.marker import MARKERS, Marker, Markers, create_topic, marker_of
+from spark_avro.pipeline.sinks.kafka.markers_topic import MARKERS, create_topic
 from spark_avro.pipeline.sinks.kafka.mirroring import framed_ids
+from spark_avro.pipeline.sinks.kafka.ownership import TRANSACTION_SECONDS, Start
 from spark_avro.pipeline.sinks.kafka.payload import Encoding, topic_name
+from spark_avro.pipeline.sinks.marker import is_written, marker_of
 from spark_avro.pipeline.sinks.positions import PLACE_FIELDS, flat_position, rejected_rows
 
-_TRANSACTION_SECONDS = 120.0
+#: How long a broker may not know a topic that was created, in seconds.
+_NEW_TOPIC_SECONDS = 10.0
 #: How many rows are converted to Python objects at a time.
 _CHUNK = 50_000
 #: The prefix of columns with a record's source position.
@@ -56,7 +59,7 @@ _PRODUCER: Config = {
     "acks": "all",
     "linger.ms": 20,
     "batch.size": 1_000_000,
-    "transaction.timeout.ms": int(_TRANSACTION_SECONDS * 1000),
+    "transaction.timeout.ms": int(TRANSACTION_SECONDS * 1000),
     "queue.buffering.max.messages": 1_000_000,
     "queue.buffering.max.kbytes": 512 * 1024,
     # Nothing waits for a single record: the transaction fails if one of its records does.
@@ -80,6 +83,8 @@ class TransactionalTarget:
         self._client = client_config(properties, role="admin")
         self._producing = {**_PRODUCER, **client_config(properties, role="producer")}
         self._shown = f"topic {spec.topic}"
+        sink = topic_name(spec) or str(spec.topic)
+        self._start = Start(self._client, self._producing, sink, self._shown, context.adopt)
         self._encoding = Encoding(spec, context)
         self._schemas = self._encoding.schema_mirror()
         self._writer: _Writer | None = None
@@ -101,9 +106,9 @@ class TransactionalTarget:
         try:
             with self._refusing():
                 writer = self._opened(batch)
-                if self._is_repeated(writer.marker, batch):
-                    assert writer.marker is not None
-                    return SinkResult(writer.marker.rows, repeated=True)
+                marker = writer.marker
+                if marker is not None and is_written(marker, batch, self._shown, adopt=self._context.adopt):
+                    return marker.result()
                 records = self._encoding.records(rows, source_header=False)
                 data, refused = self._collected(records, writer)
                 if self._schemas is not None:
@@ -111,7 +116,7 @@ class TransactionalTarget:
                 rejected = rejected_rows(self._context.spark, refused) if refused else None
                 if rejected is not None:
                     self._context.reject(rejected, batch)
-                writer.write(data, batch)
+                writer.write(data, batch, len(refused))
         except BaseException:
             # The transaction's outcome may be unknown: the next attempt reads the marker again.
             self.close()
@@ -135,19 +140,11 @@ class TransactionalTarget:
         return writer.fitting(records.select(*payload, *places).toArrow())
 
     def _opened(self, batch: BatchIdentity) -> _Writer:
-        name = f"{batch.pipeline}/{batch.query_id}" if is_backfill(batch) else batch.pipeline
-        if self._writer is not None and self._writer.name != name:
+        if self._writer is not None and self._writer.query_id != batch.query_id:
             self.close()
         if self._writer is None:
-            self._writer = _Writer(self._client, self._producing, name, topic_name(self._spec))
+            self._writer = _Writer(self._start, topic_name(self._spec), batch)
         return self._writer
-
-    def _is_repeated(self, marker: Marker | None, batch: BatchIdentity) -> bool:
-        if marker is None or (marker.query != batch.query_id and self._context.adopt):
-            return False
-        if marker.query != batch.query_id:
-            raise foreign_checkpoint(self._shown, marker.query, batch)
-        return was_written(marker.batch, marker.ranges, batch, self._shown)
 
     @contextmanager
     def _refusing(self) -> Iterator[None]:
@@ -165,19 +162,16 @@ class TransactionalTarget:
 class _Writer:
     """A producer whose predecessors are fenced, and their last marker; `topic` is None if records name it."""
 
-    def __init__(self, client: Config, producing: Config, name: str, topic: str | None) -> None:
-        self.name, self.topic = name, topic
-        admin = AdminClient(client)
+    def __init__(self, start: Start, topic: str | None, batch: BatchIdentity) -> None:
+        self.query_id, self.topic = batch.query_id, topic
+        admin = AdminClient(start.client)
         if topic is not None and topic not in admin.list_topics(timeout=30).topics:
             create_topic(admin, NewTopic(topic, -1, -1))
-        self._limit = min(int(str(producing.get("message.max.bytes", 2**31 - 1))), _topic_limit(admin, topic))
-        markers = Markers(client, name)
-        self._partition = markers.prepare()
-        largest = {"message.max.bytes": min(self._limit + _OVERHEAD_BYTES, 1_000_000_000)}
-        self._producer = Producer({**producing, **largest, "transactional.id": f"magicbyte-pipeline-{name}"})
-        self._producer.init_transactions(_TRANSACTION_SECONDS)
-        # Read the marker after fencing: no earlier driver can commit now.
-        self.marker = markers.read(self._partition)
+        limit = min(int(str(start.producing.get("message.max.bytes", 2**31 - 1))), _topic_limit(admin, topic))
+        largest = {"message.max.bytes": min(limit + _OVERHEAD_BYTES, 1_000_000_000)}
+        started = replace(start, producing={**start.producing, **largest}).run(batch)
+        self._limit, self._producer, self._key = limit, started.producer, started.key.encode()
+        self._partition, self.marker = started.partition, started.marker
 
     def takes_all(self, data: pa.Table) -> bool:
         """Whether the topic takes the largest of the records."""
@@ -197,18 +191,18 @@ class _Writer:
         ]
         return data.filter(pc.invert(too_large)), refused
 
-    def write(self, data: pa.Table, batch: BatchIdentity) -> None:
+    def write(self, data: pa.Table, batch: BatchIdentity, refused: int) -> None:
         """Write records and the marker in one transaction.
 
         Raises:
             KafkaException: The broker refuses, or does not answer in time.
         """
-        marker = marker_of(batch, data.num_rows)
+        marker = marker_of(batch, self.marker, written=data.num_rows, refused=refused)
         self._producer.begin_transaction()
         for part in data.to_batches(max_chunksize=_CHUNK):
             self._queue(part)
-        self._producer.produce(MARKERS, marker.value(), self.name.encode(), partition=self._partition)
-        self._producer.commit_transaction(_TRANSACTION_SECONDS)
+        self._producer.produce(MARKERS, marker.text().encode(), self._key, partition=self._partition)
+        self._producer.commit_transaction(TRANSACTION_SECONDS)
         self.marker = marker
 
     def _queue(self, part: pa.RecordBatch) -> None:
@@ -234,7 +228,7 @@ class _Writer:
 
     def _wait_and_produce(self, record: tuple[Any, ...], produce: Callable[..., None]) -> None:
         """Queue a record when the queue has room again."""
-        deadline = time.monotonic() + _TRANSACTION_SECONDS
+        deadline = time.monotonic() + TRANSACTION_SECONDS
         while time.monotonic() < deadline:
             self._producer.poll(0.1)
             try:
@@ -242,7 +236,7 @@ class _Writer:
             except BufferError:
                 continue
             return
-        raise SinkRefused(f"the producer's queue stays full for {_TRANSACTION_SECONDS:.0f} s: no broker answers")
+        raise SinkRefused(f"the producer's queue stays full for {TRANSACTION_SECONDS:.0f} s: no broker answers")
 
     def close(self) -> None:
         """Drop unsent records, without a poll, which would raise the fencing error again."""
@@ -273,5 +267,14 @@ def _topic_limit(admin: AdminClient, topic: str | None) -> int:
     if topic is None:
         return _DEFAULT_LIMIT
     resource = ConfigResource(ResourceType.TOPIC, topic)
-    configs = admin.describe_configs([resource], request_timeout=30)[resource].result()
-    return int(configs["max.message.bytes"].value)
+    deadline = time.monotonic() + _NEW_TOPIC_SECONDS
+    while True:
+        try:
+            configs = admin.describe_configs([resource], request_timeout=30)[resource].result()
+        except KafkaException as error:
+            # A broker may hear of a new topic a moment after it was created.
+            if error.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART or time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+        else:
+            return int(configs["max.message.bytes"].value)

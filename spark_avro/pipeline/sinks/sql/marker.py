@@ -1,8 +1,7 @@
-"""The marker of the last batch in the database: a row that is locked, compared and changed with the batch."""
+"""Markers and owners of a database's tables: rows that are locked, compared and changed with the batch."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -10,18 +9,36 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from spark_avro.pipeline.ports import BatchIdentity
-from spark_avro.pipeline.sinks.identity import BACKFILL, Ranges, is_backfill, source_ranges
+from spark_avro.pipeline.sinks.marker import BACKFILL, Marker, MarkerKey, earlier_marker, read_marker
 
 _metadata = sa.MetaData()
 _markers = sa.Table(
-    "magicbyte_batches",
+    "magicbyte_markers",
+    _metadata,
+    sa.Column("query", sa.String(100), primary_key=True),
+    sa.Column("sink", sa.String(200), primary_key=True),
+    sa.Column("writer", sa.Integer, primary_key=True),
+    sa.Column("batch", sa.BigInteger, nullable=False),
+    sa.Column("marker", sa.Text, nullable=False),
+)
+#: The query that writes a pipeline's rows to a table; another one is refused.
+_owners = sa.Table(
+    "magicbyte_owners",
     _metadata,
     sa.Column("pipeline", sa.String(100), primary_key=True),
-    sa.Column("target", sa.String(200), primary_key=True),
-    sa.Column("query", sa.String(100), primary_key=True),
-    sa.Column("batch", sa.BigInteger, nullable=False),
-    sa.Column("rows", sa.BigInteger, nullable=False),
-    sa.Column("ranges", sa.Text, nullable=False),
+    sa.Column("sink", sa.String(200), primary_key=True),
+    sa.Column("query", sa.String(100), nullable=False),
+)
+#: The markers of earlier releases, which are only read.
+_earlier = sa.Table(
+    "magicbyte_batches",
+    sa.MetaData(),
+    sa.Column("pipeline", sa.String(100)),
+    sa.Column("target", sa.String(200)),
+    sa.Column("query", sa.String(100)),
+    sa.Column("batch", sa.BigInteger),
+    sa.Column("rows", sa.BigInteger),
+    sa.Column("ranges", sa.Text),
 )
 
 #: The number before a query's first batch.
@@ -31,54 +48,92 @@ _NONE = -1
 _INSERTS: Any = {"postgresql": postgresql.insert, "sqlite": sqlite.insert}
 
 
-@dataclass(frozen=True, slots=True)
-class Marker:
-    """The last batch of a query in a table."""
-
-    batch: int
-    rows: int
-    ranges: Ranges
-
-
 def create_markers(engine: sa.Engine) -> None:
-    """Create the table of markers if it is missing."""
-    if sa.inspect(engine).has_table(_markers.name):
+    """Create the tables of markers and owners if they are missing."""
+    inspector = sa.inspect(engine)
+    if inspector.has_table(_owners.name) and inspector.has_table(_markers.name):
         return
     try:
         _metadata.create_all(engine)
-    except sa.exc.SQLAlchemyError:  # another pipeline may have created it at the same time
+    except sa.exc.SQLAlchemyError:  # another pipeline may have created them at the same time
         _metadata.create_all(engine)
 
 
-def foreign_query(connection: sa.Connection, target: str, batch: BatchIdentity) -> str | None:
-    """Another query that has written to the table, if the batch's own query has not; None if there is none."""
-    rows = connection.execute(_of(batch.pipeline, target).where(_markers.c.batch > _NONE))
-    queries = {row.query for row in rows if not row.query.startswith(BACKFILL)}
-    if batch.query_id in queries or is_backfill(batch):
-        return None
-    return min(queries, default=None)
+class TableMarkers:
+    """The marker and the owner of a table, in the transaction of a batch.
+
+    Args:
+        connection: A connection in a transaction.
+        table: The table's name in the pipeline's file, which is its name in the markers of earlier releases.
+        sink: The table's name with its schema.
+    """
+
+    def __init__(self, connection: sa.Connection, table: str, sink: str) -> None:
+        self._connection, self._table, self._sink = connection, table, sink
+
+    def lock_owner(self, batch: BatchIdentity) -> str:
+        """Lock and return the query that writes the pipeline's rows; without an owner, the batch's query becomes it.
+
+        Another driver of the pipeline waits here until this transaction ends.
+        """
+        key = {"pipeline": batch.pipeline, "sink": self._sink}
+        mine = (_owners.c.pipeline == batch.pipeline) & (_owners.c.sink == self._sink)
+        query = sa.select(_owners.c.query).where(mine).with_for_update()
+        owner = self._connection.execute(query).scalar()
+        if owner is None:
+            first = self._earlier_owner(batch) or batch.query_id
+            insert = self._insert(_owners).values(**key, query=first)
+            self._connection.execute(insert.on_conflict_do_nothing())
+            owner = self._connection.execute(query).scalar_one()
+        return str(owner)
+
+    def set_owner(self, batch: BatchIdentity) -> None:
+        """Make the batch's query the owner; the one before is refused from now on."""
+        mine = (_owners.c.pipeline == batch.pipeline) & (_owners.c.sink == self._sink)
+        self._connection.execute(_owners.update().where(mine).values(query=batch.query_id))
+
+    def lock_marker(self, batch: BatchIdentity) -> Marker | None:
+        """Lock and return the marker of a batch's query: another driver waits here until this transaction ends."""
+        key = MarkerKey(batch.query_id, self._sink)
+        values = {"query": key.query_id, "sink": key.sink, "writer": key.writer}
+        query = sa.select(_markers).where(_of(key)).with_for_update()
+        row = self._connection.execute(query).one_or_none()
+        if row is None:
+            insert = self._insert(_markers).values(**values, batch=_NONE, marker="")
+            self._connection.execute(insert.on_conflict_do_nothing())
+            row = self._connection.execute(query).one()
+        return read_marker(row.marker, f"{_markers.name}, {key}") if row.batch > _NONE else self._earlier_marker(batch)
+
+    def set_marker(self, batch: BatchIdentity, marker: Marker) -> None:
+        """Mark a batch as written."""
+        values = {"batch": marker.batch, "marker": marker.text()}
+        self._connection.execute(_markers.update().where(_of(MarkerKey(batch.query_id, self._sink))).values(**values))
+
+    def _earlier_marker(self, batch: BatchIdentity) -> Marker | None:
+        """The marker that an earlier release wrote, under whatever name the pipeline had."""
+        rows = [row for row in self._earlier_rows() if row.query == batch.query_id]
+        last = max(rows, key=lambda row: int(row.batch), default=None)
+        return None if last is None else earlier_marker(last.batch, last.rows, orjson.loads(last.ranges))
+
+    def _earlier_owner(self, batch: BatchIdentity) -> str | None:
+        """The query that wrote the pipeline's rows with an earlier release; the batch's own if it did."""
+        queries = {
+            row.query
+            for row in self._earlier_rows()
+            if row.pipeline == batch.pipeline and not row.query.startswith(BACKFILL)
+        }
+        return batch.query_id if batch.query_id in queries else min(queries, default=None)
+
+    def _earlier_rows(self) -> list[Any]:
+        if not sa.inspect(self._connection).has_table(_earlier.name):
+            return []
+        query = sa.select(_earlier).where((_earlier.c.target == self._table) & (_earlier.c.batch > _NONE))
+        # A driver of the earlier release may still have a transaction open.
+        return list(self._connection.execute(query.with_for_update()))
+
+    def _insert(self, table: sa.Table) -> Any:
+        return _INSERTS[self._connection.dialect.name](table)
 
 
-def lock_marker(connection: sa.Connection, target: str, batch: BatchIdentity) -> Marker:
-    """Lock and return the marker of a batch's query: another driver waits here until this transaction ends."""
-    values = {"pipeline": batch.pipeline, "target": target, "query": batch.query_id}
-    insert = _INSERTS[connection.dialect.name](_markers).values(**values, batch=_NONE, rows=0, ranges="[]")
-    connection.execute(insert.on_conflict_do_nothing())
-    query = _of(batch.pipeline, target).where(_markers.c.query == batch.query_id).with_for_update()
-    row = connection.execute(query).one()
-    return Marker(row.batch, row.rows, orjson.loads(row.ranges))
-
-
-def set_marker(connection: sa.Connection, target: str, batch: BatchIdentity, rows: int, *, alone: bool) -> None:
-    """Mark a batch as written; with `alone`, delete other queries' markers, so that these queries are refused."""
-    of_pipeline = (_markers.c.pipeline == batch.pipeline) & (_markers.c.target == target)
-    of_query = _markers.c.query == batch.query_id
-    values = {"batch": batch.number, "rows": rows, "ranges": orjson.dumps(source_ranges(batch)).decode()}
-    connection.execute(_markers.update().where(of_pipeline & of_query).values(**values))
-    if alone and not is_backfill(batch):
-        others = of_pipeline & ~of_query & ~_markers.c.query.startswith(BACKFILL)
-        connection.execute(_markers.delete().where(others))
-
-
-def _of(pipeline: str, target: str) -> sa.Select[Any]:
-    return sa.select(_markers).where((_markers.c.pipeline == pipeline) & (_markers.c.target == target))
+def _of(key: MarkerKey) -> sa.ColumnElement[bool]:
+    return (_markers.c.query == key.query_id) & (_markers.c.sink == key.sink) & (_markers.c.writer == key.writer)

@@ -90,7 +90,7 @@ class Stage:
 
     def __init__(self, engine: sa.Engine, schema: str | None, target: str, batch: BatchIdentity) -> None:
         self._engine, self._schema = engine, schema
-        owner = hashlib.sha256(f"{batch.pipeline}\n{target}\n{batch.query_id}".encode()).hexdigest()[:12]
+        owner = hashlib.sha256(f"{target}\n{batch.query_id}".encode()).hexdigest()[:12]
         self._prefix = f"{_PREFIX}{owner}_"
         # Each attempt has its own stage: executors of a killed driver add nothing to it.
         self.name = self._quoted(f"{self._prefix}{uuid.uuid4().hex[:8]}")

@@ -25,12 +25,12 @@ from spark_avro.pipeline.ports import (
     SinkResult,
 )
 from spark_avro.pipeline.sinks.columns import log_changes
-from spark_avro.pipeline.sinks.identity import foreign_checkpoint, was_written
+from spark_avro.pipeline.sinks.marker import foreign_checkpoint, is_backfill, is_written, marker_of
 from spark_avro.pipeline.sinks.newest import BY_PLACE
 from spark_avro.pipeline.sinks.positions import rejected_rows
 from spark_avro.pipeline.sinks.sql.dialects import DIALECTS, POSTGRESQL
 from spark_avro.pipeline.sinks.sql.loading import LOADERS, Loading
-from spark_avro.pipeline.sinks.sql.marker import create_markers, foreign_query, lock_marker, set_marker
+from spark_avro.pipeline.sinks.sql.marker import TableMarkers, create_markers
 from spark_avro.pipeline.sinks.sql.planning import HIDDEN, Planner, TablePlan
 from spark_avro.pipeline.sinks.sql.stage import RowsNotStaged, Stage, StageLoader
 
@@ -89,22 +89,21 @@ class SqlTarget:
 
     def write(self, rows: DataFrame, batch: BatchIdentity) -> SinkResult:
         """Write a batch in one transaction; see `Sink`."""
-        target, is_append = self._spec.table, self._planner.upsert is None
         with self._refusing():
             create_markers(self._engine)
             with self._engine.begin() as connection:
-                marker = lock_marker(connection, target, batch)
-                foreign = foreign_query(connection, target, batch)
-                if foreign is not None and is_append and not self._context.adopt:
-                    raise foreign_checkpoint(self._shown, foreign, batch)
-                if was_written(marker.batch, marker.ranges, batch, self._shown):
-                    return SinkResult(marker.rows, repeated=True)
+                markers = TableMarkers(connection, self._spec.table, self._sink(connection))
+                if not is_backfill(batch):
+                    self._own(markers, batch)
+                marker = markers.lock_marker(batch)
+                if marker is not None and is_written(marker, batch, self._shown, adopt=self._context.adopt):
+                    return marker.result()
                 plan = self._changed_table(rows, connection)
                 written, refused = self._load(rows, plan, connection, batch)
                 rejected = rejected_rows(self._context.spark, refused) if refused else None
                 if rejected is not None:
                     self._context.reject(rejected, batch)
-                set_marker(connection, target, batch, written, alone=foreign is not None)
+                markers.set_marker(batch, marker_of(batch, marker, written=written, refused=len(refused)))
         # The transaction is committed, so the table's change is permanent.
         if self._planned is None or self._planned[1] is not plan:
             log_changes(self._shown, plan.statements)
@@ -114,6 +113,24 @@ class SqlTarget:
     def close(self) -> None:
         """Close the connections; see `Sink`."""
         self._engine.dispose()
+
+    def _own(self, markers: TableMarkers, batch: BatchIdentity) -> None:
+        """Become the owner of the table's rows, or refuse if another query is; an upsert is harmless.
+
+        Raises:
+            ForeignCheckpoint: Another query of the pipeline has appended to the table.
+        """
+        owner = markers.lock_owner(batch)
+        if owner == batch.query_id:
+            return
+        if self._planner.upsert is None and not self._context.adopt:
+            raise foreign_checkpoint(self._shown, owner, batch)
+        markers.set_owner(batch)
+
+    def _sink(self, connection: sa.Connection) -> str:
+        """The table's name with its schema, whether the file names it or not."""
+        table = self._spec.table
+        return table if "." in table else f"{connection.dialect.default_schema_name}.{table}"
 
     def _changed_table(self, rows: DataFrame, connection: sa.Connection) -> TablePlan:
         """The plan for the rows, after the table was created or changed for it."""

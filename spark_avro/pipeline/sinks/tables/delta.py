@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -13,16 +11,15 @@ from spark_avro.pipeline.file.sinks import DeltaSink, Upsert
 from spark_avro.pipeline.folder import Folder
 from spark_avro.pipeline.ports import BatchIdentity, SinkContext, SinkRefused, SinkResult
 from spark_avro.pipeline.sinks.columns import ColumnFit, can_widen, fit_columns, log_changes, quoted
+from spark_avro.pipeline.sinks.marker import MarkerKey, is_written, marker_of
 from spark_avro.pipeline.sinks.positions import place_position
+from spark_avro.pipeline.sinks.tables.delta_marker import DeltaMarkers
 from spark_avro.pipeline.sinks.tables.merging import merge_statement, newest_rows, orders_by_position, table_guarantee
 from spark_avro.pipeline.sinks.tables.table_changes import change_statement, type_text
 from spark_avro.stored_values import exact_files
 
 _LOG = "_delta_log"
 _EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
-
-#: Properties that give a MERGE a transaction's identity; an append gets it by options.
-_TRANSACTION = "spark.databricks.delta.write.txn{}"
 
 
 class DeltaTarget:
@@ -42,6 +39,7 @@ class DeltaTarget:
         # An upsert compares its order column with that of the table's row.
         self._keep_position = spec.keep_position or orders_by_position(self._upsert)
         self._fit: tuple[spark.StructType, ColumnFit] | None = None
+        self._markers: tuple[MarkerKey, DeltaMarkers] | None = None
         how = "a batch is one Delta transaction with the query's id and the batch's number"
         self.guarantee = table_guarantee("delta", how, self._upsert)
 
@@ -54,10 +52,11 @@ class DeltaTarget:
     def write(self, rows: DataFrame, batch: BatchIdentity) -> SinkResult:
         """Write a batch in one Delta transaction; see `Sink`."""
         session = rows.sparkSession
-        application = f"magicbyte/{batch.pipeline}/{batch.query_id}"
         target = self._target(session)
         count = rows.count()
-        if target is not None and batch.number <= self._last(session, application):
+        markers = self._markers_of(batch)
+        marker = markers.read(session, self._folder(session)) if target is not None else None
+        if is_written(marker, batch, self._name, adopt=self._context.adopt):
             return SinkResult(count, repeated=True)
         placed = place_position(rows, keep=self._keep_position)
         fit = self._fitted(placed.schema, target)
@@ -69,7 +68,8 @@ class DeltaTarget:
         log_changes(self._name, statements)
         if target is not None:
             fit = fit.completed(target)
-        with _transaction(session, application, batch.number), exact_files(session):
+        marker = marker_of(batch, marker, written=count)
+        with markers.committing(session, marker), exact_files(session):
             if self._upsert is None:
                 self._append(placed.select(*fit.columns()))
             else:
@@ -110,16 +110,17 @@ class DeltaTarget:
         is_table = java.io.delta.tables.DeltaTable.isDeltaTable(session._jsparkSession, self._spec.path)  # noqa: SLF001
         return session.read.format("delta").load(self._spec.path).schema if is_table else None
 
-    def _last(self, session: SparkSession, application: str) -> int:
-        """The number of an application's last batch in the table; -1 if there is none."""
-        path = self._spec.path
-        if path is None:
-            path = session.sql(f"DESCRIBE DETAIL {self._name}").collect()[0]["location"]
-        java: Any = session._jvm  # noqa: SLF001 - the transactions of a table are in no public API
-        log = java.org.apache.spark.sql.delta.DeltaLog.forTable(session._jsparkSession, path)  # noqa: SLF001
-        defaults = [getattr(log, f"update$default${number}")() for number in (1, 2, 3)]
-        version = log.update(*defaults).transactions().get(application)
-        return int(version.get()) if version.isDefined() else -1
+    def _markers_of(self, batch: BatchIdentity) -> DeltaMarkers:
+        """The markers of a batch's query, kept for its next batch."""
+        key = MarkerKey(batch.query_id)
+        if self._markers is None or self._markers[0] != key:
+            self._markers = (key, DeltaMarkers(key, self._name))
+        return self._markers[1]
+
+    def _folder(self, session: SparkSession) -> str:
+        if self._spec.path is not None:
+            return self._spec.path
+        return str(session.sql(f"DESCRIBE DETAIL {self._name}").collect()[0]["location"])
 
 
 def _delete_unfinished_log(table: Folder) -> None:
@@ -133,16 +134,3 @@ def _delete_unfinished_log(table: Folder) -> None:
         elif name.startswith("_"):
             table.delete_if_empty(f"{_LOG}/{name}")
     table.delete_if_empty(_LOG)
-
-
-@contextmanager
-def _transaction(session: SparkSession, application: str, number: int) -> Iterator[None]:
-    """Write with a transaction's identity: Delta skips a number that the table has."""
-    properties = {_TRANSACTION.format("AppId"): application, _TRANSACTION.format("Version"): str(number)}
-    for name, value in properties.items():
-        session.conf.set(name, value)
-    try:
-        yield
-    finally:
-        for name in properties:
-            session.conf.unset(name)

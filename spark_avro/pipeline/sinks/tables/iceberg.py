@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import orjson
+from collections.abc import Mapping
+
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as spark
@@ -10,17 +11,15 @@ from pyspark.sql import types as spark
 from spark_avro.pipeline.file.sinks import IcebergSink, Upsert
 from spark_avro.pipeline.ports import BatchIdentity, SinkContext, SinkRefused, SinkResult
 from spark_avro.pipeline.sinks.columns import ColumnFit, can_widen, fit_columns, log_changes, quoted
-from spark_avro.pipeline.sinks.identity import source_ranges, was_written
+from spark_avro.pipeline.sinks.marker import MarkerKey, is_written, marker_of
 from spark_avro.pipeline.sinks.positions import place_position
 from spark_avro.pipeline.sinks.tables.iceberg_commit import commit_with
+from spark_avro.pipeline.sinks.tables.iceberg_marker import IcebergMarkers
 from spark_avro.pipeline.sinks.tables.merging import merge_statement, newest_rows, orders_by_position, table_guarantee
 from spark_avro.pipeline.sinks.tables.table_changes import change_statement, type_text
 
 _EXTENSION = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 _CATALOG = "org.apache.iceberg.spark.SparkCatalog"
-
-#: The snapshot's properties with the batch's identity.
-_QUERY, _BATCH, _RANGES = "magicbyte.query", "magicbyte.batch", "magicbyte.ranges"
 
 
 class IcebergTarget:
@@ -33,6 +32,7 @@ class IcebergTarget:
             SinkRefused: The session was started without Iceberg, or its catalog caches tables.
         """
         self._spec, self._context = spec, context
+        self._attempted = ""
         self._upsert = spec.mode if isinstance(spec.mode, Upsert) else None
         # An upsert compares its order column with that of the table's row.
         self._keep_position = spec.keep_position or orders_by_position(self._upsert)
@@ -67,7 +67,11 @@ class IcebergTarget:
         session = rows.sparkSession
         target = self._target(session)
         count = rows.count()
-        if target is not None and self._is_written(session, batch):
+        markers = IcebergMarkers(session, self._spec.table, MarkerKey(batch.query_id))
+        last = markers.read(batch, attempted=self._is_attempted(batch)) if target is not None else None
+        self._attempted = str(batch)
+        if last is not None and is_written(last, batch, self._spec.table, adopt=self._context.adopt):
+            markers.note(last)
             return SinkResult(count, repeated=True)
         placed = place_position(rows, keep=self._keep_position)
         fit = self._fitted(placed.schema, target)
@@ -77,38 +81,33 @@ class IcebergTarget:
         log_changes(self._spec.table, statements)
         if target is not None:
             fit = fit.completed(target)
+        marker = marker_of(batch, last, written=count)
+        properties = markers.properties(marker)
         if self._upsert is None:
-            self._append(placed.select(*fit.columns()), batch)
+            self._append(placed.select(*fit.columns()), properties)
         else:
             # Iceberg's MERGE reads its source twice, and Spark refuses one with expressions that are not deterministic.
             newest = newest_rows(placed, fit, self._upsert).localCheckpoint()
             statement = merge_statement(self._spec.table, newest, fit, self._upsert, batch.former_topic_ids)
-            commit_with(session, statement, _properties(batch))
+            commit_with(session, statement, properties)
+        markers.note(marker)
         return SinkResult(count)
 
     def close(self) -> None:
         """Nothing is open; see `Sink`."""
 
-    def _append(self, rows: DataFrame, batch: BatchIdentity) -> None:
+    def _is_attempted(self, batch: BatchIdentity) -> bool:
+        """Whether an earlier attempt may have written a batch, and nobody has said that it did not."""
+        return (batch.attempted or self._attempted == str(batch)) and not self._context.adopt
+
+    def _append(self, rows: DataFrame, properties: Mapping[str, str]) -> None:
         if self._spec.time is not None:
             # One task writes all rows of an hour, so that the hour is one file.
             rows = rows.repartition(F.date_trunc("hour", F.col(str(self._spec.time))))
         writer = rows.writeTo(self._spec.table)
-        for name, value in _properties(batch).items():
+        for name, value in properties.items():
             writer = writer.option(f"snapshot-property.{name}", value)
         writer.append()
-
-    def _is_written(self, session: SparkSession, batch: BatchIdentity) -> bool:
-        last = (
-            session.table(f"{self._spec.table}.snapshots")
-            .where(F.col("summary")[_QUERY] == _query(batch))
-            .orderBy(F.col("summary")[_BATCH].cast("bigint").desc())
-            .select(F.col("summary")[_BATCH].alias("batch"), F.col("summary")[_RANGES].alias("ranges"))
-            .first()
-        )
-        if last is None:
-            return False
-        return was_written(int(last["batch"]), orjson.loads(last["ranges"]), batch, self._spec.table)
 
     def _fitted(self, schema: spark.StructType, target: spark.StructType | None) -> ColumnFit:
         return fit_columns(target, schema, columns=self._context.columns, widens=_widens, name=self._spec.table)
@@ -127,16 +126,6 @@ class IcebergTarget:
     def _target(self, session: SparkSession) -> spark.StructType | None:
         """The table's columns; None if it does not exist."""
         return session.table(self._spec.table).schema if session.catalog.tableExists(self._spec.table) else None
-
-
-def _properties(batch: BatchIdentity) -> dict[str, str]:
-    """The properties of a batch's snapshot."""
-    ranges = orjson.dumps(source_ranges(batch)).decode()
-    return {_QUERY: _query(batch), _BATCH: str(batch.number), _RANGES: ranges}
-
-
-def _query(batch: BatchIdentity) -> str:
-    return f"{batch.pipeline}/{batch.query_id}"
 
 
 def _widens(old: spark.DataType, new: spark.DataType) -> bool:

@@ -87,6 +87,11 @@ BROKEN = [
         "quality[0].else: must be warn or drop or dead-letter or fail, not 'deadletter'; did you mean dead-letter?",
     ),
     ("{name: in range, expect: delay < 3000, ", "§{name: in range, ", f"quality[0]: must have one of {_CHECKS}"),
+    (
+        "sink:\n  files: {path: /tmp/flights, time: at, partition: [dt, hour], late: 7d}",
+        "sinks: §[{sql: {url: 'sqlite:///x', table: t}}, {delta: {path: /t}}, {sql: {url: 'sqlite:///x', table: t}}]",
+        "sinks: two sinks write to table t: the second would find the first one's marker",
+    ),
     ("files: {path", "§file: {path", "sink.file: no such setting; did you mean files?"),
     (
         "files: {path: /tmp/flights, time: at, partition: [dt, hour], late: 7d}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from spark_avro.pipeline.file.sinks import DeltaSink, IcebergSink, Upsert
 from spark_avro.pipeline.file.sql_text import Sql
 from spark_avro.pipeline.ports import BatchIdentity, SinkContext, SinkRefused
 from spark_avro.pipeline.sinks import open_sink
+from spark_avro.pipeline.sinks.tables.delta_marker import DeltaMarkers
+from spark_avro.pipeline.sinks.tables.iceberg_marker import IcebergMarkers
 from tests.spark.pipeline.sinks.lake_session import lake_session
 from tests.spark.pipeline.sinks.upsert_order import REPLACED, batch_of, rounds, rows_of, winners
 
@@ -44,6 +47,19 @@ class Lake:
             section = IcebergSink(table=self.table, catalog=catalog, **spec)
         return open_sink(section, self._context(**(settings or {})))
 
+    def append_by_hand(self, n: int) -> None:
+        rows = self._spark.createDataFrame([(n,)], "n bigint")
+        if self.kind == "delta":
+            rows.write.format("delta").mode("append").save(f"{self.folder}/t")
+        else:
+            rows.writeTo(self.table).append()
+
+    def expire_snapshots(self) -> None:
+        """Expire all snapshots but the last; those with a tag or branch stay."""
+        catalog = self.table.partition(".")[0]
+        which = "table => 'db.t', older_than => TIMESTAMP '2999-01-01', retain_last => 1"
+        self._spark.sql(f"CALL {catalog}.system.expire_snapshots({which})")
+
     def rows(self, *columns: str) -> list[tuple[Any, ...]]:
         return sorted(tuple(row) for row in self._spark.table(self.table).select(*columns).collect())
 
@@ -69,6 +85,95 @@ def test_a_repeated_batch_is_there_once(lake: Lake, numbers: Rows, batch: Batch)
     # A second checkpoint loses nothing of the first.
     assert sink.write(numbers(7, 8), batch(0, 7, 8, "q2")).repeated is False
     assert lake.rows("n") == [(n,) for n in range(8)]
+
+
+@pytest.mark.parametrize("mode", ["append", Upsert(key=(ID,))], ids=["append", "upsert"])
+def test_a_restored_checkpoint_is_refused_and_a_renamed_pipeline_goes_on(
+    lake: Lake, numbers: Rows, batch: Batch, mode: Any
+) -> None:
+    columns = ("n as id",)
+    lake.sink(mode=mode).write(numbers(0, 5, *columns), batch(0, 0, 5))
+    # An empty batch has a marker too; so has a batch without changes.
+    lake.sink(mode=mode).write(numbers(5, 5, *columns), batch(1, 5, 8))
+    again = lake.sink(mode=mode).write(numbers(5, 5, *columns), batch(1, 5, 8, pipeline="renamed"))
+    assert again.repeated is True
+    lake.sink(mode=mode).write(numbers(8, 10, *columns), batch(2, 8, 10, pipeline="renamed"))
+    for number, start, end, why in (
+        (0, 0, 5, r"runs batch q1-0, and the target has batch 2"),
+        (1, 5, 10, r"runs batch q1-1, and the target has batch 2"),
+        (2, 8, 12, r"q1-2 was written from other offsets.*source.start: \{flights: \{0: 10\}\}"),
+        (3, 9, 12, r"q1-3 begins at offset 9"),
+        (3, 11, 12, r"offsets 10 to 10 are in no batch"),
+    ):
+        with pytest.raises(SinkRefused, match=why):
+            lake.sink(mode=mode).write(numbers(start, end, *columns), batch(number, start, end))
+    assert lake.sink({"adopt": True}, mode=mode).write(numbers(11, 12, *columns), batch(3, 11, 12)).written == 1
+    assert lake.rows("id") == [(n,) for n in (0, 1, 2, 3, 4, 8, 9, 11)]
+
+
+def test_a_marker_of_an_earlier_release_is_read(lake: Lake, numbers: Rows, batch: Batch) -> None:
+    """Its transaction or snapshot, written as that release did."""
+    lake.sink().write(numbers(0, 1), batch(0, 0, 1, "other"))
+    rows = numbers(0, 5).select("n")
+    if lake.kind == "delta":
+        options = {"txnAppId": "magicbyte/flights/q1", "txnVersion": "3"}
+        rows.write.format("delta").mode("append").options(**options).save(f"{lake.folder}/t")
+    else:
+        ranges = '[["flights",0,0,5]]'
+        properties = {"magicbyte.query": "flights/q1", "magicbyte.batch": "3", "magicbyte.ranges": ranges}
+        options = {f"snapshot-property.{name}": value for name, value in properties.items()}
+        rows.writeTo(lake.table).options(**options).append()
+    with pytest.raises(SinkRefused, match="the target has batch 3"):
+        lake.sink().write(numbers(0, 2), batch(2, 0, 2))
+    assert lake.sink().write(numbers(0, 5), batch(3, 0, 5)).repeated is True
+    assert lake.sink().write(numbers(5, 6), batch(4, 5, 6)).repeated is False
+    assert lake.sink().write(numbers(5, 6), batch(4, 5, 6)).repeated is True
+    assert lake.rows("n") == [(0,), *((n,) for n in range(6))]
+
+
+def test_maintenance_between_crash_and_repeat_loses_no_marker(
+    lake: Lake, spark: SparkSession, numbers: Rows, batch: Batch
+) -> None:
+    lake.sink().write(numbers(0, 5), batch(0, 0, 5))
+    lake.sink().write(numbers(5, 8), batch(1, 5, 8))
+    lake.append_by_hand(100)
+    if lake.kind == "delta":
+        spark.conf.set("spark.databricks.delta.retentionDurationCheck.enabled", "false")
+        spark.sql(f"VACUUM {lake.table} RETAIN 0 HOURS")
+    else:
+        lake.expire_snapshots()
+        assert spark.table(f"{lake.table}.snapshots").count() == 2
+    assert lake.sink().write(numbers(5, 8), batch(1, 5, 8)).repeated is True
+    assert lake.sink().write(numbers(8, 9), batch(2, 8, 9)).repeated is False
+    assert lake.rows("n") == [(n,) for n in (*range(9), 100)]
+
+
+def test_an_attempt_whose_snapshot_was_expired_before_its_tag_moved_is_refused(
+    tmp_path: Path,
+    spark: SparkSession,
+    context: Callable[..., SinkContext],
+    numbers: Rows,
+    batch: Batch,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lake = Lake("iceberg", tmp_path, spark, context)
+    lake.sink().write(numbers(0, 5), batch(0, 0, 5))
+    with monkeypatch.context() as patch:
+        patch.setattr(IcebergMarkers, "note", lambda *_: None)
+        lake.sink().write(numbers(5, 8), batch(1, 5, 8))
+    # The snapshot has the marker before the tag moves.
+    assert lake.sink().write(numbers(5, 8), batch(1, 5, 8)).repeated is True
+    with monkeypatch.context() as patch:
+        patch.setattr(IcebergMarkers, "note", lambda *_: None)
+        lake.sink().write(numbers(8, 9), batch(2, 8, 9))
+    lake.append_by_hand(100)
+    lake.append_by_hand(101)
+    lake.expire_snapshots()
+    with pytest.raises(SinkRefused, match=r"earlier attempt at batch q1-2 may have written it.*--adopt"):
+        lake.sink().write(numbers(8, 9), replace(batch(2, 8, 9), attempted=True))
+    # A batch that was never attempted is written: snapshots of other writers may be expired at any time.
+    assert lake.sink().write(numbers(9, 10), batch(3, 8, 10)).repeated is False
+    assert lake.rows("n") == [(n,) for n in (*range(10), 100, 101)]
 
 
 def test_a_delta_table_that_a_killed_driver_began_is_created(
@@ -156,7 +261,7 @@ def test_a_delta_transaction_is_written_once_by_delta_itself(
         sink = lake.sink(mode=mode)
         sink.write(numbers(0, 3, "n as id", "n as v"), batch(0, 0, 3))
         with monkeypatch.context() as patch:
-            patch.setattr(type(sink), "_last", lambda *_: -1)
+            patch.setattr(DeltaMarkers, "last_number", lambda *_: -1)
             sink.write(numbers(0, 3, "n as id", "n + 1 as v"), batch(0, 0, 3))
         assert lake.rows("id", "v") == [(0, 0), (1, 1), (2, 2)], name
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import uuid
+import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pyarrow as pa
 import pytest
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 from pyspark.sql import DataFrame, SparkSession
 
@@ -22,7 +23,7 @@ from spark_avro.pipeline.file.sinks import KafkaSink, Mirror, Payload
 from spark_avro.pipeline.file.sql_text import Sql
 from spark_avro.pipeline.ports import BatchIdentity, Fenced, ForeignCheckpoint, SinkContext, SinkRefused, SourceRange
 from spark_avro.pipeline.sinks.kafka.appending import AppendingTarget
-from spark_avro.pipeline.sinks.kafka.marker import MARKERS
+from spark_avro.pipeline.sinks.kafka.markers_topic import MARKERS, MarkersTopic
 from spark_avro.pipeline.sinks.kafka.mirroring import framed_ids
 from spark_avro.pipeline.sinks.kafka.transactional import TransactionalTarget
 
@@ -35,16 +36,16 @@ class Topic:
     """A topic that a sink writes to, and its pipeline."""
 
     def __init__(self, servers: str, registry: str, context: Callable[..., SinkContext]) -> None:
-        self.servers, self.registry = servers, RegistryClient(registry)
+        self.servers, self.registry_url, self.context = servers, registry, context
+        self.registry = RegistryClient(registry)
         self.name = f"sink-{uuid.uuid4()}"
         self.pipeline = f"p-{uuid.uuid4()}"
-        self._context = context
         self._opened: list[Any] = []
 
     def sink(self, settings: dict[str, Any] | None = None, **spec: Any) -> Any:
         kind = AppendingTarget if spec.get("delivery") == "at-least-once" else TransactionalTarget
         sink = KafkaSink(**{"topic": Sql(self.name), "value": STRING, **spec})
-        context = self._context(kafka={"bootstrap.servers": self.servers}, registry=self.registry, **(settings or {}))
+        context = self.context(kafka={"bootstrap.servers": self.servers}, registry=self.registry, **(settings or {}))
         self._opened.append(kind(sink, context))
         return self._opened[-1]
 
@@ -77,6 +78,9 @@ class Topic:
     def create(self, partitions: int = 2, **config: str) -> None:
         admin = AdminClient({"bootstrap.servers": self.servers})
         admin.create_topics([NewTopic(self.name, partitions, 1, config=config)])[self.name].result(30)
+
+    def prepare_markers(self) -> None:
+        MarkersTopic({"bootstrap.servers": self.servers}, self.pipeline).prepare()
 
     def close(self) -> None:
         for sink in self._opened:
@@ -144,8 +148,104 @@ def test_a_backfill_has_a_transaction_and_a_marker_of_its_own(topic: Topic, numb
 
 def test_the_marker_is_a_record_of_a_compacted_topic(topic: Topic, numbers: Rows) -> None:
     topic.sink().write(numbers(0, 5), topic.batch(3, 0, 5))
-    [marker] = [message for message in topic.messages(MARKERS) if message.key() == topic.pipeline.encode()]
-    assert json.loads(marker.value()) == {"query": "q1", "batch": 3, "rows": 5, "ranges": [["flights", 0, 0, 5]]}
+    records = {message.key().decode(): json.loads(message.value()) for message in topic.messages(MARKERS)}
+    assert records[f"_marker/q1/0/{topic.name}"] == {
+        "batch": 3,
+        "written": 5,
+        "refused": 0,
+        "late": 0,
+        "ranges": [["flights", 0, 0, 5]],
+        "ends": [],
+        "topic_ids": {},
+    }
+    assert records[f"_owner/{topic.pipeline}/{topic.name}"] == {"query": "q1"}
+
+
+def test_two_topics_of_one_pipeline_both_get_the_batch(topic: Topic, numbers: Rows) -> None:
+    other = Topic(topic.servers, topic.registry_url, topic.context)
+    other.pipeline = topic.pipeline
+    sinks = [topic.sink(), other.sink()]
+    for number, start in ((0, 0), (1, 5)):
+        for sink in sinks:
+            assert sink.write(numbers(start, start + 5), topic.batch(number, start, start + 5)).repeated is False
+    other_order = [other.sink(), topic.sink()]
+    assert [sink.write(numbers(5, 10), topic.batch(1, 5, 10)).repeated for sink in other_order] == [True, True]
+    other.close()
+    assert topic.values() == other.values() == [b"%d" % n for n in range(10)]
+
+
+def test_a_renamed_pipeline_finds_its_marker_and_fences_its_zombie(topic: Topic, numbers: Rows) -> None:
+    zombie = topic.sink()
+    zombie.write(numbers(0, 5), topic.batch(0, 0, 5))
+    topic.pipeline = f"renamed-{topic.pipeline}"
+    successor = topic.sink()
+    assert successor.write(numbers(0, 5), topic.batch(0, 0, 5)).repeated is True
+    successor.write(numbers(5, 8), topic.batch(1, 5, 8))
+    with pytest.raises(Fenced, match=r"another driver of this pipeline has taken over"):
+        zombie.write(numbers(5, 8), topic.batch(1, 5, 8))
+    assert topic.values() == [b"%d" % n for n in range(8)]
+
+
+def test_a_driver_whose_topic_was_adopted_is_fenced_and_then_refused(topic: Topic, numbers: Rows) -> None:
+    former = topic.sink()
+    former.write(numbers(0, 5), topic.batch(0, 0, 5))
+    topic.sink({"adopt": True}).write(numbers(5, 6), topic.batch(0, 5, 6, "q2"))
+    with pytest.raises(Fenced):
+        former.write(numbers(5, 6), topic.batch(1, 5, 6))
+    with pytest.raises(ForeignCheckpoint, match="was written by query q2"):
+        former.write(numbers(5, 6), topic.batch(1, 5, 6))
+    assert topic.values() == [b"%d" % n for n in range(6)]
+
+
+def test_an_older_copy_of_the_checkpoint_is_refused(topic: Topic, numbers: Rows) -> None:
+    topic.sink().write(numbers(0, 5), topic.batch(0, 0, 5))
+    topic.sink().write(numbers(5, 10), topic.batch(1, 5, 10))
+    older = r"has batch 1.*new checkpoint with source.start: \{flights: \{0: 10\}\}, .*--adopt"
+    with pytest.raises(SinkRefused, match=older):
+        topic.sink().write(numbers(0, 7), topic.batch(0, 0, 7))
+    with pytest.raises(SinkRefused, match=r"q1-1 was written from other offsets"):
+        topic.sink().write(numbers(5, 12), topic.batch(1, 5, 12))
+    assert topic.values() == sorted(b"%d" % n for n in range(10))
+
+
+def test_a_repeated_batch_reports_the_refused_records_of_the_first_time(topic: Topic, numbers: Rows) -> None:
+    topic.create(**{"max.message.bytes": "2000"})
+    rows = numbers(0, 10, "if(n = 7, repeat('x', 5000), cast(n as string)) as value")
+    first = topic.sink().write(rows, topic.batch(0, 0, 10))
+    again = topic.sink().write(rows, topic.batch(0, 0, 10))
+    assert (first.written, again.written, again.refused, again.repeated) == (9, 9, 1, True)
+
+
+@pytest.mark.parametrize(("query", "repeated"), [("q1", True), ("q2", None)])
+def test_a_marker_of_an_earlier_release_is_read(topic: Topic, numbers: Rows, query: str, repeated: bool | None) -> None:
+    topic.create()
+    topic.prepare_markers()
+    producer = Producer(
+        {"bootstrap.servers": topic.servers, "transactional.id": f"magicbyte-pipeline-{topic.pipeline}"}
+    )
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    for n in range(5):
+        producer.produce(topic.name, b"%d" % n)
+    value = b'{"query":"q1","batch":7,"rows":5,"ranges":[["flights",0,0,5]]}'
+    partition = zlib.crc32(topic.pipeline.encode()) % 16
+    producer.produce(MARKERS, value, topic.pipeline.encode(), partition=partition)
+    producer.commit_transaction(30)
+    if repeated is None:
+        with pytest.raises(ForeignCheckpoint, match="was written by query q1"):
+            topic.sink().write(numbers(0, 5), topic.batch(7, 0, 5, query))
+        return
+    again = topic.sink().write(numbers(0, 5), topic.batch(7, 0, 5))
+    assert (again.written, again.repeated) == (5, True)
+    with pytest.raises(SinkRefused, match="q1-8 begins at offset 3"):
+        topic.sink().write(numbers(3, 8), topic.batch(8, 3, 8))
+    assert topic.sink().write(numbers(5, 8), topic.batch(8, 5, 8)).written == 3
+    # A zombie of the earlier release is fenced.
+    producer.begin_transaction()
+    producer.produce(topic.name, b"twice")
+    with pytest.raises(KafkaException):
+        producer.commit_transaction(30)
+    assert topic.values() == [b"%d" % n for n in range(8)]
 
 
 def test_records_have_key_headers_and_javas_partition(topic: Topic, numbers: Rows) -> None:

@@ -123,8 +123,55 @@ def test_another_pipeline_may_append_to_the_table(database: Database, sink: Any,
 
 def test_a_number_that_was_written_from_other_offsets_is_refused(sink: Any, numbers: Rows, batch: Batch) -> None:
     sink().write(numbers(0, 5), batch(0, 0, 5))
-    with pytest.raises(SinkRefused, match=r"batch q1-0 was written from other offsets; the checkpoint was changed"):
+    with pytest.raises(SinkRefused, match=r"batch q1-0 was written from other offsets: the checkpoint was changed"):
         sink().write(numbers(5, 9), batch(0, 5, 9))
+
+
+def test_an_older_copy_of_the_checkpoint_is_refused(database: Database, sink: Any, numbers: Rows, batch: Batch) -> None:
+    for number, start in enumerate((0, 5, 10)):
+        sink().write(numbers(start, start + 5), batch(number, start, start + 5))
+    older = r"runs batch q1-1, .*has batch 2.*source.start: \{flights: \{0: 15\}\}.*--adopt"
+    with pytest.raises(SinkRefused, match=older):
+        sink().write(numbers(5, 12), batch(1, 5, 12))
+    with pytest.raises(SinkRefused, match=r"q1-3 begins at offset 12 of flights partition 0"):
+        sink().write(numbers(12, 20), batch(3, 12, 20))
+    assert database.rows("select count(*), sum(n) from t") == [(15, 105)]
+
+
+def test_a_renamed_pipeline_finds_its_marker(database: Database, sink: Any, numbers: Rows, batch: Batch) -> None:
+    sink().write(numbers(0, 5), batch(0, 0, 5))
+    again = sink().write(numbers(0, 5), batch(0, 0, 5, pipeline="renamed"))
+    assert (again.written, again.repeated) == (5, True)
+    assert sink().write(numbers(5, 6), batch(1, 5, 6, pipeline="renamed")).written == 1
+    assert database.rows("select count(*) from t") == [(6,)]
+
+
+def test_a_repeated_batch_reports_the_refused_rows_of_the_first_time(
+    database: Database, sink: Any, numbers: Rows, batch: Batch
+) -> None:
+    database.run("create table t (id bigint primary key check (id <> 7))")
+    first = sink(keep_position=False).write(numbers(0, 10, "n as id"), batch(0, 0, 10))
+    again = sink(keep_position=False).write(numbers(0, 10, "n as id"), batch(0, 0, 10))
+    assert (first.written, again.written, again.refused, again.repeated) == (9, 9, 1, True)
+
+
+def test_markers_of_an_earlier_release_are_read(database: Database, sink: Any, numbers: Rows, batch: Batch) -> None:
+    database.run("create table t (n bigint)")
+    database.run("insert into t values (0), (1), (2)")
+    database.run(
+        "create table magicbyte_batches (pipeline varchar(100), target varchar(200), query varchar(100),"
+        " batch bigint not null, rows bigint not null, ranges text not null, primary key (pipeline, target, query))"
+    )
+    ranges = '[["flights",0,0,3]]'
+    database.run(f"insert into magicbyte_batches values ('flights', 't', 'q1', 4, 3, '{ranges}')")
+    with pytest.raises(ForeignCheckpoint, match="written by query q1 of pipeline flights"):
+        sink().write(numbers(0, 3), batch(0, 0, 3, "q2"))
+    again = sink().write(numbers(0, 3), batch(4, 0, 3, pipeline="renamed"))
+    assert (again.written, again.repeated) == (3, True)
+    with pytest.raises(SinkRefused, match="runs batch q1-3, and the target has batch 4"):
+        sink().write(numbers(0, 3), batch(3, 0, 3))
+    assert sink().write(numbers(3, 5), batch(5, 3, 5)).written == 2
+    assert database.rows("select count(*), sum(n) from t") == [(5, 10)]
 
 
 def test_an_upsert_keeps_the_newest_row_of_each_key(database: Database, sink: Any, numbers: Rows, batch: Batch) -> None:
@@ -167,7 +214,7 @@ def test_rows_that_delete_their_key(database: Database, sink: Any, numbers: Rows
     target.write(numbers(0, 3, *columns), batch(0, 0, 3))
     # 1 is deleted; 2 is deleted and comes back.
     target.write(numbers(3, 6, *columns), batch(1, 3, 6))
-    target.write(numbers(8, 9, *columns), batch(2, 8, 9))
+    target.write(numbers(8, 9, *columns), batch(2, 6, 9))
     assert database.rows("select id, op, _kafka_offset from t order by id") == [(0, "u", 3), (2, "u", 8)]
 
 
@@ -303,10 +350,10 @@ def test_executors_leave_no_stage_behind(
         patched.setattr(StageLoader, "load", crash)
         with pytest.raises(KeyboardInterrupt):
             sink().write(numbers(0, 5), batch(0, 0, 5))
-    assert [table.startswith("magicbyte_rows_") for table in database.tables()] == [False, True]
+    assert [table.startswith("magicbyte_rows_") for table in database.tables()] == [False, False, True]
     # The next attempt drops it.
     assert sink().write(numbers(0, 5), batch(0, 0, 5)).written == 5
-    assert database.tables() == ["magicbyte_batches", "t"]
+    assert database.tables() == ["magicbyte_markers", "magicbyte_owners", "t"]
     assert database.rows("select count(*), sum(n) from t") == [(5, 10)]
 
 

@@ -1,0 +1,131 @@
+"""The marker of an Iceberg table: in the summary of the batch's snapshot, which a tag keeps from being expired.
+
+A Spark writer cannot move a tag in the commit that makes the snapshot, so the tag follows. After a crash in between,
+the marker is in a snapshot after that of the tag.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+from spark_avro.pipeline.ports import BatchIdentity, SinkRefused
+from spark_avro.pipeline.sinks.marker import Marker, MarkerKey, earlier_marker, read_marker
+
+#: The properties of a snapshot. In earlier releases `query` was the pipeline's name and the query's id, and there was
+#: `ranges` instead of `marker`.
+_QUERY, _BATCH, _MARKER, _RANGES = "magicbyte.query", "magicbyte.batch", "magicbyte.marker", "magicbyte.ranges"
+_FOREVER_MS = 2**63 - 1
+
+
+class IcebergMarkers:
+    """The markers of one query in a table that exists.
+
+    Args:
+        session: The batch's session.
+        table: The table's name.
+        key: The key of the query's markers.
+    """
+
+    def __init__(self, session: SparkSession, table: str, key: MarkerKey) -> None:
+        self._session, self._name, self._key = session, table, key
+        self._tag = f"magicbyte-{key.query_id}-{key.writer}"
+
+    def read(self, batch: BatchIdentity, *, attempted: bool) -> Marker | None:
+        """The last batch; None if there is none.
+
+        Args:
+            batch: The batch that is to be written.
+            attempted: Whether an earlier attempt may have written it.
+
+        Raises:
+            SinkRefused: Snapshots since the last batch were expired, and the batch may have been one of them.
+        """
+        table = self._load()
+        reference = table.refs().get(self._tag)
+        if reference is None:
+            return self._untagged()
+        tagged = table.snapshot(reference.snapshotId())
+        marker = self._marker(tagged)
+        snapshot, follows = table.currentSnapshot(), True
+        while snapshot is not None and snapshot.snapshotId() != tagged.snapshotId():
+            if (later := self._marker(snapshot)) is not None:
+                return later
+            parent = snapshot.parentId()
+            snapshot = None if parent is None else table.snapshot(parent)
+            follows = parent is None or snapshot is not None
+        if attempted and not follows and marker is not None and marker.batch < batch.number:
+            raise SinkRefused(
+                f"{self._name}: an earlier attempt at batch {batch} may have written it, but snapshots since batch"
+                f" {marker.batch} were expired, so that the table does not say. Look for its rows: if there are none,"
+                " run once with --adopt; if they are there, start with a new checkpoint behind them"
+            )
+        return marker
+
+    def note(self, marker: Marker) -> None:
+        """Move the tag to the snapshot of the batch, which was committed just now."""
+        table = self._load()
+        snapshot = self._committed(table, marker)
+        if snapshot is None:
+            # A MERGE without changes makes no snapshot.
+            append = table.newAppend()
+            for name, value in self.properties(marker).items():
+                append.set(name, value)
+            append.commit()
+            table.refresh()
+            snapshot = table.currentSnapshot()
+        change, number = table.manageSnapshots(), snapshot.snapshotId()
+        change = (
+            change.replaceTag(self._tag, number) if self._tag in table.refs() else change.createTag(self._tag, number)
+        )
+        # The table may have a limit on the age of its references.
+        change.setMaxRefAgeMs(self._tag, _FOREVER_MS).commit()
+
+    def properties(self, marker: Marker) -> dict[str, str]:
+        """The properties of a batch's snapshot."""
+        return {_QUERY: str(self._key), _BATCH: str(marker.batch), _MARKER: marker.text()}
+
+    def _committed(self, table: Any, marker: Marker) -> Any:
+        """The snapshot of a batch, at the end of the table's history; None if there is none."""
+        snapshot = table.currentSnapshot()
+        while snapshot is not None:
+            last = self._marker(snapshot)
+            if last is not None:
+                return snapshot if last.batch == marker.batch else None
+            parent = snapshot.parentId()
+            snapshot = None if parent is None else table.snapshot(parent)
+        return None
+
+    def _marker(self, snapshot: Any) -> Marker | None:
+        summary = snapshot.summary()
+        return self._of(summary.get(_QUERY), summary.get(_BATCH), summary.get(_MARKER), summary.get(_RANGES))
+
+    def _untagged(self) -> Marker | None:
+        """The marker in all snapshots: before the first tag, and of earlier releases."""
+        summary = F.col("summary")
+        query = summary[_QUERY]
+        last = (
+            self._session.table(f"{self._name}.snapshots")
+            .where((query == str(self._key)) | query.endswith(f"/{self._key.query_id}"))
+            .orderBy(summary[_BATCH].cast("bigint").desc())
+            .select(*(summary[name].alias(str(place)) for place, name in enumerate((_QUERY, _BATCH, _MARKER, _RANGES))))
+            .first()
+        )
+        return None if last is None else self._of(*last)
+
+    def _of(self, query: str | None, number: str | None, marker: str | None, ranges: str | None) -> Marker | None:
+        """The marker of a snapshot's properties; None if the snapshot is not of the query."""
+        if query is None or number is None:
+            return None
+        if query == str(self._key):
+            return read_marker(marker or "", f"{self._name}, {_MARKER}")
+        if not query.endswith(f"/{self._key.query_id}"):
+            return None
+        return earlier_marker(int(number), 0, orjson.loads(ranges or "null"), has_all_batches=False)
+
+    def _load(self) -> Any:
+        jvm: Any = self._session._jvm  # noqa: SLF001 - Iceberg's Java API
+        return jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(self._session._jsparkSession, self._name)  # noqa: SLF001
