@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -183,3 +184,19 @@ def test_a_topic_made_again_while_the_query_runs_is_noticed(
     else:
         running.run()
         assert ids(sink) == [*range(10), *range(100, 130)]
+
+
+def test_a_real_sink_takes_the_new_topic_under_report(
+    spark: SparkSession, topics: Any, flights: Any, pipeline_file: Any, tmp_path: Path
+) -> None:
+    topic, produce = flights
+    table = f"{{sql: {{url: 'sqlite:///{tmp_path}/t.db', table: t, mode: {{upsert: {{key: [id]}}}}}}}}"
+    produce(0, 10)
+    file = pipeline_file(topic, "", table)
+    file.write_text(file.read_text().replace(f"topics: [{topic}]", f"topics: [{topic}], on-data-loss: report"))
+    spark_avro.pipeline(file).run(spark)
+    topics.create_again(topic)
+    produce(5, 30)
+    assert spark_avro.pipeline(file).run(spark).written == 30
+    with sqlite3.connect(tmp_path / "t.db") as connection:
+        assert connection.execute("select id from t order by id").fetchall() == [(n,) for n in range(35)]
