@@ -59,6 +59,7 @@ LOG_LEVELS = ("debug", "info", "warning", "error", "critical")
 _OLD_NAMES = {
     "master.eligibility": "leader.eligibility",
     "avro.compatibility.level": "schema.compatibility.level",
+    "reference.versions.strict": "schema.providers.reference.versions.strict",
     "schema.registry.inter.instance.protocol": "inter.instance.protocol",
     "kafkastore.topic.request.timeout.ms": "kafkastore.timeout.ms",
 }
@@ -94,6 +95,8 @@ class RegistrySettings(PageSettings):
     host_port: int | None = Field(alias="host.port", default=None)
     #: memory:, sqlite:///FILE, postgresql://..., or kafka:
     storage: str = Field(alias="magicbyte.storage", default="kafka:")
+    #: Whether to start on an SQLite database with a damaged write-ahead log, without what is behind the damage.
+    accepts_damage: bool = Field(alias="magicbyte.storage.accept.damage", default=False)
     #: The scheme of the listener that other nodes use.
     inter_instance_protocol: Annotated[str, AfterValidator(_protocol)] = Field(
         alias="inter.instance.protocol", default="http"
@@ -128,7 +131,7 @@ class RegistrySettings(PageSettings):
     validate_fields: bool = Field(alias="schema.validate.fields", default=False)
     validate_new_schemas: bool = Field(alias="schema.validate.new.schemas", default=True)
     #: Refuse schemas whose references give one name two versions.
-    strict_reference_versions: bool = Field(alias="reference.versions.strict", default=False)
+    strict_reference_versions: bool = Field(alias="schema.providers.reference.versions.strict", default=False)
     reject_empty_subject: bool = Field(alias="schema.reject.empty.subject", default=False)
     incompatible_error_code: Annotated[int, AfterValidator(_error_code)] = Field(
         alias="magicbyte.incompatible.error.code", default=409

@@ -100,15 +100,19 @@ class Node(Protocol):
 class SharedLogNode:
     """A node on a log that any node may append to: in memory, or in a database.
 
-    If other processes may write to the log, it is read every `poll_seconds`; else this is None.
+    If other processes may write to the log, it is read every `poll_seconds`; else this is None. The first command is
+    committed before the node has started.
     """
 
-    def __init__(self, store: Log, url: str, *, poll_seconds: float | None = None) -> None:
+    def __init__(
+        self, store: Log, url: str, *, poll_seconds: float | None = None, first_command: Command[None] | None = None
+    ) -> None:
         self.view = View()
         self._log = store
         self._url = url
         self._committer = Committer(store, self.view)
         self._poll_seconds = poll_seconds
+        self._first_command = first_command
         self._stopping = threading.Event()
         self._poller = threading.Thread(target=self._poll, name="log-poller", daemon=True)
         self._problem = "the log has not been read yet"
@@ -120,6 +124,8 @@ class SharedLogNode:
             self._committer.catch_up()
         self._problem = ""
         self._committer.start()
+        if self._first_command is not None:
+            self._committer.submit(self._first_command).result()
         if self._poll_seconds is not None:
             self._poller.start()
         log.info("log replayed to offset %d in %.3f s", self.view.offset, time.perf_counter() - started)

@@ -6,6 +6,7 @@ import logging
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import sqlalchemy as sa
 from sqlalchemy import event
@@ -119,16 +120,23 @@ class SqlLog:
     def close(self) -> None:
         """Close all connections. On SQLite, this first moves the write-ahead log into the database file."""
         if self._engine.dialect.name == "sqlite":
-            self._checkpoint()
+            self.checkpoint()
         self._engine.dispose()
 
-    def _checkpoint(self) -> None:
+    def checkpoint(self) -> None:
+        """Move SQLite's write-ahead log into the database file."""
         try:
             with self._engine.connect() as connection:
                 connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
         except SQLAlchemyError as error:
             # Nothing is lost: the next start reads the write-ahead log.
             log.warning("the write-ahead log could not be written into the database: %s", error)
+
+
+def sqlite_file(url: str) -> Path | None:
+    """The file of an SQLite database; None if it is in memory, or its name is a URI that only SQLite reads."""
+    database = sa.make_url(url).database
+    return None if not database or database == ":memory:" or database.startswith("file:") else Path(database)
 
 
 def _with_driver(url: str) -> sa.URL:

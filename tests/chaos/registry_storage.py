@@ -1,4 +1,4 @@
-"""What may happen to a registry's storage: deletions that a node never saw, and copies.
+"""What may happen to a registry's storage: deletions that a node never saw, copies, and damaged files.
 
     python tests/chaos/registry_storage.py [--rounds 10] [--seed 1] [--only NAME]
 
@@ -6,6 +6,8 @@ suspended  a node of two is stopped for longer than the topic keeps tombstones, 
            resumes, its first answer and all later ones must be those of a node that has read the topic from its start
 copied     registrations and hard deletions in several contexts, then an export is imported elsewhere; no id that the
            original has ever given may stand for another schema in the copy
+damaged    a registry on SQLite is killed, and its write-ahead log is changed, cut or removed; no id may stand for
+           another schema afterwards, and an acknowledged schema may be missing only if the registry says so
 
 Ends with 1 if anything does not hold.
 """
@@ -16,19 +18,22 @@ import argparse
 import json
 import os
 import random
+import shutil
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import httpx
 
 from magicbyte.platform.broker.local import LocalBroker
-from magicbyte.platform.server_process import ServerProcess
+from magicbyte.platform.server_process import ServerFailed, ServerProcess
 from magicbyte.testing import running_registry, temporary_broker
 from tests.chaos.kit.compacting_topic import (
     BROKER,
@@ -115,6 +120,61 @@ def copied(rounds: int, chance: random.Random) -> list[str]:
     return problems
 
 
+def damaged(rounds: int, chance: random.Random) -> list[str]:
+    """SQLite's write-ahead log is damaged beneath a registry that was killed."""
+    problems: list[str] = []
+    folder = Path(tempfile.mkdtemp())
+    storage, accepting = f"sqlite:///{folder}/schemas.db", {"magicbyte.storage.accept.damage": "true"}
+    given: dict[int, str] = {}
+    numbers = count()
+    refusals = 0
+    try:
+        for number in range(rounds):
+            try:
+                with running_registry(storage):
+                    pass
+            except ServerFailed as failure:
+                refusals += 1
+                if not any("is damaged at byte" in line for line in failure.last_lines):
+                    problems.append(f"round {number + 1}: {failure.last_lines}")
+            with running_registry(storage, properties=accepting) as server:
+                said = " ".join(server.last_lines(1000))
+                for schema_id, text in list(given.items()):
+                    found = httpx.get(f"{server.url}/schemas/ids/{schema_id}", timeout=30)
+                    if found.status_code == 404 and ("lost schemas" in said or "is damaged at byte" in said):
+                        given[schema_id] = ""
+                    elif (found.json().get("schema"), text) != (text, text) and text:
+                        problems.append(f"round {number + 1}: id {schema_id} is {found.text}, not {text}")
+                for _ in range(chance.randint(5, 40)):
+                    text = schema(f"S{next(numbers)}")
+                    schema_id = register(server.url, f"s{next(numbers)}", text).json()["id"]
+                    if schema_id in given:
+                        problems.append(f"round {number + 1}: id {schema_id} was given again")
+                    given[schema_id] = text
+                server.kill()
+            _damage(folder / "schemas.db-wal", chance)
+    finally:
+        shutil.rmtree(folder)
+    print(f"{len(given)} ids given, {list(given.values()).count('')} lost, {refusals} refusals to start", flush=True)
+    return problems
+
+
+def _damage(wal: Path, chance: random.Random) -> None:
+    content = bytearray(wal.read_bytes())
+    kind = chance.choice(["nothing", "change", "change", "zero", "cut", "remove"])
+    if kind == "remove":
+        wal.unlink()
+        return
+    place = chance.randrange(len(content))
+    if kind == "change":
+        content[place] ^= 1 << chance.randrange(8)
+    elif kind == "zero":
+        content[place : place + 512] = bytes(len(content[place : place + 512]))
+    elif kind == "cut":
+        del content[place:]
+    wal.write_bytes(content)
+
+
 def _register_next(url: str, numbers: Iterator[int]) -> httpx.Response:
     return register(url, f"s{next(numbers)}", '"int"')
 
@@ -149,6 +209,7 @@ def _node(broker: LocalBroker, cluster: dict[str, str]) -> Any:
 FAULTS: dict[str, Callable[[int, random.Random], list[str]]] = {
     "suspended": suspended,
     "copied": copied,
+    "damaged": damaged,
 }
 
 

@@ -1,4 +1,4 @@
-"""A registry that is told to stop: it finishes its work, hands over, leaves one file, and ends with 0."""
+"""A registry that is told to stop: it finishes its work, hands over, leaves whole files, and ends with 0."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _hangups_count() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_a_stopped_registry_on_sqlite_leaves_one_file_that_is_whole(tmp_path: Path, number: int) -> None:
+def test_a_stopped_registry_on_sqlite_leaves_its_files_whole(tmp_path: Path, number: int) -> None:
     (tmp_path / "data").mkdir()
     with running_registry(f"sqlite:///{tmp_path}/data/schemas.db") as server:
         for index in range(20):
@@ -51,20 +51,22 @@ def test_a_stopped_registry_on_sqlite_leaves_one_file_that_is_whole(tmp_path: Pa
         assert server.pid is not None
         os.kill(server.pid, number)
         assert server.wait(20) == 0
-        assert [file.name for file in (tmp_path / "data").iterdir()] == ["schemas.db"]
+        assert sorted(file.name for file in (tmp_path / "data").iterdir()) == ["schemas.db", "schemas.db-ids"]
+        assert b'{"closed":true}' in (tmp_path / "data/schemas.db-ids").read_bytes()
         shutil.copy(tmp_path / "data/schemas.db", tmp_path / "copy.db")
         assert versions_in(tmp_path / "copy.db") == 20
         assert json.loads(server.last_lines()[-1])["msg"] == "log closed at offset 19"
 
 
-def test_stopped_workers_leave_one_file_that_is_whole(tmp_path: Path) -> None:
+def test_stopped_workers_leave_their_files_whole(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     properties = {"magicbyte.workers": "2"}
     with running_registry(f"sqlite:///{tmp_path}/data/schemas.db", properties=properties) as server:
         for index in range(20):
             assert register(server.url, f"s{index}").status_code == 200
         assert server.stop(20) == 0
-        assert [file.name for file in (tmp_path / "data").iterdir()] == ["schemas.db"]
+        assert sorted(file.name for file in (tmp_path / "data").iterdir()) == ["schemas.db", "schemas.db-ids"]
+        assert b'{"closed":true}' in (tmp_path / "data/schemas.db-ids").read_bytes()
         assert versions_in(tmp_path / "data/schemas.db") == 20
 
 
