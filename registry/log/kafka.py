@@ -59,6 +59,16 @@ class KafkaLog:
         #: How many records other programs wrote while this node led.
         self.foreign_records = 0
 
+    @property
+    def topic(self) -> str:
+        """The topic's name."""
+        return self._topic
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """The brokers' addresses, as they were configured."""
+        return str(self._client.get("bootstrap.servers", ""))
+
     # Reading
 
     def end_position(self, *, committed: bool = True, timeout: float = REQUEST_SECONDS) -> int:
@@ -184,6 +194,11 @@ class KafkaLog:
         """Make `follow` use a new client, after the current one returned nothing though there is more to read."""
         with self._reading:
             self._reader = None
+
+    def open_transaction(self) -> Offset | None:
+        """The offset at which the first open transaction begins; None if all transactions have ended."""
+        committed_end = self.end_position()
+        return committed_end if committed_end < self.end_position(committed=False) else None
 
     def aborted_since(self, after: Offset) -> list[LogEntry]:
         """The entries of aborted transactions after an offset: those that only read_uncommitted readers see."""

@@ -134,6 +134,7 @@ class Leader:
         """
         for _ in range(_SETTLE_ATTEMPTS):
             self.committer.catch_up()
+            self._refuse_open_transaction()
             # The first transaction of a log writes a mark; without a mark, no transaction can have been aborted.
             settled = self._view.settled_offset
             aborted = [] if settled == BEGINNING else self._log.aborted_since(settled)
@@ -147,7 +148,25 @@ class Leader:
             if aborted:
                 log.warning("made amends for %d records of aborted transactions", len(aborted))
             return
-        raise LogError("other programs write the log all the time, or hold a transaction open; stop them")
+        raise LogError("other programs write the log all the time; stop them")
+
+    def _refuse_open_transaction(self) -> None:
+        """Name an open transaction, behind which nothing can be read; this node has ended those of former leaders.
+
+        If the broker has lost the end of the topic, and with it a transaction's marker, no client ends the transaction.
+
+        Raises:
+            LogError: A transaction is open.
+        """
+        offset = self._log.open_transaction()
+        if offset is not None:
+            topic, servers = self._log.topic, self._log.bootstrap_servers
+            raise LogError(
+                f"{topic} has an open transaction of another program that began at offset {offset}, and what follows "
+                "cannot be read: stop that program. If there is none, the transaction hangs, because the broker has "
+                f"lost its end: abort it with kafka-transactions.sh --bootstrap-server {servers} abort --topic {topic} "
+                f"--partition 0 --start-offset {offset}"
+            )
 
     # The committer's thread
 

@@ -65,6 +65,33 @@ def write_beside(log: KafkaLog, kafka: str, count: int = 1) -> None:
     producer.flush()
 
 
+def test_a_node_that_cannot_lead_names_the_open_transaction(kafka: str) -> None:
+    cluster = {"kafkastore.topic": f"_schemas-{uuid.uuid4()}", "schema.registry.group.id": str(uuid.uuid4())}
+    topic = cluster["kafkastore.topic"]
+    prepare_topic({"bootstrap.servers": kafka}, topic, replication=1, configs={}, skip_validation=False, timeout=10)
+    producer = Producer({"bootstrap.servers": kafka, "transactional.id": topic})
+    producer.init_transactions()
+    producer.begin_transaction()
+    producer.produce(topic, key=NOOP.key, value=NOOP.value, partition=0)
+    producer.flush()
+    with running_registry("kafka:", bootstrap_servers=kafka, properties=cluster) as node:
+        deadline = time.monotonic() + 60
+        expected = f"{topic} has an open transaction of another program that began at offset 0"
+        while expected not in (problem := httpx.get(f"{node.url}/health/ready", timeout=10).json()["problem"]):
+            assert time.monotonic() < deadline, problem
+            time.sleep(0.1)
+        assert problem.endswith(
+            f"abort it with kafka-transactions.sh --bootstrap-server {kafka} abort --topic {topic} --partition 0 "
+            "--start-offset 0"
+        )
+        assert any(expected in line for line in node.last_lines(200))
+        producer.abort_transaction()
+        answer = httpx.post(f"{node.url}/subjects/s/versions", json={"schema": '"int"'}, timeout=30)
+        while answer.status_code != 200:
+            assert time.monotonic() < deadline, answer.text
+            answer = httpx.post(f"{node.url}/subjects/s/versions", json={"schema": '"int"'}, timeout=30)
+
+
 def test_records_of_another_program_are_read_before_anything_is_written(log: KafkaLog, kafka: str) -> None:
     assert log.append([NOOP], 0, 1) == 2
     write_beside(log, kafka, 2)
