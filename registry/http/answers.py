@@ -48,6 +48,11 @@ def negotiated(request: Request) -> None:
     _negotiate(request, _CONSUMED)
 
 
+def negotiated_if_possible(request: Request) -> None:
+    """Negotiate the answer's media type, and use the default if the client accepts none: probes send any Accept."""
+    request.media_type = choose(list_header(request.scope, b"accept"), PRODUCED) or V1
+
+
 def negotiated_lines(request: Request) -> None:
     """Do the same as `negotiated` for routes whose body may be lines of JSON."""
     _negotiate(request, _CONSUMED_LINES)

@@ -6,7 +6,7 @@ from functools import partial
 
 from magicbyte.http.routing.access import OPEN, SIGNED_IN, Access, Operation, Resource
 from magicbyte.http.routing.rows import BodyLimit, Row, Streams
-from registry.http.answers import negotiated, negotiated_lines, unnegotiated
+from registry.http.answers import negotiated, negotiated_if_possible, negotiated_lines, unnegotiated
 from registry.http.request import RegistryRow
 from registry.http.routes import (
     access_rules,
@@ -70,6 +70,7 @@ _REMOVE_RULES = _schemas("Remove rules", "Remove rules", "remove rules", is_repe
 _REPLACE_RULES = _schemas("Replace rules", "Replace rules", "replace rules", is_repeatable=False)
 
 _read = partial(Row, "GET", media_types=negotiated)
+_probe = partial(Row, "GET", access=OPEN, media_types=negotiated_if_possible)
 _remembered = partial(Row, "GET", media_types=negotiated, is_remembered=True)
 _ask = partial(Row, "POST", media_types=negotiated)
 _post, _put, _delete = (partial(RegistryRow, method, media_types=negotiated) for method in ("POST", "PUT", "DELETE"))
@@ -152,11 +153,11 @@ ROWS: tuple[Row, ...] = (
     _read("/v1/metadata/id", "getClusterId", SIGNED_IN, server.cluster_id),
     _read("/v1/metadata/version", "getServerVersion", SIGNED_IN, server.version),
     _read("/v1/metadata/deployment", "getDeployment", _DESCRIBE_REGISTRY, server.deployment),
-    _read("/health/live", "live", OPEN, server.live),
-    _read("/health/ready", "ready", OPEN, server.ready),
-    _read("/health/startup", "startup", OPEN, server.startup),
-    _read("/_health", "health", OPEN, server.health),
-    _read("/master_available", "masterAvailable", OPEN, server.master_available),
+    _probe("/health/live", "live", handler=server.live),
+    _probe("/health/ready", "ready", handler=server.ready),
+    _probe("/health/startup", "startup", handler=server.startup),
+    _probe("/_health", "health", handler=server.health),
+    _probe("/master_available", "masterAvailable", handler=server.master_available),
     Row("GET", "/metrics", "metrics", _DESCRIBE_REGISTRY, server.metrics, unnegotiated),
     Row("GET", "/docs", "docs", SIGNED_IN, server.docs, unnegotiated, page_policy=server.DOCS_POLICY),
     _read("/openapi.json", "openapi", SIGNED_IN, server.openapi),

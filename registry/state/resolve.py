@@ -64,17 +64,20 @@ def context_key(subject: str) -> str | None:
     return None if context == DEFAULT_CONTEXT else str(SubjectName(context, ""))
 
 
-def effective_config(view: View, subject: str | None, default_level: str) -> Config:
+def effective_config(view: View, subject: str | None, default_level: str, *, in_scope: bool = False) -> Config:
     """The config in effect for a subject: the subject's, else its context's, else the global context's, else empty.
 
-    For the subject None it is the global config, which, as in the reference, takes nothing from the global context.
-    If no compatibility level is set, `default_level` applies.
+    Args:
+        view: The state.
+        subject: The subject; None for the global config.
+        default_level: The level that applies if none is set.
+        in_scope: Whether the global config, too, falls back to that of the global context.
     """
     config = view.config(subject)
     if config is not None:
         inherited = view.config(None) if subject is not None else None
         return _with_level(config.or_else(inherited, *_INHERITED) if inherited else config, default_level)
-    for key in (context_key(subject), _GLOBAL_SUBJECT) if subject is not None else ():
+    for key in _fallbacks(subject, in_scope=in_scope):
         config = view.config(key)
         if config is not None:
             return _with_level(config, default_level)
@@ -90,9 +93,17 @@ def _server_config(default_level: str) -> Config:
     return Config(compatibility_level=default_level)
 
 
-def level_in_effect(view: View, subject: str | None, default_level: str) -> tuple[str, Origin]:
+def _fallbacks(subject: str | None, *, in_scope: bool) -> tuple[str | None, ...]:
+    if subject is None:
+        return (_GLOBAL_SUBJECT,) if in_scope else ()
+    return context_key(subject), _GLOBAL_SUBJECT
+
+
+def level_in_effect(
+    view: View, subject: str | None, default_level: str, *, in_scope: bool = False
+) -> tuple[str, Origin]:
     """The level of `effective_config`, and its origin."""
-    for key in (subject, context_key(subject), _GLOBAL_SUBJECT) if subject is not None else (None,):
+    for key in (subject, *_fallbacks(subject, in_scope=in_scope)):
         config = view.config(key)
         if config is not None:
             level = config.compatibility_level

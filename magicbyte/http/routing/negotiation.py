@@ -54,13 +54,18 @@ class Produced:
 
 
 def parse_media_type(text: str) -> MediaType | None:
-    """Return a media type with its parameters; None if the text is not a media type. A bare `*` means `*/*`."""
+    """Return a media type with its parameters; None if the text is not a media type.
+
+    `*` and `*/NAME` are no media ranges by RFC 9110, but clients send them; both mean `*/*`.
+    """
     essence, *parameters = (part.strip() for part in text.split(";"))
     if essence == "*":
         essence = "*/*"
     kind, slash, subtype = essence.lower().partition("/")
     if not slash or not kind or not subtype:
         return None
+    if kind == "*":
+        subtype = "*"
     pairs = (parameter.partition("=") for parameter in parameters if parameter)
     return MediaType(kind, subtype, tuple((name.strip().lower(), value.strip()) for name, _, value in pairs))
 

@@ -27,10 +27,11 @@ from registry.state.resolve import Origin, effective_config, level_in_effect, mo
 async def get_config(request: Request) -> Response:
     """Return the config of a subject or context; with defaultToGlobal, its effective config."""
     registry, subject = registry_of(request), settings_subject_of(request)
-    if subject is None or flag(request, "defaultToGlobal"):
+    in_scope = flag(request, "defaultToGlobal")
+    if subject is None or in_scope:
         default = registry.terms.default_level
-        config = effective_config(registry.view, subject, default)
-        origin = level_in_effect(registry.view, subject, default)[1]
+        config = effective_config(registry.view, subject, default, in_scope=in_scope)
+        origin = level_in_effect(registry.view, subject, default, in_scope=in_scope)[1]
         return answer(request, config_object(config) | _origin(request, origin))
     own_config = await registry.find(lambda view: view.config(subject))
     if own_config is None:

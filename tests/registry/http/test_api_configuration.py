@@ -46,6 +46,7 @@ PROPERTIES = [
     ("mode.mutability", "false", "mode_mutability", False),
     ("schema.validate.fields", "true", "validate_fields", True),
     ("schema.validate.new.schemas", "false", "validate_new_schemas", False),
+    ("schema.providers.reference.versions.strict", "true", "strict_reference_versions", True),
     ("reference.versions.strict", "true", "strict_reference_versions", True),
     ("schema.reject.empty.subject", "true", "reject_empty_subject", True),
     ("schema.cache.size", "5", "schema_cache_size", 5),
@@ -161,6 +162,20 @@ def test_an_empty_subject_is_refused_where_that_is_set(make_api: Callable[..., A
         assert api.register(subject, '"int"').json()["error_code"] == 42208
 
 
+def test_the_global_context_is_in_scope_of_the_global_settings(api: Any) -> None:
+    for path in ("/config", "/config?defaultToGlobal=true"):
+        assert api("GET", path).json() == {"compatibilityLevel": "BACKWARD"}
+    api("PUT", "/config/:.__GLOBAL:", {"compatibility": "FULL"})
+    assert api("GET", "/config").json() == {"compatibilityLevel": "BACKWARD"}
+    scoped = api("GET", "/config?defaultToGlobal=true&origin=true").json()
+    assert scoped == {"compatibilityLevel": "FULL", "origin": "global"}
+    api("PUT", "/config", {"compatibility": "NONE"})
+    assert api("GET", "/config?defaultToGlobal=true").json() == {"compatibilityLevel": "NONE"}
+    api("PUT", "/mode/:.__GLOBAL:", {"mode": "READONLY"})
+    for path in ("/mode", "/mode?defaultToGlobal=true"):
+        assert api("GET", path).json() == {"mode": "READONLY"}
+
+
 def test_two_versions_of_a_reference_are_refused_where_that_is_set(make_api: Callable[..., Any]) -> None:
     for strict, message in (
         ("false", None),
@@ -169,7 +184,7 @@ def test_two_versions_of_a_reference_are_refused_where_that_is_set(make_api: Cal
             'Invalid schema of type AVRO, details: Conflicting reference versions for "E": version 2 and version 1',
         ),
     ):
-        api = make_api(reference_versions_strict=strict)
+        api = make_api(schema_providers_reference_versions_strict=strict)
         api.register("e", '{"type":"enum","name":"E","symbols":["A"]}')
         api.register("e", '{"type":"enum","name":"E","symbols":["A","B"]}')
         inner = '{"type":"record","name":"I","fields":[{"name":"e","type":"E"}]}'

@@ -14,6 +14,7 @@ from registry.app import create_app
 from registry.cluster.commit.committer import Command
 from registry.cluster.commit.outcome import Outcome
 from registry.cluster.node import SharedLogNode
+from registry.http.answers import V1
 from registry.log.memory import MemoryLog
 from registry.log.port import LogError, NotLeader, Offset, Record
 from registry.settings import RegistrySettings
@@ -457,3 +458,23 @@ def test_a_client_that_goes_before_its_body_has_come_leaves_no_trace_of_a_defect
         asyncio.run(api.client.app(scope, receive, send))
     assert [record.levelname for record in caplog.records if record.exc_info] == []
     assert "the client disconnected before it had sent its whole body" in caplog.text
+
+
+@pytest.mark.parametrize("path", ["/health/live", "/health/ready", "/health/startup", "/_health", "/master_available"])
+@pytest.mark.parametrize(
+    ("accept", "media_type"),
+    [
+        ("text/plain", V1),
+        ("text/html, image/*", V1),
+        ("application/json", "application/json"),
+        ("text/plain, application/json;q=0.1", "application/json"),
+    ],
+)
+def test_a_probe_may_send_any_accept(api: Any, path: str, accept: str, media_type: str) -> None:
+    answer = api("GET", path, headers={"Accept": accept})
+    assert (answer.status_code, answer.headers["content-type"]) == (200, media_type)
+
+
+@pytest.mark.parametrize(("accept", "status"), [("*/x", 200), ("*", 200), ("*/*;q=0", 406), ("*/x;q=0", 406)])
+def test_a_wildcard_type_is_any_type(api: Any, accept: str, status: int) -> None:
+    assert api("GET", "/subjects", headers={"Accept": accept}).status_code == status
