@@ -8,7 +8,7 @@ from compat.protobuf.outline import outline
 from compat.protobuf.rules.cautions import CAUTIONS, cautions
 from compat.protobuf.rules.differing import differences, message
 from compat.protobuf.rules.table import RULES
-from compat.protobuf.schema import ProtobufSchema, check_fields, edited, locate, parse, warnings
+from compat.protobuf.schema import ProtobufSchema, check_fields, edited, locate, older_text, parse, warnings
 from compat.protobuf.witness.search import witness
 from compat.schema import PROTOBUF
 
@@ -25,6 +25,7 @@ FORMAT = SchemaFormat(
     caution_rules=CAUTIONS,
     edited=edited,
     outline=outline,
+    older_text=older_text,
     warnings=warnings,
 )
 

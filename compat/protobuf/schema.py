@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -13,6 +14,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import Message as RuntimeMessage
 
+from compat.protobuf.checks.stored import check_new
 from compat.protobuf.descriptor.undescribe import from_descriptor, to_json_name
 from compat.protobuf.program.library import Library
 from compat.protobuf.program.linker import Linked, link, load
@@ -39,6 +41,8 @@ from compat.schema import (
 
 #: The name of the file in descriptors; the text itself has no name.
 FILE_NAME = "default"
+#: The number of an enum's value.
+_NEGATIVE = re.compile("= -[0-9]")
 
 
 class ProtobufSchema:
@@ -148,6 +152,13 @@ class ProtobufSchema:
     def _normalized(self) -> str:
         return print_file(normalize(self.program))
 
+    def older_text(self) -> str | None:
+        """The normalized text with the values of enums by number alone, as the reference prints it; None if equal."""
+        if not _NEGATIVE.search(self._normalized):
+            return None
+        text = print_file(normalize(self.program, zeros_first=False))
+        return None if text == self._normalized else text
+
     def rendered(self, form: str) -> str:
         """The text in another form.
 
@@ -212,7 +223,7 @@ def parse(schema: SchemaText, dependencies: Dependencies = (), strict: bool = Fa
         schema: `.proto` text, or a FileDescriptorProto in base64.
         dependencies: The possible targets of its imports, by import path.
         strict: Whether the file must link, as protoc requires; otherwise only the syntax is checked, so that stored
-            schemas can always be read.
+            schemas can always be read, also those of `checks/stored.py`.
 
     Raises:
         InvalidSchema: The text is not a schema.
@@ -228,7 +239,13 @@ def parse(schema: SchemaText, dependencies: Dependencies = (), strict: bool = Fa
             parsed = ProtobufSchema(schema.text, Unit("", custom, None), texts)
     if strict:
         _ = parsed.linked
+        check_new(parsed.program.root)
     return parsed
+
+
+def older_text(schema: Any, normalized: bool) -> str | None:  # noqa: FBT001 - SchemaFormat's
+    """Another text under which the same schema may be stored; see SchemaFormat."""
+    return schema.older_text() if normalized else None
 
 
 def edited(schema: Any, text: str) -> ProtobufSchema:

@@ -3,9 +3,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import httpx
 import pytest
 
 from compat.schema import Reference, SchemaText
+from serdes.client.asgi import AsgiTransport
 from serdes.client.clients import RegistryClient
 from serdes.error import (
     ConfigError,
@@ -206,3 +208,23 @@ def test_arguments_that_are_refused(client: RegistryClient, classes: Classes):
 def test_neither_class_nor_client():
     with pytest.raises(ConfigError):
         ProtobufDeserializer()
+
+
+NEGATIVE = {"signs.proto": 'syntax = "proto3"; message Signed { enum Sign { PLUS = 0; MINUS = -1; } Sign sign = 1; }'}
+
+
+def test_a_normalized_enum_with_a_negative_value_is_decoded(
+    client: RegistryClient, protobuf_classes: Callable[[dict[str, str]], Classes]
+):
+    signed = protobuf_classes(NEGATIVE)("Signed")
+    message = ProtobufSerializer(signed, client, {"normalize.schemas": True})(signed(sign=-1), VALUE)
+    assert message is not None
+    assert ProtobufDeserializer(None, None, client)(message, VALUE).sign == -1
+
+
+def test_a_stored_enum_that_begins_with_a_negative_value_is_decoded(client: RegistryClient, transport: AsgiTransport):
+    transport.handle_request(httpx.Request("PUT", "http://registry/mode", json={"mode": "IMPORT"}))
+    stored = 'syntax = "proto3"; message Signed { .Signed.Sign sign = 1; enum Sign { MINUS = -1; PLUS = 0; } }'
+    client.register("users-value", SchemaText("PROTOBUF", stored), schema_id=5, version=1)
+    decoded = ProtobufDeserializer(None, None, client)(b"\0\0\0\0\5\0\x08" + b"\xff" * 9 + b"\x01", VALUE)
+    assert decoded.sign == -1

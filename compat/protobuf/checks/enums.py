@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compat.protobuf.checks.checking import Context, Problem, containing, is_set, overlaps
+from compat.protobuf.checks.stored import valid_order
 from compat.protobuf.text.nodes import Enum, bounds
 
 
@@ -12,8 +13,9 @@ def _enum_values(context: Context, enum: Enum) -> Iterator[Problem]:
     if not enum.constants:
         yield f'the enum "{enum.name}" must have at least one value', enum.at
         return
-    if context.is_proto3 and enum.constants[0].number != 0:
-        yield f'the first value of the proto3 enum "{enum.name}" must be zero', enum.constants[0].at
+    first = valid_order(context.unit.tree, enum)[0]
+    if context.is_proto3 and first.number != 0:
+        yield f'the first value of the proto3 enum "{enum.name}" must be zero', first.at
     aliases = is_set(enum.options, "allow_alias")
     seen: dict[int, str] = {}
     for constant in enum.constants:

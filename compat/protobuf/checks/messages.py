@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from compat.protobuf.checks.checking import Context, Problem, containing, is_set, overlaps
+from compat.protobuf.checks.stored import valid_order
 from compat.protobuf.descriptor.undescribe import to_json_name
 from compat.protobuf.program.parsed import ENUM
 from compat.protobuf.text.nodes import (
@@ -132,12 +133,6 @@ def _has_strict_json_names(context: Context, message: Message) -> bool:
     )
 
 
-def _oneofs(_: Context, message: Message) -> Iterator[Problem]:
-    for oneof in message.oneofs:
-        if not oneof.fields and not oneof.groups:
-            yield f'the oneof "{oneof.name}" must have at least one field', oneof.at
-
-
 def _field_types(context: Context, message: Message) -> Iterator[Problem]:
     for member in _members(message):
         if isinstance(member, Field):
@@ -156,7 +151,7 @@ def _map(context: Context, field: Field, kind: MapType) -> Iterator[Problem]:
         return
     symbol = context.resolve(kind.value)
     if symbol is not None and isinstance(symbol.node, Enum) and symbol.node.constants:
-        if symbol.node.constants[0].number != 0:
+        if valid_order(symbol.unit.tree, symbol.node)[0].number != 0:
             yield f"the first value of the enum {kind.value}, a map's value, must be zero", field.at
         if context.is_proto3:
             yield from _closed_enum(context, field, kind.value)
@@ -216,5 +211,5 @@ def _members(message: Message) -> Iterator[Member]:
     return iter(sorted(chain(message.fields, message.groups, inside), key=lambda member: member.at))
 
 
-MESSAGE_CHECKS = (_field_numbers, _reserved_numbers, _reserved_names, _json_names, _oneofs, _field_types)
+MESSAGE_CHECKS = (_field_numbers, _reserved_numbers, _reserved_names, _json_names, _field_types)
 EXTEND_CHECKS = (_extensions,)

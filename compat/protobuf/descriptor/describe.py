@@ -13,6 +13,7 @@ from google.protobuf.descriptor_pb2 import (
     FileDescriptorProto,
 )
 
+from compat.protobuf.checks.stored import valid_oneofs, valid_order
 from compat.protobuf.descriptor.defaults import default_text
 from compat.protobuf.descriptor.options import Options
 from compat.protobuf.descriptor.undescribe import TYPE_NAMES, to_json_name
@@ -130,7 +131,7 @@ class _Describer:
     def mixed(self, message: Message, descriptor: DescriptorProto, full_name: str) -> None:
         """Add the members of a message in the order of the text, whatever their kinds."""
         oneof_of: dict[int, int] = {}
-        for index, oneof in enumerate(message.oneofs):
+        for index, oneof in enumerate(valid_oneofs(message)):
             self.oneof(oneof, descriptor, full_name)
             for member in oneof.members:
                 oneof_of[id(member)] = index
@@ -252,7 +253,7 @@ class _Describer:
         descriptor.name = enum.name
         if enum.visibility is not None:
             descriptor.visibility = _VISIBILITIES[enum.visibility]
-        for constant in enum.constants:
+        for constant in valid_order(self.unit.tree, enum):
             self.constant(constant, descriptor, full_name)
         _reserve(enum.reserved, descriptor, 0)
         self.options.add(descriptor, enum.options, full_name)

@@ -142,7 +142,8 @@ class _Reader:
             tuple(
                 self.oneof(oneof.name, oneof, members.get(index, []))
                 for index, oneof in enumerate(descriptor.oneof_decl)
-                if index not in synthetic
+                # An optional field that was taken out may leave its synthetic oneof behind.
+                if index not in synthetic and (index in members or not oneof.name.startswith("_"))
             ),
             tuple(member for member in members[-1] if isinstance(member, Group)),
             tuple(self.message(inner, depth + 1) for inner in descriptor.nested_type if inner.name not in groups),
@@ -195,7 +196,8 @@ class _Reader:
             field.number,
             self.options(field),
             _default(field),
-            field.json_name if field.HasField("json_name") else None,
+            # protoc gives extensions a JSON name too, which a text cannot have.
+            field.json_name if field.HasField("json_name") and not field.extendee else None,
             at,
         )
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from decimal import Decimal
 from itertools import chain
 
+from compat.protobuf.checks.stored import valid_order
 from compat.protobuf.descriptor.scalars import float_value, to_integer
 from compat.protobuf.program.parsed import EXTENSION, Program, Unit
 from compat.protobuf.text.nodes import (
@@ -39,19 +40,26 @@ from compat.schema import PROTOBUF, InvalidSchema
 _EXTENSIONS = frozenset((EXTENSION,))
 
 
-def normalize(program: Program) -> File:
+def normalize(program: Program, *, zeros_first: bool = True) -> File:
     """The normalized tree of a program's root.
+
+    Args:
+        program: The program.
+        zeros_first: Whether the zeros of an enum remain its first values, and those of an open enum become them: the
+            first value is the default. The reference sorts by number alone, so that a negative value may be the first;
+            protoc refuses the text if the enum is open.
 
     Raises:
         InvalidSchema: A type's name cannot be resolved.
     """
-    return _Normalizer(program, program.root).file()
+    return _Normalizer(program, program.root, zeros_first=zeros_first).file()
 
 
 class _Normalizer:
-    def __init__(self, program: Program, unit: Unit) -> None:
+    def __init__(self, program: Program, unit: Unit, *, zeros_first: bool) -> None:
         self.program = program
         self.unit = unit
+        self.zeros_first = zeros_first
 
     def file(self) -> File:
         tree = self.unit.tree
@@ -159,6 +167,9 @@ class _Normalizer:
     def enum(self, enum: Enum, scope: str) -> Enum:
         full_name = f"{scope}.{enum.name}" if scope else enum.name
         constants = sorted(enum.constants, key=lambda constant: (constant.number, constant.name))
+        first = next(iter(valid_order(self.unit.tree, enum)), None)
+        if self.zeros_first and first is not None and first.number == 0:
+            constants.sort(key=lambda constant: constant.number != 0)
         return Enum(
             enum.name,
             tuple(replace(constant, options=self.options(constant.options, full_name)) for constant in constants),
@@ -181,11 +192,14 @@ class _Normalizer:
         return Service(service.name, methods, self.options(service.options, full_name))
 
     def options(self, options: Iterable[Option], scope: str) -> tuple[Option, ...]:
-        """The options by name; parts of an extension that are set by separate options are merged into one message."""
+        """The options by name; parts of an extension that are set by separate options are merged into one message.
+
+        The parts of an extension that no file declares stay as they are.
+        """
         by_name: dict[str, list[tuple[tuple[NamePart, ...], Value, int]]] = {}
         for option in options:
             name, value = option.name, self.value(option.value, scope)
-            if option.is_custom:
+            if option.is_custom and self.is_declared(option, scope):
                 name = tuple(self.name_part(part, scope) for part in name)
                 for part in reversed(name[1:]):
                     value = Aggregate(((f"[{part.name}]" if part.extension else part.name, value),))
@@ -208,6 +222,10 @@ class _Normalizer:
         """The full name of an extension; an unresolved name stays as it is."""
         symbol = self.program.resolve(self.unit, name, scope, _EXTENSIONS)
         return name if symbol is None else symbol.full_name
+
+    def is_declared(self, option: Option, scope: str) -> bool:
+        """Whether a file declares the extension that a custom option sets; if none does, its type is not known."""
+        return self.program.resolve(self.unit, option.name[0].name, scope, _EXTENSIONS) is not None
 
     def is_single(self, name: tuple[NamePart, ...]) -> bool:
         """Whether an extension is defined and not repeated."""

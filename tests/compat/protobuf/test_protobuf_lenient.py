@@ -80,7 +80,7 @@ def test_custom_options_that_nothing_declares_stay_in_the_text():
     ]
     assert schema.canonical == EVERYWHERE
     assert parsed(schema.canonical).canonical == schema.canonical
-    for option in ('(a) = "x"', "(b) = {\n    c: 1\n  }", "(d) = true", '(g) = "z"'):
+    for option in ('(a) = "x"', "(b).c = 1", "(d) = true", '(g) = "z"'):
         assert option in schema.normalized()
     # the options that are declared still count, and the messages can be used
     assert schema.message_class().DESCRIPTOR.fields_by_name["s"].GetOptions().deprecated
@@ -252,3 +252,11 @@ def test_a_descriptor_has_warnings_without_positions():
     descriptor.message_type.add(name="M")
     schema = parsed(base64.b64encode(descriptor.SerializeToString()).decode())
     assert [(warning.rule, warning.position) for warning in warnings(schema)] == [("DANGLING_REFERENCE", None)]
+
+
+def test_normalizing_keeps_the_parts_of_options_that_nothing_declares():
+    schema = parsed(P3 + "option (p) = 15e2;\noption (o).y = -1.5e3;\noption (o).x = 1;\nmessage M {}\n")
+    assert schema.normalized() == (
+        P3 + "\noption (o).x = 1;\noption (o).y = -1500;\noption (p) = 1500;\n\nmessage M {}\n"
+    )
+    assert parsed(schema.normalized()).normalized() == schema.normalized()

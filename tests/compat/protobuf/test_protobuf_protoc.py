@@ -18,6 +18,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSe
 from grpc_tools import protoc
 
 from compat.protobuf import FORMAT, ProtobufSchema
+from compat.protobuf.checks.stored import check_new
 from compat.protobuf.program.builtin import BUILTIN_PATHS
 from compat.protobuf.program.library import Library
 from compat.protobuf.program.linker import Linked, link, load
@@ -68,7 +69,10 @@ def judge() -> Iterator[Judge]:
 
 def linked(files: dict[str, str], root: str) -> Linked:
     units = {name: Unit(name, parse_file(text), text) for name, text in files.items()}
-    return link(load(units[root], Library(units)), root)
+    found = link(load(units[root], Library(units)), root)
+    for unit in units.values():
+        check_new(unit)
+    return found
 
 
 def verdict(files: dict[str, str], root: str) -> tuple[Linked | None, str]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
+
+from registry.log.port import Record
 
 P3 = 'syntax = "proto3";\n'
 B = P3 + "package b;\nmessage B {\n  int32 x = 1;\n}\n"
@@ -79,3 +82,27 @@ def test_validate_fields_demands_the_imports(api: Any) -> None:
         },
     )
     assert api.register("s", P3 + 'option (x) = "x";', schemaType="PROTOBUF").status_code == 200
+
+
+SIGN = P3 + "enum Sign { PLUS = 0; MINUS = -1; }"
+SORTED = P3 + "\nenum Sign {\n  MINUS = -1;\n  PLUS = 0;\n}\n"
+
+
+def test_a_normalized_text_is_valid(api: Any) -> None:
+    api.register("s", SIGN, "?normalize=true", schemaType="PROTOBUF")
+    stored = api("GET", "/schemas/ids/1").json()["schema"]
+    assert stored == P3 + "\nenum Sign {\n  PLUS = 0;\n  MINUS = -1;\n}\n"
+    assert api.register("other", stored, schemaType="PROTOBUF").json()["id"] == 1
+
+
+def test_a_text_that_the_reference_normalized_is_found(api: Any) -> None:
+    key = {"keytype": "SCHEMA", "subject": "s", "version": 1, "magic": 1}
+    value = {"subject": "s", "version": 1, "id": 7, "schemaType": "PROTOBUF", "schema": SORTED, "deleted": False}
+    api.log.append([Record(json.dumps(key).encode(), json.dumps(value).encode(), 0)], api.log.end())
+    # A node that writes first reads what others have written.
+    api.register("other", '"int"')
+    assert api.register("s", SIGN, "?normalize=true", schemaType="PROTOBUF").json()["id"] == 7
+    assert api.register("s", SORTED, schemaType="PROTOBUF").json()["id"] == 7
+    for text, query in ((SIGN, "?normalize=true"), (SORTED, "?normalize=true"), (SORTED, "")):
+        assert api("POST", f"/subjects/s{query}", {"schema": text, "schemaType": "PROTOBUF"}).json()["id"] == 7
+    assert api.register("s", SIGN.replace("PLUS", "ZERO"), schemaType="PROTOBUF").json()["id"] == 9
