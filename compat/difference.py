@@ -161,10 +161,11 @@ class SchemaFormat:
         caution_rules: The kinds of cautions by name; every policy allows them.
         edited: Parses another text with a schema's references, with `strict`; raises InvalidSchema.
         outline: Makes the root of a parsed schema's outline.
-        spells_out: Whether the first schema, which has no references, is the second with its references spelled out;
-            the flag normalizes both. None if schemas of the type cannot spell references out.
-        older_text: The text that an earlier release stored for a schema, normalized or not; None if it is the same.
-            None if the texts of the type have not changed.
+        is_same: Whether a schema is a stored one although their texts differ: they have the same structure, or the
+            first has no references and spells out those of the second. The flag says that the first is to be stored
+            normalized. None if only the texts count.
+        older_text: The other text that an earlier release or the reference may have stored for a schema, normalized or
+            not; None if there is none. None if no schema of the type has one.
         warnings: Lists parts of a new schema that are accepted although the type's own tools refuse them; None if
             the type has no such parts.
     """
@@ -181,6 +182,6 @@ class SchemaFormat:
     caution_rules: Mapping[str, Rule]
     edited: Callable[[ParsedSchema, str], ParsedSchema]
     outline: OutlineMaker
-    spells_out: Callable[[ParsedSchema, ParsedSchema, bool], bool] | None = None
+    is_same: Callable[[ParsedSchema, ParsedSchema, bool], bool] | None = None
     older_text: Callable[[ParsedSchema, bool], str | None] | None = None
     warnings: Callable[[ParsedSchema], Sequence[SchemaWarning]] | None = None

@@ -6,7 +6,7 @@ from compat.avro.fixes import fixes
 from compat.avro.outline import outline
 from compat.avro.rules.cautions import CAUTIONS, cautions
 from compat.avro.rules.table import RULES, message
-from compat.avro.schema import AvroSchema, differences, edited, locate, parse, spells_out
+from compat.avro.schema import AvroSchema, differences, edited, is_same, locate, parse
 from compat.avro.witness.search import witness
 from compat.difference import SchemaFormat
 from compat.schema import AVRO
@@ -14,5 +14,5 @@ from compat.schema import AVRO
 __all__ = ["FORMAT", "AvroSchema"]
 
 FORMAT = SchemaFormat(
-    AVRO, parse, differences, message, locate, RULES, witness, fixes, cautions, CAUTIONS, edited, outline, spells_out
+    AVRO, parse, differences, message, locate, RULES, witness, fixes, cautions, CAUTIONS, edited, outline, is_same
 )

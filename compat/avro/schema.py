@@ -11,6 +11,7 @@ from compat.avro.rules.checking import compare
 from compat.avro.rules.table import Places
 from compat.avro.text.parser import Parser
 from compat.avro.text.printing import print_node
+from compat.avro.text.structure import may_share_structure, structure
 from compat.budget import Budget
 from compat.difference import Difference
 from compat.json import json_text
@@ -171,12 +172,17 @@ def differences(reader: ParsedSchema, writer: ParsedSchema, budget: Budget | Non
     return compare(reader.root, writer.root, Places(reader.pointer, writer.pointer), budget or Budget())
 
 
-def spells_out(schema: ParsedSchema, other: ParsedSchema, normalized: bool) -> bool:  # noqa: FBT001 - SchemaFormat's
-    """Tell whether a schema is another one with the types from its references included."""
-    schema, other = _avro(schema), _avro(other)
+def is_same(schema: ParsedSchema, stored: ParsedSchema, normalized: bool) -> bool:  # noqa: FBT001 - SchemaFormat's
+    """Tell whether two schemas have one structure, or one is the other with the types from its references included."""
+    schema, stored = _avro(schema), _avro(stored)
+    text = schema.normalized() if normalized else schema.canonical
+    if may_share_structure(text, stored.canonical) and structure(text) == structure(stored.canonical):
+        return True
+    if schema.referenced or not stored.referenced:
+        return False
     if normalized:
-        return schema.normalized_resolved == other.normalized_resolved
-    return schema.resolved == other.resolved
+        return schema.normalized_resolved == stored.normalized_resolved
+    return schema.resolved == stored.resolved
 
 
 def locate(schema: ParsedSchema, pointer: Pointer) -> Position | None:

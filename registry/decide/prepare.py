@@ -62,7 +62,7 @@ class Candidate(Struct, frozen=True):
         source: The text as the client sent it, with pinned references.
         normalized: Whether the content's text is normalised.
         fault: Why `validateFields` refuses it; empty if it does not, or is off.
-        older_text: The text that an earlier release stored for the same schema; empty if it is the same.
+        older_text: The other text that the log may have for the same schema; empty if there is none.
     """
 
     content: Content
@@ -73,7 +73,7 @@ class Candidate(Struct, frozen=True):
 
     @property
     def forms(self) -> tuple[Content, ...]:
-        """The content, then the forms of it that the log may have of earlier releases."""
+        """The content, then the form of it that an earlier release or the reference may have stored."""
         return (self.content, self.content.with_text(self.older_text)) if self.older_text else (self.content,)
 
 

@@ -21,7 +21,7 @@ from registry.offload.jobs import (
     Answer,
     CompareOutlines,
     Done,
-    FindSpelledOut,
+    FindSame,
     Invalid,
     Judge,
     Listing,
@@ -122,7 +122,7 @@ class Answering:
 
 
 def _compares(question: Question) -> bool:
-    return isinstance(question.task, Judge | FindSpelledOut | CompareOutlines)
+    return isinstance(question.task, Judge | FindSame | CompareOutlines)
 
 
 def _too_much(question: Question) -> ApiError:

@@ -84,11 +84,11 @@ class FindTags(Struct, frozen=True, tag=True):
     names: frozenset[str]
 
 
-class FindSpelledOut(Struct, frozen=True, tag=True):
-    """Find the newest of the job's earlier versions whose references the schema spells out; the answer is SpelledOut.
+class FindSame(Struct, frozen=True, tag=True):
+    """Find the newest of the job's earlier versions that is the same schema with another text; the answer is SameFound.
 
     Attributes:
-        normalized: Compare the normalised texts.
+        normalized: The schema is to be stored normalised.
     """
 
     normalized: bool
@@ -112,7 +112,7 @@ class CompareOutlines(Struct, frozen=True, tag=True):
     searches: bool = True
 
 
-Task = Canonicalize | Judge | EditTags | Render | FindTags | FindSpelledOut | MakeOutline | CompareOutlines
+Task = Canonicalize | Judge | EditTags | Render | FindTags | FindSame | MakeOutline | CompareOutlines
 
 # Jobs
 
@@ -178,7 +178,7 @@ class Canonical(Struct, frozen=True, tag=True):
     Attributes:
         text: The text.
         fault: The fault that `check_fields` found; empty if none.
-        older_text: The text that an earlier release stored for the same schema; empty if it is the same.
+        older_text: The other text that the log may have for the same schema; empty if there is none.
     """
 
     text: str
@@ -229,7 +229,7 @@ class TagsFound(Struct, frozen=True, tag=True):
     json: bytes
 
 
-class SpelledOut(Struct, frozen=True, tag=True):
+class SameFound(Struct, frozen=True, tag=True):
     """The number of the version whose references the schema spells out; None if there is none."""
 
     number: int | None
@@ -304,7 +304,7 @@ class Done(Struct, frozen=True):
     seconds: float = COMPARING_SECONDS
 
 
-Answer = Canonical | Compared | Rendered | TagsFound | SpelledOut | OutlineMade | OutlinesCompared
+Answer = Canonical | Compared | Rendered | TagsFound | SameFound | OutlineMade | OutlinesCompared
 Refusal = Invalid | Unknown | TooMuch
 Reply = Answer | NamesFound | Refusal
 

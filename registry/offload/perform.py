@@ -26,7 +26,7 @@ from registry.offload.jobs import (
     CompareOutlines,
     Earlier,
     EditTags,
-    FindSpelledOut,
+    FindSame,
     FindTags,
     Job,
     Judge,
@@ -38,7 +38,7 @@ from registry.offload.jobs import (
     OutlinesCompared,
     Render,
     Rendered,
-    SpelledOut,
+    SameFound,
     TagsFound,
     Task,
     Text,
@@ -186,10 +186,10 @@ def _find_tags(job: Job, task: FindTags, parse: Parser, _budget: Budget) -> Tags
     return TagsFound(orjson.dumps(tagged) if tagged else b"")
 
 
-def _find_spelled_out(job: Job, task: FindSpelledOut, parse: Parser, budget: Budget) -> SpelledOut:
+def _find_same(job: Job, task: FindSame, parse: Parser, budget: Budget) -> SameFound:
     schema = _parsed(parse, job.text)
-    spells_out = FORMATS[schema.schema_type].spells_out
-    assert spells_out is not None
+    is_same = FORMATS[schema.schema_type].is_same
+    assert is_same is not None
     budget.start_clock()
     for version in reversed(job.earlier):
         if version.text is None:
@@ -199,11 +199,11 @@ def _find_spelled_out(job: Job, task: FindSpelledOut, parse: Parser, budget: Bud
             stored = _parsed(parse, version.text)
         except InvalidSchema:  # an old topic may hold a text that no longer parses
             continue
-        if spells_out(schema, stored, task.normalized):
-            return SpelledOut(version.number)
+        if is_same(schema, stored, task.normalized):
+            return SameFound(version.number)
     if job.is_cut:
         budget.spend(budget.steps)
-    return SpelledOut(None)
+    return SameFound(None)
 
 
 def _make_outline(job: Job, _task: MakeOutline, parse: Parser, budget: Budget) -> OutlineMade:
@@ -242,7 +242,7 @@ _TASKS: Mapping[type[Task], Callable[[Job, Any, Parser, Budget], Answer]] = {
     EditTags: _edit_tags,
     Render: _render,
     FindTags: _find_tags,
-    FindSpelledOut: _find_spelled_out,
+    FindSame: _find_same,
     MakeOutline: _make_outline,
     CompareOutlines: _compare_outlines,
 }

@@ -98,7 +98,7 @@ class Parser:
         node = self._named(name, space)
         if node is not None:
             return node
-        raise Refused(f"Undefined name: {dumps(name)}" if at is None else f"Type not supported: {name}", at)
+        raise Refused(f"Undefined schema: {Name.of(name, space).full}", at)
 
     def _named(self, name: str, space: str | None) -> Node | None:
         # A plain name is looked up in the enclosing namespace first, then without a namespace.
@@ -200,7 +200,7 @@ class Parser:
         if value.__class__ is not dict or (name := value.get("name")).__class__ is not str:
             raise Refused(f"No field name: {dumps(value)}", value)
         kind = value.get("type")
-        node = self._union(kind, space) if kind.__class__ is list else self._field_type(value, name, space)
+        node = self._union(kind, space) if kind.__class__ is list else self._field_type(value, space)
         if self._strict and (why := name_fault(name)):
             raise Refused(why, value)
         is_plain = _PLAIN_FIELD.issuperset(value)
@@ -210,7 +210,7 @@ class Parser:
         props = NO_PROPS if is_plain else props_of(value, _FIELD_RESERVED)
         return Field(name, node, default, order, text_of(value, "doc"), aliases, props)
 
-    def _field_type(self, value: dict[str, Any], name: str, space: str | None) -> Node:
+    def _field_type(self, value: dict[str, Any], space: str | None) -> Node:
         if "type" not in value:
             raise Refused(f"No field type: {dumps(value)}", value)
         type_text = value["type"]
@@ -218,11 +218,7 @@ class Parser:
             return self._node(type_text, space)
         node = self._named(type_text, space)
         if node is None:
-            raise Refused(
-                f'{dumps(type_text)} is not a defined name. The type of the "{name}" field must be a defined name '
-                'or a {"type": ...} expression.',
-                value,
-            )
+            raise Refused(f"Undefined schema: {Name.of(type_text, space).full}", value)
         return node
 
     def _default(self, value: dict[str, Any], name: str, node: Node) -> Any:

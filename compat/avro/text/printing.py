@@ -28,7 +28,6 @@ from compat.avro.nodes import (
     Record,
     Union,
 )
-from compat.avro.text.defaults import is_default
 from compat.avro.text.logical_types import has_logical_type
 from compat.avro.text.stackless import run
 from compat.json.json_text import dumps, java_order, upper_case_escapes
@@ -46,7 +45,7 @@ def print_node(
         node: The schema's outermost type.
         defined_elsewhere: Full names of the types that references define; only their names are printed.
         normalized: Whether to sort properties, aliases and objects in values, omit empty docs, and print each default
-            as a value of its type.
+            as a value of its type; a union's default that is not of its first branch is omitted, as in the reference.
         only_outermost: Whether to print only the names of inner named types.
     """
     names = set(defined_elsewhere)
@@ -181,7 +180,8 @@ def _field_footer(field: Field, *, normalized: bool) -> str:
     footer = "" if field.doc is None else f',"doc":{encode_basestring(field.doc)}'
     if field.default is not NO_DEFAULT:
         default = run(_typed(field.type, field.default)) if normalized else field.default
-        footer += f',"default":{dumps(default, sort_keys=normalized)}'
+        if default is not _DROPPED:
+            footer += f',"default":{dumps(default, sort_keys=normalized)}'
     if field.order != "ascending":
         footer += f',"order":"{field.order}"'
     if field.aliases:
@@ -224,28 +224,54 @@ def _alias(alias: Name, space: str | None) -> str:
     return f".{alias.name}" if alias.space is None and space is not None else _qualified(alias, space)
 
 
-def _typed(node: Node, default: Any) -> Generator[Any, Any, Any]:
-    """The default as a value of its type: a whole number becomes a float if the type is float or double."""
-    if default.__class__ in (int, float):
-        convert = _FLOATS.get(node.type)
-        if convert is not None:
-            return convert(default)
-    if isinstance(node, Union):
-        for branch in node.branches:
-            if is_default(branch, default):
-                return (yield _typed(branch, default))
-    elif isinstance(node, Array) and default.__class__ is list:
+class _Dropped:
+    """A default that is left out."""
+
+
+_DROPPED = _Dropped()
+
+
+def _typed(node: Node | None, default: Any) -> Generator[Any, Any, Any]:
+    """The default as the Avro library's `Field.defaultVal` returns it: a value of its type, for a union of the first.
+
+    A number or text of another type than that becomes `_DROPPED`; within an array or object it becomes null.
+
+    Args:
+        node: The type; None if there is none, and then every value stays.
+        default: The JSON value.
+    """
+    while isinstance(node, Union):
+        node = node.branches[0] if node.branches else None
+    if default.__class__ is list:
+        items = node.items if isinstance(node, Array) else None
         elements = []
         for element in default:
-            elements.append((yield _typed(node.items, element)))  # noqa: PERF401 - a comprehension cannot yield
+            typed = yield _typed(items, element)
+            elements.append(None if typed is _DROPPED else typed)
         return elements
-    elif isinstance(node, Map | Record) and default.__class__ is dict:
+    if default.__class__ is dict:
         members = {}
         for key, member in default.items():
-            kind = node.values if isinstance(node, Map) else node.by_name[key].type if key in node.by_name else None
-            members[key] = member if kind is None else (yield _typed(kind, member))
+            typed = yield _typed(_member(node, key), member)
+            members[key] = None if typed is _DROPPED else typed
         return members
-    return default
+    if node is None or default is None or default.__class__ is bool:
+        return default
+    if default.__class__ in (int, float) and node.type in _FLOATS:
+        return _FLOATS[node.type](default)
+    if default.__class__ is str:
+        return default if node.type in _TEXTS else _DROPPED
+    return default if default.__class__ is int and default in _INTEGERS.get(node.type, ()) else _DROPPED
+
+
+def _member(node: Node | None, key: str) -> Node | None:
+    if isinstance(node, Map):
+        return node.values
+    return node.by_name[key].type if isinstance(node, Record) and key in node.by_name else None
+
+
+_INTEGERS = {"int": range(-(2**31), 2**31), "long": range(-(2**63), 2**63)}
+_TEXTS = frozenset({"string", "enum", "bytes", "fixed"})
 
 
 def _double(value: float) -> float:

@@ -8,6 +8,7 @@ import pytest
 
 from compat.avro import AvroSchema
 from compat.avro.nodes import Node
+from compat.avro.schema import is_same
 from compat.avro.text.parser import Parser
 from compat.formats import parse
 from compat.schema import AVRO, Dependency, InvalidSchema, Position, SchemaText
@@ -136,9 +137,9 @@ REFUSED = [
     ("{}", "No type: {}", Position(1, 1)),
     ('{"type":{"type":"int"}}', 'No type: {"type":{"type":"int"}}', Position(1, 1)),
     ('{"type":["null","int"]}', 'No type: {"type":["null","int"]}', Position(1, 1)),
-    ('"strin"', 'Undefined name: "strin"', Position(1, 1)),
-    ('{"type":"strin"}', "Type not supported: strin", Position(1, 1)),
-    ('[\n"int",\n{"type":"strin"}]', "Type not supported: strin", Position(3, 1)),
+    ('"strin"', "Undefined schema: strin", Position(1, 1)),
+    ('{"type":"strin"}', "Undefined schema: strin", Position(1, 1)),
+    ('[\n"int",\n{"type":"strin"}]', "Undefined schema: strin", Position(3, 1)),
     ('["int","int"]', "Duplicate in union:int", Position(1, 1)),
     ('["int",{"type":"int","logicalType":"date"}]', "Duplicate in union:int", Position(1, 1)),
     (
@@ -206,7 +207,7 @@ REFUSED = [
     (RECORD.format('{"name":"a"}'), 'No field type: {"name":"a"}', Position(1, 39)),
     (
         RECORD.format('{"name":"a","type":"Foo"}'),
-        '"Foo" is not a defined name. The type of the "a" field must be a defined name or a {"type": ...} expression.',
+        "Undefined schema: Foo",
         Position(1, 39),
     ),
     (RECORD.format('{"name":"a-b","type":"int"}'), "Illegal character in: a-b", Position(1, 39)),
@@ -231,7 +232,7 @@ REFUSED = [
         "Can't redefine: F",
         Position(2, 17),
     ),
-    ('["Later",{"type":"fixed","name":"Later","size":1}]', 'Undefined name: "Later"', Position(1, 1)),
+    ('["Later",{"type":"fixed","name":"Later","size":1}]', "Undefined schema: Later", Position(1, 1)),
     (
         '{"type":"array","items":' * 201 + '"int"' + "}" * 201,
         "Nested deeper than 200 levels (line 1, column 4801)",
@@ -385,7 +386,7 @@ NORMALIZED = [
         ),
         RECORD.format(
             '{"name":"a","type":"double","default":1.0},{"name":"b","type":"float","default":0.1},'
-            '{"name":"c","type":"float","default":1.6777216E7},{"name":"d","type":["null","float"],"default":1.0},'
+            '{"name":"c","type":"float","default":1.6777216E7},{"name":"d","type":["null","float"]},'
             '{"name":"e","type":{"type":"map","values":"double"},"default":{"a":2.0,"b":1.0}},'
             '{"name":"f","type":"long","default":1}'
         ),
@@ -456,7 +457,7 @@ def test_many_repetitions_of_a_definition_are_compared_in_time():
 def test_a_broken_reference_is_named():
     with pytest.raises(InvalidSchema) as refused:
         schema('"int"', COUNTRY, '"geo.City"')
-    assert refused.value == InvalidSchema(AVRO, 'Reference d1: Undefined name: "geo.City"')
+    assert refused.value == InvalidSchema(AVRO, "Reference d1: Undefined schema: geo.City")
 
 
 def test_references_are_read_leniently():
@@ -502,3 +503,62 @@ def test_a_chain_of_references_is_read_once_each(monkeypatch: pytest.MonkeyPatch
     assert '"name":"x"' in changed.rendered("resolved")
     with pytest.raises(InvalidSchema, match="Reference bad: "):
         parse(SchemaText(AVRO, texts[1]), (*dependencies[:1], Dependency("bad", "{")), strict=True)
+
+
+DEFAULTS = [
+    ('["null","int"]', "-5", None),
+    ('["int","null"]', "null", "null"),
+    ('["null","boolean"]', "true", "true"),
+    ('["int","string"]', '"x"', None),
+    ('["string","int"]', '"x"', '"x"'),
+    ('["int","long"]', "5000000000", None),
+    ('["long","int"]', "5000000000", "5000000000"),
+    ('["float","int"]', "1", "1.0"),
+    ('["int","double"]', "1.5", None),
+    ('["null",{"type":"array","items":"int"}]', "[]", "[]"),
+    ('{"type":"array","items":["null","int"]}', "[1,null]", "[null,null]"),
+    ('{"type":"map","values":["string","int"]}', '{"b":1,"a":"x"}', '{"a":"x","b":null}'),
+]
+
+
+@pytest.mark.parametrize(("kind", "default", "normalized"), DEFAULTS)
+def test_normalizing_keeps_a_union_default_of_the_first_branch(kind: str, default: str, normalized: str | None):
+    text = RECORD.format(f'{{"name":"a","type":{kind},"default":{default}}}')
+    shown = "" if normalized is None else f',"default":{normalized}'
+    assert schema(text, strict=True).normalized() == RECORD.format(f'{{"name":"a","type":{kind}{shown}}}')
+    assert f'"default":{default}' in schema(text, strict=True).canonical
+
+
+SHARED = (
+    '{"type":"record","name":"R","fields":[{"name":"a","type":"int","aliases":["b","c"],"p":1,"q":{"x":1,"y":2}}]%s}'
+)
+LISTS = (
+    '{"type":"record","name":"R","fields":[{"name":"a","type":{"type":"map","values":{"type":"array","items":"string"}},'
+    '"default":{"aliases":[%s]}}]}'
+)
+SAME = [
+    (SHARED % "", SHARED.replace('"b","c"', '"c","b"') % "", True),
+    (SHARED % "", SHARED.replace('"p":1,"q":{"x":1,"y":2}', '"q":{"y":2,"x":1},"p":1') % "", True),
+    (SHARED % ',"aliases":["S","T"]', SHARED % ',"aliases":["T","S"]', True),
+    (SHARED % "", SHARED.replace('"x":1,"y":2', '"x":2,"y":1') % "", False),
+    (SHARED % "", SHARED.replace('"b","c"', '"b","d"') % "", False),
+    ('{"type":"enum","name":"E","symbols":["A","B"]}', '{"type":"enum","name":"E","symbols":["B","A"]}', False),
+    ('["int","string"]', '["string","int"]', False),
+    (
+        '{"type":"record","name":"R","fields":[{"name":"a","type":"int"},{"name":"b","type":"int"}]}',
+        '{"type":"record","name":"R","fields":[{"name":"b","type":"int"},{"name":"a","type":"int"}]}',
+        False,
+    ),
+    (
+        '{"type":"map","values":{"type":"fixed","name":"F","size":1,"aliases":["G","H"]}}',
+        '{"type":"map","values":{"type":"fixed","name":"F","size":1,"aliases":["H","G"]}}',
+        True,
+    ),
+    (LISTS % '"b","c"', LISTS % '"c","b"', False),
+]
+
+
+@pytest.mark.parametrize(("text", "other", "same"), SAME, ids=range(len(SAME)))
+def test_the_order_of_aliases_and_properties_does_not_count(text: str, other: str, same: bool):
+    assert is_same(schema(text), schema(other), False) is same
+    assert is_same(schema(other), schema(text), False) is same

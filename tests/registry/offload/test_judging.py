@@ -27,7 +27,7 @@ from registry.decide import (
 from registry.decide.question import LITTLE_WORK, Question
 from registry.log.port import LogEntry, Record
 from registry.offload.answering import Answering, WorkLeft
-from registry.offload.jobs import Canonicalize, Compared, FindSpelledOut, Judge
+from registry.offload.jobs import Canonicalize, Compared, FindSame, Judge
 from registry.offload.perform import perform
 from registry.state.model import Content, Version
 from registry.state.view import View
@@ -265,7 +265,7 @@ def test_whether_a_schema_spells_out_one_of_many_versions_is_one_question():
             decide_register(
                 registry.view, 0, request=registration("s", spelled_out % ',"doc":"new"', version=-1), terms=Terms()
             )
-    assert [len(question.earlier) for question in asked if isinstance(question.task, FindSpelledOut)] == [300]
+    assert [len(question.earlier) for question in asked if isinstance(question.task, FindSame)] == [300]
 
 
 def test_all_comparisons_of_a_request_share_one_bound():

@@ -328,7 +328,7 @@ def test_what_a_reader_cannot_take(writer: Any, reader: Any, content: bytes, tex
         ("[" * 100_000, "Nested deeper than 200 levels"),
         ('{"type": "record", "name": "\\ud800", "fields": []}', "half of a surrogate pair"),
         ("3", "Schema not yet supported: 3"),
-        ('"strin"', 'Undefined name: "strin"'),
+        ('"strin"', "Undefined schema: strin"),
         ("{}", "No type"),
         ('{"type": "record", "name": "R"}', "Record has no fields"),
         ('{"type": "record", "name": "R", "fields": 5}', "Record has no fields"),

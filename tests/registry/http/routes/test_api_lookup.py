@@ -128,3 +128,20 @@ def test_an_empty_schema_is_compatible_with_nothing(api: Any, schema_type: str, 
     assert (answered.status_code, answered.json()) == (422, {"error_code": 42201, "message": "Empty schema"})
     answered = api("POST", f"{path}?verbose=true", body)
     assert (answered.status_code, answered.json()) == (200, {"is_compatible": False, "messages": ["Empty schema"]})
+
+
+ALIASED = '{"type":"record","name":"R","fields":[],"p":%s,"aliases":[%s]}'
+
+
+@pytest.mark.parametrize("query", ["", "?normalize=true"])
+@pytest.mark.parametrize("stored_query", ["", "?normalize=true"])
+def test_the_order_of_aliases_and_properties_does_not_count(api: Any, stored_query: str, query: str) -> None:
+    stored = ALIASED % ('{"y":1,"x":2}', '"T","S"')
+    assert api.register("s", stored, stored_query).json()["id"] == 1
+    other = ALIASED % ('{"x":2,"y":1}', '"S","T"')
+    for text in (stored, other, api("GET", "/schemas/ids/1").json()["schema"]):
+        assert api("POST", f"/subjects/s{query}", {"schema": text}).json()["id"] == 1
+        assert api.register("s", text, query).json()["id"] == 1
+    different = ALIASED % ('{"x":1,"y":2}', '"S","T"')
+    assert api("POST", f"/subjects/s{query}", {"schema": different}).json()["error_code"] == 40403
+    assert api("GET", "/subjects/s/versions").json() == [1]
