@@ -62,7 +62,9 @@ class _Loader:
         self._resources = resources
         self._targets: dict[int, model.Node] = {}
         self._value_keys = ValueKeys()
-        self._keys: dict[tuple[int, str, Pointer], int] = {}
+        self._keys: dict[tuple[int, str, Pointer, bool], int] = {}
+        #: Whether the schema being loaded is the root, as the target of a reference.
+        self._in_root_again = False
         self._queue: list[tuple[int, Target]] = []
 
     def load_all(self) -> model.Node:
@@ -72,6 +74,7 @@ class _Loader:
         while self._queue:
             key, target = self._queue.pop()
             try:
+                self._in_root_again = target.raw is root.raw
                 self._targets[key] = self._load((target.raw, target.pointer, target.resource))
             except Malformed as error:
                 if not target.resource.foreign:
@@ -128,10 +131,11 @@ class _Loader:
         for criterion in _COMBINATORS:
             if criterion in raw:
                 members = yield from self._schemas(raw, criterion, pointer, resource)
-                distinct: dict[bytes, model.Node] = {}
-                for member in members:
-                    distinct.setdefault(self._value_keys.of(member.raw), member)
-                fields = {"criterion": criterion, "members": tuple(distinct.values()), "size": len(members)}
+                spread = [part for member in members for part in (_spread(member) if dialect.modern else [(0, member)])]
+                distinct: dict[tuple[bytes, int], model.Node] = {}
+                for index, part in spread:
+                    distinct.setdefault((self._value_keys.of(part.raw), index), part)
+                fields = {"criterion": criterion, "members": tuple(distinct.values()), "size": len(spread)}
                 parts.append((model.Combined, fields))
         if "not" in raw:
             parts.append((model.Not, {"body": (yield raw["not"], (*pointer, "not"), resource)}))
@@ -140,7 +144,8 @@ class _Loader:
         parts.extend((yield from self._typed(raw, pointer, resource)))
         if dialect.has_conditional and any(keyword in raw for keyword in ("if", "then", "else")):
             yield from self._only_resolve(raw, ("if", "then", "else"), pointer, resource)
-            parts.append((model.Conditional, {}))
+            if "if" in raw or not dialect.modern:
+                parts.append((model.Conditional, {}))
         return parts
 
     def _typed(self, raw: dict[str, Any], pointer: Pointer, resource: Resource) -> _Loading[list[Part]]:
@@ -280,7 +285,9 @@ class _Loader:
         except Unresolved as error:
             detail = f"unresolved reference '{raw[keyword]}': {error}"
             raise Malformed(detail, place((*pointer, keyword), resource)) from None
-        identity = (id(target.resource), target.resource.uri, target.pointer)
+        # In newer drafts, the reference loads the root once more for its own references to itself.
+        again = resource.dialect.modern and target.raw is self._resources.root.raw and self._in_root_again
+        identity = (id(target.resource), target.resource.uri, target.pointer, again)
         if identity not in self._keys:
             self._keys[identity] = len(self._keys)
             self._queue.append((self._keys[identity], target))
@@ -299,6 +306,18 @@ class _Loader:
         if isinstance(raw.get("connect.type"), str):
             annotations["connect_type"] = raw["connect.type"]
         return annotations
+
+
+def _spread(member: model.Node) -> list[tuple[int, model.Node]]:
+    """The parts of a combined schema's member with keywords of several kinds, else the member; each with its index.
+
+    In newer drafts, the reference takes these parts for members of the list.
+    """
+    if not isinstance(member, model.Combined) or member.criterion != "allOf":
+        return [(0, member)]
+    # The members of an explicit allOf have values of their own.
+    is_implied = bool(member.members) and all(part.raw is member.raw for part in member.members)
+    return list(enumerate(member.members)) if is_implied else [(0, member)]
 
 
 def _implies(raw: dict[str, Any], kind: str, resource: Resource) -> bool:
