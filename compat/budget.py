@@ -54,6 +54,22 @@ class Budget:
         if self.steps_left < self._look_below:
             self._look()
 
+    def part(self, count: int, at_least: int) -> Budget:
+        """A budget for the next of several pieces of work, with the same deadline; `take` then charges it to this one.
+
+        A piece that is costly leaves something for the others, and what a cheap one leaves over is shared among them.
+
+        Args:
+            count: The number of pieces that are left.
+            at_least: The steps that a piece gets if so many are left.
+        """
+        steps = max(0, min(self.steps_left, max(self.steps_left // max(count, 1), at_least)))
+        return Budget(steps, seconds=None if self._deadline is None else self.seconds_left)
+
+    def take(self, part: Budget) -> None:
+        """Charge the work of a part; it never exceeds this budget, so this does not raise."""
+        self.steps_left -= part.steps - max(part.steps_left, 0)
+
     @property
     def seconds_left(self) -> float:
         """How much longer the work may take; not less than 0."""

@@ -14,7 +14,7 @@ from compat.budget import Budget, TooMuchWork
 from compat.difference import NEVER, Difference, Incomparable, Judged, Rule
 from compat.formats import FORMATS
 from compat.level import Direction, Level, Policy
-from compat.report.explain import Incompatibility, explain
+from compat.report.explain import Incompatibility, explain_all
 from compat.report.finding import Finding
 from compat.report.messages import version_messages
 from compat.schema import InvalidSchema, ParsedSchema
@@ -148,8 +148,8 @@ class Verdict:
             budget: Pays for the work. Findings explained after it is spent have no witness.
         """
         budget = budget or Budget()
-        findings = [explain(finding, budget) for finding in self.findings]
-        return (*findings, *[explain(caution, budget) for caution in self.cautions(budget)])
+        findings = explain_all(self.findings, budget)
+        return (*findings, *explain_all(self.cautions(budget), budget))
 
 
 def check(

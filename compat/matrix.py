@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from compat.budget import Budget, TooMuchWork
 from compat.engine import Comparison, Previous, Verdict, compare, judge, selected
 from compat.level import BACKWARD, FORWARD, LEVELS, Direction, Level, Policy
-from compat.report.explain import Incompatibility, explain
+from compat.report.explain import Incompatibility, explain_all
 from compat.report.finding import Finding
 from compat.schema import ParsedSchema
 
@@ -93,12 +93,12 @@ class Matrix:
         """
         all_findings = [finding for row in self.rows for finding in row.findings]
         findings = all_findings[:_MOST_EXPLANATIONS]
-        explanations: dict[int, Incompatibility] = {}
-        for index in _distinct_first(findings):
-            explanations[index] = explain(findings[index], budget)
+        order = _distinct_first(findings)
+        in_order = explain_all([findings[index] for index in order], budget)
+        explanations = dict(zip(order, in_order, strict=True))
         newest = self.rows[0].findings if self.rows else ()
         cautions = self.newest.cautions(newest, budget) if self.newest is not None else ()
-        of_cautions = [explain(caution, budget) for caution in cautions[:_MOST_EXPLANATIONS]]
+        of_cautions = explain_all(cautions[:_MOST_EXPLANATIONS], budget)
         is_cut = max(len(all_findings), len(cautions)) > _MOST_EXPLANATIONS
         return (*[explanations[index] for index in range(len(findings))], *of_cautions), is_cut
 

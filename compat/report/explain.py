@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from compat.schema import ParsedSchema, Pointer, Position
 ERROR = "error"
 WARNING = "warning"
 #: The reasons for a missing datum, unless it is known that no data can break.
-NOT_TRIED = "No datum is shown: the search for one was ended, since the schemas are too large for it."
+NOT_TRIED = "No datum is shown: the search for one ended at its limit of work."
 NOT_FOUND = "No datum is shown: none was found that a reader refuses or reads as another value."
 
 
@@ -100,6 +101,26 @@ class Incompatibility:
         return "\n".join([f"{kind}{self.rule} at {self.path}", *lines])
 
 
+#: The least steps of a finding's searches, if so many are left.
+_STEPS_A_FINDING = 20_000
+
+
+def explain_all(findings: Iterable[Finding], budget: Budget) -> list[Incompatibility]:
+    """The explanations of several findings, which share a budget: each gets its witness before any gets fixes."""
+    findings = list(findings)
+    witnesses = []
+    for index, finding in enumerate(findings):
+        part = budget.part(len(findings) - index, _STEPS_A_FINDING)
+        witnesses.append(finding.difference.witness or _witness(finding, part))
+        budget.take(part)
+    explanations = []
+    for index, (finding, witness) in enumerate(zip(findings, witnesses, strict=True)):
+        part = budget.part(len(findings) - index, _STEPS_A_FINDING)
+        explanations.append(_explained(finding, witness, fixes_of(finding, part)))
+        budget.take(part)
+    return explanations
+
+
 def explain(finding: Finding, budget: Budget | None = None, *, searches: bool = True) -> Incompatibility:
     """The explanation of a finding.
 
@@ -109,6 +130,12 @@ def explain(finding: Finding, budget: Budget | None = None, *, searches: bool = 
         searches: Whether to search for fixes and for a witness.
     """
     budget = budget or Budget()
+    # The fixes take more work: each is proven by another comparison.
+    witness = finding.difference.witness or (_witness(finding, budget) if searches else None)
+    return _explained(finding, witness, fixes_of(finding, budget) if searches else ())
+
+
+def _explained(finding: Finding, witness: Witness | None, fixes: tuple[Fix, ...]) -> Incompatibility:
     difference, direction = finding.difference, finding.direction
     rule = difference.rule
     reader_is_new = direction.new_reads_old
@@ -127,8 +154,8 @@ def explain(finding: Finding, budget: Budget | None = None, *, searches: bool = 
         breaks=_breaks(finding),
         harm=difference.fill(rule.harm, direction.reader, direction.writer),
         remedy=difference.fill(remedy, direction.reader, direction.writer),
-        fixes=fixes_of(finding, budget) if searches else (),
-        witness=difference.witness or (_witness(finding, budget) if searches else None),
+        fixes=fixes,
+        witness=witness,
         message=finding.message,
     )
 

@@ -82,7 +82,7 @@ def test_what_breaks_with_several_versions_is_first_explained_for_the_newest():
     names = "cdefghij"
     new = avro(A, *[(name, "int") for name in names])
     told = matrix(new, *[avro(A, *[(name, "int") for name in names[:count]]) for count in range(8)])
-    enough_for_some = Budget(8_000)
+    enough_for_some = Budget(1_500)
     explanations, _ = told.explained(enough_for_some)
     with_example = [(item.version, item.path) for item in explanations if item.example is not None]
     assert 0 < len(with_example) < len(explanations)

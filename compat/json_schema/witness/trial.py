@@ -21,10 +21,12 @@ _MOST_WORK = 100_000
 _SIZE = 200
 #: How many candidates are tried for each place on the path to the difference.
 _MOST_PER_PLACE = 1_500
-#: The steps for a hint and for a candidate; a candidate costs more if the schemas are long.
+#: The steps for a hint and for a candidate; a candidate costs more if validating it may take more work.
 _STEPS_A_HINT = 4
 _STEPS_A_TRY = 20
-_CHARACTERS_A_STEP = 100
+_WORK_A_STEP = 200
+#: How many characters of the schemas cost one step when the validators are made, most of which are cached.
+_CHARACTERS_A_STEP = 10
 #: A longer reason of the validator is not repeated.
 _LONGEST_REASON = 120
 
@@ -45,11 +47,13 @@ class Trial:
         Raises:
             ValueError: The library does not support one of the schemas, or validating might take too long.
         """
-        if any(_bound(schema) > _MOST_WORK for schema in (writer, reader)):
+        bounds = [_bound(schema) for schema in (writer, reader)]
+        if max(bounds) > _MOST_WORK:
             raise ValueError("a document may take too long")
         self._accepts, self._reads = validator(writer), validator(reader)
         self._reader, self._writer, self._budget = reader, writer, budget
-        self._steps = _STEPS_A_TRY + (len(reader.source) + len(writer.source)) // _CHARACTERS_A_STEP
+        self._steps = _STEPS_A_TRY + int(sum(bounds)) // _WORK_A_STEP
+        budget.spend((len(reader.source) + len(writer.source)) // _CHARACTERS_A_STEP)
 
     def breaks(self, document: Any) -> bool:
         """Whether the writer's schema accepts a document and the reader's refuses it.
