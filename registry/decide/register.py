@@ -27,7 +27,7 @@ from registry.decide.registered import registered_already
 from registry.log.port import Record
 from registry.offload.jobs import Compared, Judge
 from registry.state import records
-from registry.state.contract import RESERVED_PROPERTY, Metadata
+from registry.state.contract import RESERVED_PROPERTY, VERSION_PROPERTY, Metadata
 from registry.state.model import (
     DEFAULT_CONTEXT,
     LATEST,
@@ -120,6 +120,10 @@ def _same_version(view: View, request: Registration, candidate: Candidate, terms
         return None
     if request.version == 0 and request.schema_id < 0:
         return find_match(view, request.subject, candidate, terms)
+    if request.version == LATEST and request.schema_id < 0:
+        # As in the reference: the latest version, whatever number the candidate would get.
+        latest = view.latest(request.subject)
+        return None if latest is None else find_among(view, [latest], _without_number(candidate), terms)
     if request.version > 0:
         stored = view.version(request.subject, request.version)
         versions = [stored] if stored else []
@@ -128,6 +132,15 @@ def _same_version(view: View, request: Registration, candidate: Candidate, terms
     if request.schema_id >= 0:
         versions = [version for version in versions if version.schema_id == request.schema_id]
     return find_among(view, [version for version in versions if not version.deleted], candidate, terms)
+
+
+def _without_number(candidate: Candidate) -> Candidate:
+    """The candidate without the version property that it has inherited."""
+    metadata = candidate.content.metadata
+    if metadata is None or VERSION_PROPERTY not in metadata.properties:
+        return candidate
+    content = replace(candidate.content, metadata=metadata.without_property(VERSION_PROPERTY))
+    return replace(candidate, content=content)
 
 
 def _require_compatible(view: View, request: Registration, candidate: Candidate, config: Config, terms: Terms) -> None:

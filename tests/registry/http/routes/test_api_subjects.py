@@ -442,3 +442,21 @@ def test_too_large_a_body_is_refused(make_api: Callable[..., Any]) -> None:
     api = make_api(**{"size.limit.filter.max.request.body.size": "1000"})
     answered = api.register("s", '{"type":"string","doc":"' + "x" * 1000 + '"}')
     assert (answered.status_code, answered.json()["error_code"]) == (413, 413)
+
+
+def test_the_version_minus_one_is_compared_with_the_latest_version_only(api: Any) -> None:
+    def register(schema: str, **fields: Any) -> tuple[int, int]:
+        answer = api.register("s", schema, **fields).json()
+        return answer["id"], answer["version"]
+
+    assert register('"int"') == (1, 1)
+    assert register('"int"', version=2) == (2, 2)
+    for _ in range(2):
+        assert register('"int"', version=-1) == (2, 2)
+    assert register('"int"') == (1, 1)
+    assert register('"long"', version=-1) == (3, 3)
+    assert register('"long"', version=-1) == (3, 3)
+    # The latest one is another text now.
+    api("PUT", "/config", {"compatibility": "NONE"})
+    assert register('"int"', version=-1) == (4, 4)
+    assert api("GET", "/subjects/s/versions").json() == [1, 2, 3, 4]
