@@ -1,4 +1,4 @@
-"""What may happen to a registry's storage: deletions that a node never saw, copies, and damaged files.
+"""What may happen to a registry's storage: deletions that a node never saw, copies, damaged files, a lost end.
 
     python tests/chaos/registry_storage.py [--rounds 10] [--seed 1] [--only NAME]
 
@@ -8,6 +8,8 @@ copied     registrations and hard deletions in several contexts, then an export 
            original has ever given may stand for another schema in the copy
 damaged    a registry on SQLite is killed, and its write-ahead log is changed, cut or removed; no id may stand for
            another schema afterwards, and an acknowledged schema may be missing only if the registry says so
+hanging    the broker loses the end of the topic, and with it the marker of the last transaction; a node that starts
+           then must name the transaction that hangs, and the command that ends it
 
 Ends with 1 if anything does not hold.
 """
@@ -20,6 +22,7 @@ import os
 import random
 import shutil
 import signal
+import struct
 import sys
 import tempfile
 import time
@@ -130,15 +133,16 @@ def damaged(rounds: int, chance: random.Random) -> list[str]:
     refusals = 0
     try:
         for number in range(rounds):
+            said = ""
             try:
-                with running_registry(storage):
-                    pass
+                with running_registry(storage) as server:
+                    said = " ".join(server.last_lines(1000))
             except ServerFailed as failure:
                 refusals += 1
                 if not any("is damaged at byte" in line for line in failure.last_lines):
                     problems.append(f"round {number + 1}: {failure.last_lines}")
             with running_registry(storage, properties=accepting) as server:
-                said = " ".join(server.last_lines(1000))
+                said += " ".join(server.last_lines(1000))
                 for schema_id, text in list(given.items()):
                     found = httpx.get(f"{server.url}/schemas/ids/{schema_id}", timeout=30)
                     if found.status_code == 404 and ("lost schemas" in said or "is damaged at byte" in said):
@@ -173,6 +177,47 @@ def _damage(wal: Path, chance: random.Random) -> None:
     elif kind == "cut":
         del content[place:]
     wal.write_bytes(content)
+
+
+def hanging(rounds: int, _chance: random.Random) -> list[str]:
+    """The commit marker of the last transaction is cut off the topic while the broker is stopped."""
+    problems: list[str] = []
+    for number in range(max(1, rounds // 5)):
+        cluster = {"kafkastore.topic": f"_schemas-{number}", "schema.registry.group.id": f"group-{number}"}
+        topic = cluster["kafkastore.topic"]
+        with temporary_broker() as broker:
+            with _node(broker, cluster) as node:
+                for index in range(3):
+                    register(node.url, f"s{index}", schema(f"S{index}"))
+            broker.stop()
+            (segment,) = broker.data_dir.glob(f"**/{topic}-0/*.log")
+            offset = _cut_last_batch(segment)
+            for path in (*segment.parent.glob("*.snapshot"), *segment.parent.glob("*index")):
+                path.unlink()
+            for name in (".kafka_cleanshutdown", "recovery-point-offset-checkpoint"):
+                (segment.parents[1] / name).unlink(missing_ok=True)
+            broker.start()
+            with _node(broker, cluster) as node:
+                expected = f"abort --topic {topic} --partition 0 --start-offset {offset}"
+                problem, deadline = "", time.monotonic() + LEADS_SECONDS
+                while not problem.endswith(expected) and time.monotonic() < deadline:
+                    problem = httpx.get(f"{node.url}/health/ready", timeout=30).json()["problem"]
+                    time.sleep(0.1)
+                print(f"round {number + 1}: {problem}", flush=True)
+                if not problem.endswith(expected):
+                    problems.append(f"round {number + 1}: {problem!r} does not name the transaction at {offset}")
+    return problems
+
+
+def _cut_last_batch(segment: Path) -> int:
+    """Cut a transaction marker, the last batch, off a topic's file; return the first offset of its transaction."""
+    content, place, firsts = segment.read_bytes(), 0, list[tuple[int, int]]()
+    while place < len(content):
+        first, length = struct.unpack_from(">qi", content, place)
+        firsts.append((place, first))
+        place += 12 + length
+    os.truncate(segment, firsts[-1][0])
+    return firsts[-2][1]
 
 
 def _register_next(url: str, numbers: Iterator[int]) -> httpx.Response:
@@ -210,6 +255,7 @@ FAULTS: dict[str, Callable[[int, random.Random], list[str]]] = {
     "suspended": suspended,
     "copied": copied,
     "damaged": damaged,
+    "hanging": hanging,
 }
 
 

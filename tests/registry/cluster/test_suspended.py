@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -22,6 +25,8 @@ from tests.chaos.kit.compacting_topic import (
 )
 
 pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[3]
 
 PRICE = '{"type":"record","name":"Price","fields":[{"name":"amount","type":"int"}]}'
 #: BACKWARD refuses this one after PRICE.
@@ -89,3 +94,13 @@ def test_a_node_suspended_beyond_the_retention_of_tombstones_forgets_what_was_de
         again = register(sleeper.url, "gone", OTHER_PRICE)
         assert (again.status_code, again.json()["version"]) == (200, 1)
         assert again.json()["id"] > schema_id
+
+
+@pytest.mark.parametrize("fault", ["copied", "damaged", "hanging"])
+def test_faults_of_the_storage_lose_nothing_silently(fault: str) -> None:
+    """The chaos run in short."""
+    command = [sys.executable, "-P", str(ROOT / "tests/chaos/registry_storage.py"), "--rounds", "4", "--only", fault]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    finished = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False, env=environment)
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    assert finished.stdout.endswith("0 problems\n")
