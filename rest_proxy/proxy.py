@@ -112,6 +112,7 @@ async def running(
         settings.consumer_config(),
         size=settings.simple_pool_size,
         timeout_seconds=settings.simple_pool_timeout_ms / 1000,
+        max_unpacked=settings.consumer_request_max_bytes,
     )
     threads = settings.consumer_threads if settings.consumer_threads > 0 else (os.cpu_count() or 1) * 16
     blocking = ThreadPoolExecutor(threads, "blocking")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("rest_proxy.produce.record_stream")
 
 #: How long a stream may parse and encode before other requests have their turn, in seconds.
-_TURN_SECONDS = 0.005
+_TURN_SECONDS = 0.001
 #: The most bytes of reports in one chunk.
 _CHUNK_BYTES = 65536
 _RECORD_TOO_SLOW = replace(REQUEST_TIMEOUT, message="The request was not complete in time: a record is not whole")

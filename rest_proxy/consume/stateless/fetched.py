@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 from aiokafka.record.control_record import ABORT_MARKER, ControlRecord
 from aiokafka.record.memory_records import MemoryRecords
 
+from rest_proxy.consume.stateless.unpacked import BatchTooLarge, unpacked_batches
+
 #: The memory for a record besides its key and value, as counted in a page's bytes.
 RECORD_OVERHEAD = 64
 
@@ -88,6 +90,8 @@ def unpack(
     aborted: Sequence[tuple[int, int]] | None,
     max_records: int,
     max_bytes: int,
+    *,
+    max_unpacked: int,
 ) -> Page:
     """Read the records in batches.
 
@@ -100,10 +104,15 @@ def unpack(
             none.
         max_records: The most records.
         max_bytes: The most bytes of records, unless the first alone is larger.
+        max_unpacked: The most bytes of one unpacked batch.
+
+    Raises:
+        BatchTooLarge: The first batch has more; a later one ends the page.
+        ValueError: A batch cannot be unpacked.
     """
     records: list[FetchedRecord] = []
     next_offset, size = start, 0
-    for batch, is_visible in _batches(batches, aborted):
+    for batch, is_visible in _up_to_too_large(_batches(batches, aborted, max_unpacked), records):
         for record in batch if is_visible else ():
             if record.offset < start:
                 continue
@@ -118,13 +127,25 @@ def unpack(
     return Page(records, next_offset)
 
 
-def _batches(batches: bytes, aborted: Sequence[tuple[int, int]] | None) -> Iterator[tuple[Any, bool]]:
+def _up_to_too_large(
+    batches: Iterator[tuple[Any, bool]], records: Sequence[FetchedRecord]
+) -> Iterator[tuple[Any, bool]]:
+    """The batches before one that is too large; raises BatchTooLarge if no record comes before it."""
+    try:
+        yield from batches
+    except BatchTooLarge:
+        if not records:
+            raise
+
+
+def _batches(
+    batches: bytes, aborted: Sequence[tuple[int, int]] | None, max_unpacked: int
+) -> Iterator[tuple[Any, bool]]:
     """The batches, each with a flag: whether readers get its records; they get no markers or aborted records."""
-    memory = MemoryRecords(batches)
     to_come = deque(sorted(aborted or (), key=lambda transaction: transaction[1]))
     producers = set[int]()
-    while memory.has_next():
-        batch = memory.next_batch()
+    for data in unpacked_batches(batches, max_unpacked):
+        batch = MemoryRecords(data).next_batch()
         assert batch is not None
         while to_come and to_come[0][1] < batch.next_offset:
             producers.add(to_come.popleft()[0])

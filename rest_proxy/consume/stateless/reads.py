@@ -22,16 +22,18 @@ _SECONDS = 10.0
 class Reads:
     """Lends the reader to a limited number of reads; each of them may have a connection of its own."""
 
-    def __init__(self, config: Config, *, size: int, timeout_seconds: float) -> None:
+    def __init__(self, config: Config, *, size: int, timeout_seconds: float, max_unpacked: int) -> None:
         """Prepare.
 
         Args:
             config: The settings of consumers, in librdkafka's names and values.
             size: How many reads may run at once.
             timeout_seconds: How long a further read waits for its turn.
+            max_unpacked: The most bytes of a compressed batch when it is unpacked.
         """
         self._config = config
         self._timeout = timeout_seconds
+        self._max_unpacked = max_unpacked
         self._places = asyncio.Semaphore(size)
         self._reader: TopicReader | None = None
         self._lock = asyncio.Lock()
@@ -60,7 +62,8 @@ class Reads:
         brokers = await asyncio.to_thread(importlib.import_module, "rest_proxy.admin.connection.brokers")
         module = await asyncio.to_thread(importlib.import_module, "rest_proxy.consume.stateless.topic_reader")
         options = await asyncio.to_thread(connection_options, self._config)
-        reader: TopicReader = module.TopicReader(brokers.Brokers(bootstrap_addresses(self._config), options, _SECONDS))
+        asked = brokers.Brokers(bootstrap_addresses(self._config), options, _SECONDS)
+        reader: TopicReader = module.TopicReader(asked, max_unpacked=self._max_unpacked)
         return reader
 
     async def close(self) -> None:

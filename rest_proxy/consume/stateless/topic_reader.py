@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from magicbyte.kit.errors import ApiError
@@ -14,7 +15,8 @@ from rest_proxy.admin.offsets import LATEST, list_offsets
 from rest_proxy.consume.stateless.bounds import Bounds, OutOfRange
 from rest_proxy.consume.stateless.fetch_connections import FetchConnections
 from rest_proxy.consume.stateless.fetched import FetchedRecord, Page, unpack
-from rest_proxy.errors import KAFKA_RETRIABLE, PARTITION_NOT_FOUND, from_broker
+from rest_proxy.consume.stateless.unpacked import BatchTooLarge, is_packed
+from rest_proxy.errors import KAFKA_ERROR, KAFKA_RETRIABLE, PARTITION_NOT_FOUND, RECORD_TOO_LARGE, from_broker
 
 #: How long a topic's leaders are trusted, and how long a read that misses a leader waits for one, in seconds.
 _TRUSTED_SECONDS = 30.0
@@ -24,6 +26,9 @@ _PAUSE_SECONDS = 0.1
 _MOST_TOPICS = 10_000
 #: The size of each fetch of a read that takes several, in bytes.
 _FETCH_BYTES = 1 << 20
+#: The longest answer that is unpacked on the event loop, in bytes, and how many are unpacked beside it at once.
+_QUICK_BYTES = 1 << 18
+_UNPACKING = 2
 #: UNKNOWN_TOPIC_OR_PARTITION, LEADER_NOT_AVAILABLE, NOT_LEADER_OR_FOLLOWER, REPLICA_NOT_AVAILABLE, KAFKA_STORAGE_ERROR,
 #: FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, OFFSET_NOT_AVAILABLE, UNKNOWN_TOPIC_ID
 _MOVED = frozenset((3, 5, 6, 9, 56, 74, 76, 78, 100))
@@ -64,9 +69,16 @@ class _LeaderDeadline:
 class TopicReader:
     """Reads from offsets; several reads can run in parallel."""
 
-    def __init__(self, brokers: Brokers) -> None:
-        """Ask brokers; nothing is connected yet."""
+    def __init__(self, brokers: Brokers, *, max_unpacked: int) -> None:
+        """Prepare; nothing is connected yet.
+
+        Args:
+            brokers: The brokers to ask.
+            max_unpacked: The most bytes of a compressed batch when it is unpacked.
+        """
         self._brokers = brokers
+        self._max_unpacked = max_unpacked
+        self._unpacking = asyncio.Semaphore(_UNPACKING)
         self._client = AdminClient(brokers)
         self._connections = FetchConnections(brokers)
         self._leaders: dict[str, _Leaders] = {}
@@ -138,9 +150,13 @@ class TopicReader:
         size = 0
         while True:
             left = bounds._replace(records=bounds.records - len(records), bytes=bounds.bytes - size)
-            page = (await self.read(topic, {partition: start}, left._replace(bytes=min(left.bytes, _FETCH_BYTES))))[
-                partition
-            ]
+            try:
+                pages = await self.read(topic, {partition: start}, left._replace(bytes=min(left.bytes, _FETCH_BYTES)))
+            except ApiError as error:
+                if records and error.kind is RECORD_TOO_LARGE:  # the next read begins at the batch, and names it
+                    return records
+                raise
+            page = pages[partition]
             records += page.records
             size += sum(record.size for record in page.records)
             if len(records) >= bounds.records or size >= bounds.bytes or not start < page.next_offset < page.latest:
@@ -207,10 +223,43 @@ class TopicReader:
             if answer.code:
                 raise from_broker(answer.code, None, is_retriable=False)
             aborted = answer.aborted if bounds.is_committed else None
-            page = unpack(topic, partition, start, answer.batches, aborted, bounds.records, bounds.bytes)
+            page = await self._page(topic, partition, start, answer.batches, aborted, bounds)
             latest = answer.last_stable if bounds.is_committed else answer.end
             pages[partition] = page._replace(earliest=answer.earliest, latest=latest)
         return pages
+
+    async def _page(
+        self,
+        topic: str,
+        partition: int,
+        start: int,
+        batches: bytes,
+        aborted: Sequence[tuple[int, int]] | None,
+        bounds: Bounds,
+    ) -> Page:
+        """Unpack a partition's batches: on a thread if that may take long, and few at once for their memory.
+
+        Raises:
+            ApiError: RECORD_TOO_LARGE if the first batch unpacks to too much; KAFKA_ERROR if one cannot be unpacked.
+        """
+        most = self._max_unpacked
+        unpack_page = partial(
+            unpack, topic, partition, start, batches, aborted, bounds.records, bounds.bytes, max_unpacked=most
+        )
+        try:
+            if len(batches) <= _QUICK_BYTES and not is_packed(batches):
+                return unpack_page()
+            async with self._unpacking:
+                return await asyncio.to_thread(unpack_page)
+        except BatchTooLarge as batch:
+            raise RECORD_TOO_LARGE(
+                detail=f"The compressed batch at offset {batch.offset} of partition {partition} unpacks to more than"
+                f" {most} bytes (consumer.request.max.bytes); the records after it begin at offset {batch.next_offset}."
+            ) from None
+        except ValueError as error:
+            raise KAFKA_ERROR(
+                detail=f"A batch of partition {partition} from offset {start} on cannot be unpacked: {error}"
+            ) from None
 
     async def _by_leader(
         self, topic: str, values: Mapping[int, int], deadline: _LeaderDeadline

@@ -46,8 +46,8 @@ def test_a_value_of_brackets_is_refused_at_a_depth_of_1000(opening: bytes) -> No
     assert objects.unfinished < 10_000
 
 
-def test_a_long_scan_makes_a_pause_every_4096_bytes() -> None:
+def test_a_long_scan_makes_a_pause_every_1024_bytes() -> None:
     objects = JsonObjects(msgspec.json.decode, 10_000_000)
     text = b'{"a": [' + b"[]," * 20_000
-    assert list(objects.feed(text)) == [None] * (len(text) // 4096)
+    assert list(objects.feed(text)) == [None] * (len(text) // 1024)
     assert objects.unfinished == len(text)

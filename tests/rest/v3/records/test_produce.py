@@ -323,7 +323,7 @@ def test_a_refused_record_is_reported_and_the_next_one_is_sent(
         (b"nothing", "JSON is malformed: invalid character (byte 4)"),
         (b'{"value":', "JSON is malformed: the body ends within a value"),
         (b'{"value":{"type":"STRING","data":"\xff"}}', None),
-        (b"[" * 20000, "JSON is malformed: the body ends within a value"),
+        (b"[" * 20000, "JSON is nested too deeply"),
     ],
 )
 def test_what_is_no_json_ends_the_stream(rest: Any, topic: str, body: bytes, problem: str | None) -> None:
