@@ -173,3 +173,18 @@ def test_explanations_of_long_unions_end():
     assert time.process_time() - started < A_WHILE
     count = len(explained)
     assert count == 1600
+
+
+def test_a_costly_piece_of_work_leaves_its_share_to_the_others():
+    budget = Budget(100)
+    costly = budget.part(4, 10)
+    with pytest.raises(TooMuchWork):
+        costly.spend(1_000)
+    budget.take(costly)
+    cheap = budget.part(3, 10)
+    cheap.spend(5)
+    budget.take(cheap)
+    assert (costly.steps, cheap.steps, budget.steps_left) == (25, 25, 70)
+    assert budget.part(2, 10).steps == 35
+    assert budget.part(70, 10).steps == 10
+    assert Budget(3).part(2, 10).steps == 3

@@ -137,6 +137,20 @@ def test_cautions_do_not_change_the_verdict_and_end_with_the_budget():
     assert verdict.explained(Budget(1)) == ()
 
 
+def test_large_schemas_have_cautions():
+    def text(required: str, description: str) -> str:
+        leaf = {"type": "object", "properties": {f"p{at}": {"type": "string", "title": "t" * 50} for at in range(10)}}
+        # The places of harmless changes are searched first.
+        inner = {"type": "object", "properties": {f"o{at}": leaf for at in range(20)}, "description": description}
+        outer = {"type": "object", "properties": {f"o{at}": inner for at in range(5)}, "description": description}
+        last = {"type": "object", "properties": {"o": {"type": "object", "required": [required]}}}
+        return json.dumps({**outer, "properties": {**outer["properties"], "last": last}})
+
+    case = {"old": text("p0", "one"), "new": text("not_a_property", "other")}
+    assert len(case["new"]) > 70_000
+    assert {caution.rule for caution in verdict_of(JSON, case).explained()} == {"REQUIRED_NOT_COMPARED"}
+
+
 if __name__ == "__main__":
     for schema_type, name in GOLDEN.items():
         cases = read(schema_type)
