@@ -26,6 +26,7 @@ from pyspark.sql.avro.functions import from_avro
 from serdes.message import wire
 from spark_avro.errors import UnsupportedSchema
 from spark_avro.plan import tree as trees
+from spark_avro.plan.decimals import decimal_names, has_long_decimal
 from spark_avro.plan.guard import shape
 from spark_avro.plan.resolution import Resolved, Unreadable, resolve, with_nulls
 from spark_avro.plan.tree import Tree
@@ -39,6 +40,7 @@ MAGIC = "wrong magic byte"
 UNKNOWN = "unknown schema id"
 UNREADABLE = "unreadable schema"
 MALFORMED = "malformed payload"
+TOO_MANY_DIGITS = "too many digits"
 
 
 class ColumnPlan(Protocol):
@@ -233,6 +235,12 @@ def reason(payload: Column, plan: Decoding) -> Column:
     for unreadable, problem in plan.unreadable.items():
         explanation = f"{UNREADABLE}: id %3$s (0x%4$s): {_verbatim(problem)}"
         text = text.when(header == _shown(unreadable), F.lit(explanation))
+    for branch in plan.branches:
+        names = ", ".join(decimal_names(branch.writer))
+        if names:
+            ids = header.isin(*map(_shown, branch.ids))
+            explanation = f"{TOO_MANY_DIGITS}: a decimal of id %3$s (0x%4$s) has more than its type: {_verbatim(names)}"
+            text = text.when(ids & has_long_decimal(payload, branch.writer), F.lit(explanation))
     if plan.ids:
         malformed = (
             f"{MALFORMED}: the %5$s bytes after the header are not one value of schema id %3$s (0x%4$s)"

@@ -274,6 +274,29 @@ def test_units_of_time_are_converted(spark: SparkSession, avro: Any, subject: st
     assert values(data.select("offset", column.alias("v")), F.unix_micros("v.at")) == [1357017420000000] * 2
 
 
+def test_a_decimal_with_too_many_digits_says_so(spark: SparkSession, avro: Any, subject: str) -> None:
+    price = {"type": "bytes", "logicalType": "decimal", "precision": 4, "scale": 2}
+    text = record(("id", "long"), ("lines", {"type": "array", "items": ["null", price]}), ("rate", price))
+    [schema_id] = avro.register(subject, text)
+    plain = text.replace(', "logicalType": "decimal", "precision": 4, "scale": 2', "")
+    datum = {"id": 1, "lines": [b"\x04\xd2"], "rate": b"\x04\xd2"}
+    messages = [
+        avro.message(schema_id, plain, datum),
+        avro.message(schema_id, plain, {**datum, "rate": b"\x01\x86\xa0"}),
+        avro.message(schema_id, plain, {**datum, "lines": [None, b"\x01" + b"\0" * 7]}),
+        avro.message(schema_id, plain, datum)[:-1],
+    ]
+    column = from_confluent_avro("value", subject=subject, registry=avro.registry, mode="PERMISSIVE")
+    found = values(frame(spark, messages), column)
+    shown = f"{schema_id} (0x{schema_id:08X})"
+    names = "lines[] decimal(4,2), rate decimal(4,2)"
+    too_many = f"too many digits: a decimal of id {shown} has more than its type: {names}"
+    sound = Row(id=1, lines=[Decimal("12.34")], rate=Decimal("12.34"))
+    assert [row.value for row in found] == [sound, None, None, None]
+    assert [row.error and row.error.reason for row in found[:3]] == [None, too_many, too_many]
+    assert found[3].error.reason.startswith("malformed payload: the ")
+
+
 def test_decimals_widen(spark: SparkSession, avro: Any, subject: str) -> None:
     narrow, wide = (
         record(("price", {"type": "bytes", "logicalType": "decimal", "precision": p, "scale": s}))
