@@ -89,6 +89,7 @@ class RestProxySettings(HttpSettings):
     consumer_instances_max: int = Field(0, alias="consumer.instances.max", ge=0)
     consumer_buffer_bytes: int = Field(8388608, alias="consumer.buffer.bytes", ge=1)
     avro_unions: Literal["tagged", "plain"] = Field("tagged", alias="avro.unions")
+    avro_logical_types: Literal["text", "stored"] = Field("text", alias="avro.logical.types")
     peers: str = Field("", alias="peers")
     peers_self: str = Field("", alias="peers.self")
 

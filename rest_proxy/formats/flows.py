@@ -96,4 +96,4 @@ class ProxyDeserializer(Deserializer):
 
 def text_options(options: Options) -> TextOptions:
     """The options of the text forms."""
-    return TextOptions(plain_unions=options.plain_unions, holds_up_others=True)
+    return TextOptions(plain_unions=options.plain_unions, logical=not options.stored, holds_up_others=True)

@@ -34,12 +34,18 @@ class DataError(ValueError):
 
 
 class Options(NamedTuple):
-    """How schema data is written in JSON."""
+    """How schema data is written in JSON.
+
+    Attributes:
+        plain_unions: Whether unions in Avro JSON have no tags.
+        stored: Whether Avro JSON has logical types as they are stored, as the reference writes them.
+    """
 
     plain_unions: bool = False
+    stored: bool = False
 
 
-#: Schema data as the reference writes it.
+#: Schema data with tagged unions.
 TAGGED = Options()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import msgspec
@@ -147,11 +148,17 @@ class ConsumerConfig(Struct, forbid_unknown_fields=True):
     isolation_level: str | None = msgspec.field(default=None, name="isolation.level")
     decode_errors: str | None = msgspec.field(default=None, name="decode.errors")
     avro_unions: str | None = msgspec.field(default=None, name="avro.unions")
+    avro_logical_types: str | None = msgspec.field(default=None, name="avro.logical.types")
 
 
-def reader_of(shape: Any) -> msgspec.json.Decoder[Any]:
-    """A decoder of bodies with a shape, for `read`; as in Jackson, "5" is accepted as a number."""
-    return msgspec.json.Decoder(shape, strict=False)
+def reader_of(shape: Any, *, float_hook: Callable[[str], Any] | None = None) -> msgspec.json.Decoder[Any]:
+    """A decoder of bodies with a shape, for `read`; as in Jackson, "5" is accepted as a number.
+
+    Args:
+        shape: The type of the body.
+        float_hook: Makes the untyped numbers with a fraction or an exponent from their texts.
+    """
+    return msgspec.json.Decoder(shape, strict=False, float_hook=float_hook)
 
 
 def is_null(body: bytes) -> bool:

@@ -22,7 +22,7 @@ from rest_proxy.produce.encoding import EncodingThreads
 from rest_proxy.produce.entry import SCHEMA_TYPES, Data, Entry, data_form, headers_of, partition_of, timestamp_of
 from rest_proxy.produce.lane import Record
 from serdes.error import SchemaCompileError, ValidationUnavailable
-from serdes.message.json_bytes import compact
+from serdes.message.json_bytes import WrittenFloat, compact, has_long_numbers
 
 #: How long an encoding is kept, in seconds: rights, rules and latest versions may change meanwhile.
 _KEPT_SECONDS = 1.0
@@ -67,6 +67,14 @@ _PLAIN = {
     name: _Encoding(encode, None, b'{"type":"%b","size":%%d}' % name.encode())
     for name, encode in (("BINARY", base64_to_bytes), ("STRING", json_string_to_bytes), ("JSON", _json))
 }
+
+
+#: Parses numbers with more digits than a float keeps.
+_exact = msgspec.json.Decoder(float_hook=WrittenFloat).decode
+
+
+def _avro_json(text: bytes) -> Any:
+    return _exact(text) if has_long_numbers(text) else msgspec.json.decode(text)
 
 
 class EntryEncoder:
@@ -187,7 +195,8 @@ class EntryEncoder:
             writer.version or 0,
         )
         encode = writer.encode
-        return _Encoding(lambda text: encode(msgspec.json.decode(text)), writer, report)
+        parse = _avro_json if writer.schema_type == "AVRO" else msgspec.json.decode
+        return _Encoding(lambda text: encode(parse(text)), writer, report)
 
     def _plainly(self, encoding: _Encoding, data: Data, side: str) -> tuple[bytes | None, bytes]:
         text = bytes(data.data)

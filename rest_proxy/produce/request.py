@@ -34,11 +34,16 @@ from rest_proxy.produce.lane import Record
 from rest_proxy.produce.producers import Producers
 from rest_proxy.produce.sent import Outcome, outcomes_in_time
 from serdes.error import SchemaCompileError, ValidationUnavailable
+from serdes.message.json_bytes import WrittenFloat, has_long_numbers
 
 #: A strict decoder: a lenient one would read "null", which is valid base64, as null.
 _BYTES_REQUEST = Decoder(bodies.BytesProduceRequest)
 _RAW_REQUEST: Decoder[bodies.RawProduceRequest] = bodies.reader_of(bodies.RawProduceRequest)
 _DATA_REQUEST: Decoder[bodies.DataProduceRequest] = bodies.reader_of(bodies.DataProduceRequest)
+#: The same, for numbers with more digits than a float keeps, which only Avro's decimals need.
+_EXACT_REQUEST: Decoder[bodies.DataProduceRequest] = bodies.reader_of(
+    bodies.DataProduceRequest, float_hook=WrittenFloat
+)
 _MAX_PARTITION = 2**31 - 1
 
 
@@ -149,7 +154,8 @@ def _parse(
         except (ValueError, RecursionError):
             pass  # the padding is missing or the body is wrong: the slower way below tells
     if form.encode is None:
-        return bodies.read(_DATA_REQUEST, body)
+        exact = form.schema_type == "AVRO" and has_long_numbers(body)
+        return bodies.read(_EXACT_REQUEST if exact else _DATA_REQUEST, body)
     return bodies.read(_RAW_REQUEST, body if form.prepare is None else form.prepare(body))
 
 

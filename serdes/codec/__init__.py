@@ -9,6 +9,9 @@ fastavro, logical types included. The differences, and why:
 - These raise DecodeError: a time of day beyond the day, a boolean byte beyond 1, an int beyond 32 bits, a varint beyond
   64 bits, bytes left over, a count or length that the buffer cannot hold, and too many items that take no bytes.
 - Minus zero in a fixed decimal is zero.
+- A decimal that is read keeps all digits, even beyond its precision, as in Java; fastavro rounds it. A decimal that is
+  written has at most as many digits as its precision, with the zeros up to its scale; fastavro does not count those.
+- A decimal has at most 4300 digits.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ class AvroCodec:
     @cached_property
     def encode(self) -> Callable[..., bytes]:
         """The function that encodes a Python datum."""
-        return _encoder(self.schema, self._data)
+        return encoder(self.schema, self._data)
 
     @cached_property
     def decode(self) -> Callable[..., Any]:
@@ -83,7 +83,7 @@ class AvroCodec:
     @cached_property
     def json_to_avro(self) -> Callable[..., bytes]:
         """The function that encodes parsed Avro JSON."""
-        return _encoder(self.schema, self._json)
+        return encoder(self.schema, self._json)
 
     @cached_property
     def avro_to_json(self) -> Callable[..., Any]:
@@ -122,11 +122,12 @@ def _raw_to_json_bytes(buffer: Buffer, offset: int = 0) -> bytes:
 _TOO_MUCH = (SyntaxError, RecursionError, MemoryError)
 
 
-def _encoder(node: Node, form: Form) -> Callable[..., bytes]:
-    from serdes.codec.encode.source import encoder  # noqa: PLC0415  (consumers do not need it)
+def encoder(node: Node, form: Form) -> Callable[..., bytes]:
+    """The function that encodes a datum in a form."""
+    from serdes.codec.encode import source as encode_source  # noqa: PLC0415  (consumers do not need it)
 
     try:
-        return encoder(node, form)
+        return encode_source.encoder(node, form)
     except _TOO_MUCH:
         return lambda datum, prefix=b"": prefix + encode_walk.encode(node, datum, form)
 

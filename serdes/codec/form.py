@@ -34,7 +34,8 @@ class Form(NamedTuple):
     Attributes:
         checks: The checks of values before they are encoded, by kind.
         chooser: Makes the function that chooses the branch of a union's value.
-        json: Whether values are JSON: bytes as texts, logical types as they are stored.
+        json: Whether values are JSON: bytes as texts.
+        texts: Whether JSON has logical types as texts that people read; else as they are stored.
         tagged: Whether a union's value is an object with its branch's name as the key.
         defaults: Whether a missing field gets its default.
         nulls: Whether a missing nullable field without a default becomes null.
@@ -56,6 +57,7 @@ class Form(NamedTuple):
     record_names: bool = False
     present: Callable[[Plan], Convert | None] = by_logical_type
     members: Callable[[Node], Mapping[str, str]] = _no_members
+    texts: bool = False
 
     def keys(self, union: Node, tag: str | None) -> tuple[tuple[str, ...], str] | None:
         """The keys of the object that represents a union's value, and the value's key; None if there is no such object.

@@ -21,8 +21,11 @@ Convert = Callable[[Any], Any]
 MILLIS_PER_DAY = 86_400_000
 MICROS_PER_DAY = 86_400_000_000
 
-#: The largest power of ten by which a decimal is shifted: a larger shift could exhaust the memory.
-MAX_POWER = 10_000
+#: The most digits of a decimal, as Python's limit for texts of integers: the time to convert a number to decimal digits
+#: grows with the square of its length, and holds the interpreter's lock (100 KB take seconds).
+MAX_DIGITS = 4300
+#: The bytes of a number of so many digits.
+MAX_DECIMAL_BYTES = 1786
 
 
 def _timestamp(unit: int, *, local: bool) -> tuple[Convert, Convert]:
@@ -84,7 +87,7 @@ def _decimal(node: Node) -> tuple[Convert, Convert]:
     """Decimals as unscaled two's complement integers, of minimal width in bytes and of full width in fixed."""
     scale, precision, width = node.scale, node.precision, node.size if node.kind == "fixed" else None
     # A separate context: rounding and flags must not affect the caller's.
-    context = Context(prec=precision)
+    context = Context(prec=MAX_DIGITS + 1)
 
     def prepare(value: Any) -> Any:
         if not isinstance(value, Decimal):
@@ -92,14 +95,15 @@ def _decimal(node: Node) -> tuple[Convert, Convert]:
         sign, digits, exponent = value.as_tuple()
         if not isinstance(exponent, int):
             raise ValueError(f"{value} is no number")  # noqa: TRY004
-        if len(digits) > precision:
-            raise ValueError(f"{len(digits)} digits exceed the precision {precision}")
         shift = exponent + scale
         if shift < 0:
             raise ValueError(f"{-exponent} decimals exceed the scale {scale}")
-        if shift > MAX_POWER:
-            raise ValueError(f"the exponent {exponent} is beyond any stored number")
-        unscaled = int("".join(map(str, digits))) * 10**shift
+        size = len(digits) + shift if any(digits) else 1
+        if size > precision:
+            raise ValueError(f"{size} digits exceed the precision {precision}{_scaled(shift, scale)}")
+        if size > MAX_DIGITS:
+            raise ValueError(f"{size} digits exceed the limit of {MAX_DIGITS} digits")
+        unscaled = int("".join(map(str, digits))) * 10**shift if any(digits) else 0
         # A negative number gets the width of its magnitude, as in fastavro, even if it is a power of two.
         size = (unscaled.bit_length() + 8) // 8 if width is None else width
         try:
@@ -108,9 +112,33 @@ def _decimal(node: Node) -> tuple[Convert, Convert]:
             raise ValueError(f"{value} does not fit {size} bytes") from None
 
     def present(value: bytes) -> Decimal:
-        return context.create_decimal(int.from_bytes(value, "big", signed=True)).scaleb(-scale, context)
+        if len(value) > MAX_DECIMAL_BYTES:
+            raise _too_long(value)
+        return Decimal(int.from_bytes(value, "big", signed=True)).scaleb(-scale, context)
 
     return prepare, present
+
+
+def _scaled(shift: int, scale: int) -> str:
+    return f", {scale} of them behind the point" if shift else ""
+
+
+def unscaled_digits(value: bytes) -> str:
+    """The digits of a stored decimal without its point, with a minus sign if it is negative.
+
+    Raises:
+        ValueError: It has more bytes than MAX_DECIMAL_BYTES.
+    """
+    if len(value) > MAX_DECIMAL_BYTES:
+        raise _too_long(value)
+    # Not `str(int)`, which refuses more than 4300 digits.
+    return format(Decimal(int.from_bytes(value, "big", signed=True)), "f")
+
+
+def _too_long(value: bytes) -> ValueError:
+    return ValueError(
+        f"a decimal of {len(value)} bytes; the limit is {MAX_DECIMAL_BYTES} bytes, which have {MAX_DIGITS} digits"
+    )
 
 
 def _uuid() -> tuple[Convert, Convert]:

@@ -1,57 +1,60 @@
-"""Avro JSON for people: decimals with all their digits, dates and times in ISO-8601.
+"""The JSON form of Avro's logical types: decimals with all their digits, dates and times in ISO-8601.
+
+All tools use it: `magicbyte produce` and `consume`, the console tools, the REST proxy, the page and Spark's `as_json`.
+docs/json-values.md describes it.
 
 A decimal is a text such as "12.50", because many JSON parsers round numbers. A stored value that has no such text, for
-example a timestamp after the year 9999, stays as it is stored. When encoding, both forms are accepted.
+example a timestamp after the year 9999, stays as it is stored. When encoding, numbers are accepted as well: digits for
+a decimal, the stored number for dates and times. The text of a decimal's bytes, as in Avro's own JSON, is refused,
+because "12.50" would be both; the settings `avro.logical.types=stored` choose that form.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from datetime import time as time_of_day
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache, partial
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any
 
-from serdes.codec.codec import AvroCodec, decoder
+from serdes.codec.codec import AvroCodec, decoder, encoder
 from serdes.codec.decode.plan import Plan
-from serdes.codec.encode import walk as encode_walk
 from serdes.codec.encode.branch import plain_chooser, tag_chooser
 from serdes.codec.encode.check import JSON, Check, Unfit
 from serdes.codec.errors import DecodeError
 from serdes.codec.form import Form
-from serdes.codec.logical import MAX_POWER, Convert, preparer, presenter
+from serdes.codec.logical import MAX_DIGITS, Convert, preparer, presenter, unscaled_digits
 from serdes.codec.schema import Node
 
 #: The number of schemas whose decoders are cached.
 _CACHED = 100
 _MILLIS, _MICROS = 1_000, 1_000_000
 
-
-class WrittenFloat(float):
-    """A number with a fraction or an exponent, with its text, for `json.loads(parse_float=)`."""
-
-    __slots__ = ("text",)
-    text: str
-
-    def __new__(cls, text: str) -> Self:
-        """Keep the text beside the number."""
-        number = super().__new__(cls, text)
-        number.text = text
-        return number
+_DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+#: The longest text of a decimal: its digits, a sign, a point and an exponent.
+_LONGEST = MAX_DIGITS + 20
+_NO_DECIMAL = (
+    'a decimal is written with its digits, such as "12.50"; with avro.logical.types=stored, as the text of its bytes'
+)
+#: `fromisoformat` drops digits beyond microseconds.
+_TOO_PRECISE = re.compile(r"[.,][0-9]{7}")
 
 
 def _decimal_text(node: Node) -> Convert | None:
-    if node.scale > MAX_POWER:
+    scale = node.scale
+    if scale > MAX_DIGITS:
         return None
 
     def show(value: bytes) -> str:
-        unscaled = int.from_bytes(value, "big", signed=True)
-        # Not `str(int)`, which refuses more than 4300 digits.
-        digits = format(Decimal(abs(unscaled)), "f").rjust(node.scale + 1, "0")
-        whole, fraction = digits[: len(digits) - node.scale], digits[len(digits) - node.scale :]
-        return f"{'-' if unscaled < 0 else ''}{whole}{'.' if fraction else ''}{fraction}"
+        digits = unscaled_digits(value)
+        sign, digits = ("-", digits[1:]) if digits[0] == "-" else ("", digits)
+        if not scale:
+            return sign + digits
+        digits = digits.rjust(scale + 1, "0")
+        return f"{sign}{digits[:-scale]}.{digits[-scale:]}"
 
     return show
 
@@ -82,14 +85,15 @@ def _present(plan: Plan) -> Convert | None:
 def _stored_decimal(node: Node, value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise Unfit
+    text = value if isinstance(value, str) else getattr(value, "text", None) or repr(value)
+    if len(text) > _LONGEST:
+        raise Unfit(f"{len(text)} characters exceed the limit of {MAX_DIGITS} digits")
+    if not _DECIMAL.fullmatch(text):
+        raise Unfit(_NO_DECIMAL if isinstance(value, str) else "it is no finite number")
     try:
-        number = Decimal(getattr(value, "text", None) or (repr(value) if isinstance(value, float) else value))
+        stored: Any = preparer(node)(Decimal(text))
     except InvalidOperation:
-        raise Unfit('a decimal is written with its digits, such as "12.50"') from None
-    if not number.is_finite():
-        raise Unfit("it is no finite number")
-    try:
-        stored: Any = preparer(node)(number)
+        raise Unfit(f"its exponent exceeds the limit of {MAX_DIGITS} digits") from None
     except ValueError as error:
         raise Unfit(str(error)) from None
     return stored
@@ -99,6 +103,8 @@ def _moment(node: Node, value: str) -> date | time_of_day:
     name = str(node.logical)
     if name == "date":
         return date.fromisoformat(value)
+    if _TOO_PRECISE.search(value):
+        raise Unfit("it is more precise than a microsecond")
     moment = time_of_day.fromisoformat(value) if name.startswith("time-") else datetime.fromisoformat(value)
     if (moment.tzinfo is not None) != name.startswith("timestamp-"):
         raise Unfit(f"{name} is written {'with' if name.startswith('timestamp-') else 'without'} a zone, such as Z")
@@ -137,11 +143,13 @@ _CHECKS: Mapping[str, Check] = MappingProxyType(
 
 def _form(*, plain: bool, defaults: bool) -> Form:
     chooser = partial(plain_chooser, defaults=defaults, checks=_CHECKS) if plain else tag_chooser
-    return Form(_CHECKS, chooser, json=True, tagged=not plain, defaults=defaults, closed=True, present=_present)
+    return Form(
+        _CHECKS, chooser, json=True, tagged=not plain, defaults=defaults, closed=True, present=_present, texts=True
+    )
 
 
 @lru_cache(maxsize=_CACHED)
-def readable_decoder(codec: AvroCodec, *, plain_unions: bool) -> Callable[[bytes, int], bytes]:
+def readable_decoder(codec: AvroCodec, *, plain_unions: bool) -> Callable[..., bytes]:
     """The function from a buffer and an offset to the JSON text in UTF-8; it raises DecodeError.
 
     Args:
@@ -150,6 +158,8 @@ def readable_decoder(codec: AvroCodec, *, plain_unions: bool) -> Callable[[bytes
     """
     import orjson  # noqa: PLC0415  (as in the codec: its import is slow)
 
+    if not has_logical_type(codec.schema):
+        return codec.avro_to_json_bytes
     decode, words = decoder(codec.plan, _form(plain=plain_unions, defaults=False)), codec.schema.words()
 
     def show(buffer: bytes, offset: int = 0) -> bytes:
@@ -162,7 +172,8 @@ def readable_decoder(codec: AvroCodec, *, plain_unions: bool) -> Callable[[bytes
     return show
 
 
-def readable_encoder(codec: AvroCodec, *, plain_unions: bool, defaults: bool) -> Callable[[Any], bytes]:
+@lru_cache(maxsize=_CACHED)
+def readable_encoder(codec: AvroCodec, *, plain_unions: bool, defaults: bool) -> Callable[..., bytes]:
     """The function from parsed JSON to bytes; it raises EncodeError.
 
     Args:
@@ -170,5 +181,21 @@ def readable_encoder(codec: AvroCodec, *, plain_unions: bool, defaults: bool) ->
         plain_unions: Whether unions have no tags.
         defaults: Whether a missing field gets its default.
     """
-    form = _form(plain=plain_unions, defaults=defaults)
-    return lambda value: encode_walk.encode(codec.schema, value, form)
+    if not has_logical_type(codec.schema):
+        return codec.json_to_avro
+    return encoder(codec.schema, _form(plain=plain_unions, defaults=defaults))
+
+
+def has_logical_type(root: Node) -> bool:
+    """Whether a part of a schema has a logical type with a text of its own."""
+    seen: set[int] = set()
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if node.logical not in (None, "uuid"):
+            return True
+        waiting += [*(field.node for field in node.fields), *node.branches, node.item]
+    return False

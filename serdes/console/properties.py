@@ -54,6 +54,10 @@ CLIENT_PROPERTIES = frozenset(
 )
 
 
+#: The property for the JSON form of Avro's logical types: `text`, or `stored` as in Avro's own JSON.
+LOGICAL_TYPES = "avro.logical.types"
+
+
 def is_of_client(name: str) -> bool:
     """Whether a property belongs to the registry client."""
     return name.startswith(("schema.registry.", "basic.auth.", "bearer.auth.", "ssl.")) or name in CLIENT_PROPERTIES
@@ -76,6 +80,18 @@ class Properties:
         value = self.tool.get(name)
         # Java's parser accepts any case, and spaces around the value.
         return default if value is None else boolean(name, value.strip())
+
+    @property
+    def has_logical_texts(self) -> bool:
+        """Whether Avro JSON has logical types as texts; see `TextOptions.logical`.
+
+        Raises:
+            ConfigError: The property is neither text nor stored.
+        """
+        value = self.tool.get(LOGICAL_TYPES, "text").strip()
+        if value not in {"text", "stored"}:
+            raise ConfigError(LOGICAL_TYPES, f"must be text or stored, not {value}")
+        return value == "text"
 
 
 def parse_pairs(option: str, pairs: Sequence[str]) -> dict[str, str]:

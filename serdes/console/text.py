@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from json import JSONDecodeError
 from typing import Any
@@ -12,7 +12,6 @@ from serdes.client.clients import RegistryClient
 from serdes.console.produce.json_position import offset_of
 from serdes.error import PayloadError, SchemaCompileError, SerializationError
 from serdes.message.deserializer import Deserializer
-from serdes.message.json_bytes import loads
 from serdes.message.serializer import Encoder, Serializer
 from serdes.schema import Schema
 from serdes.text import TextOptions, Unfit, deserializing, serializing, text_form
@@ -37,15 +36,15 @@ def text_serializer(  # `kind` is for dry runs
     conf: Mapping[str, Any],
     options: TextOptions,
     kind: type[Serializer] = Serializer,
-    parse: Callable[[str], Any] = loads,
 ) -> Serializer:
-    """A serializer that takes texts, which `parse` turns into values.
+    """A serializer that takes JSON texts.
 
     Raises:
         ConfigError: A setting is unknown or contradicts another.
         SchemaCompileError: The schema is invalid.
     """
-    config = text_form(schema_type).writing.load(conf)
+    type_form = text_form(schema_type)
+    config, parse = type_form.writing.load(conf), type_form.parse
     form = serializing(schema.text if schema else None, schema_type, config, options)
 
     def encoder(schema_text: SchemaText, dependencies: Dependencies) -> Encoder:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Self
 
 import msgspec
 import orjson
@@ -13,11 +14,35 @@ from compat.json.fault import fault_of
 
 #: orjson reads integers beyond 64 bits as floats; a text that may hold one is read by the standard library.
 _LARGE = re.compile(r"\d{19}")
+#: Python reads no longer integers, because that takes the square of their length.
+_TOO_LONG = re.compile(r"(?<!\d)\d{4301}")
 _is_json = msgspec.json.Decoder(msgspec.Raw).decode
 
 
 def _refuse(constant: str) -> Any:
     raise ValueError(f"{constant} is no JSON")
+
+
+#: Numbers whose digits a float may not keep: those with 16 digits or more, and tiny ones.
+_LONG = re.compile(r"[\d.]{17}|\d[eE]-\d{3}")
+_LONG_IN_BYTES = re.compile(_LONG.pattern.encode())
+
+
+class WrittenFloat(float):
+    """A number with a fraction or an exponent, with its text."""
+
+    __slots__ = ("text",)
+    text: str
+
+    def __new__(cls, text: str) -> Self:
+        """Keep the text beside the number."""
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+
+#: Errors name the type of a value.
+WrittenFloat.__name__ = "float"
 
 
 def loads(text: str) -> Any:
@@ -28,11 +53,34 @@ def loads(text: str) -> Any:
     """
     if not _LARGE.search(text):
         return orjson.loads(text)
+    return _loads(text, float)
+
+
+def loads_written(text: str) -> Any:
+    """As `loads`, but numbers with more digits than a float keeps are `WrittenFloat`s.
+
+    Raises:
+        json.JSONDecodeError: It is not JSON.
+    """
+    return _loads(text, WrittenFloat) if _LONG.search(text) else loads(text)
+
+
+def _loads(text: str, parse_float: Callable[[str], float]) -> Any:
     try:
-        return json.loads(text, parse_constant=_refuse)
+        return json.loads(text, parse_float=parse_float, parse_constant=_refuse)
     except json.JSONDecodeError as error:
         fault = fault_of(text, error)
         raise json.JSONDecodeError(fault.detail, text, fault.offset) from None
+    except ValueError:
+        too_long = _TOO_LONG.search(text)
+        if too_long is None:
+            raise
+        raise json.JSONDecodeError("a number of more than 4300 digits", text, too_long.start()) from None
+
+
+def has_long_numbers(text: bytes) -> bool:
+    """Whether a JSON text may have numbers with more digits than a float keeps."""
+    return _LONG_IN_BYTES.search(text) is not None
 
 
 def dumps(value: Any) -> bytes:

@@ -10,6 +10,7 @@ from serdes.avro import compiled, record_name
 from serdes.codec import AvroCodec, compile_codec
 from serdes.message.config import DeserializerConfig, SerializerConfig
 from serdes.message.deserializer import Decode, Resolved
+from serdes.message.json_bytes import loads_written
 from serdes.message.serializer import Encoder
 from serdes.text.form import TextForm, TextOptions
 
@@ -28,7 +29,7 @@ def _encoder(
     codec = _codec(schema, dependencies, None, options)
     convert = codec.json_to_avro
     if options.logical:
-        from serdes.codec.readable import readable_encoder  # noqa: PLC0415  # few texts are for people
+        from serdes.codec.readable import readable_encoder  # noqa: PLC0415  # consumers do not need it
 
         convert = readable_encoder(codec, plain_unions=options.plain_unions, defaults=options.defaults)
     if not codec.is_raw:
@@ -53,7 +54,7 @@ def _decoder(
 ) -> Decode:
     codec = _codec(*writer, reader, options)
     if options.logical and not codec.is_raw:
-        from serdes.codec.readable import readable_decoder  # noqa: PLC0415  # few texts are for people
+        from serdes.codec.readable import readable_decoder  # noqa: PLC0415  # producers do not need it
 
         return readable_decoder(codec, plain_unions=options.plain_unions)
     return codec.payload_to_json_bytes
@@ -63,4 +64,4 @@ def _record_name(schema: SchemaText, options: TextOptions) -> str | None:  # noq
     return record_name(schema)
 
 
-FORM = TextForm(_encoder, _decoder, _record_name, SerializerConfig, DeserializerConfig)
+FORM = TextForm(_encoder, _decoder, _record_name, SerializerConfig, DeserializerConfig, loads_written)

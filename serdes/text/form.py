@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from typing import Any
 
 from compat.schema import AVRO, JSON, PROTOBUF, Dependencies, SchemaText
 from serdes.client.flow import Flow
 from serdes.message.config import DeserializerConfig, SerializerConfig
 from serdes.message.deserializer import Decode, ReaderFormat, Resolved
+from serdes.message.json_bytes import loads
 from serdes.message.serializer import Encoder, WriterFormat
 from serdes.serialization import Context
 
@@ -39,7 +41,8 @@ class TextOptions:
         plain_unions: Whether unions in Avro JSON have no tags.
         defaults: Whether a field that Avro JSON lacks gets its default.
         message: The full name of the Protobuf message to write; by default the file's first message.
-        logical: Whether Avro's decimals, dates and times are texts that people read; see `serdes.codec.readable`.
+        logical: Whether Avro's decimals, dates and times are texts that people read, as `serdes.codec.readable` has
+            them; else Avro's own JSON, with numbers and the texts of bytes.
         proto_names: Whether Protobuf fields keep the schema's names instead of lowerCamelCase.
         holds_up_others: Whether encoding blocks other work of the thread; slow encoders then return a Later.
     """
@@ -47,7 +50,7 @@ class TextOptions:
     plain_unions: bool = False
     defaults: bool = False
     message: str | None = None
-    logical: bool = False
+    logical: bool = True
     proto_names: bool = False
     holds_up_others: bool = False
 
@@ -72,6 +75,7 @@ class TextForm:
         encoder: Makes the encoder of a schema, from parsed JSON.
         decoder: Makes the decoder to JSON text in UTF-8.
         record_name: Returns the name that the record subject strategies use.
+        parse: Parses the JSON text of a value for the encoder.
         writing, reading: The classes of the settings of serializers and deserializers.
     """
 
@@ -80,6 +84,7 @@ class TextForm:
     record_name: Callable[[SchemaText, TextOptions], str | None]
     writing: type[SerializerConfig]
     reading: type[DeserializerConfig]
+    parse: Callable[[str], Any] = loads
 
 
 def text_form(schema_type: str) -> TextForm:

@@ -214,9 +214,11 @@ class AvroJsonMaker:
     def __call__(self, writer: SentSchema) -> Decode:
         """The decoder for a writer's schema."""
         from serdes.codec import compile_codec  # noqa: PLC0415 - the driver has no use for it
+        from serdes.codec.readable import readable_decoder  # noqa: PLC0415
 
         named = [dependency.text for dependency in writer.dependencies]
-        show = compile_codec(writer.schema.text, self.reader, named, reader_named=()).payload_to_json_bytes
+        codec = compile_codec(writer.schema.text, self.reader, named, reader_named=())
+        show = codec.payload_to_json_bytes if codec.is_raw else readable_decoder(codec, plain_unions=False)
         return lambda message: show(message, wire.V0_SIZE).decode()
 
 

@@ -234,8 +234,10 @@ class Maker:
         if logical in {"timestamp-millis", "timestamp-micros"}:
             return instant.replace(tzinfo=UTC)
         if logical == "decimal":
-            # fastavro writes a minus zero of a fixed as -2.
-            return Decimal(chooser.integer(-(10**9) + 1, 10**9 - 1) or 1).scaleb(-chooser.integer(0, schema["scale"]))
+            # fastavro does not count the zeros up to the scale, and writes a minus zero of a fixed as -2.
+            decimals = chooser.integer(0, schema["scale"])
+            limit = 10 ** (9 - schema["scale"] + decimals)
+            return Decimal(chooser.integer(-limit + 1, limit - 1) or 1).scaleb(-decimals)
         return UUID(int=chooser.integer(0, 2**128 - 1)) if logical == "uuid" else None
 
 

@@ -169,13 +169,17 @@ def _line(options: argparse.Namespace, config: dict[str, Any]) -> Callable[[Any]
     from magicbyte.cli.records.json_lines import RecordLines  # noqa: PLC0415 - while the consumer connects
     from serdes.console.client import open_client  # noqa: PLC0415
     from serdes.console.consume.reading import FieldReader  # noqa: PLC0415
+    from serdes.console.properties import LOGICAL_TYPES  # noqa: PLC0415
     from serdes.text import TextOptions  # noqa: PLC0415
 
-    settings = gather_properties(options, ("preserve.json.field.name",))
+    settings = gather_properties(options, ("preserve.json.field.name", LOGICAL_TYPES))
     client = open_client(settings.client, config)
     is_plain = options.avro_json == "plain"
     text_options = TextOptions(
-        plain_unions=is_plain, defaults=is_plain, proto_names=settings.flag("preserve.json.field.name")
+        plain_unions=is_plain,
+        defaults=is_plain,
+        proto_names=settings.flag("preserve.json.field.name"),
+        logical=settings.has_logical_texts,
     )
     readers = [
         _FORMATS[chosen](FieldReader(client, part, None, settings.serde, text_options))

@@ -143,9 +143,9 @@ def _check(client: RegistryClient, subject: str, file_schema: Schema) -> None:
 
 
 def _to_record(options: argparse.Namespace, config: dict[str, Any]) -> ToRecord:
-    settings = gather_properties(options)
+    settings = gather_properties(options, (properties.LOGICAL_TYPES,))
     client = open_client(settings.client, config)
-    value = _serializer(client, "value", options, settings.serde)
+    value = _serializer(client, "value", options, settings)
     if options.input == "values":
 
         def of_value(text: str, number: int) -> Record:
@@ -157,22 +157,26 @@ def _to_record(options: argparse.Namespace, config: dict[str, Any]) -> ToRecord:
     with_schema = options.key_schema or options.key_schema_id or options.key_schema_version
     key = None
     if with_schema or options.key_format == "schema":
-        key = _serializer(client, "key", options, settings.serde)
+        key = _serializer(client, "key", options, settings)
 
     from magicbyte.cli.records.json_lines import record_of_line  # noqa: PLC0415 - values need none of it
 
     return lambda text, number: record_of_line(text, number, key, value)
 
 
-def _serializer(client: RegistryClient, part: str, options: argparse.Namespace, serde: Any) -> Serialize:
+def _serializer(
+    client: RegistryClient, part: str, options: argparse.Namespace, settings: properties.Properties
+) -> Serialize:
     schema, schema_type, conf = _schema(client, part, options)
     is_plain = options.avro_json == "plain"
-    text_options = TextOptions(plain_unions=is_plain, defaults=is_plain, message=options.message)
+    text_options = TextOptions(
+        plain_unions=is_plain, defaults=is_plain, message=options.message, logical=settings.has_logical_texts
+    )
     return writer(
         client,
         schema,
         schema_type,
-        {**conf, **serde},
+        {**conf, **settings.serde},
         text_options,
         options.topic,
         part,

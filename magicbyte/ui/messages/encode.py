@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import base64
-import json
 from dataclasses import dataclass
-from json import JSONDecodeError
 from typing import Any
 
 import msgspec
 import orjson
 
 from compat.formats import parse
-from compat.json.fault import fault_of
-from compat.schema import AVRO, JSON, PROTOBUF, InvalidSchema, Reference, SchemaText
+from compat.schema import JSON, PROTOBUF, InvalidSchema, Reference, SchemaText
 from magicbyte.ui.messages.failure import failure_of
 from magicbyte.ui.messages.lookup import Lookup
 from magicbyte.ui.messages.request import EncodeRequest, Proposal, Target
 from serdes.client.clients import RegistryClient
 from serdes.client.models import RegisteredSchema, SchemaInfo
-from serdes.codec.readable import WrittenFloat
 from serdes.console.produce.writing import DrySerializer
 from serdes.console.text import text_serializer
 from serdes.error import SchemaCompileError
 from serdes.message import wire
-from serdes.message.json_bytes import compact, loads
+from serdes.message.json_bytes import compact
 from serdes.message.serializer import Serializer
 from serdes.schema import Schema
 from serdes.serialization import SerializationContext
@@ -144,9 +140,7 @@ class Writer:
             logical=request.logical,
             message=request.message if self._type == PROTOBUF else None,
         )
-        self._serializer: Serializer = text_serializer(
-            client, own_schema, self._type, conf, options, kind, _value if self._type == AVRO else loads
-        )
+        self._serializer: Serializer = text_serializer(client, own_schema, self._type, conf, options, kind)
 
     def item(self, text: str) -> dict[str, Any]:
         """The answer to a value's text.
@@ -181,20 +175,3 @@ class Writer:
             return b""
         source, offset = (data, wire.V0_SIZE) if header is None else (header, wire.V1_SIZE)
         return source[offset : wire.read_indexes(source, offset)[1]]
-
-
-def _value(text: str) -> Any:
-    """The value of a JSON text for Avro; numbers with a fraction remember their digits.
-
-    Raises:
-        JSONDecodeError: It is not JSON.
-    """
-    try:
-        return json.loads(text, parse_float=WrittenFloat, parse_constant=_refuse)
-    except JSONDecodeError as error:
-        fault = fault_of(text, error)
-        raise JSONDecodeError(fault.detail, text, fault.offset) from None
-
-
-def _refuse(constant: str) -> Any:
-    raise ValueError(f"{constant} is no JSON")

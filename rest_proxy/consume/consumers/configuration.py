@@ -40,7 +40,11 @@ def instance_config(body: ConsumerConfig, settings: RestProxySettings, *, first_
         request_timeout_ms=min(timeout or settings.consumer_request_timeout_ms, 2**31 - 1),
         report_errors=_one_of("decode.errors", body.decode_errors, ("fail", "report"), "fail") == "report",
         options=Options(
-            plain_unions=_one_of("avro.unions", body.avro_unions, ("tagged", "plain"), settings.avro_unions) == "plain"
+            plain_unions=_one_of("avro.unions", body.avro_unions, ("tagged", "plain"), settings.avro_unions) == "plain",
+            stored=_one_of(
+                "avro.logical.types", body.avro_logical_types, ("text", "stored"), settings.avro_logical_types
+            )
+            == "stored",
         ),
     )
 

@@ -11,9 +11,19 @@ from rest_proxy.http.common import choice_query, json_response, long_query, part
 from rest_proxy.http.negotiation import spoken
 from rest_proxy.http.routes.consumers import shorter
 from rest_proxy.produce.request import Produce
+from rest_proxy.settings import RestProxySettings
 
 ACKS = {"0": "0", "1": "1", "-1": "all", "all": "all"}
-UNIONS = {"tagged": "tagged", "plain": "plain"}
+_UNIONS = {"tagged": "tagged", "plain": "plain"}
+_LOGICAL = {"text": "text", "stored": "stored"}
+
+
+def schema_options(request: Request, settings: RestProxySettings) -> Options:
+    """How a request's schema data is written in JSON: as its query says, else as the settings say."""
+    return Options(
+        plain_unions=choice_query(request, "unions", _UNIONS, settings.avro_unions) == "plain",
+        stored=choice_query(request, "logical", _LOGICAL, settings.avro_logical_types) == "stored",
+    )
 
 
 async def produce_to_topic(request: Request) -> Response:
@@ -43,7 +53,7 @@ async def _produce(request: Request, partition: int | None) -> Response:
             body=await request.body(),
             acks=choice_query(request, "acks", ACKS, ACKS[settings.acks]),
             timeout_ms=timeout_ms,
-            options=Options(plain_unions=choice_query(request, "unions", UNIONS, settings.avro_unions) == "plain"),
+            options=schema_options(request, settings),
             rights=rights_of(request),
         )
     )

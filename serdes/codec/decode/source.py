@@ -124,14 +124,14 @@ class _Decoder:
         if plan.kind == "null":
             return "None"
         value, line = self.source.fresh("v"), self.source.line
+        present = self.form.present(plan)
         if plan.kind in {"string", "bytes", "fixed"}:
-            self.sized(plan, value, skip=skip)
+            self.sized(plan, value, skip=skip, stored=present is not None)
         else:
             for text in READ[plan.kind]:
                 line(text.format(v=value))
         if skip:
             return "None"
-        present = self.form.present(plan)
         if present is not None:
             line(f"{value} = {self.source.bind(present)}({value})")
             return value
@@ -145,7 +145,8 @@ class _Decoder:
             line(f"if {value} - {value} != 0: {value} = json_double({value})")
         return value
 
-    def sized(self, plan: Plan, value: str, *, skip: bool) -> None:
+    def sized(self, plan: Plan, value: str, *, skip: bool, stored: bool = False) -> None:
+        """Read a value with a length; `stored` leaves it to a conversion, which takes Python's type."""
         line, end = self.source.line, self.source.fresh("q")
         if plan.kind == "fixed":
             line(f"{end} = p + {plan.node.size}")
@@ -155,11 +156,12 @@ class _Decoder:
             line(f"else: {end}, p = end(b, p)")
         if not skip:
             # In JSON, text and bytes are shown as the type that they have in the reader's schema.
-            kind = plan.target.kind if self.form.json else plan.kind
+            is_json = self.form.json and not stored
+            kind = plan.target.kind if is_json else plan.kind
             decoded = {"string": ".decode()", "bytes": "", "fixed": ""}[plan.kind]
-            if self.form.json and kind != "string":
+            if is_json and kind != "string":
                 decoded = '.decode("iso-8859-1")'
-            elif self.form.json:
+            elif is_json:
                 decoded = ".decode()"
             line(f"{value} = b[p:{end}]{decoded}")
         line(f"p = {end}")

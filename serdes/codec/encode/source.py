@@ -126,7 +126,7 @@ class _Encoder:
         line = self.source.line
         if node.kind == "string":
             line(f"{p} = E({value})")
-        elif self.form.json:
+        elif self.form.json and not (self.form.texts and node.logical):
             line(f'{p} = E({value}, "iso-8859-1")')
         else:
             line(f"{p} = {value} if type({value}) is bytes else {self.source.bind(_stored(node, self.form))}({value})")

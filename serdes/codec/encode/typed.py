@@ -35,6 +35,9 @@ _JSON_TYPES: dict[str, frozenset[type]] = {
     "array": frozenset({list}),
 }
 
+#: The types of logical values in JSON with texts.
+_TEXT_TYPES: frozenset[type] = frozenset({int, float, str})
+
 #: A condition, the index of the branch that it selects, and the expression of the value in the branch.
 Typed = tuple[str, int, str]
 
@@ -66,6 +69,8 @@ def typed_branches(union: Node, form: Form, value: str, bind: Callable[[type], s
 def _accepted(branch: Node, form: Form) -> frozenset[type]:
     if branch.kind == "union":
         return frozenset()
+    if form.json and form.texts and branch.logical:
+        return _TEXT_TYPES
     if form.json:
         return _JSON_TYPES[branch.kind]
     return _DATA_TYPES[branch.kind] | (python_types(branch) if branch.logical else frozenset())

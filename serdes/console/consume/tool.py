@@ -72,7 +72,9 @@ def run(program: str, schema_type: str, arguments: Sequence[str]) -> int:
         pairs["key.deserializer"] = options.key_deserializer
     if options.value_deserializer is not None:
         tell(program, "--value-deserializer is ignored: values are decoded with their schema")
-    sorted_ = properties.sort(pairs, PROPERTIES, ("key.deserializer.", "headers.deserializer."))
+    sorted_ = properties.sort(
+        pairs, (*PROPERTIES, properties.LOGICAL_TYPES), ("key.deserializer.", "headers.deserializer.")
+    )
     kafka = properties.read_file("--command-config", options.client_file)
     kafka |= properties.parse_pairs("--command-property", options.client_pairs)
     code = _run(program, schema_type, options, bootstrap_of(options, flags), sorted_, kafka)
@@ -176,7 +178,10 @@ def _line(schema_type: str, sorted_: properties.Properties, config: Config) -> C
     from serdes.text import TextOptions  # noqa: PLC0415
 
     client = open_client(sorted_.client, config)
-    options = TextOptions(proto_names=sorted_.flag("preserve.json.field.name"))
+    options = TextOptions(
+        proto_names=sorted_.flag("preserve.json.field.name"),
+        logical=sorted_.has_logical_texts,
+    )
     conf = dict(sorted_.serde)
     if schema_type == JSON:
         # Java's formatter shows records whether or not they are valid.

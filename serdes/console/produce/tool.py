@@ -85,7 +85,7 @@ def run(program: str, schema_type: str, arguments: Sequence[str]) -> int:
     schema_type = names_format("--line-reader", options.line_reader, _READERS) or schema_type
     pairs = properties.read_file("--reader-config", options.reader_config)
     pairs |= properties.parse_pairs("--property", options.pairs)
-    sorted_ = properties.sort(pairs, PROPERTIES, ("key.serializer.", "value.serializer."))
+    sorted_ = properties.sort(pairs, (*PROPERTIES, properties.LOGICAL_TYPES), ("key.serializer.", "value.serializer."))
     kafka = properties.read_file("--command-config", options.client_file)
     kafka |= properties.parse_pairs("--command-property", options.client_pairs)
     lines = line_format(sorted_)
@@ -196,7 +196,7 @@ def _serializer(
 
     client = open_client(sorted_.client, config)
     schema = own_schema(client, field, schema_type, sorted_.tool, sorted_.serde)
-    text = TextOptions(message=sorted_.tool.get(f"{field}.schema.full.name"))
+    text = TextOptions(message=sorted_.tool.get(f"{field}.schema.full.name"), logical=sorted_.has_logical_texts)
     return writer(client, schema, schema_type, sorted_.serde, text, options.topic, field, dry_run=options.dry_run)
 
 

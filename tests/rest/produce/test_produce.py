@@ -117,6 +117,47 @@ def test_unions_without_tags_by_option(rest: Any, topic: str, read_topic: Callab
     assert rest.read_all(plain, 1, "avro")[0]["value"] == {"name": "a", "age": 5}
 
 
+MONEY = (
+    '{"type":"record","name":"Money","fields":['
+    '{"name":"price","type":{"type":"bytes","logicalType":"decimal","precision":20,"scale":2}},'
+    '{"name":"at","type":{"type":"long","logicalType":"timestamp-millis"}}]}'
+)
+MONEY_TEXTS = {"price": "12.50", "at": "1970-01-01T00:00:00.001Z"}
+MONEY_STORED = {"price": "\x04\xe2", "at": 1}
+MONEY_BYTES = b"\x04\x04\xe2\x02"
+
+
+def test_logical_types_are_texts_or_as_stored(rest: Any, topic: str, read_topic: Callable[..., list[Any]]):
+    def body(*values: Any) -> dict[str, Any]:
+        return {"value_schema": MONEY, "records": [{"value": value} for value in values]}
+
+    texts = body(MONEY_TEXTS, {"price": 12.5, "at": 1})
+    assert rest.post_v2(f"/topics/{topic}", texts, "avro").status_code == 200
+    assert rest.post_v2(f"/topics/{topic}", body(MONEY_STORED), "avro", logical="stored").status_code == 200
+    assert [message.value()[5:] for message in read_topic(topic)] == [MONEY_BYTES] * 3
+    shown = rest.read_all(rest.subscribed(topic, format="avro"), 3, "avro")
+    assert [record["value"] for record in shown] == [MONEY_TEXTS] * 3
+    stored = rest.subscribed(topic, format="avro", **{"avro.logical.types": "stored"})
+    assert rest.read_all(stored, 1, "avro")[0]["value"] == MONEY_STORED
+
+
+@pytest.mark.parametrize(
+    ("price", "reason"),
+    [
+        (b'"\\u0004\\u00e2"', "with avro.logical.types=stored, as the text of its bytes"),
+        (b"0.100000000000000000001", "21 decimals exceed the scale 2"),
+        (b"123456789012345678901", "23 digits exceed the precision 20"),
+    ],
+)
+def test_a_decimal_that_does_not_fit_is_refused(rest: Any, topic: str, price: bytes, reason: str):
+    value = b'{"price":%b,"at":1}' % price
+    schema = json.dumps(MONEY).encode()
+    answer = rest.post_v2(f"/topics/{topic}", b'{"value_schema":%b,"records":[{"value":%b}]}' % (schema, value), "avro")
+    assert answer.status_code == 400
+    assert "records[0].value.price: expected bytes (decimal)" in answer.json()["message"]
+    assert reason in answer.json()["message"]
+
+
 def test_a_schema_with_references(rest: Any, topic: str, registry_url: str):
     import httpx  # noqa: PLC0415  the one test that speaks to the registry itself
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from serdes.codec import EncodeError, compile_codec
-from serdes.codec.readable import WrittenFloat, readable_decoder, readable_encoder
+from serdes.codec import DecodeError, EncodeError, compile_codec
+from serdes.codec.readable import readable_decoder, readable_encoder
+from serdes.message.json_bytes import WrittenFloat
 
 
 def logical(kind: str, logical_type: str, /, **members: Any) -> dict[str, Any]:
@@ -60,16 +62,49 @@ def test_numbers_and_tags() -> None:
 
 def test_a_decimal_beyond_its_precision_keeps_its_digits() -> None:
     assert decode(logical("bytes", "decimal", precision=2), b"\x06\x01\xe2\x40") == '"123456"'
-    digits = decode(logical("bytes", "decimal", precision=9, scale=1), b"\x80\x20" + b"\x7f" * 2048)
-    assert len(digits) == 4935
+    digits = decode(logical("bytes", "decimal", precision=9, scale=1), b"\xf4\x1b" + b"\x7f" * 1786)
+    assert len(digits) == 4304
+
+
+@pytest.mark.parametrize("schema", [DECIMAL, ["null", DECIMAL]])
+def test_a_decimal_with_too_many_bytes_is_refused(schema: Any) -> None:
+    data = (b"" if schema is DECIMAL else b"\x02") + b"\xf6\x1b" + b"\x7f" * 1787
+    with pytest.raises(DecodeError, match="a decimal of 1787 bytes; the limit is 1786 bytes, which have 4300 digits"):
+        decode(schema, data)
+    with pytest.raises(DecodeError, match="a decimal of 1787 bytes; the limit is 1786 bytes, which have 4300 digits"):
+        compile_codec(json.dumps(schema)).decode(data)
+
+
+def test_a_decimal_beyond_its_precision_is_read_as_it_is() -> None:
+    schema = logical("bytes", "decimal", precision=2, scale=1)
+    assert compile_codec(json.dumps(schema)).decode(b"\x06\x01\xe2\x40") == Decimal("12345.6")
+
+
+NO_DECIMAL = (
+    'a decimal is written with its digits, such as "12.50"; with avro.logical.types=stored, as the text of its bytes'
+)
 
 
 @pytest.mark.parametrize(
     ("schema", "text", "detail"),
     [
-        (DECIMAL, '"x"', 'a decimal is written with its digits, such as "12.50"'),
+        (DECIMAL, '"x"', NO_DECIMAL),
+        (DECIMAL, '"\\u0004\\u00e2"', NO_DECIMAL),
+        (DECIMAL, '""', NO_DECIMAL),
+        (DECIMAL, '" 1"', NO_DECIMAL),
+        (DECIMAL, '"1_0"', NO_DECIMAL),
+        (DECIMAL, '"NaN"', NO_DECIMAL),
+        (DECIMAL, "1e400", "405 digits exceed the precision 30, 4 of them behind the point"),
+        (DECIMAL, '"12345678901234567890123456789"',
+         "33 digits exceed the precision 30, 4 of them behind the point"),
+        (DECIMAL, '"%s"' % ("1" * 5000), "5000 characters exceed the limit of 4300 digits"),
+        (logical("bytes", "decimal", precision=5000), '"%s"' % ("1" * 4301),
+         "4301 digits exceed the limit of 4300 digits"),
+        (logical("bytes", "decimal", precision=5000), '"1e9999999999999999999"',
+         "its exponent exceeds the limit of 4300 digits"),
+        (logical("long", "timestamp-micros"), '"2013-01-01T05:00:00.1234567Z"',
+         "it is more precise than a microsecond"),
         (DECIMAL, '"1.23456"', "5 decimals exceed the scale 4"),
-        (DECIMAL, '"NaN"', "it is no finite number"),
         (DECIMAL, "true", ""),
         (logical("int", "date"), '"2024-02-30"', "it is no date in ISO-8601: day is out of range for month"),
         (logical("long", "timestamp-millis"), '"2013-01-01T05:00:00"',

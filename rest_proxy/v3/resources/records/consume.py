@@ -119,7 +119,8 @@ class _Viewer:
     async def of(cls, call: Call, records: list[FetchedRecord]) -> _Viewer:
         """Prepare for some records."""
         rights = call.current_rights
-        key, value = (DataDecoder(call.proxy.schemas, Options(), rights, is_key=is_key) for is_key in (True, False))
+        options = Options(stored=call.proxy.settings.avro_logical_types == "stored")
+        key, value = (DataDecoder(call.proxy.schemas, options, rights, is_key=is_key) for is_key in (True, False))
         await key.load(records)
         await value.load(records)
         return cls(key, value)

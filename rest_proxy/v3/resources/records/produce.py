@@ -13,11 +13,10 @@ from magicbyte.http.routing.negotiation import charset_of
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.response import WholeResponse
 from rest_proxy.errors import INVALID_ENTITY, INVALID_PAYLOAD
-from rest_proxy.formats.plain import Options
 from rest_proxy.http.access import require_topic, rights_of
 from rest_proxy.http.common import choice_query, long_query
 from rest_proxy.http.routes.consumers import shorter
-from rest_proxy.http.routes.produce import ACKS, UNIONS
+from rest_proxy.http.routes.produce import ACKS, schema_options
 from rest_proxy.produce.entry_encoder import EntryEncoder
 from rest_proxy.produce.record_batch import RecordBatch, read_batch, sizes_of
 from rest_proxy.produce.record_stream import Disconnected, RecordStream, StreamLimits
@@ -62,13 +61,12 @@ def _acks(call: Call) -> str:
 def _encoder(call: Call, topic: str) -> EntryEncoder:
     proxy, request = call.proxy, call.request
     guard = proxy.guard
-    plain_unions = choice_query(request, "unions", UNIONS, proxy.settings.avro_unions) == "plain"
     return EntryEncoder(
         topic,
         proxy.schemas,
         proxy.encoding_threads,
         proxy.cluster,
-        Options(plain_unions=plain_unions),
+        schema_options(request, proxy.settings),
         rights_of(request),
         None if guard is None else partial(guard.is_still_good, request.principal, request.scope),
     )

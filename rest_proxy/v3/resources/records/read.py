@@ -142,7 +142,7 @@ async def _answer(
 ) -> Response:
     settings, schemas = call.proxy.settings, call.proxy.schemas
     records = [record for _, page in sorted(pages.items()) for record in page.records]
-    options = Options(plain_unions=settings.avro_unions == "plain")
+    options = Options(plain_unions=settings.avro_unions == "plain", stored=settings.avro_logical_types == "stored")
     rights = call.current_rights
     key, value = (
         DataDecoder(schemas, options, rights, is_key=side == "key", required=_choice(call, f"{side}_type", TYPES))

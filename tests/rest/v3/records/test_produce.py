@@ -85,6 +85,30 @@ def test_data_without_a_schema(
     assert [message.value() for message in read_topic(topic)] == [stored]
 
 
+PRICE = (
+    '{"type":"record","name":"Price","fields":['
+    '{"name":"price","type":{"type":"bytes","logicalType":"decimal","precision":20,"scale":2}}]}'
+)
+
+
+@pytest.mark.parametrize(
+    ("price", "query", "payload"),
+    [
+        (b'"12.50"', {}, b"\x04\x04\xe2"),
+        (b"12.5", {}, b"\x04\x04\xe2"),
+        (b"123456789012345678.90", {}, b"\x12\x00\xabT\xa9\x8c\xeb\x1f\n\xd2"),
+        (b'"\\u0004\\u00e2"', {"logical": "stored"}, b"\x04\x04\xe2"),
+    ],
+)
+def test_decimals_are_digits_or_as_stored(
+    rest: Any, topic: str, read_topic: Callable[..., list[Any]], price: bytes, query: Any, payload: bytes
+) -> None:
+    head = json.dumps({"type": "AVRO", "schema": PRICE})[:-1].encode()
+    (report,) = produce(rest, topic, b'{"value":%b,"data":{"price":%b}}}' % (head, price), **query)
+    assert report["error_code"] == 200
+    assert [message.value()[5:] for message in read_topic(topic)] == [payload]
+
+
 @pytest.mark.parametrize(
     ("schema_type", "schema", "payload"),
     [
