@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
 Scope = MutableMapping[str, Any]
@@ -30,10 +30,12 @@ def list_header(scope: Scope, name: bytes) -> str | None:
     return None if joined is None else joined.decode("latin-1")
 
 
-async def answer(send: Send, status: int, body: object, *, close: bool = False) -> None:
+async def answer(
+    send: Send, status: int, body: object, headers: Iterable[tuple[bytes, bytes]] = (), *, close: bool = False
+) -> None:
     """Send a complete JSON answer; with `close`, the server then closes the connection."""
     content = json.dumps(body, separators=(",", ":"), ensure_ascii=False).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode())]
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode()), *headers]
     if close:
         headers.append((b"connection", b"close"))
     await send({"type": "http.response.start", "status": status, "headers": headers})

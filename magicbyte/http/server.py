@@ -19,6 +19,7 @@ from magicbyte.http.asgi import Receive, Scope, Send
 from magicbyte.http.connection.acceptor import Policy, Server
 from magicbyte.http.connection.connections import Connections
 from magicbyte.http.connection.hosts import Hosts, is_loopback
+from magicbyte.http.connection.protocol import HttpConnection
 from magicbyte.http.routing.recorder import Recorder
 from magicbyte.http.routing.table import Table
 from magicbyte.http.settings import HttpSettings
@@ -145,6 +146,7 @@ def serve(
         timeout_keep_alive=math.ceil(limits.idle_seconds),
         timeout_graceful_shutdown=graceful_seconds,
         lifespan="on",
+        http=HttpConnection,
         ws="none",
     )
     watched = [*([] if tls is None else [tls]), *sources]

@@ -1,4 +1,4 @@
-"""Attacks with connections: half-sent requests, more connections than descriptors, and a head without end.
+"""Attacks with connections: half-sent and pipelined requests, too many connections, and a head without end.
 
 While each runs, an innocent client, from the same address, on a connection that it keeps and on new ones, is answered
 within 250 ms (p99) and never refused; the server's memory grows by less than a bound, and afterwards the server is as
@@ -26,6 +26,7 @@ from urllib.parse import urlsplit
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_registry, running_rest_proxy
 
+GET = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 HALF = b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Half: "
 P99_SECONDS = 0.25
 #: Each connection may have a head of 32 KiB, 256 of them at most by address; the rest is the process's own.
@@ -166,6 +167,23 @@ def endless_heads(server: ServerProcess, options: argparse.Namespace) -> str:
     return f"{4 * rounds} heads of {options.head_mb} MB, of which {sent >> 20} MiB were sent before they were refused"
 
 
+def pipelined(server: ServerProcess, options: argparse.Namespace) -> str:
+    """Send many requests at once on each connection, for as long as the server reads; read no answers."""
+    opened = connections(server, options.pipelining, b"")
+    for connection in opened:
+        connection.setblocking(False)
+    sent = 0
+    until = time.monotonic() + options.seconds
+    while time.monotonic() < until:
+        for connection in opened:
+            with contextlib.suppress(OSError):
+                sent += connection.send(GET * 5500)
+        time.sleep(0.05)
+    for connection in opened:
+        connection.close()
+    return f"{options.pipelining} connections with {sent // len(GET)} pipelined requests"
+
+
 Attack = Callable[[ServerProcess, argparse.Namespace], str]
 
 
@@ -217,6 +235,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--half-sent", type=int, default=2000)
     parser.add_argument("--connections", type=int, default=600)
+    parser.add_argument("--pipelining", type=int, default=150)
     parser.add_argument("--descriptors", type=int, default=300)
     parser.add_argument("--head-mb", type=int, default=20)
     parser.add_argument("--head-timeout-ms", type=int, default=10_000)
@@ -231,7 +250,7 @@ def main() -> int:
     wrong: list[str] = []
     for starting in servers(options):
         with starting as server:
-            for attack in (half_sent, endless_heads):
+            for attack in (half_sent, endless_heads, pipelined):
                 wrong += under(attack, server, options)
     for starting in servers(options):
         with descriptors(options.descriptors):

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable, Coroutine, Sequence
 from functools import wraps
 from typing import Any, ParamSpec
 
 import pytest
-from uvicorn.protocols.http.flow_control import FlowControl
 
 from magicbyte.http.connection import exchange as exchange_module
 from magicbyte.http.connection.exchange import Exchange
+from magicbyte.http.connection.flow import Flow
 
 P = ParamSpec("P")
 
@@ -53,14 +52,13 @@ def begun(method: str = "GET", *, keep_alive: bool = True) -> tuple[Exchange, Wr
     made = Exchange(
         {"type": "http", "method": method},
         transport,
-        FlowControl(transport),
-        logging.getLogger("test"),
+        Flow(transport),
         lambda: answered.append("answered"),
         expects_continue=False,
         keep_alive=keep_alive,
     )
-    made.body, made.more_body = bytearray(b"the body"), False
-    made.message_event.set()
+    made.add_body(b"the body")
+    made.end_body()
     return made, transport, answered
 
 
@@ -79,8 +77,7 @@ async def test_a_whole_body_is_received_at_once_and_then_the_end_of_the_connecti
     waiting = asyncio.create_task(exchange.receive())
     await asyncio.sleep(0)
     assert not waiting.done()
-    exchange.disconnected = True
-    exchange.message_event.set()
+    exchange.disconnect()
     assert await waiting == {"type": "http.disconnect"}
 
 
@@ -150,7 +147,7 @@ async def test_a_field_that_would_end_its_line_is_refused(field: tuple[bytes, by
     exchange, transport, _ = begun()
     with pytest.raises(RuntimeError, match="Invalid"):
         await start(exchange, field)
-    assert (transport.data, exchange.response_started) == (b"", False)
+    assert (transport.data, exchange.is_answer_begun) == (b"", False)
 
 
 @pytest.mark.parametrize("content", [b"short", b"much too long"])
@@ -177,7 +174,7 @@ async def test_a_message_out_of_turn_is_refused(kinds: Sequence[str]) -> None:
 @on_loop
 async def test_nothing_is_sent_to_a_client_that_is_gone() -> None:
     exchange, transport, _ = begun()
-    exchange.disconnected = True
+    exchange.disconnect()
     await start(exchange, _PLAIN)
     assert transport.data == b""
 

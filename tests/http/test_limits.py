@@ -270,6 +270,7 @@ def test_a_smaller_attack() -> None:
         "descriptors": 120,
         "connections": 240,
         "head-mb": 2,
+        "pipelining": 50,
         "head-timeout-ms": 2000,
         "seconds": 1,
     }

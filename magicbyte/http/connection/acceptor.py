@@ -22,6 +22,7 @@ from magicbyte.http.connection.connections import Connections
 from magicbyte.http.connection.hosts import Hosts
 from magicbyte.http.connection.protocol import Front, HttpConnection
 from magicbyte.http.connection.tls_connection import TlsConnection
+from magicbyte.http.connection.turns import Turns
 from magicbyte.http.response_headers import ResponseHeaders
 from magicbyte.http.routing.recorder import Recorder
 from magicbyte.kit.processes.stop_signals import handle_stop_signals
@@ -247,6 +248,7 @@ class Server(uvicorn.Server):
             policy.connections,
             policy.headers,
             recorder,
+            Turns(asyncio.get_running_loop()),
         )
         for listener_socket, hosts, tls in zip(sockets or [], policy.hosts, policy.tls, strict=True):
             self.servers.append(Acceptor(listener_socket, self, front, hosts, tls))  # type: ignore[arg-type]  # has the methods that uvicorn uses

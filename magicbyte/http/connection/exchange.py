@@ -1,16 +1,20 @@
-"""A request and its answer: uvicorn's cycle, with fast paths for a body that has arrived and for a whole answer."""
+"""A request and its answer: ASGI's `receive` and `send` over a connection."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from http import HTTPStatus
+from typing import Final
 
-from uvicorn.protocols.http.flow_control import FlowControl
-from uvicorn.protocols.http.httptools_impl import HEADER_RE, HEADER_VALUE_RE, STATUS_LINE, RequestResponseCycle
+from magicbyte.http.asgi import ASGIApp, Message, Scope, answer
+from magicbyte.http.connection.flow import HIGH_WATER_BYTES, Flow
+from magicbyte.http.errors import INTERNAL, STOPPING
+from magicbyte.kit.errors import ApiError
 
-from magicbyte.http.asgi import Message, Scope
+log = logging.getLogger("magicbyte.http")
 
 #: The response fields with few different values, whose lines are cached.
 _REPEATED: Final = frozenset(
@@ -26,18 +30,32 @@ _REPEATED: Final = frozenset(
 #: The most cached lines; the number is limited because a value may come from a client's request.
 _MOST_LINES: Final = 1024
 _lines: dict[tuple[bytes, bytes], bytes] = {}
+#: Characters that a field name and a field value cannot have (RFC 9110 section 5).
+_NOT_IN_NAMES: Final = re.compile(rb'[\x00-\x20\x7f-\xff()<>@,;:\\"/\[\]?={}]')
+_NOT_IN_VALUES: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 
 
-class Exchange(RequestResponseCycle):
+def _status_line(status: int) -> bytes:
+    phrase = HTTPStatus(status).phrase if status in HTTPStatus._value2member_map_ else ""
+    return b"HTTP/1.1 %d %b\r\n" % (status, phrase.encode())
+
+
+STATUS_LINE: Final = {status: _status_line(status) for status in range(100, 600)}
+
+
+def _nothing() -> None:
+    """Replace the callback of an exchange that is over, so that the exchange and its connection form no cycle."""
+
+
+class Exchange:
     """One request and its answer; `receive` and `send` are ASGI's."""
 
     def __init__(
         self,
         scope: Scope,
         transport: asyncio.Transport,
-        flow: FlowControl,
-        logger: logging.Logger,
-        on_response: Callable[[], None],
+        flow: Flow,
+        on_answered: Callable[[], None],
         *,
         expects_continue: bool,
         keep_alive: bool,
@@ -48,69 +66,141 @@ class Exchange(RequestResponseCycle):
             scope: ASGI's scope.
             transport: Sends the answer.
             flow: Holds up the client and the answer.
-            logger: For exceptions of the application.
-            on_response: Called when the answer is complete.
+            on_answered: Called when the answer is complete.
             expects_continue: Whether the client waits for `100 Continue` before it sends the body.
             keep_alive: Whether the connection stays open after the answer.
         """
-        super().__init__(
-            scope,  # type: ignore[arg-type]  # has all keys of an HTTP scope
-            transport,
-            flow,
-            logger,
-            logger,
-            False,
-            [],
-            asyncio.Event(),
-            expects_continue,
-            keep_alive,
-            on_response,
-        )
+        self.scope = scope
+        self.keep_alive = keep_alive
+        self.expects_continue = expects_continue
+        #: Whether the body is incomplete.
+        self.more_body = True
+        self.is_answer_begun = self.is_answered = self.is_disconnected = False
+        self._transport = transport
+        self._flow = flow
+        self._on_answered = on_answered
+        self._parts: list[bytes] = []
+        self._waiting_bytes = 0
+        #: Whether the application has received the end of the body.
+        self._is_body_taken = False
+        self._news: asyncio.Event | None = None
+        #: Whether the answer is chunked; None until its head.
+        self._is_chunked: bool | None = None
+        self._bytes_left = 0
 
-    async def receive(self) -> Any:
-        """Return the next part of the body; waits if none is there."""
-        event = self.message_event
-        if self.more_body or self.disconnected or self.response_complete or not event.is_set():
-            return await super().receive()
-        event.clear()
-        self.flow.resume_reading()
-        body, self.body = bytes(self.body), bytearray()
-        return {"type": "http.request", "body": body, "more_body": False}
+    async def run(self, app: ASGIApp) -> None:
+        """Serve the request with an application; an answer that it does not finish ends the connection."""
+        try:
+            await app(self.scope, self.receive, self.send)
+            if not self.is_answered and not self.is_disconnected:
+                log.error("a request was not answered to its end: %s %s", self.scope["method"], self.scope["path"])
+                await self._fail(INTERNAL())
+        except asyncio.CancelledError:
+            # The server stops, and the request took longer than it waits.
+            await self._fail(STOPPING())
+            raise
+        except Exception:
+            log.exception("a request failed")
+            await self._fail(INTERNAL())
+        finally:
+            self._on_answered = _nothing
 
-    async def send(self, message: Message) -> None:  # type: ignore[override]
+    async def _fail(self, error: ApiError) -> None:
+        if not self.is_answer_begun and not self.is_disconnected:
+            await answer(self.send, error.status, error.body(), close=True)
+        else:
+            self._transport.close()
+
+    # Called by the connection
+
+    def add_body(self, part: bytes) -> None:
+        """Take a part of the body."""
+        if self.is_answered:
+            return
+        self._parts.append(part)
+        self._waiting_bytes += len(part)
+        if self._waiting_bytes > HIGH_WATER_BYTES:
+            self._flow.pause_body()
+        self._notify()
+
+    def end_body(self) -> None:
+        """Note that the body is complete."""
+        self.more_body = False
+        self._notify()
+
+    def disconnect(self) -> None:
+        """Tell the application that the client has disconnected."""
+        self.is_disconnected = True
+        self._notify()
+        self._flow.resume_writing()
+
+    def _notify(self) -> None:
+        if self._news is not None:
+            self._news.set()
+
+    # Called by the application
+
+    async def receive(self) -> Message:
+        """Return the next part of the body; then wait until the client has disconnected."""
+        if self.expects_continue and not self._transport.is_closing():
+            self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        self.expects_continue = False
+        while not (self.is_disconnected or self.is_answered):
+            if self._parts or not (self.more_body or self._is_body_taken):
+                parts, self._parts, self._waiting_bytes = self._parts, [], 0
+                self._is_body_taken = not self.more_body
+                self._flow.resume_body()
+                body = parts[0] if len(parts) == 1 else b"".join(parts)
+                return {"type": "http.request", "body": body, "more_body": self.more_body}
+            self._flow.resume_body()
+            if self._news is None:
+                self._news = asyncio.Event()
+            self._news.clear()
+            await self._news.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: Message) -> None:
         """Send the head or a part of the body of the answer.
 
         Raises:
             RuntimeError: The message is out of turn, or the answer is not valid.
         """
-        if self.flow.write_paused and not self.disconnected:
-            await self.flow.drain()
-        if self.disconnected:
+        if self._flow.is_write_paused and not self.is_disconnected:
+            await self._flow.drain()
+        if self.is_disconnected:
             return
-        kind = message["type"]
-        if kind == "http.response.start" and not self.response_started:
-            head = self._head(message["status"], message["headers"])
-            self.response_started, self.waiting_for_100_continue = True, False
-            self.transport.write(head)
+        expected = "http.response.body" if self.is_answer_begun else "http.response.start"
+        if self.is_answered or message["type"] != expected:
+            raise RuntimeError(f"{message['type']} was sent out of turn")
+        if self.is_answer_begun:
+            self._send_body(message.get("body", b""), is_last=not message.get("more_body", False))
             return
-        body = message.get("body", b"")
-        if (
-            kind != "http.response.body"
-            or self.chunked_encoding is not False
-            or self.response_complete
-            or len(body) != self.expected_content_length
-            or message.get("more_body")
-            or self.scope["method"] == "HEAD"
-        ):
-            await super().send(message)  # type: ignore[arg-type]  # is checked there
+        head = self._head(message["status"], message.get("headers", ()))
+        self.is_answer_begun, self.expects_continue = True, False
+        self._transport.write(head)
+
+    def _send_body(self, body: bytes, *, is_last: bool) -> None:
+        if self.scope["method"] == "HEAD":
+            self._bytes_left = 0
+        elif self._is_chunked:
+            framed = b"%x\r\n%b\r\n" % (len(body), body) if body else b""
+            self._transport.write(framed + b"0\r\n\r\n" if is_last else framed)
+        else:
+            if len(body) > self._bytes_left:
+                raise RuntimeError("Response content longer than Content-Length")
+            self._bytes_left -= len(body)
+            self._transport.write(body)
+        if not is_last:
             return
-        self.expected_content_length = 0
-        self.transport.write(body)
-        self.response_complete = True
-        self.message_event.set()
+        if self._bytes_left:
+            raise RuntimeError("Response content shorter than Content-Length")
+        self.is_answered = True
+        # Body that nobody will take must not stop the connection from reading.
+        self._parts, self._waiting_bytes = [], 0
+        self._notify()
         if not self.keep_alive:
-            self.transport.close()
-        self.on_response()
+            self._transport.close()
+        self._on_answered()
 
     def _head(self, status: int, headers: Iterable[tuple[bytes, bytes]]) -> bytes:
         parts = [STATUS_LINE[status]]
@@ -123,16 +213,16 @@ class Exchange(RequestResponseCycle):
             name, value = field
             name = name.lower()
             parts.append(_line(name, value))
-            if name == b"content-length" and self.chunked_encoding is None:
-                self.expected_content_length, self.chunked_encoding = int(value), False
+            if name == b"content-length" and self._is_chunked is None:
+                self._bytes_left, self._is_chunked = int(value), False
             elif name == b"transfer-encoding" and value.lower() == b"chunked":
-                self.expected_content_length, self.chunked_encoding = 0, True
+                self._bytes_left, self._is_chunked = 0, True
             elif name == b"connection" and b"close" in [token.strip() for token in value.lower().split(b",")]:
                 self.keep_alive, closes = False, True
         if not self.keep_alive and not closes:
             parts.append(b"connection: close\r\n")
-        if self.chunked_encoding is None and self.scope["method"] != "HEAD" and status not in (204, 304):
-            self.chunked_encoding = True
+        if self._is_chunked is None and self.scope["method"] != "HEAD" and status not in (204, 304):
+            self._is_chunked = True
             parts.append(b"transfer-encoding: chunked\r\n")
         parts.append(b"\r\n")
         return b"".join(parts)
@@ -148,9 +238,9 @@ def _line(name: bytes, value: bytes) -> bytes:
         if not value.isdigit():
             raise RuntimeError("Invalid Content-Length.")
         return b"content-length: %b\r\n" % value
-    if HEADER_RE.search(name):
+    if _NOT_IN_NAMES.search(name):
         raise RuntimeError("Invalid HTTP header name.")
-    if HEADER_VALUE_RE.search(value):
+    if _NOT_IN_VALUES.search(value):
         raise RuntimeError("Invalid HTTP header value.")
     line = b"%b: %b\r\n" % (name, value)
     if name in _REPEATED:

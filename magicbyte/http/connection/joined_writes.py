@@ -9,7 +9,7 @@ from typing import Any
 class JoinedWrites(asyncio.Transport):
     """Joins two writes in the same turn of the event loop into one system call.
 
-    uvicorn writes the head of a response and then its body, and uvloop sends each one at once. Each write costs a
+    An exchange writes the head of a response and then its body, and uvloop sends each one at once. Each write costs a
     system call and a network packet.
     """
 

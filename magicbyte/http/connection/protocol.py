@@ -1,4 +1,4 @@
-"""HTTP/1.1 on one connection: uvicorn's protocol with limits on requests that are not yet complete."""
+"""HTTP/1.1 on one connection: one request at a time, within the limits on requests that are not yet complete."""
 
 from __future__ import annotations
 
@@ -13,15 +13,18 @@ from urllib.parse import unquote
 import httptools
 import orjson
 from uvicorn import Config
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 from magicbyte.http.asgi import ASGIApp, Receive, Scope, Send
 from magicbyte.http.connection.connections import Connections
-from magicbyte.http.connection.exchange import Exchange
+from magicbyte.http.connection.exchange import STATUS_LINE, Exchange
+from magicbyte.http.connection.flow import Flow
+from magicbyte.http.connection.head_checks import refusal_of
 from magicbyte.http.connection.hosts import Hosts
 from magicbyte.http.connection.joined_writes import JoinedWrites
-from magicbyte.http.errors import BAD_REQUEST, HEAD_TOO_LARGE, MISDIRECTED, TARGET_TOO_LONG
+from magicbyte.http.connection.request_parser import Head, RequestParser
+from magicbyte.http.connection.turns import Turns
+from magicbyte.http.errors import BAD_REQUEST
 from magicbyte.http.response_headers import ResponseHeaders
 from magicbyte.http.routing.identity import PEER
 from magicbyte.http.routing.recorder import Recorder
@@ -29,14 +32,15 @@ from magicbyte.http.routing.rows import Streams
 from magicbyte.kit.errors import ApiError
 from magicbyte.security.principal import Peer
 
-#: The request fields that the connection reads: Expect, Host, and the fields that only browsers send.
-_WATCHED = frozenset((b"host", b"origin", b"sec-fetch-site", b"expect"))
 #: SO_LINGER with a time of 0: closing discards unsent data and resets the connection.
 _RESET = struct.pack("ii", 1, 0)
 #: How long a client may take to notice that its stream has been answered to the end, in seconds. If the connection were
 #: closed while it still sends, it could lose the end of the answer.
 _LINGER_SECONDS = 2.0
 _SERVER_WIDE = b"GET, HEAD, POST, PUT, DELETE, OPTIONS"
+#: Requests that have one of these fields come from browsers.
+_OF_BROWSERS = frozenset((b"origin", b"sec-fetch-site"))
+_ASGI = {"version": "3.0", "spec_version": "2.3"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,7 @@ class Front:
         connections: The connections that are open, and their limits.
         headers: The headers of every answer.
         recorder: Counts the answers that do not come from the application.
+        turns: The order in which pipelined requests continue.
     """
 
     app: ASGIApp
@@ -56,10 +61,15 @@ class Front:
     connections: Connections
     headers: ResponseHeaders
     recorder: Recorder
+    turns: Turns
 
 
-class HttpConnection(HttpToolsProtocol):
-    """One connection, over TCP or TLS."""
+class HttpConnection(asyncio.Protocol):
+    """One connection, over TCP or TLS: uvicorn's `http` protocol.
+
+    It parses a request only when the one before it has been answered. Until then, received data stays unparsed, and
+    nothing more is read. So pipelined requests cost no more than one read.
+    """
 
     def __init__(
         self,
@@ -81,28 +91,32 @@ class HttpConnection(HttpToolsProtocol):
             server_state: As in uvicorn.
             app_state: As in uvicorn.
         """
-        super().__init__(config=config, server_state=server_state, app_state=app_state)
-        self.app = front.app
         self.address = address
         self.idle_since, self.answer_number = 0.0, 0
+        self.peer = Peer("")
+        #: The task of a TLS handshake that is not finished.
+        self.handshake: asyncio.Task[None] | None = None
+        self._loop = asyncio.get_running_loop()
         self._front = front
         self._connections = front.connections
         self._limits = front.connections.limits
         self._hosts = hosts
+        self._root_path = config.root_path
+        self._server_state = server_state
+        self._app_state = app_state
         #: The last accepted Host: clients send the same one with every request.
         self._accepted_host: bytes | None = None
-        self._foreign_host: bytes | None = None
-        #: Whether a browser sent the request, or its Host is foreign: `app` must not serve it.
-        self._is_special = False
-        #: How many more bytes the head may have; the full limit while no head is unfinished.
-        self._head_bytes_left = self._limits.head_bytes
-        #: Whether the last request is incomplete.
-        self._unfinished = True
-        #: Whether received data is ignored: the connection closes when the earlier requests have been answered.
+        self._server: tuple[str, int] | None = None
+        self._client: tuple[str, int] | None = None
+        self._scheme = "http"
+        self._exchange: Exchange | None = None
+        #: Received data behind a request that is not answered, and where it begins.
+        self._unparsed, self._unparsed_start = b"", 0
+        #: Whether the limits count an unfinished head, and whether they count an unfinished request at all.
+        self._is_head_counted = self._is_counted = True
+        #: Whether received data is ignored, because the connection closes after the current answer.
         self._ignores_input = False
         self._is_connected = self._is_aborted = False
-        #: The task of a TLS handshake that is not finished.
-        self.handshake: asyncio.Task[None] | None = None
         self._connections.add(self)
 
     # Called by the limits: the state of the connection
@@ -110,7 +124,9 @@ class HttpConnection(HttpToolsProtocol):
     @property
     def is_idle(self) -> bool:
         """Whether all requests so far have been answered, and no new one has begun."""
-        return self.cycle is not None and self.cycle.response_complete and not self._in_head
+        exchange = self._exchange
+        is_answered = exchange is not None and exchange.is_answered
+        return is_answered and not self._unparsed and not self._parser.is_in_head
 
     @property
     def is_closing(self) -> bool:
@@ -120,137 +136,190 @@ class HttpConnection(HttpToolsProtocol):
     @property
     def is_held_up(self) -> bool:
         """Whether the body makes no progress because this server does not read it."""
-        return self.flow.read_paused or self.cycle.waiting_for_100_continue
+        return self._flow.is_read_paused or (self._exchange is not None and self._exchange.expects_continue)
 
     @property
     def target(self) -> bytes:
         """The path of the last request."""
-        return bytes(self.cycle.scope["raw_path"]) if self.cycle is not None else b""
+        return bytes(self._exchange.scope["raw_path"]) if self._exchange is not None else b""
 
     @property
-    def _in_head(self) -> bool:
-        return self.cycle is None or self.cycle.scope is not self.scope
+    def _awaits_answer(self) -> bool:
+        exchange = self._exchange
+        return exchange is not None and not exchange.more_body and not exchange.is_answered
 
     # Called by the transport
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to read requests."""
-        super().connection_made(transport)
-        self.transport = JoinedWrites(transport, self.loop)
+        self._server_state.connections.add(self)  # type: ignore[arg-type]  # uvicorn only calls its `shutdown`
+        self._flow = Flow(transport)
+        self._parser = RequestParser(self, self._limits.head_bytes)
+        self.transport = JoinedWrites(transport, self._loop)
         self._is_connected = True
+        self._server = _address(transport.get_extra_info("sockname"))
+        self._client = _address(transport.get_extra_info("peername"))
+        self._scheme = "https" if transport.get_extra_info("sslcontext") else "http"
         # The peer is the TCP client, even if it is a proxy on this machine: forwarded headers are only used for URLs.
-        self.peer = Peer(self.client[0] if self.client else "")
+        self.peer = Peer(self._client[0] if self._client else "")
         if self._is_aborted:
             self.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Remove the connection."""
         self._connections.remove(self)
-        super().connection_lost(exc)
+        self._server_state.connections.discard(self)
+        self._ignore_input()
+        if self._exchange is not None:
+            self._exchange.disconnect()
+        if exc is None:
+            self.transport.close()
 
     def pause_writing(self) -> None:
         """Note that the client does not read its answer."""
         self._connections.stalled(self)
-        super().pause_writing()
+        self._flow.pause_writing()
 
     def resume_writing(self) -> None:
         """Note that the client reads its answer again."""
         self._connections.resumed(self)
-        super().resume_writing()
+        self._flow.resume_writing()
+
+    def eof_received(self) -> None:
+        """Let the transport close: no client half-closes its connection and then waits for an answer."""
 
     def data_received(self, data: bytes) -> None:
-        """Parse the data, and note the progress of the request."""
-        if len(data) > self._head_bytes_left:
-            self._receive_in_parts(data)
+        """Parse the data, or keep it until the current request has been answered."""
+        if self._ignores_input:
             return
-        previous_cycle = self.cycle
-        super().data_received(data)
-        cycle = self.cycle
-        if cycle is None or cycle.scope is not self.scope:
-            self._head_continues(len(data), is_new=cycle is not previous_cycle)
-        elif cycle.more_body:
-            self._unfinished, self._head_bytes_left = True, self._limits.head_bytes
-            self._connections.body_received(self, len(data))
-        elif self._unfinished:
-            self._unfinished, self._head_bytes_left = False, self._limits.head_bytes
+        if self._unparsed or self._awaits_answer:
+            self._hold(self._unparsed[self._unparsed_start :] + data, 0)
+        else:
+            self._parse(data, 0)
+
+    def _parse(self, data: bytes, start: int) -> None:
+        size, position = len(data), start
+        parser = self._parser
+        try:
+            while position < size and not self._ignores_input:
+                if self._awaits_answer:
+                    self._hold(data, position)
+                    break
+                position = parser.feed(data, position)
+        except httptools.HttpParserError:
+            self._refuse(BAD_REQUEST(detail="Invalid HTTP request received."))
+        except ApiError as error:
+            self._refuse(error)
+        else:
+            self._count(position - start)
+
+    def _count(self, size: int) -> None:
+        """Tell the limits how far the current request is; `size` bytes have just been parsed."""
+        if self._parser.is_in_head:
+            if not self._is_head_counted:
+                self._is_head_counted = self._is_counted = True
+                self._connections.head_begun(self)
+        elif self._parser.is_in_body:
+            self._is_head_counted, self._is_counted = False, True
+            self._connections.body_received(self, size)
+        elif self._is_counted:
+            self._is_head_counted = self._is_counted = False
             self._connections.finished(self)
 
-    def _receive_in_parts(self, data: bytes) -> None:
-        """Parse the data in parts, so that no more than the limit is parsed of a head that is too large."""
-        rest = memoryview(data)
-        while rest and not self._ignores_input and not self.transport.is_closing():
-            part, rest = rest[: self._head_bytes_left], rest[self._head_bytes_left :]
-            self.data_received(part)  # type: ignore[arg-type]  # the parser takes any buffer
+    def _hold(self, data: bytes, start: int) -> None:
+        self._unparsed, self._unparsed_start = data, start
+        self._flow.hold()
 
-    def _head_continues(self, size: int, *, is_new: bool) -> None:
-        if self._ignores_input or self.transport.is_closing():
-            return
-        if is_new or not self._unfinished:
-            self._unfinished, self._head_bytes_left = True, self._limits.head_bytes
-            self._connections.head_begun(self)
-        if not is_new:
-            self._head_bytes_left -= size
-        if self._head_bytes_left <= 0:
-            self.refuse(HEAD_TOO_LARGE(limit=f"{self._limits.head_bytes} bytes (max.request.header.size)"))
+    def _ignore_input(self) -> None:
+        self._ignores_input, self._unparsed = True, b""
 
     # Called by the parser
 
-    def on_message_begin(self) -> None:
-        """Begin a request."""
-        super().on_message_begin()
-        self.scope[PEER] = self.peer  # type: ignore[literal-required]
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """Take one field of the head."""
-        name = name.lower()
-        if name in _WATCHED and value != self._accepted_host:
-            self._look_at(name, value)
-        self.headers.append((name, value))
-
-    def _look_at(self, name: bytes, value: bytes) -> None:
-        if name == b"expect":
-            self.expect_100_continue = value.lower() == b"100-continue"
-        elif name != b"host":
-            self._is_special = True
-        elif self._hosts is None or self._hosts.allow(value, self.server):
-            self._accepted_host = value
-        else:
-            self._is_special, self._foreign_host = True, value
-
-    def on_headers_complete(self) -> None:
+    def on_head(self, head: Head) -> None:
         """Serve a request whose head is complete."""
+        if self._exchange is not None and not self._exchange.is_answered:
+            # A head that does not end with an empty line: older versions of httptools accept bare line feeds.
+            raise httptools.HttpParserError("two requests in one slice")
+        method, raw_target = head.method, httptools.parse_url(head.target) if head.method != b"CONNECT" else None
+        raw_path: bytes = b"" if raw_target is None else raw_target.path or b""
+        path = raw_path.decode("ascii")
+        scope: Scope = {
+            "type": "http",
+            "asgi": _ASGI,
+            "http_version": head.version,
+            "server": self._server,
+            "client": self._client,
+            "scheme": self._scheme,
+            "root_path": self._root_path,
+            "headers": head.fields,
+            "state": self._app_state.copy(),
+            PEER: self.peer,
+            "method": method.decode("ascii"),
+            "raw_path": raw_path,
+            "query_string": b"" if raw_target is None else raw_target.query or b"",
+            "path": unquote(path) if b"%" in raw_path else path,
+        }
+        exchange = Exchange(
+            scope,
+            self.transport,
+            self._flow,
+            self._on_answered,
+            expects_continue=head.expects_continue,
+            keep_alive=self.keeps_open(head),
+        )
+        self._exchange = exchange
+        task = self._loop.create_task(exchange.run(self.app_for(head)))
+        tasks = self._server_state.tasks
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+
+    def on_body(self, part: bytes) -> None:
+        """Pass on a part of the body."""
+        assert self._exchange is not None
+        self._exchange.add_body(part)
+
+    def on_end(self) -> None:
+        """Note that the request is complete, even if its answer was complete before."""
+        assert self._exchange is not None
+        self._exchange.end_body()
+        if not self._exchange.keep_alive:
+            self._ignore_input()
+
+    # The application of a request
+
+    def app_for(self, head: Head) -> ASGIApp:
+        """Return the application that serves a request, or one that refuses it."""
         limits = self._limits
         if (
-            self._is_special
-            or not self.url.startswith(b"/")
-            or len(self.url) > limits.target_bytes
-            or len(self.headers) > limits.head_fields
+            head.host == self._accepted_host
+            and head.hosts == 1
+            and not head.is_special
+            and head.target.startswith(b"/")
+            and len(head.target) <= limits.target_bytes
+            and len(head.fields) <= limits.head_fields
+            and head.version == "1.1"
         ):
-            self.serve_with(self._special_app())
-        else:
-            self.serve_with(self.app)
-
-    def _special_app(self) -> ASGIApp:
-        limits = self._limits
-        foreign_host, self._foreign_host, self._is_special = self._foreign_host, None, False
-        if len(self.headers) > limits.head_fields:
-            return self.refusing(HEAD_TOO_LARGE(limit=f"{limits.head_fields} fields"))
-        if len(self.url) > limits.target_bytes:
-            return self.refusing(TARGET_TOO_LONG(limit=limits.target_bytes))
-        if foreign_host is not None:
-            return self.refusing(MISDIRECTED(host=foreign_host.decode("latin-1")))
-        if self.url == b"*" and self.parser.get_method() == b"OPTIONS":
+            return self._front.app
+        error = refusal_of(head, limits, self._hosts, self._server)
+        if error is not None:
+            return self.refusing(head, error)
+        if head.hosts:
+            self._accepted_host = head.host
+        if head.target == b"*":
             return self._front.headers.added_to(self._server_wide_options)
-        if not self.url.startswith(b"/"):
-            return self.refusing(BAD_REQUEST(detail="The request target must be a path"))
-        return self._front.browser_app
+        is_from_browser = any(name in _OF_BROWSERS for name, _ in head.fields)
+        return self._front.browser_app if is_from_browser else self._front.app
 
-    def refusing(self, error: ApiError) -> ASGIApp:
-        """Return an application that answers the request with an error."""
-        has_body = any(name in (b"content-length", b"transfer-encoding") for name, _ in self.headers)
+    def keeps_open(self, head: Head) -> bool:
+        """Whether the connection stays open after the answer."""
+        return head.keep_alive
+
+    def refusing(self, head: Head, error: ApiError, *, close: bool = False) -> ASGIApp:
+        """Return an application that answers a request with an error; it closes the connection if a body follows."""
+        close = close or head.has_body
 
         async def refuse(scope: Scope, _receive: Receive, send: Send) -> None:
-            await self._front.recorder.refuse(scope, send, error, close=has_body)
+            await self._front.recorder.refuse(scope, send, error, close=close)
 
         return self._front.headers.added_to(refuse)
 
@@ -261,93 +330,72 @@ class HttpConnection(HttpToolsProtocol):
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
 
-    def serve_with(self, app: ASGIApp) -> None:
-        """Serve the request, whose head is complete, with an application; after the requests before it."""
-        parser, scope = self.parser, self.scope
-        version = parser.get_http_version()
-        if version != "1.1":
-            scope["http_version"] = version
-        scope["method"] = parser.get_method().decode("ascii")
-        target = httptools.parse_url(self.url)
-        raw_path: bytes = target.path
-        path = raw_path.decode("ascii")
-        scope["raw_path"], scope["query_string"] = raw_path, target.query or b""
-        scope["path"] = unquote(path) if b"%" in raw_path else path
-        previous = self.cycle
-        self.cycle = exchange = Exchange(
-            scope,  # type: ignore[arg-type]  # an HTTP scope is a mapping
-            self.transport,
-            self.flow,
-            self.logger,
-            self.on_response_complete,
-            expects_continue=self.expect_100_continue,
-            keep_alive=version != "1.0" and parser.should_keep_alive(),
-        )
-        if previous is None or previous.response_complete:
-            self._start_asgi_task(exchange, app)  # type: ignore[arg-type]  # an ASGI application
-        else:
-            self.flow.pause_reading()
-            self.pipeline.appendleft((exchange, app))  # type: ignore[arg-type]  # as above
+    # Called by the exchange
 
-    def send_400_response(self, msg: str) -> None:
-        """Refuse data that is not HTTP."""
-        self.refuse(BAD_REQUEST(detail=msg))
-
-    def on_message_complete(self) -> None:
-        """Note that the request is complete, even if its answer was complete before."""
-        super().on_message_complete()
-        self.cycle.more_body = False
-
-    def on_response_complete(self) -> None:
+    def _on_answered(self) -> None:
         """Continue with the next request, or wait for it."""
-        if self.cycle.more_body and Streams.BODY in self._connections.streams(self.target):
-            self.loop.call_later(_LINGER_SECONDS, self._close_unread, self.cycle)
-        if self.pipeline or self.flow.read_paused:
-            super().on_response_complete()
-        else:
-            # Start no timer per answer, unlike uvicorn: `Connections` closes connections that are idle for too long.
-            self.server_state.total_requests += 1
+        exchange = self._exchange
+        assert exchange is not None
+        self._server_state.total_requests += 1
         self.idle_since = self._connections.now
-        self.answer_number = self.server_state.total_requests
+        self.answer_number = self._server_state.total_requests
+        if self._ignores_input or self.transport.is_closing():
+            return
+        if exchange.more_body and Streams.BODY in self._connections.streams(self.target):
+            self._loop.call_later(_LINGER_SECONDS, self._close_unread, exchange)
+        self._flow.resume_body()
+        if self._unparsed:
+            self._front.turns.add(self._continue)
 
-    def _close_unread(self, cycle: RequestResponseCycle) -> None:
+    def _continue(self) -> None:
+        """Parse the request that has waited for the answer to the one before it."""
+        if self._ignores_input or self.transport.is_closing():
+            return
+        data, self._unparsed = self._unparsed, b""
+        self._parse(data, self._unparsed_start)
+        if not self._unparsed:
+            self._flow.release()
+
+    def _close_unread(self, exchange: Exchange) -> None:
         """Close the connection if the body of an answered request is not complete."""
-        if self.cycle is cycle and cycle.more_body:
+        if self._exchange is exchange and exchange.more_body:
             self.transport.close()
 
-    # Called by the limits: errors and closing
-
-    def refuse(self, error: ApiError) -> None:
-        """Answer an incomplete request with an error, and close the connection."""
-        self._ignores_input, self._head_bytes_left = True, 0
-        cycle: RequestResponseCycle | None = self.cycle
-        if cycle is None or cycle.response_complete:
-            self._write_raw(error)
-            self.transport.close()
-        else:
-            # Send the answer to the earlier request first; it is the last one.
-            cycle.keep_alive = False
+    # Called by the limits and by uvicorn: errors and closing
 
     def expire(self, error: ApiError) -> None:
         """Answer the unfinished request with an error if that is still possible, and close the connection."""
-        cycle: RequestResponseCycle | None = self.cycle
-        if not self._is_connected or self.transport.is_closing() or self.pipeline:
+        if not self._is_connected or self.transport.is_closing():
             self.abort()
-        elif self._in_head and (cycle is not None or self._head_bytes_left < self._limits.head_bytes):
-            self.refuse(error)
-        elif cycle is not None and not cycle.response_complete:
-            if not cycle.response_started:
-                self._write_raw(error)
-            # Tell the application that the client has disconnected.
-            cycle.disconnected = True
-            cycle.message_event.set()
+            return
+        if self._exchange is None and not self._parser.is_in_head:
+            # Nothing has arrived, so there is nothing to answer.
             self.transport.close()
         else:
-            self.transport.close()
+            self._refuse(error)
+
+    def _refuse(self, error: ApiError) -> None:
+        """Answer the current request with an error, unless its answer has begun, and close the connection."""
+        exchange = self._exchange
+        if exchange is None or (exchange.is_answered and not self._parser.is_in_body):
+            self._write_raw(error)
+        elif not exchange.is_answered:
+            if not exchange.is_answer_begun:
+                self._write_raw(error)
+            exchange.disconnect()
+        self._ignore_input()
+        self.transport.close()
 
     def _write_raw(self, error: ApiError) -> None:
         self._front.recorder.unrouted(error.status)
         self.transport.write(_raw_answer(error, self._front.headers))
+
+    def shutdown(self) -> None:
+        """Close the connection after the current answer, because the server stops."""
+        if self._exchange is None or self._exchange.is_answered:
+            self.transport.close()
+        else:
+            self._exchange.keep_alive = False
 
     def close(self) -> None:
         """Close the connection once the client has read what it was sent."""
@@ -362,6 +410,11 @@ class HttpConnection(HttpToolsProtocol):
             self.transport.abort()
         elif self.handshake is not None:
             self.handshake.cancel()
+
+
+def _address(name: Any) -> tuple[str, int] | None:
+    """Return host and port of a socket's name, which has more parts for IPv6."""
+    return (str(name[0]), int(name[1])) if isinstance(name, (list, tuple)) and name else None
 
 
 def _raw_answer(error: ApiError, headers: ResponseHeaders) -> bytes:

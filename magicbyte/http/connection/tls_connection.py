@@ -8,7 +8,9 @@ from dataclasses import replace
 from ssl import cert_time_to_seconds
 from typing import Any
 
+from magicbyte.http.asgi import ASGIApp
 from magicbyte.http.connection.protocol import HttpConnection
+from magicbyte.http.connection.request_parser import Head
 from magicbyte.http.errors import UNAUTHORIZED
 from magicbyte.security.principal import Peer
 from magicbyte.security.tls.server import ServerTls
@@ -35,18 +37,17 @@ class TlsConnection(HttpConnection):
         if self._tls.asks_for_certificates:
             self.peer = _with_certificate(self.peer, transport.get_extra_info("ssl_object"))
 
-    def on_headers_complete(self) -> None:
-        """Serve a request, unless the client's certificate has expired; end the connection if trust has changed."""
+    def app_for(self, head: Head) -> ASGIApp:
+        """Return the application of a request, or a refusal if the client's certificate has expired."""
         expires = self.peer.certificate_expires
-        if expires is None:
-            super().on_headers_complete()
-        elif expires <= time.time():
-            self.serve_with(self.refusing(UNAUTHORIZED()))
-            self.cycle.keep_alive = False
-        else:
-            super().on_headers_complete()
-            if self._trust_generation != self._tls.trust_generation:
-                self.cycle.keep_alive = False
+        if expires is not None and expires <= time.time():
+            return self.refusing(head, UNAUTHORIZED(), close=True)
+        return super().app_for(head)
+
+    def keeps_open(self, head: Head) -> bool:
+        """Whether the connection stays open after the answer; it closes if trust has changed."""
+        has_certificate = self.peer.certificate_expires is not None
+        return head.keep_alive and not (has_certificate and self._trust_generation != self._tls.trust_generation)
 
 
 def _with_certificate(peer: Peer, ssl_object: Any) -> Peer:

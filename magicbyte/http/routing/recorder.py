@@ -77,7 +77,7 @@ class Recorder:
         self.unrouted(status)
         fields = {"method": method, "path": path, "status": status, "reason": error.message}
         access_log.info("%s %s %d", method, path, status, extra=fields)
-        await answer(send, status, error.body(), close=close)
+        await answer(send, status, error.body(), error.header_lines(), close=close)
 
     def log(self, scope: Scope, status: int, seconds: float, request_id: str | None = None) -> None:
         """Write the log line of an answer."""

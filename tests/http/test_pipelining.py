@@ -1,0 +1,265 @@
+"""Requests that come together or in parts, on one connection without a network."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from uvicorn import Config
+from uvicorn.server import ServerState
+
+from magicbyte.http.asgi import Receive, Scope, Send
+from magicbyte.http.connection.connections import Connections, Limits
+from magicbyte.http.connection.protocol import Front, HttpConnection
+from magicbyte.http.connection.turns import Turns
+from magicbyte.http.response_headers import ResponseHeaders
+from magicbyte.http.routing.recorder import Recorder, Tallies
+from magicbyte.http.routing.rows import Streams
+
+GET = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+UPGRADE = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAAAAIAAAAA\r\n"
+LAST = b"GET /last HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+
+
+class Written(asyncio.Transport):
+    """A transport that keeps what is written, and whether it reads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.data = b""
+        self.reads_on = True
+        self.reads = asyncio.Event()
+        self.reads.set()
+        self.closed = asyncio.Event()
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self.data += data
+
+    def writelines(self, list_of_data: Any) -> None:
+        self.data += b"".join(list_of_data)
+
+    def pause_reading(self) -> None:
+        assert self.reads_on
+        self.reads_on = False
+        self.reads.clear()
+
+    def resume_reading(self) -> None:
+        assert not self.reads_on
+        self.reads_on = True
+        self.reads.set()
+
+    def is_closing(self) -> bool:
+        return self.closed.is_set()
+
+    def close(self) -> None:
+        self.closed.set()
+        self.reads.set()
+
+    abort = close
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        return SimpleNamespace(setsockopt=lambda *_: None) if name == "socket" else default
+
+
+class Echo:
+    """Answers a request with its method, path and body; waits before each answer if `gate` is not set."""
+
+    def __init__(self) -> None:
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.begun = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.begun += 1
+        message = await receive()
+        body = message["body"]
+        while message["more_body"]:
+            message = await receive()
+            body += message["body"]
+        await self.gate.wait()
+        content = b"%b %b %b\n" % (scope["method"].encode(), scope["raw_path"], body)
+        headers = [(b"content-length", b"%d" % len(content))]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": content})
+
+
+def connected(app: Any, limits: Limits | None = None) -> tuple[HttpConnection, Written, Connections]:
+    connections = Connections(limits or Limits(), lambda _path: Streams(0))
+    unrouted = Tallies("", "")
+    front = Front(
+        app, app, connections, ResponseHeaders(), Recorder("test", [], unrouted), Turns(asyncio.get_running_loop())
+    )
+    config = Config(app)
+    connection = HttpConnection(front, "1.2.3.4", None, config=config, server_state=ServerState(), app_state={})
+    transport = Written()
+    connection.connection_made(transport)
+    return connection, transport, connections
+
+
+async def answers(parts: Sequence[bytes]) -> bytes:
+    """What is written if these parts arrive, with a turn of the loop after each one that is read."""
+    connection, transport, connections = connected(Echo())
+    for part in parts:
+        await asyncio.wait_for(transport.reads.wait(), 10)
+        if transport.is_closing():
+            break
+        connection.data_received(part)
+        await asyncio.sleep(0)
+    await asyncio.wait_for(transport.closed.wait(), 10)
+    connection.connection_lost(None)
+    assert len(connections) == 0
+    return transport.data
+
+
+def chunked(body: bytes, size: int, trailer: bytes) -> bytes:
+    pieces = [body[at : at + size] for at in range(0, len(body), size)]
+    return b"".join(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n" + trailer + b"\r\n"
+
+
+@st.composite
+def requests(draw: st.DrawFn) -> tuple[bytes, bytes]:
+    """A request, and what it is answered with."""
+    method = draw(st.sampled_from([b"GET", b"POST", b"PUT", b"DELETE"]))
+    upgrade = draw(st.sampled_from([b"", UPGRADE]))
+    body = draw(st.binary(max_size=40) | st.sampled_from([b"\r\n\r\n", b"0\r\n\r\n" * 3, GET]))
+    head = b"%b /p HTTP/1.1\r\nHost: localhost\r\n%b" % (method, upgrade)
+    framing = draw(st.sampled_from(["none", "sized", "chunked"]))
+    if framing == "none":
+        body, framed = b"", b"\r\n"
+    elif framing == "sized":
+        framed = b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+    else:
+        trailer = draw(st.sampled_from([b"", b"X: y\r\n"]))
+        framed = b"Transfer-Encoding: chunked\r\n\r\n" + chunked(body, draw(st.integers(1, 50)), trailer)
+    content = b"%b /p %b\n" % (method, body)
+    blank = draw(st.sampled_from([b"", b"\r\n", b"\r\n\r\n"]))
+    return blank + head + framed, b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%b" % (len(content), content)
+
+
+LAST_ANSWER = b"HTTP/1.1 200 OK\r\ncontent-length: 11\r\nconnection: close\r\n\r\nGET /last \n"
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(requests(), max_size=6), st.data())
+def test_splits_do_not_change_the_answers(drawn: list[tuple[bytes, bytes]], data: st.DataObject) -> None:
+    sent = b"".join(request for request, _ in drawn) + LAST
+    expected = b"".join(answer for _, answer in drawn) + LAST_ANSWER
+    cuts = sorted(data.draw(st.sets(st.integers(1, len(sent) - 1), max_size=20)))
+    parts = [sent[a:b] for a, b in zip([0, *cuts], [*cuts, len(sent)], strict=True)]
+    assert asyncio.run(answers([sent])) == expected
+    assert asyncio.run(answers(parts)) == expected
+
+
+@pytest.mark.parametrize("fields", [b"", UPGRADE], ids=["plain", "upgrade"])
+@pytest.mark.parametrize(
+    "framed",
+    [
+        b"Content-Length: 6\r\n\r\n\r\n\r\nab",
+        b"Transfer-Encoding: chunked\r\n\r\n4\r\n\r\n\r\n\r\n2\r\nab\r\n0\r\n\r\n",
+        b"Transfer-Encoding: chunked\r\n\r\n6;x=y\r\n\r\n\r\nab\r\n0\r\nX: y\r\n\r\n",
+    ],
+    ids=["sized", "chunked", "trailer"],
+)
+def test_a_body_may_be_split_at_each_byte(fields: bytes, framed: bytes) -> None:
+    request = b"POST / HTTP/1.1\r\nHost: localhost\r\n" + fields + framed
+    sent = request + GET + request + LAST
+    posted = b"HTTP/1.1 200 OK\r\ncontent-length: 14\r\n\r\nPOST / \r\n\r\nab\n"
+    expected = posted + b"HTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\nGET / \n" + posted + LAST_ANSWER
+    for cut in range(1, len(sent)):
+        assert asyncio.run(answers([sent[:cut], sent[cut:]])) == expected, cut
+    assert asyncio.run(answers([sent[at : at + 1] for at in range(len(sent))])) == expected
+
+
+def test_pipelined_requests_wait_unparsed() -> None:
+    async def run() -> None:
+        echo = Echo()
+        echo.gate.clear()
+        connection, transport, _ = connected(echo)
+        connection.data_received(GET * 5500)
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert echo.begun == 1
+        assert not transport.reads_on
+        echo.gate.set()
+        await asyncio.wait_for(transport.reads.wait(), 60)
+        while transport.data.count(b"HTTP/1.1 200 OK") < 5500:  # noqa: ASYNC110  the transport has no event for it
+            await asyncio.sleep(0)
+        assert echo.begun == 5500
+        assert connection.is_idle
+
+    asyncio.run(run())
+
+
+def test_a_body_that_nobody_reads_stops_the_reading() -> None:
+    async def run() -> None:
+        taken = asyncio.Event()
+
+        async def late(scope: Scope, receive: Receive, send: Send) -> None:
+            await taken.wait()
+            await Echo()(scope, receive, send)
+
+        connection, transport, _ = connected(late)
+        connection.data_received(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 65537\r\n\r\n")
+        connection.data_received(b"x" * 65536)
+        assert transport.reads_on
+        connection.data_received(b"x")
+        assert not transport.reads.is_set()
+        taken.set()
+        await asyncio.wait_for(transport.reads.wait(), 10)
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("size", [1023, 1024])
+def test_a_head_has_a_limit(size: int) -> None:
+    async def run() -> None:
+        connection, transport, _ = connected(Echo(), Limits(head_bytes=1024))
+        connection.data_received(GET[:-2] + b"X: ".ljust(size - len(GET) + 2, b"x"))
+        assert transport.is_closing() == (size == 1024)
+        assert transport.data.startswith(b"HTTP/1.1 431" if size == 1024 else b"")
+
+    asyncio.run(run())
+
+
+def test_a_client_that_leaves_ends_its_request() -> None:
+    async def run() -> None:
+        seen: list[str] = []
+        left = asyncio.Event()
+
+        async def app(_scope: Scope, receive: Receive, _send: Send) -> None:
+            seen.extend([(await receive())["type"], (await receive())["type"]])
+            left.set()
+
+        connection, _, connections = connected(app)
+        connection.data_received(GET + GET)
+        await asyncio.sleep(0)
+        connection.connection_lost(None)
+        await asyncio.wait_for(left.wait(), 10)
+        assert seen == ["http.request", "http.disconnect"]
+        assert len(connections) == 0
+
+    asyncio.run(run())
+
+
+def test_a_new_request_does_not_wait_for_all_pipelined_ones() -> None:
+    async def run() -> None:
+        turns = Turns(asyncio.get_running_loop())
+        order: list[str] = []
+
+        def resume_again() -> None:
+            order.append("pipelined")
+            if len(order) < 1000:
+                turns.add(resume_again)
+
+        for _ in range(150):
+            turns.add(resume_again)
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert len(order) == 80
+
+    asyncio.run(run())
