@@ -14,8 +14,8 @@ from magicbyte.platform.java import find_broker_java
 CLIENT = Path(__file__).with_name("UpgradingClient.java")
 GET = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 UPGRADE = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAAAAIAAAAA\r\n"
-#: Both servers answer what follows with the name of the field that they do not know, so they have read the body.
-PATHS = {"registry": b"/subjects/s/versions", "rest proxy": b"/topics/t"}
+#: Both servers refuse the body below for its content, so they have read it.
+PATHS = {"registry": b"/subjects/never-registered/versions", "rest proxy": b"/topics/t"}
 TYPES = {"registry": b"application/json", "rest proxy": b"application/vnd.kafka.json.v2+json"}
 
 
