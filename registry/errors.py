@@ -35,6 +35,11 @@ INCOMPATIBLE_SCHEMA = ErrorKind(
 )
 INCOMPATIBLE_SCHEMA_8 = ErrorKind(40901, INCOMPATIBLE_SCHEMA.message)
 
+#: Ours: a client has as many /events open as it may.
+TOO_MANY_FOLLOWERS = ErrorKind(
+    429, "This client has {limit} /events open, and may have no more (magicbyte.events.max.per.client)."
+)
+
 PRECONDITION_FAILED = ErrorKind(41201, "The latest version of subject '{subject}' is {latest}, not {expected}.")
 
 INVALID_SCHEMA = ErrorKind(42201, "Invalid schema of type {type}, details: {details}")

@@ -15,12 +15,14 @@ from typing import Protocol, TypeVar
 
 from magicbyte.kit.errors import ApiError
 from magicbyte.kit.processes.shared_call import SharedCall
+from magicbyte.kit.shares import Budget
 from registry import errors
 from registry.access.visible import VisibleView
 from registry.cluster.commit.committer import Command
 from registry.cluster.commit.handover import Handover
 from registry.cluster.node import Node, Status
 from registry.decide import Decision, Question, Terms, Unanswered
+from registry.feed.growth import Growth
 from registry.feed.kept_bodies import KeptBodies
 from registry.feed.searches import Searching
 from registry.log.port import LeadershipLost, LogError, NotLeader, RecordTooLarge
@@ -92,6 +94,9 @@ class Registry:
         self.settings = settings
         self.terms = terms
         self.stopping = stopping
+        #: The open /events of each client, and what wakes them.
+        self.followers = Budget(settings.events_per_client)
+        self.growth = Growth(lambda: node.view.offset, stopping)
         self._visible: VisibleView | None = None
         self._status = SharedCall(node.status, "status")
         self.leader_url = SharedCall(node.leader_url, "leader-url")

@@ -153,6 +153,8 @@ class RegistrySettings(PageSettings):
     #: Whether an import may write another schema over a live version, as in the reference.
     imports_overwrite: bool = Field(alias="magicbyte.import.overwrite", default=True)
     max_import_bytes: int = Field(alias="magicbyte.import.max.bytes", default=1 << 30, gt=0)
+    #: How many /events a principal may have open; an address, if nobody signs in.
+    events_per_client: int = Field(alias="magicbyte.events.max.per.client", default=256, ge=1)
     #: The URLs to which changes are posted.
     webhook_urls: Annotated[list[str], BeforeValidator(_urls)] = Field(
         alias="magicbyte.webhook.urls", default_factory=list, repr=False

@@ -87,6 +87,7 @@ class RestProxySettings(HttpSettings):
     acks: Literal["0", "1", "-1", "all"] = Field("all", alias="producer.acks")
     request_max_bytes: int = Field(16777216, alias="request.max.bytes", ge=1)
     consumer_instances_max: int = Field(0, alias="consumer.instances.max", ge=0)
+    consumer_instances_per_client: int = Field(0, alias="magicbyte.consumer.instances.max.per.client", ge=0)
     consumer_buffer_bytes: int = Field(8388608, alias="consumer.buffer.bytes", ge=1)
     avro_unions: Literal["tagged", "plain"] = Field("tagged", alias="avro.unions")
     avro_logical_types: Literal["text", "stored"] = Field("text", alias="avro.logical.types")

@@ -6,12 +6,16 @@ import asyncio
 import logging
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from functools import partial
 
 import httpx
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
+from magicbyte.http.held_stream import HeldStream
+from magicbyte.http.routing.clients import client_key
 from magicbyte.http.routing.identity import peer_of
 from magicbyte.http.routing.request import Request
+from magicbyte.kit.shares import Budget
 from magicbyte.security.principal import FORWARDED_FOR, Network, client_of
 from magicbyte.ui import errors
 
@@ -20,6 +24,8 @@ log = logging.getLogger("magicbyte.ui")
 #: The longest wait for a connection, for the beginning of an answer, and for its next part, in seconds.
 _SECONDS = 30.0
 _MOST_CONNECTIONS = 32
+#: How many endless answers may be open, in all and for one client; they have connections of their own.
+_MOST_EVENTS, _EVENTS_PER_CLIENT = 512, 16
 #: Headers of requests and answers that are passed on. Cookies and headers of the connection are not. `pass_on` sets the
 #: client's address.
 _PASSED_ON = (
@@ -41,6 +47,10 @@ Credentials = Callable[[], Awaitable[Mapping[str, str]]]
 
 async def _none() -> Mapping[str, str]:
     return {}
+
+
+def _nothing() -> None:
+    """What happens at the end of a usual answer."""
 
 
 class Upstream:
@@ -70,11 +80,29 @@ class Upstream:
         self._trusted_proxies = trusted_proxies
         self._credentials = credentials
         self._client: httpx.AsyncClient | None = None
+        self._events: httpx.AsyncClient | None = None
+        self._open_events = Budget(_EVENTS_PER_CLIENT)
 
     async def close(self) -> None:
         """Close the connections."""
-        if self._client is not None:
-            await self._client.aclose()
+        for client in filter(None, (self._client, self._events)):
+            await client.aclose()
+
+    async def follow(self, request: Request, path: str) -> Response:
+        """Answer a request with an answer of the server that may have no end; see `pass_on`.
+
+        Raises:
+            ApiError: as `pass_on`, or 429 if the client has too many such answers open.
+        """
+        client = client_key(request, self._trusted_proxies)
+        if not self._open_events.take(client):
+            raise errors.TOO_MANY_EVENTS(limit=_EVENTS_PER_CLIENT)
+        http = self._events = self._events or self._open(_MOST_EVENTS)
+        try:
+            return await self._pass_on(request, path, http, partial(self._open_events.give_back, client))
+        except BaseException:
+            self._open_events.give_back(client)
+            raise
 
     async def pass_on(self, request: Request, path: str) -> Response:
         """Answer a request with the server's answer.
@@ -86,13 +114,18 @@ class Upstream:
         Raises:
             ApiError: 502 if the server cannot be reached, 504 if its answer does not begin in time.
         """
+        client = self._client = self._client or self._open(_MOST_CONNECTIONS)
+        return await self._pass_on(request, path, client, _nothing)
+
+    async def _pass_on(
+        self, request: Request, path: str, client: httpx.AsyncClient, at_end: Callable[[], None]
+    ) -> Response:
         headers = {name: ", ".join(request.headers.getlist(name)) for name in _PASSED_ON if name in request.headers}
         headers[FORWARDED_FOR.decode()] = client_of(
             request.scope["headers"], peer_of(request.scope).address, self._trusted_proxies
         )
         if "authorization" not in headers:
             headers |= await self._credentials()
-        client = self._client = self._client or self._open()
         url, query = httpx.URL(self.url), request.scope["query_string"]
         target = url.raw_path.rstrip(b"/") + path.encode("latin-1") + (b"?" + query if query else b"")
         has_body = "content-length" in request.headers or "transfer-encoding" in request.headers
@@ -110,18 +143,18 @@ class Upstream:
         except httpx.HTTPError as error:
             log.warning("the %s at %s cannot be reached: %r", self._name, self.url, error)
             raise errors.UNREACHABLE(server=self._name) from None
-        relayed = StreamingResponse(self._parts(answer), answer.status_code)
+        relayed = HeldStream(self._parts(answer), at_end, status=answer.status_code)
         relayed.raw_headers = [
             (lower, value) for name, value in answer.headers.raw if (lower := name.lower()).decode() in _RELAYED
         ]
         return relayed
 
-    def _open(self) -> httpx.AsyncClient:
+    def _open(self, most: int) -> httpx.AsyncClient:
         return httpx.AsyncClient(
             trust_env=False,
             verify=self._tls() if self.url.startswith("https://") else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
             timeout=httpx.Timeout(_SECONDS, read=None),
-            limits=httpx.Limits(max_connections=_MOST_CONNECTIONS, keepalive_expiry=_SECONDS),
+            limits=httpx.Limits(max_connections=most, keepalive_expiry=_SECONDS),
             headers={"user-agent": "magicbyte-ui", "accept": "*/*", "accept-encoding": "identity"},
         )
 

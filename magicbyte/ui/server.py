@@ -55,6 +55,8 @@ def create_app(settings: UiSettings, registry: Registry) -> Application:
         path = path_of_registry(request)
         if request.method != "POST" or not only_asks(path):
             require_writable(request, settings)
+        if path.rpartition("/")[2] == "events":
+            return await registry.upstream.follow(request, path)
         return await registry.upstream.pass_on(request, path)
 
     # Imports and /events may take any time.

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +106,23 @@ def test_events_have_no_end(http: httpx.Client, theirs: Upstream) -> None:
         assert next(parts) == b"data: 1\n\n"
         theirs.hold.set()
         assert next(parts) == b"data: 2\n\n"
+
+
+def test_followers_leave_the_page_to_others(http: httpx.Client, theirs: Upstream) -> None:
+    theirs.headers, theirs.parts = {"Content-Type": "text/event-stream"}, [b"data: 1\n\n", b"data: 2\n\n"]
+    theirs.hold.clear()
+    with ExitStack() as open_streams:
+        for _ in range(16):
+            following = open_streams.enter_context(http.stream("GET", "/ui/registry/events"))
+            assert next(following.iter_raw()) == b"data: 1\n\n"
+        refused = http.get("/ui/registry/events")
+        assert (refused.status_code, refused.json()["message"]) == (
+            429,
+            "This client follows the changes 16 times already, which is the most",
+        )
+        theirs.hold.set()
+        theirs.headers, theirs.parts = {}, [b"{}"]
+        assert http.get("/ui/registry/subjects").status_code == 200
 
 
 def test_reading_alone(folder: Path) -> None:

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from magicbyte.http.errors import MALFORMED_BODY
+from magicbyte.http.held_stream import HeldStream
+from magicbyte.http.routing.clients import client_key
 from magicbyte.http.routing.request import Request
 from registry.access.rights import Rights
+from registry.errors import TOO_MANY_FOLLOWERS
 from registry.feed.changes import Change, TooOld, changes_since
 from registry.http.request import prefix_of, registry_of, rights_of
-from registry.state.view import View
 
 if TYPE_CHECKING:
     from magicbyte.http.routing.guard import Guard
+    from registry.service import Registry
 
-_LOOK_SECONDS = 0.2
 _HEARTBEAT_SECONDS = 15.0
+#: How often a follower's credentials and rights are checked while nothing changes, in seconds.
+_CHECK_SECONDS = 1.0
 
 
 async def follow_changes(request: Request) -> Response:
@@ -34,15 +37,23 @@ async def follow_changes(request: Request) -> Response:
     after = registry.view.offset if asked is None else int(asked)
     rights = rights_of(request)
     may_see = None if rights is None else partial(_may_see, rights)
-    goes_on = partial(_goes_on, request, rights)
-    events = _events(registry.node.view, after, prefix_of(request), registry.stopping, may_see, goes_on)
-    return StreamingResponse(events, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
-
-
-async def _goes_on(request: Request, rights: Rights | None) -> bool:
-    """Tell whether the follower is still signed in and may still see some change."""
     guard: Guard | None = request.app.state.guard
-    if guard is not None and not await guard.is_still_good(request.principal, request.scope):
+    goes_on = None if guard is None else partial(_goes_on, guard, request, rights)
+    client = client_key(request, registry.settings.trusted_proxies)
+    if not registry.followers.take(client):
+        raise TOO_MANY_FOLLOWERS(limit=registry.followers.most)
+    events = _events(registry, after, prefix_of(request), may_see, goes_on)
+    return HeldStream(
+        events,
+        partial(registry.followers.give_back, client),
+        headers={"Cache-Control": "no-store"},
+        media_type="text/event-stream",
+    )
+
+
+async def _goes_on(guard: Guard, request: Request, rights: Rights | None) -> bool:
+    """Tell whether the follower is still signed in and may still see some change."""
+    if not await guard.is_still_good(request.principal, request.scope):
         return False
     if rights is None:
         return True
@@ -57,16 +68,17 @@ def _may_see(rights: Rights, change: Change) -> bool:
 
 
 async def _events(
-    view: View,
+    registry: Registry,
     after: int,
     prefix: str,
-    stopping: threading.Event,
     may_see: Callable[[Change], bool] | None,
-    goes_on: Callable[[], Awaitable[bool]],
+    goes_on: Callable[[], Awaitable[bool]] | None,
 ) -> AsyncIterator[bytes]:
     yield b": following\n\n"
-    silent = 0.0
-    while not stopping.is_set() and await goes_on():
+    seconds = _HEARTBEAT_SECONDS if goes_on is None else _CHECK_SECONDS
+    silent_since = monotonic()
+    while not registry.stopping.is_set() and (goes_on is None or await goes_on()):
+        view = registry.node.view
         end = view.offset
         if end > after:
             try:
@@ -78,13 +90,12 @@ async def _events(
                 yield _event(end, "reset", {"reason": str(error), "offset": end})
             for change in filter(may_see, changes) if may_see is not None else changes:
                 yield _event(change.offset, change.kind, change.to_json())
-            after, silent = end, 0.0
-        await asyncio.sleep(_LOOK_SECONDS)
-        silent += _LOOK_SECONDS
-        if silent >= _HEARTBEAT_SECONDS:
+            after, silent_since = end, monotonic()
+        await registry.growth.wait(after, seconds)
+        if monotonic() - silent_since >= _HEARTBEAT_SECONDS:
             # Each side learns that the other is still connected.
             yield b": still here\n\n"
-            silent = 0.0
+            silent_since = monotonic()
 
 
 def _event(offset: int, kind: str, data: dict[str, Any]) -> bytes:

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from magicbyte.kit.shares import Budget
 from rest_proxy.consume.consumers.buffer import Fetched, Place, Position
 from rest_proxy.consume.consumers.consumer import PolledConsumer
 from rest_proxy.consume.rendering.records import Rendered, render
@@ -66,6 +67,7 @@ class Instance:
     consumer: PolledConsumer
     schemas: Schemas
     blocking: ThreadPoolExecutor
+    client: str
     last_use: float = field(default_factory=time.monotonic)
     last: Batch | None = None
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -198,9 +200,18 @@ def _log_failure(future: asyncio.Future[Any]) -> None:
 class Instances:
     """All instances of this node by owner, group and name; the owner is the principal that created it."""
 
-    def __init__(self, *, idle_seconds: float, limit: int, server_id: str = "") -> None:
+    def __init__(self, *, idle_seconds: float, limit: int, limit_per_client: int = 0, server_id: str = "") -> None:
+        """Begin without instances.
+
+        Args:
+            idle_seconds: How long an instance may be idle.
+            limit: How many there may be.
+            limit_per_client: How many a principal may have, or an address if nobody signs in; 0 for half of all.
+            server_id: A part of the names of instances whose clients choose none.
+        """
         self._idle_seconds = idle_seconds
         self._limit = limit
+        self._budget = Budget(limit_per_client or max(1, limit // 2))
         self._prefix = f"rest-consumer-{server_id}-" if server_id else "rest-consumer-"
         self._closing: set[asyncio.Task[None]] = set()
         #: None reserves the name of an instance that is being made.
@@ -210,8 +221,15 @@ class Instances:
         """A name for an instance whose client has chosen none."""
         return f"{self._prefix}{uuid.uuid4()}"
 
-    async def add(self, owner: str, group: str, name: str, make: Callable[[], Instance]) -> Instance:
+    async def add(self, owner: str, client: str, group: str, name: str, make: Callable[[], Instance]) -> Instance:
         """Make an instance; its name is reserved meanwhile.
+
+        Args:
+            owner: The principal's name.
+            client: The client for which it counts: the principal, or an address if nobody signs in.
+            group: The consumer group.
+            name: The instance's name.
+            make: Makes the instance.
 
         Raises:
             ApiError: CONSUMER_EXISTS; TOO_MANY_CONSUMERS.
@@ -222,11 +240,15 @@ class Instances:
         if len(self._instances) >= self._limit:
             error = TOO_MANY_CONSUMERS(detail=f"{self._limit} are open (consumer.instances.max).")
             raise error.with_headers(Retry_After="5")
+        if not self._budget.take(client):
+            detail = f"this client has {self._budget.most} (magicbyte.consumer.instances.max.per.client)."
+            raise TOO_MANY_CONSUMERS(detail=detail)
         self._instances[key] = None
         try:
             instance = make()
         except BaseException:
             del self._instances[key]
+            self._budget.give_back(client)
             raise
         self._instances[key] = instance
         return instance
@@ -250,8 +272,12 @@ class Instances:
             ApiError: CONSUMER_NOT_FOUND.
         """
         instance = self.get(owner, group, name)
-        del self._instances[owner, group, name]
+        self._forget(instance)
         await instance.close(settle=True)
+
+    def _forget(self, instance: Instance) -> None:
+        del self._instances[instance.owner, instance.group, instance.name]
+        self._budget.give_back(instance.client)
 
     async def expire(self) -> None:
         """Close instances that are idle for too long; runs until cancelled."""
@@ -264,7 +290,7 @@ class Instances:
                 if instance is None or instance.last_use >= oldest or instance._turn.locked():  # noqa: SLF001
                     continue
                 log.info("instance %s of group %s was idle too long and is closed", instance.name, instance.group)
-                del self._instances[instance.owner, instance.group, instance.name]
+                self._forget(instance)
                 expired.append(instance)
             if expired:
                 # This is a task because closing may take long if the brokers are not reachable.

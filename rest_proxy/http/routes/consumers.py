@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from starlette.responses import Response
 
+from magicbyte.http.routing.clients import client_key
 from magicbyte.http.routing.request import Request
 from magicbyte.kit.kafka.client_settings import may_be_group
 from rest_proxy.admin.cluster import is_topic_name
@@ -47,7 +48,7 @@ async def create(request: Request) -> Response:
         raise INVALID_ENTITY(detail="a name must not hold a null character")
     client = kafka_config(body, config, proxy.settings, group_id, first_version=dialect is V1)
 
-    owner = request.principal.name
+    owner, counted = request.principal.name, client_key(request, proxy.settings.trusted_proxies)
 
     def make() -> Instance:
         consumer = PolledConsumer(
@@ -55,9 +56,9 @@ async def create(request: Request) -> Response:
             asyncio.get_running_loop(),
             buffer_bytes=proxy.settings.consumer_buffer_bytes,
         )
-        return Instance(owner, group_id, name, config, consumer, proxy.schemas, proxy.blocking)
+        return Instance(owner, group_id, name, config, consumer, proxy.schemas, proxy.blocking, counted)
 
-    await proxy.instances.add(owner, group_id, name, make)
+    await proxy.instances.add(owner, counted, group_id, name, make)
     base_uri = (
         f"{base_url(request, proxy.settings)}/consumers/{quote(group_id, safe='')}/instances/{quote(name, safe='')}"
     )

@@ -5,8 +5,11 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import httpx
 import pytest
 from confluent_kafka import Producer
+
+from magicbyte.testing.servers import running_rest_proxy
 
 JSON = {"accept": "application/vnd.kafka.json.v2+json"}
 
@@ -405,3 +408,17 @@ def test_committed_offsets_need_a_body(rest: Any, topic: str):
     answer = rest.get(f"{path}/offsets")
     assert (answer.status_code, answer.json()) == (404, {"error_code": 40402, "message": "Partition not found."})
     assert committed(rest, path, topic) is None
+
+
+def test_a_client_may_have_so_many_instances(kafka: str):
+    properties = {"magicbyte.consumer.instances.max.per.client": "2"}
+    with running_rest_proxy(kafka, "", properties=properties) as proxy, httpx.Client(base_url=proxy.url) as client:
+        content = {"headers": {"content-type": "application/vnd.kafka.v2+json"}, "json": {"format": "json"}}
+        made = [client.post("/consumers/so-many", **content) for _ in range(3)]
+        assert [answer.status_code for answer in made] == [200, 200, 429]
+        assert made[2].json()["message"] == (
+            "No further consumer instance fits on this node:"
+            " this client has 2 (magicbyte.consumer.instances.max.per.client)."
+        )
+        assert client.delete(made[0].json()["base_uri"]).status_code == 204
+        assert client.post("/consumers/so-many", **content).status_code == 200

@@ -1,0 +1,77 @@
+"""Followers of /events: woken together, and bounded for each client."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from contextlib import ExitStack
+
+import httpx
+import pytest
+
+from magicbyte.kit.shares import Budget
+from magicbyte.testing import running_registry
+from registry.feed.growth import Growth
+
+
+@pytest.mark.parametrize(("after", "is_woken"), [(-1, True), (4, True), (5, False), (6, False)])
+def test_a_follower_is_woken_when_the_log_has_grown_beyond_its_offset(after: int, *, is_woken: bool) -> None:
+    async def run() -> bool:
+        end = -1
+        growth = Growth(lambda: end, threading.Event())
+        waiting = asyncio.create_task(growth.wait(after, 0.5))
+        await asyncio.sleep(0)
+        end = 5
+        started = time.monotonic()
+        await waiting
+        return time.monotonic() - started < 0.4
+
+    assert asyncio.run(run()) is is_woken
+
+
+def test_all_followers_are_woken_when_the_server_stops() -> None:
+    async def run() -> None:
+        stopping = threading.Event()
+        growth = Growth(lambda: 0, stopping)
+        waiting = [asyncio.create_task(growth.wait(9, 60)) for _ in range(200)]
+        await asyncio.sleep(0)
+        stopping.set()
+        await asyncio.wait_for(asyncio.gather(*waiting), 30)
+
+    asyncio.run(run())
+
+
+def test_a_budget_is_each_client_s_own() -> None:
+    budget = Budget(2)
+    assert [budget.take("a"), budget.take("a"), budget.take("a"), budget.take("b")] == [True, True, False, True]
+    budget.give_back("a")
+    assert [budget.take("a"), budget.take("a")] == [True, False]
+
+
+def test_a_client_may_follow_so_many_times() -> None:
+    with (
+        running_registry(properties={"magicbyte.events.max.per.client": "3"}) as registry,
+        httpx.Client(base_url=registry.url, timeout=30) as client,
+        ExitStack() as open_streams,
+    ):
+        streams = [open_streams.enter_context(client.stream("GET", "/events")) for _ in range(3)]
+        assert [stream.status_code for stream in streams] == [200] * 3
+        refused = client.get("/events")
+        assert (refused.status_code, refused.json()) == (
+            429,
+            {
+                "error_code": 429,
+                "message": "This client has 3 /events open, and may have no more (magicbyte.events.max.per.client).",
+            },
+        )
+        streams[0].close()
+        deadline = time.monotonic() + 30
+        while True:
+            with client.stream("GET", "/events") as again:
+                if again.status_code == 200:
+                    break
+            assert time.monotonic() < deadline
+        lines = streams[1].iter_lines()
+        assert client.post("/subjects/s/versions", json={"schema": '"int"'}).status_code == 200
+        assert [line for line, _ in zip(lines, range(5), strict=False)][2:4] == ["id: 0", "event: schema.registered"]
