@@ -85,7 +85,7 @@ def decide_register(
     candidate = canonicalize(view, complete, config, terms, strict=not mode.imports)
     if not mode.imports:
         require_valid_fields(candidate, complete)
-    existing = _same_version(view, complete, candidate, terms)
+    existing = _same_version(view, complete, candidate, terms, anew=anew)
     if existing is not None:
         return Decision(existing)
     if not (mode.imports or request.force):
@@ -114,13 +114,15 @@ def _require_expected_latest(view: View, request: Registration) -> None:
         raise errors.PRECONDITION_FAILED(subject=request.subject, latest=number, expected=request.expected_latest)
 
 
-def _same_version(view: View, request: Registration, candidate: Candidate, terms: Terms) -> Version | None:
+def _same_version(
+    view: View, request: Registration, candidate: Candidate, terms: Terms, *, anew: bool
+) -> Version | None:
     """The live version that the request would register again."""
     if not view.versions(request.subject):
         return None
     if request.version == 0 and request.schema_id < 0:
         return find_match(view, request.subject, candidate, terms)
-    if request.version == LATEST and request.schema_id < 0:
+    if request.version == LATEST and request.schema_id < 0 and not anew:
         # As in the reference: the latest version, whatever number the candidate would get.
         latest = view.latest(request.subject)
         return None if latest is None else find_among(view, [latest], _without_number(candidate), terms)

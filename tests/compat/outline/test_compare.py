@@ -190,13 +190,16 @@ PROTOBUF_CASES = {
     "another name": (
         message("int32 id = 1;"),
         message("int32 key = 1;"),
-        ["renamed acme.Order.key name: int32 -> int32"],
+        ["renamed acme.Order.key name: int32 -> int32 [NUMBER_REUSED FORWARD]"],
         0,
     ),
     "numbers that are swapped": (
         message("int32 a = 1;", "int32 b = 2;"),
         message("int32 a = 2;", "int32 b = 1;"),
-        ["renamed acme.Order.a name: int32 -> int32", "renamed acme.Order.b name: int32 -> int32"],
+        [
+            "renamed acme.Order.a name: int32 -> int32 [NUMBER_REUSED FORWARD]",
+            "renamed acme.Order.b name: int32 -> int32 [NUMBER_REUSED FORWARD]",
+        ],
         0,
     ),
     "another type": (
@@ -217,7 +220,7 @@ PROTOBUF_CASES = {
     "a constant comes, one gets another name": (
         message("Status s = 1;", more="enum Status { UNKNOWN = 0; OPEN = 1; }\n"),
         message("Status s = 1;", more="enum Status { UNKNOWN = 0; STARTED = 1; DONE = 2; }\n"),
-        ["renamed acme.Status.STARTED name:  -> ", "added acme.Status.DONE None -> "],
+        ["renamed acme.Status.STARTED name:  ->  [ENUM_NUMBER_REUSED FORWARD]", "added acme.Status.DONE None -> "],
         2,
     ),
     "another package": (
@@ -242,9 +245,10 @@ def test_protobuf(name: str) -> None:
     assert (rows(comparison), comparison.unchanged) == (expected, unchanged)
 
 
-def test_enum_constants_break_nothing_and_are_told() -> None:
+def test_another_name_of_an_enum_constant_is_a_caution() -> None:
     old, new, *_ = PROTOBUF_CASES["a constant comes, one gets another name"]
-    assert compared(PROTOBUF, old, new).findings == ()
+    [finding] = compared(PROTOBUF, old, new).findings
+    assert (finding.difference.rule.name, finding.difference.rule.allowed) == ("ENUM_NUMBER_REUSED", frozenset(Policy))
 
 
 def schema(properties: dict[str, Any], *required: str, **more: Any) -> str:

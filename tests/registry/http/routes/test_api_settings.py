@@ -22,10 +22,10 @@ def test_a_config_is_the_servers_until_somebody_sets_one(api: Any) -> None:
     assert api("GET", "/config/s?defaultToGlobal=true").json() == {"compatibilityLevel": "BACKWARD"}
 
 
-def test_the_global_config_is_not_that_of_the_global_context(api: Any) -> None:
+def test_the_global_config_sees_the_global_context_only_by_default_to_global(api: Any) -> None:
     api("PUT", "/config/:.__GLOBAL:", {"compatibility": "FULL"})
     assert api("GET", "/config").json() == {"compatibilityLevel": "BACKWARD"}
-    assert api("GET", "/config?defaultToGlobal=true").json() == {"compatibilityLevel": "BACKWARD"}
+    assert api("GET", "/config?defaultToGlobal=true").json() == {"compatibilityLevel": "FULL"}
     assert api("DELETE", "/config").json() == {"compatibilityLevel": "BACKWARD"}
     # subjects of every context fall back to it
     for subject in ("s", ":.c:s", ":.c:"):
