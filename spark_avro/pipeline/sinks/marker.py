@@ -146,9 +146,9 @@ def is_written(marker: Marker | None, batch: BatchIdentity, target: str, *, adop
     """
     if marker is None:
         return False
-    _check_topics(marker, batch, target)
     if batch.number < marker.batch:
         raise _older(target, marker, f"the checkpoint runs batch {batch}, and the target has batch {marker.batch}")
+    _check_topics(marker, batch, target)
     if batch.number == marker.batch:
         if marker.ranges is None or marker.ranges == batch.ranges:
             return True

@@ -40,6 +40,8 @@ LAST = marker_of(
         # A broker before 2.8 has no ids.
         (LAST, _batch(6, (0, 100, 101), topic_id=None), False),
         (LAST, _batch(4, (0, 0, 50), (1, 0, 7)), "runs batch q1-4, and the target has batch 5"),
+        # An older copy of the checkpoint may be from before the topic was made again.
+        (LAST, _batch(4, (0, 0, 50), topic_id="zero"), "or is an older copy. Restore its newest copy"),
         (LAST, _batch(0, (0, 0, 10)), "source.start: {t: {0: 100, 1: 7}}"),
         (LAST, _batch(5, (0, 50, 101)), "q1-5 was written from other offsets"),
         (LAST, _batch(5, (0, 49, 100)), "q1-5 was written from other offsets"),
