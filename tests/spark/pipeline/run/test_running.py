@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -244,3 +245,23 @@ def test_what_a_step_remembers_outlives_the_run(
     second = spark_avro.pipeline(file).run(spark)
     assert [(run.read, run.written, run.dropped) for run in (first, second)] == [(10, 5, 5), (5, 3, 2)]
     assert sorted(row["id"] for row in sink.rows) == list(range(8))
+
+
+def test_a_repeated_batch_reports_the_rows_that_were_refused_the_first_time(
+    spark: SparkSession, topics: Any, avro: Any, pipeline_file: Any, tmp_path: Path
+) -> None:
+    topic, dead = topics.create(), topics.create()
+    [one] = avro.register(f"{topic}-value", V1)
+    topics.produce(topic, *messages(avro, one, 10))
+    with sqlite3.connect(tmp_path / "t.db") as connection:
+        connection.execute("create table t (id integer check (id <> 7), carrier text, delay integer)")
+    sink = f"{{sql: {{url: 'sqlite:///{tmp_path}/t.db', table: t}}}}"
+    file = pipeline_file(topic, f"errors: {{tolerance: all, topic: {dead}}}", sink)
+    first = spark_avro.pipeline(file).run(spark)
+    # A crash before Spark notes the batch as done.
+    for commit in (tmp_path / "checkpoint/commits").iterdir():
+        commit.unlink()
+    again = spark_avro.pipeline(file).run(spark)
+    assert [(run.read, run.written, run.dead) for run in (first, again)] == [(10, 9, 1), (10, 9, 1)]
+    # The letter was sent once.
+    assert len(topics.consume(dead, 1)) == 1
