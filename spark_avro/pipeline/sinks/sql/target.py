@@ -70,6 +70,7 @@ class SqlTarget:
         self._shown = f"{hide_query_secrets(url.render_as_string(hide_password=True))}, table {spec.table}"
         self._planner = Planner(spec, context, dialect, self._shown)
         self._planned: tuple[spark.StructType, TablePlan] | None = None
+        self._has_markers = False
         upsert = self._planner.upsert
         order = f"; {BY_PLACE}" if upsert is not None and upsert.is_by_offset else ""
         self.guarantee = Guarantee(
@@ -90,7 +91,9 @@ class SqlTarget:
     def write(self, rows: DataFrame, batch: BatchIdentity) -> SinkResult:
         """Write a batch in one transaction; see `Sink`."""
         with self._refusing():
-            create_markers(self._engine)
+            if not self._has_markers:
+                create_markers(self._engine)
+                self._has_markers = True
             with self._engine.begin() as connection:
                 markers = TableMarkers(connection, self._spec.table, self._sink(connection))
                 if not is_backfill(batch):
