@@ -106,7 +106,7 @@ async def running(
     instances = Instances(
         idle_seconds=settings.consumer_instance_timeout_ms / 1000,
         limit=instance_limit(settings.consumer_instances_max),
-        limit_per_client=settings.consumer_instances_per_client,
+        limit_per_client=settings.consumer_instances_per_client or settings.consumer_instances_max,
         server_id=settings.id,
     )
     reads = Reads(

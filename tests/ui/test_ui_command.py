@@ -112,9 +112,10 @@ def test_followers_leave_the_page_to_others(http: httpx.Client, theirs: Upstream
     theirs.headers, theirs.parts = {"Content-Type": "text/event-stream"}, [b"data: 1\n\n", b"data: 2\n\n"]
     theirs.hold.clear()
     with ExitStack() as open_streams:
-        for _ in range(16):
-            following = open_streams.enter_context(http.stream("GET", "/ui/registry/events"))
-            assert next(following.iter_raw()) == b"data: 1\n\n"
+        followers = [open_streams.enter_context(http.stream("GET", "/ui/registry/events")) for _ in range(16)]
+        # Dropping an iterator would close its connection.
+        streams = [following.iter_raw() for following in followers]
+        assert [next(stream) for stream in streams] == [b"data: 1\n\n"] * 16
         refused = http.get("/ui/registry/events")
         assert (refused.status_code, refused.json()["message"]) == (
             429,
