@@ -9,6 +9,7 @@ from typing import Any
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
+from spark_avro.pipeline.file.object_stores import WHOLE_FILES, store_of
 from spark_avro.pipeline.ports import SinkRefused
 
 
@@ -19,7 +20,8 @@ class Folder:
 
     Attributes:
         path: The folder's path.
-        replaces_at_once: Whether readers always see one of the two files during `replace`, as on the local file system.
+        replaces_at_once: Whether readers always see one of the two files during `replace`, as on the local file system
+            and in S3.
     """
 
     def __init__(self, spark: SparkSession, path: str) -> None:
@@ -39,8 +41,10 @@ class Folder:
             files = root.getFileSystem(spark._jsc.hadoopConfiguration())  # noqa: SLF001 - as above
         except Py4JJavaError as error:
             raise SinkRefused(f"{path}: {error.java_exception.getMessage()}") from error
-        self.replaces_at_once = files.getUri().getScheme() == "file"
-        if self.replaces_at_once:
+        scheme = str(files.getUri().getScheme())
+        self._is_whole_when_closed = store_of(f"{scheme}:") in WHOLE_FILES
+        self.replaces_at_once = scheme == "file" or self._is_whole_when_closed
+        if scheme == "file":
             files = jvm.org.apache.hadoop.fs.FileSystem.getLocal(spark._jsc.hadoopConfiguration())  # noqa: SLF001
             files = files.getRawFileSystem()
         self._files = files
@@ -64,23 +68,38 @@ class Folder:
             stream.close()
 
     def write(self, relative: str, text: str) -> None:
-        """Write a new file: a reader sees all of it or no file."""
+        """Write a new file: a reader sees all of it or no file.
+
+        Raises:
+            SinkRefused: The file exists, and the file system does not replace files by a rename.
+        """
+        if self._is_whole_when_closed:
+            if self.exists(relative):
+                raise SinkRefused(f"{self.path}: {relative} exists; another driver may have written it")
+            self._put(relative, text)
+            return
         parent, _, name = relative.rpartition("/")
         temporary = f"{parent}/.{name}.{uuid.uuid4().hex}"
-        stream = self._files.create(self._at(temporary), True)
-        try:
-            stream.write(bytearray(text.encode()))
-        finally:
-            stream.close()
+        self._put(temporary, text)
         self.rename(temporary, relative)
 
     def replace(self, relative: str, text: str) -> None:
         """Write a file in place of another; if a rename cannot replace a file, there is no file for a moment."""
+        if self._is_whole_when_closed:
+            self._put(relative, text)
+            return
         temporary = f"{relative}.{uuid.uuid4().hex}"
         self.write(temporary, text)
         if not self._files.rename(self._at(temporary), self._at(relative)):
             self.delete(relative)
             self.rename(temporary, relative)
+
+    def _put(self, relative: str, text: str) -> None:
+        stream = self._files.create(self._at(relative), True)
+        try:
+            stream.write(bytearray(text.encode()))
+        finally:
+            stream.close()
 
     def names(self, relative: str = "") -> list[str]:
         """The names of the entries of a folder; none if there is no such folder."""

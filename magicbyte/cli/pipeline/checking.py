@@ -12,19 +12,27 @@ from magicbyte.kit.extras import require
 def lint(options: argparse.Namespace) -> int:
     """Check files; all findings are written, one for each line."""
     require("spark", user="`magicbyte pipeline`", modules=("yaml",))
-    from spark_avro.pipeline.file.place import Finding, PipelineError  # noqa: PLC0415 - after the check for YAML
+    from spark_avro.pipeline.file.object_stores import store_findings  # noqa: PLC0415 - after the check for YAML
+    from spark_avro.pipeline.file.place import Finding, PipelineError  # noqa: PLC0415
     from spark_avro.pipeline.file.reading import read_pipelines  # noqa: PLC0415
 
     findings: list[Finding] = []
+    cautions: list[Finding] = []
     names: list[str] = []
     for file in (options.file, *options.files):
         try:
             pipelines = read_pipelines(file, overrides=options.overrides, lenient=True)
-            names += [pipeline.name for pipeline in pipelines]
         except PipelineError as error:
             findings += error.findings
+            continue
+        names += [pipeline.name for pipeline in pipelines]
+        for pipeline in pipelines:
+            for found in store_findings(pipeline, pipeline.spark.get):
+                (findings if found.refused else cautions).append(found.finding)
     for finding in findings:
         sys.stderr.write(f"{finding}\n")
+    for caution in cautions:
+        sys.stdout.write(f"caution: {caution}\n")
     if not findings:
         sys.stdout.write(f"{', '.join(names) or options.file}: no findings\n")
     return 2 if findings else 0

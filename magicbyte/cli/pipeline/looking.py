@@ -54,7 +54,7 @@ def explain(options: argparse.Namespace) -> int:
                 print(f"source: {column} by schema ids {', '.join(map(str, plan.ids)) or 'none: the format has none'}")
                 for schema_id, reason in plan.unreadable.items():
                     print(f"  id {schema_id} cannot be read: {reason}")
-            for caution in opened.source.cautions():
+            for caution in (*opened.source.cautions(), *opened.cautions):
                 print(f"caution: {caution}")
             print("columns of the records:")
             _print_columns(prepared.decoded)

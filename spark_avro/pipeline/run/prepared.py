@@ -12,7 +12,9 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import StructType
 
 from spark_avro.pipeline import sinks
+from spark_avro.pipeline.file.object_stores import Properties, store_findings
 from spark_avro.pipeline.file.pipeline import Pipeline
+from spark_avro.pipeline.file.place import PipelineError
 from spark_avro.pipeline.file.source import KafkaSource
 from spark_avro.pipeline.letters.topic import LettersTopic
 from spark_avro.pipeline.ports import KEY, POSITION, BatchIdentity, Sink, SinkContext
@@ -52,6 +54,7 @@ class Opened:
         gate: The checks; None if there are none.
         letters: The topic of dead letters; None if there is none.
         rejections: Receives the rows that sinks reject.
+        cautions: What the folders of the pipeline do not promise, although it may run.
     """
 
     pipeline: Pipeline
@@ -62,6 +65,7 @@ class Opened:
     gate: Gate | None
     letters: LettersTopic | None
     rejections: Rejections
+    cautions: tuple[str, ...] = ()
 
     def context(self, spark: SparkSession | None = None, state: Any = None) -> StepContext:
         """The resources that steps may use."""
@@ -104,7 +108,11 @@ def open_pipeline(pipeline: Pipeline, spark: SparkSession, *, adopt: bool = Fals
         spark: The session.
         adopt: Whether targets that another query has written to are taken over.
         with_targets: Whether the sinks and the topic of dead letters are opened.
+
+    Raises:
+        PipelineError: a sink's promise does not hold in its object store; the text says which one does.
     """
+    cautions = _check_object_stores(pipeline, spark) if with_targets else ()
     rejections = Rejections()
     context = SinkContext(
         spark=spark,
@@ -132,7 +140,34 @@ def open_pipeline(pipeline: Pipeline, spark: SparkSession, *, adopt: bool = Fals
         gate=Gate(pipeline.quality) if pipeline.quality else None,
         letters=letters,
         rejections=rejections,
+        cautions=cautions,
     )
+
+
+def _check_object_stores(pipeline: Pipeline, spark: SparkSession) -> tuple[str, ...]:
+    """Refuse sinks whose promise does not hold in their object store, and return the cautions about the others."""
+    found = list(store_findings(pipeline, _properties(spark)))
+    if refused := [item.finding for item in found if item.refused]:
+        raise PipelineError(refused)
+    return tuple(str(item.finding) for item in found)
+
+
+def _properties(spark: SparkSession) -> Properties:
+    """The properties of a session, as those who use them read them: Hadoop's, Delta's log stores', and the others."""
+    hadoop: Any = spark._jsc.hadoopConfiguration()  # noqa: SLF001 - PySpark's way to Hadoop's settings
+    context = spark.sparkContext.getConf()
+
+    def get(name: str) -> str | None:
+        value: str | None
+        if name.startswith("spark.hadoop."):
+            value = hadoop.get(name.removeprefix("spark.hadoop."))
+        elif name.startswith("spark.delta."):
+            value = context.get(name)
+        else:
+            value = spark.conf.get(name, None)
+        return value
+
+    return get
 
 
 def prepare(opened: Opened, *, check_targets: bool = True) -> Prepared:

@@ -82,7 +82,7 @@ def _has_any(manifest: Manifest, ranges: Iterable[SourceRange], topic_ids: Mappi
 
 def begin_replacement(folder: Folder, batch: BatchIdentity, batches: Collection[str]) -> None:
     """Note which batches a new one will replace; the batch is written next."""
-    folder.write(f"{_REPLACING}/{batch}.json", orjson.dumps({"replaces": sorted(batches)}).decode())
+    folder.replace(f"{_REPLACING}/{batch}.json", orjson.dumps({"replaces": sorted(batches)}).decode())
 
 
 def finish_replacement(folder: Folder, batch: str) -> None:

@@ -105,6 +105,33 @@ def test_dry_run_and_explain_write_nothing(
     assert sorted(tmp_path.rglob("*")) == before
 
 
+def test_a_sink_that_does_not_keep_its_promise_in_an_object_store_is_refused(
+    spark: SparkSession, flights: tuple[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, file = flights
+    assert main(["pipeline", "explain", str(file), "--set", "checkpoint=s3a://lake/checkpoint"]) == 0
+    assert "caution: --set checkpoint: checkpoint: s3a://lake/checkpoint: Spark notes each batch by a rename" in (
+        capsys.readouterr().out
+    )
+    # The session has the catalog, and the file does not say where its tables are.
+    catalog = {"type": "hadoop", "warehouse": "s3a://lake/warehouse"}
+    for name, value in catalog.items():
+        spark.conf.set(f"spark.sql.catalog.refused.{name}", value)
+    text = file.read_text()
+    file.write_text(text[: text.index("sink:")] + "sink: {iceberg: {table: refused.db.flights}}\n")
+    try:
+        for command in ("explain", "dry-run", "run"):
+            assert main(["pipeline", command, str(file)]) == 2
+            assert "sink.iceberg.table: s3a://lake/warehouse: a Hadoop catalog commits by" in capsys.readouterr().err
+        spark.conf.set("spark.sql.catalog.refused.type", "rest")
+        assert main(["pipeline", "run", str(file)]) == 1
+        assert "the session has no Iceberg" in capsys.readouterr().err
+    finally:
+        for name in catalog:
+            spark.conf.unset(f"spark.sql.catalog.refused.{name}")
+    assert not (tmp_path / "out").exists()
+
+
 def test_cases_need_neither_kafka_nor_a_registry(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
