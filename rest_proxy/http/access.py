@@ -18,7 +18,6 @@ from rest_proxy.http.rights import CLUSTER, ProxyRights
 
 if TYPE_CHECKING:
     from magicbyte.http.routing.guard import Guard
-    from rest_proxy.admin.cluster import Cluster
 
 _RIGHTS = "magicbyte.rights"
 #: The most cached decisions (all are dropped when there are more), and the longest path of one.
@@ -103,17 +102,3 @@ def require_topics(request: Request, operation: str, *topics: str) -> None:
     rights = rights_of(request)
     if rights is not None:
         rights.require_topics(operation, topics)
-
-
-async def require_topic(request: Request, cluster: Cluster, topic: str) -> None:
-    """Require CREATE before producing to a topic that does not exist, because the brokers may create it.
-
-    They would create it with the proxy's rights.
-
-    Raises:
-        ApiError: KAFKA_AUTHORIZATION.
-    """
-    rights = rights_of(request)
-    if rights is None or rights.may_create(topic) or await cluster.has_topic(topic):
-        return
-    rights.require(("CREATE",), "TOPIC", topic)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from magicbyte.kit.errors import ApiError
 from magicbyte.security.principal import Principal
 from magicbyte.security.rights.authorizer import Authorizer
 from rest_proxy.errors import KAFKA_AUTHORIZATION
+
+if TYPE_CHECKING:
+    from rest_proxy.admin.cluster import Cluster
 
 CLUSTER = "kafka-cluster"
 #: Kafka's error texts, by resource type.
@@ -91,3 +95,14 @@ class ProxyRights:
 def refused(resource_type: str, name: str, operation: str) -> ApiError:
     """Return the error for an operation that is not allowed."""
     return KAFKA_AUTHORIZATION(detail=_TEXTS[resource_type].format(name=name, operation=operation.capitalize()))
+
+
+async def require_topic(rights: ProxyRights | None, cluster: Cluster, topic: str) -> None:
+    """Require CREATE before producing to a topic that does not exist: the brokers would create it for the proxy.
+
+    Raises:
+        ApiError: KAFKA_AUTHORIZATION.
+    """
+    if rights is None or rights.may_create(topic) or await cluster.has_topic(topic):
+        return
+    rights.require(("CREATE",), "TOPIC", topic)

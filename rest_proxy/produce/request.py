@@ -28,7 +28,7 @@ from rest_proxy.formats.schemas import Schemas, Side, Source
 from rest_proxy.formats.writers import Encode, MayTakeLong, Writer
 from rest_proxy.http import bodies
 from rest_proxy.http.dialect import Dialect
-from rest_proxy.http.rights import ProxyRights
+from rest_proxy.http.rights import ProxyRights, require_topic
 from rest_proxy.produce.encoding import EncodingThreads, in_time
 from rest_proxy.produce.lane import Record
 from rest_proxy.produce.producers import Producers
@@ -89,6 +89,7 @@ class Producing:
         highest = _highest_partition(request, records)
         if highest >= 0:
             await self.cluster.require_partition(request.topic, highest, topic_may_be_missing=True)
+        await require_topic(request.rights, self.cluster, request.topic)
         ids: tuple[int | None, int | None] = (None, None)
         if isinstance(parsed, bodies.BytesProduceRequest):
             encoded = _as_they_are(request, records)

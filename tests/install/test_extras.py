@@ -40,8 +40,8 @@ NEEDS = {
     "magicbyte/cli/pipeline/": {"spark"},
 }
 
-#: Distributions that no file of ours imports: uvicorn and aiokafka find them.
-FOUND_BY_OTHERS = {"cramjam", "uvloop"}
+#: Distributions that no file of ours imports: uvicorn finds them.
+FOUND_BY_OTHERS = {"uvloop"}
 
 
 def names(requirements: list[str]) -> set[str]:

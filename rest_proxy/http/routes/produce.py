@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from magicbyte.http.routing.request import Request
 from rest_proxy.formats.plain import Options
-from rest_proxy.http.access import require_topic, rights_of
+from rest_proxy.http.access import rights_of
 from rest_proxy.http.common import choice_query, json_response, long_query, partition_segment, proxy_of, segment
 from rest_proxy.http.negotiation import spoken
 from rest_proxy.http.routes.consumers import shorter
@@ -42,7 +42,6 @@ async def _produce(request: Request, partition: int | None) -> Response:
     dialect, form = spoken(request)
     assert form is not None
     topic = segment(request, "topic")
-    await require_topic(request, proxy.cluster, topic)
     timeout_ms = shorter(long_query(request, "timeout"), settings.produce_timeout_ms)
     status, body = await proxy.producing.produce(
         Produce(

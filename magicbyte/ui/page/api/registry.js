@@ -127,7 +127,8 @@ export const outlineOf = (proposal, { signal } = {}) => write("POST", "/outline"
 /**
  * What changed between two versions, with the verdicts of both directions.
  * @param {string} subject
- * @param {{from?: number | string, to?: number | string, fromSubject?: string, consecutive?: boolean, deleted?: boolean}} query
+ * @param {{from?: number | string, to?: number | string, fromSubject?: string, consecutive?: boolean, deleted?: boolean,
+ *   limit?: number}} query
  * @param {Options} [options]
  */
 export const compare = (subject, query, { signal } = {}) => get(path`/subjects/${subject}/compare`, { signal, query });

@@ -13,8 +13,9 @@ from magicbyte.http.routing.negotiation import charset_of
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.response import WholeResponse
 from rest_proxy.errors import INVALID_ENTITY, INVALID_PAYLOAD
-from rest_proxy.http.access import require_topic, rights_of
+from rest_proxy.http.access import rights_of
 from rest_proxy.http.common import choice_query, long_query
+from rest_proxy.http.rights import require_topic
 from rest_proxy.http.routes.consumers import shorter
 from rest_proxy.http.routes.produce import ACKS, schema_options
 from rest_proxy.produce.entry_encoder import EntryEncoder
@@ -75,7 +76,7 @@ def _encoder(call: Call, topic: str) -> EntryEncoder:
 async def stream(call: Call) -> Response:
     """Produce the records of the body as they come, and report each as soon as those before it are decided."""
     proxy, topic = call.proxy, _topic(call)
-    await require_topic(call.request, proxy.cluster, topic)
+    await require_topic(rights_of(call.request), proxy.cluster, topic)
     settings = proxy.settings
     limits = settings.limits
     largest = settings.request_max_bytes
@@ -182,10 +183,10 @@ class _StreamedReports(Response):
 async def batch(call: Call) -> Response:
     """Produce up to some tens of records, each of which succeeds or fails by itself."""
     proxy, topic, request = call.proxy, _topic(call), call.request
-    await require_topic(request, proxy.cluster, topic)
     body = await request.body()
     encoder = _encoder(call, topic)
     entries = read_batch(body, proxy.settings.batch_max_entries)
+    await require_topic(rights_of(request), proxy.cluster, topic)
     records = RecordBatch(
         proxy.producers,
         encoder,
