@@ -125,7 +125,10 @@ function Naming({ choice, onChoice, draft, onDraft, subject, exists, level, inhe
         </label>
       `}
       <label class="row s"><span class="dim">Level</span>
-        <${Select} label="Level" mono value=${level} options=${[["", `as inherited: ${inherited || "unknown"}`], ...LEVELS]}
+        <${Select} label="Level" mono value=${level} options=${[
+          ["", `as inherited: ${inherited || "unknown"}`],
+          ...LEVELS,
+        ]}
           onChange=${onLevel} />
       </label>
       ${exists > 0 && html`

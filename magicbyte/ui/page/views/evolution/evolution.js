@@ -60,8 +60,10 @@ export default function EvolutionPage({ params }) {
     <div class="page evolution">
       <${Loaded} request=${versions} rows=${6} height=${64}>
             ${(/** @type {import("../../api/subject_versions.js").Entry[]} */ entries) =>
-              html`<${Versions} entries=${entries} steps=${steps} older=${older}
-                pending=${next !== null && older.loading} subject=${subject} undelete=${undelete} />`}
+              html`
+                <${Versions} entries=${entries} steps=${steps} older=${older}
+                  pending=${next !== null && older.loading} subject=${subject} undelete=${undelete} />
+              `}
           </${Loaded}>
         </div>
   `;
