@@ -25,6 +25,11 @@ MISDIRECTED = ErrorKind(
     421, "This server is not {host}; if it is known by that name too, add the name to magicbyte.allowed.hosts"
 )
 TOO_MANY_FAILURES = ErrorKind(429, "Too many failed authentications")
+TOO_MUCH_PIPELINED = ErrorKind(
+    429,
+    "Requests that wait for earlier answers have over {limit} bytes on all connections "
+    "(magicbyte.pipelining.buffer.bytes); send each request after the answer to the one before it",
+)
 HEAD_TOO_LARGE = ErrorKind(431, "The request's head is larger than {limit}")
 TOO_MANY_CONNECTIONS = ErrorKind(503, "Too many connections")
 INTERNAL = ErrorKind(500, "Internal Server Error")

@@ -44,6 +44,7 @@ class HttpSettings(SecuritySettings):
     head_timeout_ms: int = Field(10_000, alias="magicbyte.request.head.timeout.ms", gt=0)
     min_body_rate: int = Field(1024, alias="magicbyte.request.body.min.bytes.per.second", ge=0)
     heads_per_address: int = Field(256, alias="magicbyte.unfinished.heads.per.address", ge=1)
+    pipelined_bytes: int = Field(64 << 20, alias="magicbyte.pipelining.buffer.bytes", ge=0)
 
     allowed_hosts: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field((), alias="magicbyte.allowed.hosts")
     allowed_origins: Annotated[frozenset[str], BeforeValidator(parse_origins)] = Field(
@@ -95,6 +96,7 @@ class HttpSettings(SecuritySettings):
             head_seconds=self.head_timeout_ms / 1000,
             idle_seconds=self.idle_timeout_ms / 1000,
             body_bytes_per_second=self.min_body_rate,
+            pipelined_bytes=self.pipelined_bytes,
         )
 
     @property

@@ -9,9 +9,9 @@ from typing import Any, ParamSpec
 
 import pytest
 
-from magicbyte.http.connection import exchange as exchange_module
-from magicbyte.http.connection.exchange import Exchange
 from magicbyte.http.connection.flow import Flow
+from magicbyte.http.connection.request import exchange as exchange_module
+from magicbyte.http.connection.request.exchange import Exchange
 
 P = ParamSpec("P")
 

@@ -86,6 +86,26 @@ def test_requests_that_come_together_are_no_large_head(server: Any, connect: Any
         assert connection.answer()[0] == 200
 
 
+def test_requests_that_come_together_have_a_limit(start: Any, connect: Any) -> None:
+    server = start(**{"magicbyte.pipelining.buffer.bytes": "1000"})
+    few, many = connect(server), connect(server)
+    few.send(GET * 20)
+    assert [few.answer()[0] for _ in range(20)] == [200] * 20
+    many.send(GET * 100)
+    assert many.answer()[0] == 200
+    status, body = many.answer()
+    assert (status, json.loads(body)) == (
+        429,
+        {
+            "error_code": 429,
+            "message": "Requests that wait for earlier answers have over 1000 bytes on all connections "
+            "(magicbyte.pipelining.buffer.bytes); send each request after the answer to the one before it",
+        },
+    )
+    assert many.rest() == b""
+    assert httpx.get(server.url).status_code == 200
+
+
 def test_a_body_is_as_large_as_ever(server: Any, connect: Any) -> None:
     connection = connect(server)
     body = b'{"a": "%b"}' % (b"x" * 3_000_000)

@@ -14,9 +14,10 @@ from uvicorn import Config
 from uvicorn.server import ServerState
 
 from magicbyte.http.asgi import Receive, Scope, Send
+from magicbyte.http.connection.applications import Front
 from magicbyte.http.connection.connections import Connections, Limits
-from magicbyte.http.connection.protocol import Front, HttpConnection
-from magicbyte.http.connection.turns import Turns
+from magicbyte.http.connection.pipelining import Pipelining
+from magicbyte.http.connection.protocol import HttpConnection
 from magicbyte.http.response_headers import ResponseHeaders
 from magicbyte.http.routing.recorder import Recorder, Tallies
 from magicbyte.http.routing.rows import Streams
@@ -88,17 +89,24 @@ class Echo:
         await send({"type": "http.response.body", "body": content})
 
 
-def connected(app: Any, limits: Limits | None = None) -> tuple[HttpConnection, Written, Connections]:
-    connections = Connections(limits or Limits(), lambda _path: Streams(0))
-    unrouted = Tallies("", "")
-    front = Front(
-        app, app, connections, ResponseHeaders(), Recorder("test", [], unrouted), Turns(asyncio.get_running_loop())
-    )
-    config = Config(app)
-    connection = HttpConnection(front, "1.2.3.4", None, config=config, server_state=ServerState(), app_state={})
+def a_front(app: Any, limits: Limits) -> Front:
+    connections = Connections(limits, lambda _path: Streams(0))
+    recorder = Recorder("test", [], Tallies("", ""))
+    pipelining = Pipelining(asyncio.get_running_loop(), limits.pipelined_bytes)
+    return Front(app, app, connections, ResponseHeaders(), recorder, pipelining)
+
+
+def connected_to(front: Front, address: str = "1.2.3.4") -> tuple[HttpConnection, Written]:
+    config = Config(front.app)
+    connection = HttpConnection(front, address, None, config=config, server_state=ServerState(), app_state={})
     transport = Written()
     connection.connection_made(transport)
-    return connection, transport, connections
+    return connection, transport
+
+
+def connected(app: Any, limits: Limits | None = None) -> tuple[HttpConnection, Written, Connections]:
+    front = a_front(app, limits or Limits())
+    return *connected_to(front), front.connections
 
 
 async def answers(parts: Sequence[bytes]) -> bytes:
@@ -246,20 +254,106 @@ def test_a_client_that_leaves_ends_its_request() -> None:
     asyncio.run(run())
 
 
+REFUSAL = (
+    b'{"error_code":429,"message":"Requests that wait for earlier answers have over 1000 bytes on all connections '
+    b'(magicbyte.pipelining.buffer.bytes); send each request after the answer to the one before it"}'
+)
+ANSWER = b"HTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\nGET / \n"
+
+
+@pytest.mark.parametrize(("size", "is_refused"), [(1000, False), (1001, True)])
+def test_pipelined_requests_have_a_limit(size: int, *, is_refused: bool) -> None:
+    async def run() -> None:
+        connection, transport, _ = connected(Echo(), Limits(pipelined_bytes=1000))
+        connection.data_received(GET)
+        connection.data_received((GET + LAST).ljust(size, b"x"))
+        await asyncio.wait_for(transport.closed.wait(), 10)
+        if is_refused:
+            head, _, body = transport.data.removeprefix(ANSWER).partition(b"\r\n\r\n")
+            assert head.startswith(b"HTTP/1.1 429 Too Many Requests\r\n")
+            assert b"\r\nconnection: close" in head
+            assert body == REFUSAL
+        else:
+            assert transport.data == ANSWER + ANSWER + LAST_ANSWER
+
+    asyncio.run(run())
+
+
+def test_the_address_that_pipelines_most_is_refused() -> None:
+    async def run() -> None:
+        echo = Echo()
+        echo.gate.clear()
+        front = a_front(echo, Limits(pipelined_bytes=1000))
+        clients = [connected_to(front, address) for address in ("1.1.1.1", "2.2.2.2", "2.2.2.2", "2.2.2.2")]
+        sizes = (400, 250, 300, 50)
+        for (connection, _), size in zip(clients, sizes, strict=True):
+            connection.data_received(GET)
+            connection.data_received((GET + LAST).ljust(size, b"x") if size > 100 else b"x" * size)
+        # 1.1.1.1 has the largest connection, but 2.2.2.2 has more together.
+        clients[3][0].data_received(b"x")
+        for connection, _ in clients:
+            assert not connection.is_closing
+        echo.gate.set()
+        for _, transport in clients:
+            await asyncio.wait_for(transport.closed.wait(), 10)
+        refused = [transport.data.endswith(REFUSAL) for _, transport in clients]
+        assert refused == [False, False, True, False]
+        assert clients[0][1].data == clients[1][1].data == ANSWER + ANSWER + LAST_ANSWER
+
+    asyncio.run(run())
+
+
+def test_bytes_of_answered_and_closed_connections_no_longer_count() -> None:
+    async def run() -> None:
+        echo = Echo()
+        front = a_front(echo, Limits(pipelined_bytes=1000))
+        for _ in range(5):
+            answered, transport = connected_to(front)
+            answered.data_received(GET)
+            answered.data_received((GET + LAST).ljust(900, b"x"))
+            await asyncio.wait_for(transport.closed.wait(), 10)
+            assert transport.data == ANSWER + ANSWER + LAST_ANSWER
+        echo.gate.clear()
+        for _ in range(5):
+            left, transport = connected_to(front)
+            left.data_received(GET)
+            left.data_received(GET.ljust(900, b"x"))
+            await asyncio.sleep(0)
+            left.connection_lost(None)
+            assert b"429" not in transport.data
+
+    asyncio.run(run())
+
+
 def test_a_new_request_does_not_wait_for_all_pipelined_ones() -> None:
     async def run() -> None:
-        turns = Turns(asyncio.get_running_loop())
+        turns = Pipelining(asyncio.get_running_loop(), 0)
         order: list[str] = []
 
         def resume_again() -> None:
             order.append("pipelined")
             if len(order) < 1000:
-                turns.add(resume_again)
+                turns.add_turn(resume_again)
 
         for _ in range(150):
-            turns.add(resume_again)
+            turns.add_turn(resume_again)
         for _ in range(10):
             await asyncio.sleep(0)
         assert len(order) == 80
+
+    asyncio.run(run())
+
+
+def test_a_connection_that_fails_in_its_turn_delays_no_other() -> None:
+    async def run() -> None:
+        loop = asyncio.get_running_loop()
+        reported: list[str] = []
+        loop.set_exception_handler(lambda _loop, context: reported.append(repr(context["exception"])))
+        turns = Pipelining(loop, 0)
+        served = asyncio.Event()
+        turns.add_turn(lambda: {}["missing"])
+        turns.add_turn(served.set)
+        await asyncio.wait_for(served.wait(), 10)
+        assert reported == ["KeyError('missing')"]
 
     asyncio.run(run())

@@ -20,6 +20,7 @@ def test_defaults() -> None:
     assert (limits.head_bytes, limits.head_fields, limits.target_bytes) == (32768, 100, 8192)
     assert (limits.head_seconds, limits.idle_seconds, limits.body_bytes_per_second) == (10.0, 30.0, 1024)
     assert (limits.connections, limits.heads_per_address) == (10_000, 256)
+    assert limits.pipelined_bytes == 67_108_864
     rules = HttpSettings.from_properties({}).access_control
     assert rules.methods == ("GET", "POST", "HEAD")
     assert rules.headers == ("x-requested-with", "content-type", "accept", "origin")
@@ -31,6 +32,7 @@ def test_defaults() -> None:
         ("idle.timeout.ms", "0", "greater than 0"),
         ("idle.timeout.ms", "soon", "valid integer"),
         ("max.request.header.size", "100", "greater than or equal to 1024"),
+        ("magicbyte.pipelining.buffer.bytes", "-1", "greater than or equal to 0"),
         ("server.connection.limit", "-1", "greater than or equal to 0"),
         ("access.control.allow.origin", "page.test", '"page.test" is no origin; write it as https://app.example.com'),
         ("access.control.allow.origin", "http://page.test/", '"http://page.test/" is no origin'),

@@ -18,11 +18,12 @@ from typing import TypeVar
 import uvicorn
 
 from magicbyte.http.access_control import CrossOrigin
+from magicbyte.http.connection.applications import Front
 from magicbyte.http.connection.connections import Connections
 from magicbyte.http.connection.hosts import Hosts
-from magicbyte.http.connection.protocol import Front, HttpConnection
+from magicbyte.http.connection.pipelining import Pipelining
+from magicbyte.http.connection.protocol import HttpConnection
 from magicbyte.http.connection.tls_connection import TlsConnection
-from magicbyte.http.connection.turns import Turns
 from magicbyte.http.response_headers import ResponseHeaders
 from magicbyte.http.routing.recorder import Recorder
 from magicbyte.kit.processes.stop_signals import handle_stop_signals
@@ -248,7 +249,7 @@ class Server(uvicorn.Server):
             policy.connections,
             policy.headers,
             recorder,
-            Turns(asyncio.get_running_loop()),
+            Pipelining(asyncio.get_running_loop(), policy.connections.limits.pipelined_bytes),
         )
         for listener_socket, hosts, tls in zip(sockets or [], policy.hosts, policy.tls, strict=True):
             self.servers.append(Acceptor(listener_socket, self, front, hosts, tls))  # type: ignore[arg-type]  # has the methods that uvicorn uses

@@ -33,6 +33,7 @@ class Limits:
         head_seconds: The longest time for a head; for a new connection, it starts when the connection opens.
         idle_seconds: The longest time without a next request, without bytes of a body, or without reading an answer.
         body_bytes_per_second: The lowest average rate of a body after its first `idle_seconds`.
+        pipelined_bytes: How many bytes of pipelined requests may wait on all connections together.
     """
 
     connections: int = 10_000
@@ -43,6 +44,7 @@ class Limits:
     head_seconds: float = 10.0
     idle_seconds: float = 30.0
     body_bytes_per_second: int = 1024
+    pipelined_bytes: int = 64 << 20
 
 
 class Connection(Protocol):
@@ -215,7 +217,7 @@ class Connections:
             self._closed.clear()
 
     def count_closed(self, reason: str) -> None:
-        """Count a connection that ended before it could send a request, for the summary in the log."""
+        """Count a connection that is closed for a reason that this class does not check, for the summary in the log."""
         self._closed[reason] += 1
 
     def _expire_heads(self) -> None:

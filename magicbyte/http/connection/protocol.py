@@ -5,29 +5,22 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
-from urllib.parse import unquote
 
 import httptools
-import orjson
 from uvicorn import Config
 from uvicorn.server import ServerState
 
-from magicbyte.http.asgi import ASGIApp, Receive, Scope, Send
-from magicbyte.http.connection.connections import Connections
-from magicbyte.http.connection.exchange import STATUS_LINE, Exchange
+from magicbyte.http.asgi import ASGIApp
+from magicbyte.http.connection.applications import Applications, Front
 from magicbyte.http.connection.flow import Flow
-from magicbyte.http.connection.head_checks import refusal_of
 from magicbyte.http.connection.hosts import Hosts
 from magicbyte.http.connection.joined_writes import JoinedWrites
-from magicbyte.http.connection.request_parser import Head, RequestParser
-from magicbyte.http.connection.turns import Turns
+from magicbyte.http.connection.request.exchange import Exchange
+from magicbyte.http.connection.request.parser import Head, RequestParser
+from magicbyte.http.connection.request.scope import connection_scope, request_scope
 from magicbyte.http.errors import BAD_REQUEST
-from magicbyte.http.response_headers import ResponseHeaders
 from magicbyte.http.routing.identity import PEER
-from magicbyte.http.routing.recorder import Recorder
 from magicbyte.http.routing.rows import Streams
 from magicbyte.kit.errors import ApiError
 from magicbyte.security.principal import Peer
@@ -37,31 +30,6 @@ _RESET = struct.pack("ii", 1, 0)
 #: How long a client may take to notice that its stream has been answered to the end, in seconds. If the connection were
 #: closed while it still sends, it could lose the end of the answer.
 _LINGER_SECONDS = 2.0
-_SERVER_WIDE = b"GET, HEAD, POST, PUT, DELETE, OPTIONS"
-#: Requests that have one of these fields come from browsers.
-_OF_BROWSERS = frozenset((b"origin", b"sec-fetch-site"))
-_ASGI = {"version": "3.0", "spec_version": "2.3"}
-
-
-@dataclass(frozen=True, slots=True)
-class Front:
-    """The objects that all connections of a server share.
-
-    Attributes:
-        app: Serves the requests of all clients except browsers.
-        browser_app: Serves requests that have an Origin or a Sec-Fetch-Site.
-        connections: The connections that are open, and their limits.
-        headers: The headers of every answer.
-        recorder: Counts the answers that do not come from the application.
-        turns: The order in which pipelined requests continue.
-    """
-
-    app: ASGIApp
-    browser_app: ASGIApp
-    connections: Connections
-    headers: ResponseHeaders
-    recorder: Recorder
-    turns: Turns
 
 
 class HttpConnection(asyncio.Protocol):
@@ -104,14 +72,11 @@ class HttpConnection(asyncio.Protocol):
         self._root_path = config.root_path
         self._server_state = server_state
         self._app_state = app_state
-        #: The last accepted Host: clients send the same one with every request.
-        self._accepted_host: bytes | None = None
-        self._server: tuple[str, int] | None = None
-        self._client: tuple[str, int] | None = None
-        self._scheme = "http"
         self._exchange: Exchange | None = None
         #: Received data behind a request that is not answered, and where it begins.
         self._unparsed, self._unparsed_start = b"", 0
+        #: The error that follows the current answer.
+        self._late_refusal: ApiError | None = None
         #: Whether the limits count an unfinished head, and whether they count an unfinished request at all.
         self._is_head_counted = self._is_counted = True
         #: Whether received data is ignored, because the connection closes after the current answer.
@@ -157,11 +122,11 @@ class HttpConnection(asyncio.Protocol):
         self._parser = RequestParser(self, self._limits.head_bytes)
         self.transport = JoinedWrites(transport, self._loop)
         self._is_connected = True
-        self._server = _address(transport.get_extra_info("sockname"))
-        self._client = _address(transport.get_extra_info("peername"))
-        self._scheme = "https" if transport.get_extra_info("sslcontext") else "http"
+        scope = connection_scope(transport, self._root_path)
+        self._connection_scope = scope
+        self.applications = Applications(self._front, self._hosts, scope["server"])
         # The peer is the TCP client, even if it is a proxy on this machine: forwarded headers are only used for URLs.
-        self.peer = Peer(self._client[0] if self._client else "")
+        self.peer = Peer(scope["client"][0] if scope["client"] else "")
         if self._is_aborted:
             self.abort()
 
@@ -229,9 +194,11 @@ class HttpConnection(asyncio.Protocol):
     def _hold(self, data: bytes, start: int) -> None:
         self._unparsed, self._unparsed_start = data, start
         self._flow.hold()
+        self._front.pipelining.hold(self, len(data))
 
     def _ignore_input(self) -> None:
         self._ignores_input, self._unparsed = True, b""
+        self._front.pipelining.release(self)
 
     # Called by the parser
 
@@ -240,25 +207,8 @@ class HttpConnection(asyncio.Protocol):
         if self._exchange is not None and not self._exchange.is_answered:
             # A head that does not end with an empty line: older versions of httptools accept bare line feeds.
             raise httptools.HttpParserError("two requests in one slice")
-        method, raw_target = head.method, httptools.parse_url(head.target) if head.method != b"CONNECT" else None
-        raw_path: bytes = b"" if raw_target is None else raw_target.path or b""
-        path = raw_path.decode("ascii")
-        scope: Scope = {
-            "type": "http",
-            "asgi": _ASGI,
-            "http_version": head.version,
-            "server": self._server,
-            "client": self._client,
-            "scheme": self._scheme,
-            "root_path": self._root_path,
-            "headers": head.fields,
-            "state": self._app_state.copy(),
-            PEER: self.peer,
-            "method": method.decode("ascii"),
-            "raw_path": raw_path,
-            "query_string": b"" if raw_target is None else raw_target.query or b"",
-            "path": unquote(path) if b"%" in raw_path else path,
-        }
+        scope = request_scope(head, self._connection_scope)
+        scope["state"], scope[PEER] = self._app_state.copy(), self.peer
         exchange = Exchange(
             scope,
             self.transport,
@@ -285,50 +235,13 @@ class HttpConnection(asyncio.Protocol):
         if not self._exchange.keep_alive:
             self._ignore_input()
 
-    # The application of a request
-
     def app_for(self, head: Head) -> ASGIApp:
         """Return the application that serves a request, or one that refuses it."""
-        limits = self._limits
-        if (
-            head.host == self._accepted_host
-            and head.hosts == 1
-            and not head.is_special
-            and head.target.startswith(b"/")
-            and len(head.target) <= limits.target_bytes
-            and len(head.fields) <= limits.head_fields
-            and head.version == "1.1"
-        ):
-            return self._front.app
-        error = refusal_of(head, limits, self._hosts, self._server)
-        if error is not None:
-            return self.refusing(head, error)
-        if head.hosts:
-            self._accepted_host = head.host
-        if head.target == b"*":
-            return self._front.headers.added_to(self._server_wide_options)
-        is_from_browser = any(name in _OF_BROWSERS for name, _ in head.fields)
-        return self._front.browser_app if is_from_browser else self._front.app
+        return self.applications.serving(head)
 
     def keeps_open(self, head: Head) -> bool:
         """Whether the connection stays open after the answer."""
         return head.keep_alive
-
-    def refusing(self, head: Head, error: ApiError, *, close: bool = False) -> ASGIApp:
-        """Return an application that answers a request with an error; it closes the connection if a body follows."""
-        close = close or head.has_body
-
-        async def refuse(scope: Scope, _receive: Receive, send: Send) -> None:
-            await self._front.recorder.refuse(scope, send, error, close=close)
-
-        return self._front.headers.added_to(refuse)
-
-    async def _server_wide_options(self, _scope: Scope, _receive: Receive, send: Send) -> None:
-        """Answer `OPTIONS *`, a ping of the server (RFC 9110 section 9.3.7)."""
-        self._front.recorder.unrouted(200)
-        headers: Sequence[tuple[bytes, bytes]] = [(b"allow", _SERVER_WIDE), (b"content-length", b"0")]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": b""})
 
     # Called by the exchange
 
@@ -339,13 +252,17 @@ class HttpConnection(asyncio.Protocol):
         self._server_state.total_requests += 1
         self.idle_since = self._connections.now
         self.answer_number = self._server_state.total_requests
-        if self._ignores_input or self.transport.is_closing():
+        if self.transport.is_closing():
+            return
+        if self._late_refusal is not None:
+            self._refuse(self._late_refusal)
+        if self._ignores_input:
             return
         if exchange.more_body and Streams.BODY in self._connections.streams(self.target):
             self._loop.call_later(_LINGER_SECONDS, self._close_unread, exchange)
         self._flow.resume_body()
         if self._unparsed:
-            self._front.turns.add(self._continue)
+            self._front.pipelining.add_turn(self._continue)
 
     def _continue(self) -> None:
         """Parse the request that has waited for the answer to the one before it."""
@@ -355,6 +272,7 @@ class HttpConnection(asyncio.Protocol):
         self._parse(data, self._unparsed_start)
         if not self._unparsed:
             self._flow.release()
+            self._front.pipelining.release(self)
 
     def _close_unread(self, exchange: Exchange) -> None:
         """Close the connection if the body of an answered request is not complete."""
@@ -374,6 +292,15 @@ class HttpConnection(asyncio.Protocol):
         else:
             self._refuse(error)
 
+    def refuse_pipelined(self, error: ApiError) -> None:
+        """Drop the pipelined requests; after the current answer, answer with an error and close the connection."""
+        self._connections.count_closed("over the limit of pipelined bytes")
+        if self._awaits_answer:
+            self._late_refusal = error
+            self._ignore_input()
+        else:
+            self._refuse(error)
+
     def _refuse(self, error: ApiError) -> None:
         """Answer the current request with an error, unless its answer has begun, and close the connection."""
         exchange = self._exchange
@@ -387,8 +314,7 @@ class HttpConnection(asyncio.Protocol):
         self.transport.close()
 
     def _write_raw(self, error: ApiError) -> None:
-        self._front.recorder.unrouted(error.status)
-        self.transport.write(_raw_answer(error, self._front.headers))
+        self.transport.write(self._front.raw_answer(error))
 
     def shutdown(self) -> None:
         """Close the connection after the current answer, because the server stops."""
@@ -410,15 +336,3 @@ class HttpConnection(asyncio.Protocol):
             self.transport.abort()
         elif self.handshake is not None:
             self.handshake.cancel()
-
-
-def _address(name: Any) -> tuple[str, int] | None:
-    """Return host and port of a socket's name, which has more parts for IPv6."""
-    return (str(name[0]), int(name[1])) if isinstance(name, (list, tuple)) and name else None
-
-
-def _raw_answer(error: ApiError, headers: ResponseHeaders) -> bytes:
-    body = orjson.dumps(error.body())
-    fixed = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)), (b"connection", b"close")]
-    lines = [b"%b: %b\r\n" % header for header in (*fixed, *headers.missing_from(fixed))]
-    return b"".join((STATUS_LINE[error.status], *lines, b"\r\n", body))

@@ -10,7 +10,7 @@ from typing import Any
 
 from magicbyte.http.asgi import ASGIApp
 from magicbyte.http.connection.protocol import HttpConnection
-from magicbyte.http.connection.request_parser import Head
+from magicbyte.http.connection.request.parser import Head
 from magicbyte.http.errors import UNAUTHORIZED
 from magicbyte.security.principal import Peer
 from magicbyte.security.tls.server import ServerTls
@@ -41,7 +41,7 @@ class TlsConnection(HttpConnection):
         """Return the application of a request, or a refusal if the client's certificate has expired."""
         expires = self.peer.certificate_expires
         if expires is not None and expires <= time.time():
-            return self.refusing(head, UNAUTHORIZED(), close=True)
+            return self.applications.refusing(head, UNAUTHORIZED(), close=True)
         return super().app_for(head)
 
     def keeps_open(self, head: Head) -> bool:

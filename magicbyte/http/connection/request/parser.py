@@ -10,10 +10,9 @@ from magicbyte.http.errors import HEAD_TOO_LARGE
 
 #: Heads and chunked bodies end with an empty line.
 _EMPTY_LINE = b"\r\n\r\n"
-#: The request fields that the connection needs. Origin and Sec-Fetch-Site are sent only by browsers.
+#: The request fields that the connection needs besides Host. Origin and Sec-Fetch-Site are sent only by browsers.
 _WATCHED = frozenset(
     (
-        b"host",
         b"content-length",
         b"transfer-encoding",
         b"expect",
@@ -170,14 +169,14 @@ class RequestParser:
         if self.is_in_body:
             return
         name = name.lower()
-        if name in _WATCHED:
+        if name == b"host":
+            self._hosts, self._host = self._hosts + 1, value
+        elif name in _WATCHED:
             self._look_at(name, value)
         self._fields.append((name, value))
 
     def _look_at(self, name: bytes, value: bytes) -> None:
-        if name == b"host":
-            self._hosts, self._host = self._hosts + 1, value
-        elif name == b"content-length":
+        if name == b"content-length":
             self._body_left = int(value)
         elif name == b"transfer-encoding":
             self._is_chunked = True

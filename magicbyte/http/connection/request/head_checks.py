@@ -6,7 +6,7 @@ import re
 
 from magicbyte.http.connection.connections import Limits
 from magicbyte.http.connection.hosts import Hosts
-from magicbyte.http.connection.request_parser import Head
+from magicbyte.http.connection.request.parser import Head
 from magicbyte.http.errors import (
     BAD_REQUEST,
     HEAD_TOO_LARGE,

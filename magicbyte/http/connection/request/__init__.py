@@ -1,0 +1,1 @@
+"""One request: its head, its scope, and its exchange with the application."""
