@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -188,3 +189,64 @@ def test_a_costly_piece_of_work_leaves_its_share_to_the_others():
     assert budget.part(2, 10).steps == 35
     assert budget.part(70, 10).steps == 10
     assert Budget(3).part(2, 10).steps == 3
+
+
+def nested(depth: int, least: int) -> dict[str, Any]:
+    """Arrays in arrays: a value has `least` to the power of `depth` parts."""
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(depth):
+        schema = {"type": "array", "minItems": least, "items": schema}
+    return schema
+
+
+def of_fixed(size: int, count: int, last: str) -> dict[str, Any]:
+    fixed = {"type": "fixed", "name": "F", "size": size}
+    fields = [{"name": f"f{at}", "type": "F" if at else fixed} for at in range(count)]
+    return {"type": "record", "name": "R", "fields": [*fields, {"name": "last", "type": last}]}
+
+
+def of_long_names(last: str) -> dict[str, Any]:
+    inner = {"type": "record", "name": "I", "fields": [{"name": "n" * 20_000, "type": "int"}]}
+    fields = [{"name": f"f{at}", "type": "I" if at else inner} for at in range(1_000)]
+    return {"type": "record", "name": "R", "fields": [*fields, {"name": "last", "type": last}]}
+
+
+def of_defaults(last: str) -> str:
+    """A message that requires 300 texts with a default of 50,000 characters."""
+    text = "t" * 50_000
+    fields = "".join(f"required I f{at} = {at};" for at in range(1, 300))
+    return (
+        f'syntax = "proto2"; message R {{ {fields} optional {last} last = 500; }}'
+        f' message I {{ required string a = 1 [default = "{text}"]; }}'
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "new", "old"),
+    [
+        pytest.param(AVRO, of_fixed(10_000, 1_000, "int"), of_fixed(10_000, 1_000, "string"), id="bytes of fixed"),
+        pytest.param(AVRO, of_long_names("int"), of_long_names("string"), id="names of fields"),
+        pytest.param(JSON, nested(6, 1000), nested(6, 999), id="arrays in arrays"),
+        pytest.param(
+            JSON,
+            {"type": "array", "items": {"type": "integer"}},
+            {"type": "array", "minItems": 30_000_000, "items": {"type": "number"}},
+            id="an array of any length",
+        ),
+        pytest.param(PROTOBUF, of_defaults("int32"), of_defaults("string"), id="defaults of required fields"),
+    ],
+)
+def test_data_that_show_a_break_are_small(kind: str, new: Any, old: Any) -> None:
+    reader, writer = parsed(kind, new), parsed(kind, old)
+    verdict = check(reader, [Previous(1, writer)], LEVELS["FULL"])
+    verdict.explained(Budget(0))
+    tracemalloc.start()
+    started = time.process_time()
+    try:
+        explained = verdict.explained(Budget())
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert explained
+    assert peak < 32 << 20
+    assert time.process_time() - started < A_WHILE

@@ -393,3 +393,60 @@ def test_a_recursive_type_without_an_end_has_no_example(helpers: Helpers) -> Non
     )
     answer = helpers.ask("example", schemaId=schema_id)
     assert answer["error"] == "no example was found: the schema may have none that is finite"
+
+
+def records_of(name: str, count: int) -> Any:
+    """A record with many fields of one record type, whose only field has a given name."""
+    inner = {"type": "record", "name": "I", "fields": [{"name": name, "type": "int"}]}
+    fields = [{"name": f"f{at}", "type": "I" if at else inner} for at in range(count)]
+    return {"type": "record", "name": "R", "fields": fields}
+
+
+JSON_LIMITS = (
+    "the examples that were found exceed the limits: "
+    "10000 characters in a text, 1000 elements in an array, 500000 characters"
+)
+
+
+@pytest.mark.parametrize(
+    ("schema", "schema_type", "message"),
+    [
+        (
+            {"type": "fixed", "name": "F", "size": 2_000_000_000},
+            "AVRO",
+            "an example of this schema has more than 1048576 characters",
+        ),
+        (
+            {"type": "fixed", "name": "F", "size": 1_048_577},
+            "AVRO",
+            "an example of this schema has more than 1048576 characters",
+        ),
+        (
+            {"type": "bytes", "logicalType": "decimal", "precision": 2_000_000_000, "scale": 1_999_999_999},
+            "AVRO",
+            "an example of this schema has more than 1048576 characters",
+        ),
+        (records_of("n" * 2_000, 600), "AVRO", "an example of this schema has more than 1048576 characters"),
+        (records_of("n", 10_000), "AVRO", "an example of this schema has more than 20000 values"),
+        ({"type": "string", "minLength": 10_001}, "JSON", JSON_LIMITS),
+        ({"type": "array", "minItems": 1_001}, "JSON", JSON_LIMITS),
+        (
+            {"type": "array", "minItems": 900, "items": {"type": "string", "minLength": 900}},
+            "JSON",
+            JSON_LIMITS,
+        ),
+    ],
+    ids=["fixed", "fixed-by-one", "decimal", "names", "values", "text", "array", "product"],
+)
+def test_an_example_has_limits(helpers: Helpers, schema: Any, schema_type: str, message: str) -> None:
+    answer = helpers.raw("example", json.dumps({"proposal": {"schema": json.dumps(schema), "schemaType": schema_type}}))
+    assert (answer.status_code, answer.json()) == (422, {"error_code": 42201, "message": message})
+
+
+def test_an_example_keeps_what_fits(helpers: Helpers) -> None:
+    fixed = {"type": "fixed", "name": "F", "size": 1_048_577}
+    fields = [{"name": "a", "type": ["null", fixed, "string"]}, {"name": "b", "type": {"type": "array", "items": "F"}}]
+    schema = json.dumps({"type": "record", "name": "R", "fields": fields})
+    assert helpers.ask("example", proposal={"schema": schema})["value"] == {"a": "text", "b": []}
+    largest = json.dumps({"type": "fixed", "name": "F", "size": 1_048_576})
+    assert helpers.ask("example", proposal={"schema": largest})["value"] == "\0" * 1_048_576

@@ -26,7 +26,8 @@ KEY = "key"
 #: The most values of a datum, and the deepest nesting: fastavro recurses.
 MOST_VALUES = 5_000
 DEEPEST = 60
-#: The largest size of a fixed value, in bytes.
+#: The most bytes of a datum's fixed values and field names, and of one fixed value.
+_MOST_BYTES = 1 << 20
 _LONGEST_FIXED = 10_000
 _STEPS_A_NODE = 2
 
@@ -114,6 +115,7 @@ class _Maker:
     def __init__(self, sizes: Sizes) -> None:
         self._sizes = sizes
         self._left = MOST_VALUES
+        self._bytes_left = _MOST_BYTES
 
     def make(self, node: Node, route: Route, depth: int) -> Any:
         self._left -= 1
@@ -124,11 +126,19 @@ class _Maker:
             raise TooMuchWork("The smallest datum is too large")
         return _MAKERS[type(node)](self, node, route, depth + 1)
 
+    def _take(self, size: int) -> None:
+        self._bytes_left -= size
+        if self._bytes_left < 0:
+            raise TooMuchWork("The smallest datum is too large")
+
     def primitive(self, node: Primitive, route: Route, _depth: int) -> Any:
         return route[0] if route else _ZEROS[node.type]
 
     def fixed(self, node: Fixed, route: Route, _depth: int) -> Step:
-        return route[0] if route else bytes(node.size)
+        if route:
+            return route[0]
+        self._take(node.size)
+        return bytes(node.size)
 
     def enum(self, node: Enum, route: Route, _depth: int) -> Step:
         return route[0] if route else node.symbols[0]
@@ -148,6 +158,7 @@ class _Maker:
 
     def record(self, node: Record, route: Route, depth: int) -> dict[str, Any]:
         chosen = route[0] if route else None
+        self._take(sum([len(field.name) for field in node.fields]))
         return {
             field.name: self.make(field.type, route[1:] if field.name == chosen else (), depth) for field in node.fields
         }

@@ -8,24 +8,24 @@ from decimal import Decimal
 from itertools import chain, islice
 from typing import Any
 
+from compat.budget import Budget
 from compat.json import json_text
 from compat.json.numbers import plain
 from compat.json_schema.judges.judging import Route
 from compat.json_schema.model import nodes as model
 from compat.json_schema.model.nodes import Node, follow
+from compat.json_schema.witness.instance_size import MOST_CHARACTERS, characters_of
 from compat.json_schema.witness.pattern_samples import samples
-from compat.schema import Pointer
 
 #: The most steps into properties, items and members below the place of the difference.
 _DEEPEST = 5
 #: The most properties, items and members on the path to that place.
 _DEEPEST_PLACE = 60
-_LONGEST = 10_000
+LONGEST_TEXT = 10_000
+_PROPERTIES_A_SCHEMA = 10
 _MOST_OF_EACH = 12
 #: The most property names that are generated for a pattern.
 _MOST_NAMES = 4
-#: Keywords whose values are not data.
-_NOT_DATA = frozenset({"$schema", "$id", "$ref", "$comment"})
 #: How many schemas are visited: schemas may refer to each other in many ways, and to themselves.
 _MOST_SCHEMAS = 20_000
 #: One value of each kind, for places at which the writer's schema allows anything.
@@ -34,47 +34,34 @@ _ANYTHING: tuple[Any, ...] = (None, True, 0, 0.5, "", "a", [], [0, 0], {}, {"a":
 _PATTERN_SIGNS = re.compile(r"[\\^$.*+?()\[\]{}|]")
 #: The most values of one member of a combined schema.
 _MOST_OF_A_MEMBER = 400
+#: The most elements of an array, and how many characters of an object or array take a step of the budget.
+_MOST_ELEMENTS = 1_000
+_CHARACTERS_A_STEP = 8
+#: The limits in words.
+LIMITS = f"{LONGEST_TEXT} characters in a text, {_MOST_ELEMENTS} elements in an array, {MOST_CHARACTERS} characters"
 
 _Make = Callable[[Any, int], Iterator[Any]]
 
 
-def hints_at(pointer: Pointer | None, raw: Any) -> set[str]:
-    """Canonical texts of the names and plain values at and next to a place in a schema, e.g. bounds and constants."""
-    if pointer is None:
-        return set()
-    container = raw
-    for step in pointer[:-1]:
-        try:
-            container = container[step]
-        except (LookupError, TypeError):
-            break
-    hints: set[str] = set()
-    todo = [(container, 0)]
-    while todo:
-        value, depth = todo.pop()
-        if isinstance(value, dict | list):
-            if depth < _DEEPEST:
-                members = {} if isinstance(value, list) else value
-                hints.update(json_text.quote(name) for name in members if name not in _NOT_DATA)
-                kept = (member for name, member in members.items() if name not in _NOT_DATA)
-                children = value if isinstance(value, list) else kept
-                todo.extend((child, depth + 1) for child in children)
-        else:
-            hints.add(json_text.dumps(value))
-    return hints
-
-
 class Maker:
-    """Generates values that a schema may accept; `hints` are plain values to try, also values near them."""
+    """Generates values that a schema may accept; `hints` are plain values to try, also values near them.
 
-    def __init__(self, hints: set[str]) -> None:
+    Raises TooMuchWork if the values exceed the budget.
+
+    Attributes:
+        left_out: Whether a value was left out because it exceeds one of `LIMITS`.
+    """
+
+    def __init__(self, hints: set[str], budget: Budget) -> None:
         values = [_decoded(hint) for hint in sorted(hints)]
         numbers = [Decimal(value) for value in values if value.__class__ in (int, Decimal)]
         steps = (Decimal(0), Decimal(1), Decimal(-1), Decimal("0.5"), Decimal("-0.5"))
         self._numbers = [plain(value + step) for value in numbers for step in steps]
-        self._lengths = sorted({near for near in self._numbers if isinstance(near, int) and 0 <= near <= _LONGEST})
+        self._lengths = sorted({near for near in self._numbers if isinstance(near, int) and 0 <= near <= LONGEST_TEXT})
         self._strings = [value for value in values if isinstance(value, str)]
+        self.left_out = False
         self._schemas_left = _MOST_SCHEMAS
+        self._budget = budget
         self._of_kind: dict[type[Node], _Make] = {
             model.String: self._texts,
             model.Number: self._amounts,
@@ -88,8 +75,21 @@ class Maker:
             model.Never: lambda _node, _depth: iter(()),
         }
 
-    def reaching(self, node: Node, route: Route, depth: int) -> Iterator[Any]:
+    def reaching(self, node: Node, route: Route) -> Iterator[Any]:
         """Instances of a schema that have a value at the end of a route."""
+        return self._small(self._reaching(node, route, 0))
+
+    def _small(self, values: Iterator[Any]) -> Iterator[Any]:
+        """The values that are not too large."""
+        for value in values:
+            characters = characters_of(value)
+            self._budget.spend(characters // _CHARACTERS_A_STEP)
+            if characters <= MOST_CHARACTERS:
+                yield value
+            else:
+                self.left_out = True
+
+    def _reaching(self, node: Node, route: Route, depth: int) -> Iterator[Any]:
         node = follow(node)
         if depth > _DEEPEST_PLACE or not self._may_go_on():
             return
@@ -99,7 +99,7 @@ class Maker:
             yield from _ANYTHING
         elif isinstance(node, model.Combined):
             for member in node.members:
-                for value in self.reaching(member, route, depth + 1):
+                for value in self._reaching(member, route, depth + 1):
                     yield self._completed(node, value, 0)
         elif isinstance(node, model.Object) and isinstance(route[0], str):
             base = self._base(node, 0)
@@ -108,16 +108,22 @@ class Maker:
         elif isinstance(node, model.Array) and isinstance(route[0], int):
             before = [self._first(_item(node, index), 0) for index in range(route[0])]
             for value in self._below(_item(node, route[0]), route[1:], depth):
-                yield [*before, value]
-                yield [*before, value, *([value] * max(0, int(node.min_items or 0) - len(before) - 1))]
+                yield from self._filled([*before, value], int(node.min_items or 0))
         else:
             yield from self._values(node, depth)
+
+    def _filled(self, elements: list[Any], least: int) -> Iterator[list[Any]]:
+        """An array as it is, and as long as it must be."""
+        yield elements
+        self.left_out |= least > _MOST_ELEMENTS
+        if len(elements) < least <= _MOST_ELEMENTS:
+            yield [*elements, *([elements[-1]] * (least - len(elements)))]
 
     def _below(self, node: Node | None, route: Route, depth: int) -> Iterator[Any]:
         if node is None:
             yield from _ANYTHING
         else:
-            yield from self.reaching(node, route, depth + 1)
+            yield from self._reaching(node, route, depth + 1)
 
     def _first(self, node: Node | None, depth: int) -> Any:
         return None if node is None else next(self._values(node, depth + 1), None)
@@ -127,7 +133,8 @@ class Maker:
         node = follow(node)
         if depth <= _DEEPEST and self._may_go_on():
             make: _Make = self._of_kind.get(type(node), self._any)
-            yield from make(node, depth)
+            # Values that are too large are left out at each level, before larger ones are made of them.
+            yield from self._small(make(node, depth))
 
     def _may_go_on(self) -> bool:
         self._schemas_left -= 1
@@ -144,8 +151,9 @@ class Maker:
     def _texts(self, node: model.String, _depth: int) -> Iterator[str]:
         bounds = [int(bound) for bound in (node.min_length, node.max_length) if bound is not None]
         for length in dict.fromkeys((*bounds, 1, 0, *self._lengths)):
-            if 0 <= length <= _LONGEST:
+            if 0 <= length <= LONGEST_TEXT:
                 yield "a" * length
+        self.left_out |= (node.min_length or 0) > LONGEST_TEXT
         yield from self._strings
         if node.pattern is not None:
             yield _PATTERN_SIGNS.sub("", node.pattern)
@@ -173,8 +181,12 @@ class Maker:
         """An object with the required properties only."""
         base = {name: self._first(_property(node, name), depth) for name in sorted(node.required)}
         base = self._with_dependents(node, base, depth)
-        names = chain(node.properties, (f"other{count}" for count in range(_LONGEST)))
-        while len(base) < min(node.min_properties or 0, _LONGEST):
+        names = chain(node.properties, (f"other{count}" for count in range(LONGEST_TEXT)))
+        least = int(min(node.min_properties or 0, LONGEST_TEXT))
+        self.left_out |= (node.min_properties or 0) > LONGEST_TEXT
+        # Thousands of properties take as long as a few schemas.
+        self._schemas_left -= least // _PROPERTIES_A_SCHEMA
+        while len(base) < least:
             name = next(names)
             base.setdefault(name, self._first(_property(node, name), depth))
         return base
@@ -214,8 +226,9 @@ class Maker:
     def _arrays(self, node: model.Array, depth: int) -> Iterator[list[Any]]:
         least, most = int(node.min_items or 0), int(node.max_items or 0)
         lengths = dict.fromkeys((least, len(node.items), len(node.items) + 1, most, *self._lengths, 0, 1, 2, 3))
+        self.left_out |= least > _MOST_ELEMENTS
         for length in lengths:
-            if length <= min(_LONGEST, 1_000):
+            if length <= _MOST_ELEMENTS:
                 firsts = [self._first(_item(node, place), depth) for place in range(min(length, len(node.items)))]
                 rest = _item(node, len(node.items))
                 others = list(islice(self._values(rest, depth + 1), length)) if rest else list(range(length))

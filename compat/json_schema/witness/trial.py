@@ -12,7 +12,8 @@ from compat.json import json_text
 from compat.json_schema.judges.judging import Route
 from compat.json_schema.schema import JsonSchema
 from compat.json_schema.validate.validators import bounded_work, first_error, validator
-from compat.json_schema.witness.candidates import Maker, hints_at
+from compat.json_schema.witness.candidates import Maker
+from compat.json_schema.witness.hints import hints_at
 from compat.json_schema.witness.shrinking import shrink
 from compat.schema import Pointer
 
@@ -77,10 +78,10 @@ class Trial:
         """
         values = hints_at(hints[0], self._reader.raw) | hints_at(hints[1], self._writer.raw)
         self._budget.spend(_STEPS_A_HINT * len(values))
-        maker = Maker(values)
+        maker = Maker(values, self._budget)
         places = [route[:length] for length in range(len(route), -1, -1)]
         candidates = chain.from_iterable(
-            islice(maker.reaching(self._writer.model, place, 0), _MOST_PER_PLACE) for place in places
+            islice(maker.reaching(self._writer.model, place), _MOST_PER_PLACE) for place in places
         )
         for candidate in islice(candidates, most):
             if self.breaks(candidate):

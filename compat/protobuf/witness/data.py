@@ -19,6 +19,8 @@ _DEEPEST = 8
 _DEEPEST_VALUES = 2
 #: The most messages that are filled for one message.
 _MOST_FILLED = 500
+#: The most bytes of a message that is filled: the defaults of required fields may be long.
+_MOST_BYTES = 1 << 20
 #: How many values are tried for a field, for an inner field, and how many fields of an inner message.
 _MOST_VALUES = 12
 _MOST_INNER = 4
@@ -58,13 +60,16 @@ def fill(message: Message) -> None:
         NoData: It can never be complete, or would be too large.
     """
     todo: list[tuple[Message, int]] = [(message, 0)]
-    filled = 0
+    filled = size = 0
     while todo:
         current, depth = todo.pop()
         filled += 1
         if depth > _DEEPEST or filled > _MOST_FILLED:
             raise NoData(current.DESCRIPTOR.full_name)
         todo += [(inner, depth + 1) for inner in _fill_one(current)]
+        size += len(current.SerializePartialToString())
+        if size > _MOST_BYTES:
+            raise NoData(message.DESCRIPTOR.full_name)
 
 
 def _fill_one(message: Message) -> Iterator[Message]:

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from compat.schema import Dependencies, SchemaText
+from magicbyte.ui.messages.limits import ExampleTooLarge, Room
 from magicbyte.ui.messages.request import Target
 from serdes.codec.schema import Node, parse
 
@@ -35,7 +36,11 @@ class _Endless(LookupError):
 
 
 def candidates(schema: SchemaText, dependencies: Dependencies, request: Target, unions: str) -> Iterator[str]:
-    """Texts that the schema is likely to accept, the fullest first."""
+    """Texts that the schema is likely to accept, the fullest first.
+
+    Raises:
+        ExampleTooLarge: Even the one with only the required parts exceeds a limit.
+    """
     node = parse(schema.text, [dependency.text for dependency in dependencies])
     for is_full in (True, False):
         maker = _Maker(is_tagged=unions == "tagged", is_logical=request.logical, is_full=is_full)
@@ -43,6 +48,9 @@ def candidates(schema: SchemaText, dependencies: Dependencies, request: Target, 
             yield orjson.dumps(maker.value(node, ())).decode()
         except _Endless:
             continue
+        except ExampleTooLarge:
+            if not is_full:
+                raise
 
 
 class _Maker:
@@ -52,21 +60,26 @@ class _Maker:
         self._is_tagged = is_tagged
         self._is_logical = is_logical
         self._is_full = is_full
-        self._left = _MOST_VALUES
+        self._room = Room(_MOST_VALUES)
         self._of_kind: dict[str, Callable[[Node, tuple[Node, ...]], Any]] = {
             "record": self._record,
             "array": self._items,
             "map": self._map,
             "union": self._branch,
-            "enum": lambda node, _: node.symbols[0],
-            "fixed": lambda node, _: "\0" * node.size,
+            "enum": lambda node, _: self._text(node.symbols[0]),
+            "fixed": lambda node, _: self._repeated("\0", node.size),
         }
 
     def value(self, node: Node, above: tuple[Node, ...]) -> Any:
-        """A value of a type below others; raises _Endless if there is none within the limits."""
-        self._left -= 1
-        if len(above) > _DEEPEST or self._left < 0 or (node.kind == "record" and node in above):
+        """A value of a type below others.
+
+        Raises:
+            _Endless: The type has none that is finite and not too deep.
+            ExampleTooLarge: The value has too many parts or characters.
+        """
+        if len(above) > _DEEPEST or (node.kind == "record" and node in above):
             raise _Endless
+        self._room.take()
         if node.logical:
             return self._logical(node)
         return self._of_kind.get(node.kind, self._primitive)(node, (*above, node))
@@ -74,8 +87,17 @@ class _Maker:
     def _primitive(self, node: Node, _below: tuple[Node, ...]) -> Any:
         return _PLAIN[node.kind]
 
+    def _text(self, text: str) -> str:
+        self._room.take(len(text))
+        return text
+
+    def _repeated(self, character: str, count: int) -> str:
+        self._room.take(count)
+        return character * count
+
     def _record(self, node: Node, below: tuple[Node, ...]) -> dict[str, Any]:
-        return {field.name: self.value(field.node, below) for field in node.fields}
+        # A long name may be repeated in thousands of records.
+        return {self._text(field.name): self.value(field.node, below) for field in node.fields}
 
     def _map(self, node: Node, below: tuple[Node, ...]) -> dict[str, Any]:
         return dict(zip(("key",), self._items(node, below), strict=False))
@@ -83,8 +105,8 @@ class _Maker:
     def _logical(self, node: Node) -> Any:
         if node.logical == "decimal":
             if self._is_logical:
-                return f"0.{'0' * node.scale}" if node.scale else "0"
-            return "\0" * (node.size if node.kind == "fixed" else 1)
+                return f"0.{self._repeated('0', node.scale)}" if node.scale else "0"
+            return self._repeated("\0", node.size if node.kind == "fixed" else 1)
         return _LOGICAL[str(node.logical)][0 if self._is_logical else 1]
 
     def _items(self, node: Node, below: tuple[Node, ...]) -> list[Any]:
@@ -92,15 +114,21 @@ class _Maker:
             return []
         try:
             return [self.value(node.item, below)]
-        except _Endless:
+        except (_Endless, ExampleTooLarge):
             return []
 
     def _branch(self, node: Node, below: tuple[Node, ...]) -> Any:
         branches = sorted(node.branches, key=lambda branch: (branch.kind == "null") == self._is_full)
+        failure: Exception = _Endless()
         for branch in branches:
             try:
                 value = self.value(branch, below)
             except _Endless:
                 continue
-            return {branch.branch: value} if self._is_tagged and branch.kind != "null" else value
-        raise _Endless
+            except ExampleTooLarge as error:
+                failure = error
+                continue
+            if self._is_tagged and branch.kind != "null":
+                return {self._text(str(branch.branch)): value}
+            return value
+        raise failure

@@ -15,7 +15,7 @@ from serdes.client.clients import RegistryClient
 from serdes.error import RegistryError, RegistryUnavailable, RulesNotSupported, SerdesError
 
 #: The most candidates that are tried.
-_MOST_TRIED = 300
+_MOST_TRIED = 400
 _CANDIDATES = {
     AVRO: avro_example.candidates,
     JSON: json_example.candidates,
@@ -27,7 +27,8 @@ def example(client: RegistryClient, request: ExampleRequest) -> bytes:
     """The answer to a request, as JSON: the schema and a `value`, or an `error`.
 
     Raises:
-        SerdesError: The registry does not know the schema, refuses, or does not answer; or the schema has rules.
+        SerdesError: The registry does not know the schema, refuses, or does not answer; the schema has rules; or its
+            examples exceed a limit.
     """
     schema = chosen(client, request)
     text = schema.info.schema

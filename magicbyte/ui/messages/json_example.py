@@ -7,14 +7,16 @@ from decimal import Decimal
 from itertools import islice
 from typing import Any
 
+from compat.budget import Budget, TooMuchWork
 from compat.json import json_text
 from compat.json_schema.model import nodes as model
 from compat.json_schema.schema import JsonSchema, parse
 from compat.json_schema.validate.validators import Validator, bounded_work, compiled, first_error
 from compat.json_schema.validate.work import BACKTRACKS
-from compat.json_schema.witness.candidates import Maker
+from compat.json_schema.witness.candidates import LIMITS, LONGEST_TEXT, Maker
 from compat.json_schema.witness.pattern_samples import samples
 from compat.schema import Dependencies, InvalidSchema, SchemaText
+from magicbyte.ui.messages.limits import ExampleTooLarge
 from magicbyte.ui.messages.request import Target
 
 #: The number of candidates that are put into order, and the most after them.
@@ -36,7 +38,11 @@ def candidates(
     request: Target,  # noqa: ARG001  the signature of all types
     unions: str,  # noqa: ARG001  the signature of all types
 ) -> Iterator[str]:
-    """Texts that the schema may accept: its examples and default first, then the fullest of some candidates."""
+    """Texts that the schema may accept: its examples and default first, then the fullest of some candidates.
+
+    Raises:
+        ExampleTooLarge: None is left, and at least one was left out because of its size.
+    """
     try:
         parsed = parse(schema, dependencies, strict=False)
     except InvalidSchema:
@@ -46,7 +52,17 @@ def candidates(
     yield from map(json_text.dumps, examples if isinstance(examples, list) else ())
     if "default" in raw:
         yield json_text.dumps(raw["default"])
-    values = _Maker(set()).reaching(parsed.model, (), 0)
+    maker = _Maker(set(), Budget())
+    try:
+        yield from _made(maker, parsed)
+    except TooMuchWork:
+        maker.left_out = True
+    if maker.left_out:
+        raise ExampleTooLarge(f"the examples that were found exceed the limits: {LIMITS}")
+
+
+def _made(maker: Maker, parsed: JsonSchema) -> Iterator[str]:
+    values = maker.reaching(parsed.model, ())
     first = [(json_text.dumps(value), value) for value in islice(values, _ORDERED)]
     first.sort(key=lambda pair: (-pair[0].count(":"), len(pair[0])))
     validator = _validator(parsed)
@@ -62,7 +78,7 @@ class _Maker(Maker):
 
     def _texts(self, node: model.String, depth: int) -> Iterator[str]:
         least, most = int(node.min_length or 0), node.max_length
-        texts = ("text"[: int(most)] if most is not None else "text", "a" * min(least, 10_000))
+        texts = ("text"[: int(most)] if most is not None else "text", "a" * min(least, LONGEST_TEXT))
         for text in (*samples(node.pattern or ""), *texts) if node.pattern else texts:
             if len(text) >= least and (most is None or len(text) <= most):
                 yield text
