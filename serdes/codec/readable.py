@@ -3,15 +3,17 @@
 All tools use it: `magicbyte produce` and `consume`, the console tools, the REST proxy, the page and Spark's `as_json`.
 docs/json-values.md describes it.
 
-A decimal is a text such as "12.50", because many JSON parsers round numbers. A stored value that has no such text, for
-example a timestamp after the year 9999, stays as it is stored. When encoding, numbers are accepted as well: digits for
-a decimal, the stored number for dates and times. The text of a decimal's bytes, as in Avro's own JSON, is refused,
-because "12.50" would be both; the settings `avro.logical.types=stored` choose that form.
+A decimal is a text such as "12.50", because many JSON parsers round numbers. A duration is an object such as
+`{"months": 1, "days": 2, "milliseconds": 3}`, because its three numbers have no common unit. A stored value that has no
+such text, for example a timestamp after the year 9999, stays as it is stored. When encoding, numbers are accepted as
+well: digits for a decimal, the stored number for dates and times. The text of a decimal's bytes, as in Avro's own JSON,
+is refused, because "12.50" would be both; the settings `avro.logical.types=stored` choose that form.
 """
 
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from datetime import time as time_of_day
@@ -32,6 +34,9 @@ from serdes.codec.schema import Node
 #: The number of schemas whose decoders are cached.
 _CACHED = 100
 _MILLIS, _MICROS = 1_000, 1_000_000
+#: The parts of a duration in their order: unsigned, 4 bytes each, the lowest byte first.
+_DURATION = ("months", "days", "milliseconds")
+_LARGEST_PART = 2**32 - 1
 
 _DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 #: The longest text of a decimal: its digits, a sign, a point and an exponent.
@@ -75,8 +80,14 @@ def _instant_text(node: Node) -> Convert:
     return show
 
 
+def _duration_parts(value: bytes) -> dict[str, int]:
+    return dict(zip(_DURATION, struct.unpack("<3I", value), strict=True))
+
+
 def _present(plan: Plan) -> Convert | None:
     node = plan.node
+    if node.meaning == "duration":
+        return _duration_parts
     if node.logical is None or node.logical == "uuid":
         return None
     return _decimal_text(node) if node.logical == "decimal" else _instant_text(node)
@@ -128,7 +139,18 @@ def _integer(check: Check, node: Node, value: Any) -> Any:
     return check(node, value)
 
 
+def _stored_duration(value: dict[str, Any]) -> bytes:
+    if set(value) != set(_DURATION):
+        raise Unfit("a duration has months, days and milliseconds")
+    parts = [value[name] for name in _DURATION]
+    if not all(type(part) is int and 0 <= part <= _LARGEST_PART for part in parts):
+        raise Unfit(f"the parts of a duration are whole numbers from 0 to {_LARGEST_PART}")
+    return struct.pack("<3I", *parts)
+
+
 def _bytes(check: Check, node: Node, value: Any) -> Any:
+    if node.meaning == "duration" and isinstance(value, dict):
+        return _stored_duration(value)
     return _stored_decimal(node, value) if node.logical == "decimal" else check(node, value)
 
 
@@ -195,7 +217,7 @@ def has_logical_type(root: Node) -> bool:
         if id(node) in seen:
             continue
         seen.add(id(node))
-        if node.logical not in (None, "uuid"):
+        if node.logical not in (None, "uuid") or node.meaning == "duration":
             return True
         waiting += [*(field.node for field in node.fields), *node.branches, node.item]
     return False

@@ -18,6 +18,7 @@ def logical(kind: str, logical_type: str, /, **members: Any) -> dict[str, Any]:
 
 
 DECIMAL = logical("bytes", "decimal", precision=30, scale=4)
+DURATION = logical("fixed", "duration", name="D", size=12)
 
 
 def encode(schema: Any, text: str) -> bytes:
@@ -45,6 +46,8 @@ def decode(schema: Any, message: bytes, *, plain_unions: bool = True) -> str:
         (logical("long", "timestamp-millis"), "9223372036854775807"),
         (logical("string", "uuid"), '"f81d4fae-7dec-11d0-a765-00a0c91e6bf6"'),
         (["null", DECIMAL], "null"),
+        (DURATION, '{"months":1,"days":2,"milliseconds":4294967295}'),
+        (["null", "int", DURATION], '{"months":0,"days":0,"milliseconds":0}'),
         (["null", "int", DECIMAL], '"1.0000"'),
     ],
 )
@@ -58,6 +61,17 @@ def test_numbers_and_tags() -> None:
     instant = logical("long", "timestamp-millis")
     assert decode(instant, encode(instant, '"2013-01-01T06:00:00+01:00"')) == '"2013-01-01T05:00:00.000Z"'
     assert decode(["null", DECIMAL], encode(["null", DECIMAL], '"1.5"'), plain_unions=False) == '{"bytes":"1.5000"}'
+
+
+def test_a_duration_has_its_three_parts_and_may_be_written_as_bytes() -> None:
+    parts = '{"months":1,"days":2,"milliseconds":770}'
+    stored = bytes.fromhex("010000000200000002030000")
+    assert decode(DURATION, stored) == parts
+    assert encode(DURATION, parts) == stored
+    assert encode(DURATION, json.dumps(stored.decode("latin-1"))) == stored
+    # Twelve bytes without the logical type are no duration.
+    plain = {"type": "fixed", "name": "D", "size": 12}
+    assert decode([plain, DECIMAL], b"\0" + stored) == json.dumps(stored.decode("latin-1"))
 
 
 def test_a_decimal_beyond_its_precision_keeps_its_digits() -> None:
@@ -112,6 +126,13 @@ NO_DECIMAL = (
         (logical("long", "timestamp-millis"), '"2013-01-01T05:00:00.0001Z"', "it is more precise than a millisecond"),
         (logical("long", "local-timestamp-micros"), '"2013-01-01T05:00:00Z"',
          "local-timestamp-micros is written without a zone, such as Z"),
+        (DURATION, '{"months":1}', "a duration has months, days and milliseconds"),
+        (DURATION, '{"months":1,"days":-1,"milliseconds":0}',
+         "the parts of a duration are whole numbers from 0 to 4294967295"),
+        (DURATION, '{"months":1,"days":0,"milliseconds":4294967296}',
+         "the parts of a duration are whole numbers from 0 to 4294967295"),
+        (DURATION, '{"months":true,"days":0,"milliseconds":0}',
+         "the parts of a duration are whole numbers from 0 to 4294967295"),
     ],
 )  # fmt: skip
 def test_a_text_that_is_no_such_value(schema: Any, text: str, detail: str) -> None:

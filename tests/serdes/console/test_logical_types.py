@@ -37,7 +37,7 @@ TEXTS = {
     "local": "2026-11-23T20:00:00.000001",
     "time": "20:00:00.001",
     "id": UUID,
-    "wait": "\0" * 12,
+    "wait": {"months": 0, "days": 0, "milliseconds": 0},
 }
 STORED = {
     "price": "\x04\xe2",
