@@ -57,10 +57,10 @@ def _read_as(pair: Pair) -> Node | None:
 
     The pairs already have the branches for named types.
     """
-    if not isinstance(pair.reader, Union):
-        return pair.reader
     if not isinstance(pair.writer, Primitive):
-        return None
+        return None if isinstance(pair.reader, Union) else pair.reader
+    if not isinstance(pair.reader, Union):
+        return pair.reader if pair.reader.type in PROMOTIONS[pair.writer.type] else None
     fitting = [branch for branch in pair.reader.branches if branch.type in PROMOTIONS[pair.writer.type]]
     return next((branch for branch in fitting if branch.type == pair.writer.type), fitting[0] if fitting else None)
 
@@ -98,7 +98,7 @@ def _understood(node: Primitive | Fixed, value: Any) -> str | None:
     schema: Mapping[str, Any] = {"type": node.type, **node.props}
     try:
         return str(convert(value, schema, schema))
-    except (ValueError, ArithmeticError):
+    except (TypeError, ValueError, ArithmeticError):  # a text that is read as bytes has no digits
         return None
 
 
