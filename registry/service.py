@@ -15,7 +15,7 @@ from typing import Protocol, TypeVar
 
 from magicbyte.kit.errors import ApiError
 from magicbyte.kit.processes.shared_call import SharedCall
-from magicbyte.kit.shares import Budget
+from magicbyte.kit.sharing.allowance import Allowance
 from registry import errors
 from registry.access.visible import VisibleView
 from registry.cluster.commit.committer import Command
@@ -95,9 +95,11 @@ class Registry:
         self.terms = terms
         self.stopping = stopping
         #: The open /events of each client, and what wakes them.
-        self.followers = Budget(settings.events_per_client)
+        self.followers = Allowance(settings.events_per_client)
         self.growth = Growth(lambda: node.view.offset, stopping)
         self._visible: VisibleView | None = None
+        #: The client that this registry serves; clients take turns for what they share.
+        self.client = ""
         self._status = SharedCall(node.status, "status")
         self.leader_url = SharedCall(node.leader_url, "leader-url")
         self.cluster_id = SharedCall(node.cluster_id, "cluster-id")
@@ -123,6 +125,17 @@ class Registry:
     def view(self) -> View:
         """This node's view, without the subjects that the client may not see."""
         return self._visible or self.node.view
+
+    def serving(self, client: str) -> Registry:
+        """Return this registry for one client.
+
+        Args:
+            client: The principal, or the network of the client's address if it has not signed in.
+        """
+        serving = object.__new__(Registry)
+        serving.__dict__.update(self.__dict__)
+        serving.client = client
+        return serving
 
     def seen_by(self, may_see: Callable[[str], bool], may_read: Callable[[str], bool]) -> Registry:
         """Return this registry for a client that may not see all subjects; see `VisibleView`."""
@@ -226,7 +239,7 @@ class Registry:
         return terms
 
     async def _with_answers(self, terms: Terms, missing: Unanswered, work_left: WorkLeft) -> Terms:
-        answered = await self.answering.answer(missing.view or self.view, missing.questions, work_left)
+        answered = await self.answering.answer(missing.view or self.view, missing.questions, work_left, self.client)
         return replace(terms, answered=(*terms.answered, *answered))
 
     async def write(self, texts: WriteTexts, command: Command[T]) -> T:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 Network = IPv4Network | IPv6Network
@@ -118,6 +119,7 @@ def client_of(headers: Headers, address: str, trusted_proxies: tuple[Network, ..
     return address
 
 
+@lru_cache(maxsize=4096)
 def client_network(address: str) -> str:
     """The network that counts as one client: an IPv4 address, or a /64 of IPv6, which is usually one client's."""
     try:

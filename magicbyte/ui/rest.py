@@ -15,7 +15,7 @@ from magicbyte.http.held_stream import HeldStream
 from magicbyte.http.routing.clients import client_key
 from magicbyte.http.routing.identity import peer_of
 from magicbyte.http.routing.request import Request
-from magicbyte.kit.shares import Budget
+from magicbyte.kit.sharing.allowance import Allowance
 from magicbyte.security.principal import FORWARDED_FOR, Network, client_of
 from magicbyte.ui import errors
 
@@ -81,7 +81,7 @@ class Upstream:
         self._credentials = credentials
         self._client: httpx.AsyncClient | None = None
         self._events: httpx.AsyncClient | None = None
-        self._open_events = Budget(_EVENTS_PER_CLIENT)
+        self._open_events = Allowance(_EVENTS_PER_CLIENT)
 
     async def close(self) -> None:
         """Close the connections."""

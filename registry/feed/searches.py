@@ -48,13 +48,14 @@ class Searching:
         """Start no more searches."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    async def search(self, view: View, query: Query, *, most: int) -> Sequence[Hit]:
+    async def search(self, view: View, query: Query, *, most: int, client: str) -> Sequence[Hit]:
         """The versions that match a query, by subject and number.
 
         Args:
             view: The state to search.
             query: The query.
             most: How many hits are enough.
+            client: The client that searches.
 
         Raises:
             ApiError: 503 if all processes are busy.
@@ -66,9 +67,9 @@ class Searching:
             if not scanned.unread:
                 return scanned.hits
             # The search keeps the names itself because the index may be too small for all of them.
-            read |= await self._read(scanned.unread)
+            read |= await self._read(scanned.unread, client)
 
-    async def search_words(self, view: View, query: WordQuery, *, first: int, end: int) -> WordsFound:
+    async def search_words(self, view: View, query: WordQuery, *, first: int, end: int, client: str) -> WordsFound:
         """The versions that have all words in one of the places, by subject and number, and how many there are.
 
         Args:
@@ -76,6 +77,7 @@ class Searching:
             query: The query.
             first: The index of the first hit to return.
             end: The index after the last hit to return.
+            client: The client that searches.
 
         Raises:
             ApiError: 503 if all processes are busy.
@@ -86,10 +88,10 @@ class Searching:
             scan = await loop.run_in_executor(self._thread, scan_words, view, query, self._index, read)
             if not scan.unread:
                 break
-            read |= await self._read(scan.unread)
+            read |= await self._read(scan.unread, client)
         hits = scan.hits[first:end]
         # The names of the others do not matter: the words are in their subjects or texts.
-        read |= await self._read([hit.version for hit in hits])
+        read |= await self._read([hit.version for hit in hits], client)
         shown = await loop.run_in_executor(self._thread, self._show, hits, query, read)
         return WordsFound(len(scan.hits), scan.counts, shown)
 
@@ -100,14 +102,14 @@ class Searching:
             for hit, key in zip(hits, keys, strict=True)
         ]
 
-    async def _read(self, versions: Sequence[Version]) -> dict[TextKey, Names]:
+    async def _read(self, versions: Sequence[Version], client: str) -> dict[TextKey, Names]:
         """Read the names in the texts of versions, except those that the index has."""
         read: dict[TextKey, Names] = {}
         # Another search waits here, and then uses the names that this one has put into the index.
         async with self._reading:
             unread = {key: version for version in versions if self._index.get(key := text_key(version)) is None}
             for keys in _jobs(unread):
-                names_of_texts = await self._answering.names([unread[key].content.schema for key in keys])
+                names_of_texts = await self._answering.names([unread[key].content.schema for key in keys], client)
                 for key, names in zip(keys, names_of_texts, strict=True):
                     read[key] = names
                     self._index.add(key, names)

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 from magicbyte.http.errors import NOT_FOUND
 from magicbyte.http.routing.access import Decision
+from magicbyte.http.routing.clients import client_key
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.rows import Row
 from magicbyte.http.routing.table import RouteMatch
@@ -84,18 +85,19 @@ def context_name(encoded: str) -> str:
 
 
 def registry_of(request: Request) -> Registry:
-    """The registry that serves this request, with only the subjects that the sender may see."""
-    registry: Registry = request.scope["app"].state.registry
-    rights = rights_of(request)
-    if rights is None:
-        return registry
+    """The registry as it serves the sender, with only the subjects that the sender may see."""
     seen: Registry | None = request.scope.get(_SEEN)
+    rights = rights_of(request)
     if seen is None:
-        operations = {"READ", *(operation for needed in request.row.needs for operation in needed)}
-        seen = request.scope[_SEEN] = registry.seen_by(
-            lambda subject: any(rights.may(operation, subject) for operation in operations),
-            lambda subject: rights.may("READ", subject),
-        )
+        registry: Registry = request.scope["app"].state.registry
+        seen = registry.serving(client_key(request, registry.settings.trusted_proxies))
+        if rights is not None:
+            operations = {"READ", *(operation for needed in request.row.needs for operation in needed)}
+            seen = seen.seen_by(
+                lambda subject: any(rights.may(operation, subject) for operation in operations),
+                lambda subject: rights.may("READ", subject),
+            )
+        request.scope[_SEEN] = seen
     return seen
 
 

@@ -62,40 +62,41 @@ class Answering:
         self._writer.shutdown(wait=False, cancel_futures=True)
         await self._pool.close()
 
-    async def answer(self, view: View, questions: Sequence[Question], work_left: WorkLeft) -> Answered:
+    async def answer(self, view: View, questions: Sequence[Question], work_left: WorkLeft, client: str) -> Answered:
         """Return the questions with their answers or errors.
 
         Args:
             view: The view that resolves references.
             questions: The questions.
             work_left: The work that the request has left; comparing and explaining reduce it.
+            client: The client that asks; clients take turns.
 
         Raises:
             ApiError: 503 if all processes are busy.
         """
-        return tuple([(question, await self._answer(view, question, work_left)) for question in questions])
+        return tuple([(question, await self._answer(view, question, work_left, client)) for question in questions])
 
-    async def names(self, schemas: Sequence[SchemaText]) -> tuple[Names, ...]:
+    async def names(self, schemas: Sequence[SchemaText], client: str) -> tuple[Names, ...]:
         """The names in stored texts, in order; empty for a text that takes too long to read.
 
         Raises:
             ApiError: 503 if all processes are busy.
         """
-        reply = (await self._ask(lambda: encode(Listing(tuple(schemas))))).reply
+        reply = (await self._ask(lambda: encode(Listing(tuple(schemas))), client)).reply
         if isinstance(reply, NamesFound):
             return reply.names
         if len(schemas) == 1:
             return (Names(),)
         # One text took too long, or the machine was busy: try the halves.
         middle = len(schemas) // 2
-        return (*await self.names(schemas[:middle]), *await self.names(schemas[middle:]))
+        return (*await self.names(schemas[:middle], client), *await self.names(schemas[middle:], client))
 
-    async def _answer(self, view: View, question: Question, work_left: WorkLeft) -> Answer | Exception:
+    async def _answer(self, view: View, question: Question, work_left: WorkLeft, client: str) -> Answer | Exception:
         if _compares(question) and not (work_left.steps and work_left.seconds):
             return _too_much(question)
         try:
             steps, seconds = work_left.steps, work_left.seconds
-            done = await self._ask(lambda: encode(replace(question.job(view), steps=steps, seconds=seconds)))
+            done = await self._ask(lambda: encode(replace(question.job(view), steps=steps, seconds=seconds)), client)
         except InvalidSchema as error:
             return error
         reply = done.reply
@@ -110,10 +111,11 @@ class Answering:
         assert not isinstance(reply, NamesFound)
         return reply
 
-    async def _ask(self, write: Callable[[], bytes]) -> Done:
+    async def _ask(self, write: Callable[[], bytes], client: str) -> Done:
         job = await asyncio.get_running_loop().run_in_executor(self._writer, write)
         try:
-            answer = await self._pool.run(job, seconds=_JOB_SECONDS + _SECONDS_A_MILLION * len(job) / 1e6)
+            seconds = _JOB_SECONDS + _SECONDS_A_MILLION * len(job) / 1e6
+            answer = await self._pool.run(job, seconds=seconds, client=client)
         except PoolBusy:
             raise errors.BUSY().with_headers(Retry_After=str(_RETRY_SECONDS)) from None
         except WorkerFailed:

@@ -84,9 +84,9 @@ async def ended(pid: int) -> None:
 def test_a_worker_does_one_job_after_the_other(with_pool: Callable[..., None]):
     async def use(pool: AsyncWorkerPool) -> None:
         large = b"x" * 5_000_000
-        assert await pool.run(b"echo " + large, seconds=60) == large
-        first = await pool.run(b"pid", seconds=60)
-        assert await pool.run(b"pid", seconds=60) == first
+        assert await pool.run(b"echo " + large, seconds=60, client="a") == large
+        first = await pool.run(b"pid", seconds=60, client="a")
+        assert await pool.run(b"pid", seconds=60, client="a") == first
         assert is_alive(int(first))
 
     with_pool(use)
@@ -94,24 +94,36 @@ def test_a_worker_does_one_job_after_the_other(with_pool: Callable[..., None]):
 
 def test_as_many_jobs_are_done_at_a_time_as_there_may_be_workers(with_pool: Callable[..., None]):
     async def use(pool: AsyncWorkerPool) -> None:
-        jobs = [pool.run(b"sleep 0.5", seconds=60) for _ in range(3)]
+        jobs = [pool.run(b"sleep 0.5", seconds=60, client="a") for _ in range(3)]
         started = time.monotonic()
         assert await asyncio.gather(*jobs) == [b"0.5"] * 3
         assert time.monotonic() - started >= 1.0
-        pids = await asyncio.gather(*(pool.run(b"pid 0.3", seconds=60) for _ in range(8)))
+        pids = await asyncio.gather(*(pool.run(b"pid 0.3", seconds=60, client="a") for _ in range(8)))
         assert len(set(pids)) == 2
+
+    with_pool(use, size=2)
+
+
+def test_a_client_gets_a_worker_beside_another_client_with_long_jobs_in_all(with_pool: Callable[..., None]):
+    async def use(pool: AsyncWorkerPool) -> None:
+        attack = [asyncio.ensure_future(pool.run(b"sleep 60", seconds=60, client="attacker")) for _ in range(50)]
+        await asyncio.sleep(0)
+        assert await asyncio.wait_for(pool.run(b"echo a", seconds=60, client="innocent"), 40) == b"a"
+        for job in attack:
+            job.cancel()
+        await asyncio.gather(*attack, return_exceptions=True)
 
     with_pool(use, size=2)
 
 
 def test_a_job_that_takes_too_long_is_killed_and_the_next_is_done(with_pool: Callable[..., None]):
     async def use(pool: AsyncWorkerPool) -> None:
-        pid = int(await pool.run(b"pid", seconds=60))
+        pid = int(await pool.run(b"pid", seconds=60, client="a"))
         started = time.monotonic()
         with pytest.raises(WorkerTimeout):
-            await pool.run(b"sleep 60", seconds=0.2)
+            await pool.run(b"sleep 60", seconds=0.2, client="a")
         assert time.monotonic() - started < 30
-        assert int(await pool.run(b"pid", seconds=60)) != pid
+        assert int(await pool.run(b"pid", seconds=60, client="a")) != pid
         assert not is_alive(pid)
 
     with_pool(use, size=1)
@@ -121,42 +133,42 @@ def test_a_job_that_takes_too_long_is_killed_and_the_next_is_done(with_pool: Cal
 def test_a_job_that_ends_its_worker_is_told_apart(with_pool: Callable[..., None], job: bytes):
     async def use(pool: AsyncWorkerPool) -> None:
         with pytest.raises(WorkerDied):
-            await pool.run(job, seconds=60)
-        assert await pool.run(b"echo a", seconds=60) == b"a"
+            await pool.run(job, seconds=60, client="a")
+        assert await pool.run(b"echo a", seconds=60, client="a") == b"a"
 
     with_pool(use, size=1)
 
 
 def test_a_job_waits_for_a_worker_for_a_while_only(with_pool: Callable[..., None]):
     async def use(pool: AsyncWorkerPool) -> None:
-        long = asyncio.ensure_future(pool.run(b"sleep 60", seconds=60))
+        long = asyncio.ensure_future(pool.run(b"sleep 60", seconds=60, client="a"))
         await asyncio.sleep(0)
         with pytest.raises(PoolBusy):
-            await pool.run(b"echo a", seconds=60)
+            await pool.run(b"echo a", seconds=60, client="a")
         long.cancel()
         with pytest.raises(asyncio.CancelledError):
             await long
-        assert await pool.run(b"echo a", seconds=60) == b"a"
+        assert await pool.run(b"echo a", seconds=60, client="a") == b"a"
 
     with_pool(use, size=1, wait_seconds=0.3)
 
 
 def test_a_job_that_is_cancelled_is_killed_at_once(with_pool: Callable[..., None]):
     async def use(pool: AsyncWorkerPool) -> None:
-        pid = int(await pool.run(b"pid", seconds=60))
+        pid = int(await pool.run(b"pid", seconds=60, client="a"))
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.2):
-                await pool.run(b"sleep 60", seconds=60)
+                await pool.run(b"sleep 60", seconds=60, client="a")
         await ended(pid)
-        assert await pool.run(b"echo a", seconds=60) == b"a"
+        assert await pool.run(b"echo a", seconds=60, client="a") == b"a"
 
     with_pool(use, size=1)
 
 
 def test_a_pool_that_is_closed_ends_what_is_at_work(with_pool: Callable[..., None]):
     async def use(pool: AsyncWorkerPool) -> None:
-        pid = int(await pool.run(b"pid", seconds=60))
-        at_work, queued = (asyncio.ensure_future(pool.run(b"sleep 60", seconds=60)) for _ in range(2))
+        pid = int(await pool.run(b"pid", seconds=60, client="a"))
+        at_work, queued = (asyncio.ensure_future(pool.run(b"sleep 60", seconds=60, client="a")) for _ in range(2))
         while pool._pool._idle:  # noqa: ASYNC110 - a thread takes it
             await asyncio.sleep(0.01)
         await pool.close()
@@ -173,9 +185,9 @@ def test_a_worker_without_work_ends(with_pool: Callable[..., None], monkeypatch:
     monkeypatch.setenv("IDLE_SECONDS", "0.05")
 
     async def use(pool: AsyncWorkerPool) -> None:
-        pid = int(await pool.run(b"pid", seconds=60))
+        pid = int(await pool.run(b"pid", seconds=60, client="a"))
         await ended(pid)
-        assert await pool.run(b"echo a", seconds=60) == b"a"
+        assert await pool.run(b"echo a", seconds=60, client="a") == b"a"
         assert not is_alive(pid)
 
     with_pool(use)
@@ -183,9 +195,9 @@ def test_a_worker_without_work_ends(with_pool: Callable[..., None], monkeypatch:
 
 def test_a_worker_that_ended_without_work_is_replaced(with_pool: Callable[..., None]):
     async def use(pool: AsyncWorkerPool) -> None:
-        pid = int(await pool.run(b"pid", seconds=60))
+        pid = int(await pool.run(b"pid", seconds=60, client="a"))
         os.kill(pid, signal.SIGKILL)
-        assert await pool.run(b"echo a", seconds=60) == b"a"
+        assert await pool.run(b"echo a", seconds=60, client="a") == b"a"
 
     with_pool(use)
 

@@ -7,41 +7,59 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 from magicbyte.kit.processes.worker_pool import PoolBusy, Worker, WorkerPool
+from magicbyte.kit.sharing.fair_queue import FairQueue, NoTurn
+
+#: How many workers more than its size a pool starts for clients whose jobs would wait for another client's.
+_RESERVE = 1
 
 
 class AsyncWorkerPool:
-    """A few workers that run one module, each doing one job at a time; call all methods from one event loop."""
+    """A few workers that run one module, each doing one job at a time; call all methods from one event loop.
 
-    def __init__(self, module: str, *, size: int = 2, wait_seconds: float = 10.0) -> None:
-        """Make a pool without workers; the arguments are those of `WorkerPool`."""
-        self._pool = WorkerPool(module, size=size)
-        self._wait_seconds = wait_seconds
-        # There is one thread per worker, so jobs wait in the threads' queue until a worker is free.
-        self._threads = ThreadPoolExecutor(size, thread_name_prefix=module)
+    Clients take turns (`FairQueue`). If the jobs of one client keep all workers busy, another client gets one more
+    worker, so that it need not wait for a long job.
+    """
+
+    def __init__(
+        self, module: str, *, size: int = 2, wait_seconds: float = 10.0, most_waiting: int | None = None
+    ) -> None:
+        """Make a pool without workers.
+
+        Args:
+            module: The module that a worker runs with `python -m`.
+            size: How many workers may run at once; one more runs if one client uses them all.
+            wait_seconds: How long a job may wait for a worker.
+            most_waiting: How many jobs of one client may wait; None for no limit.
+        """
+        self._pool = WorkerPool(module, size=size + _RESERVE)
+        self._queue = FairQueue(size, reserve=_RESERVE, most_waiting=most_waiting, wait_seconds=wait_seconds)
+        self._threads = ThreadPoolExecutor(size + _RESERVE, thread_name_prefix=module)
         self._jobs: set[_Job] = set()
 
-    async def run(self, message: bytes, *, seconds: float) -> bytes:
+    async def run(self, message: bytes, *, seconds: float, client: str) -> bytes:
         """Return a worker's answer to a message; if the caller is cancelled, the worker is killed.
 
         Args:
             message: The argument of the worker's function.
             seconds: How long the worker may take.
+            client: The client that the job is for: its principal, or its network if nobody signs in.
 
         Raises:
-            PoolBusy: No worker was free in time.
+            PoolBusy: No worker was free in time, or too many jobs of the client wait.
             WorkerFailed: The worker did not answer.
         """
-        job = _Job(message, seconds)
-        queued = self._threads.submit(self._pool.run, job)
-        answer = asyncio.wrap_future(queued)
+        try:
+            async with self._queue.turn(client):
+                return await self._run(_Job(message, seconds))
+        except NoTurn as refusal:
+            raise PoolBusy(str(refusal)) from None
+
+    async def _run(self, job: _Job) -> bytes:
+        answer = asyncio.wrap_future(self._threads.submit(self._pool.run, job))
         self._jobs.add(job)
         try:
-            await asyncio.wait([answer], timeout=self._wait_seconds)
-            if queued.cancel():  # no thread has begun the job
-                raise PoolBusy(f"no worker was free within {self._wait_seconds:g} s")
-            return await answer
+            return await asyncio.shield(answer)
         except asyncio.CancelledError:
-            answer.cancel()
             job.stop()
             raise
         finally:
@@ -49,6 +67,7 @@ class AsyncWorkerPool:
 
     async def close(self) -> None:
         """End all workers at once."""
+        self._queue.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
         for job in self._jobs:
             job.stop()

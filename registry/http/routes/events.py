@@ -13,7 +13,6 @@ from starlette.responses import Response
 
 from magicbyte.http.errors import MALFORMED_BODY
 from magicbyte.http.held_stream import HeldStream
-from magicbyte.http.routing.clients import client_key
 from magicbyte.http.routing.request import Request
 from registry.access.rights import Rights
 from registry.errors import TOO_MANY_FOLLOWERS
@@ -39,13 +38,12 @@ async def follow_changes(request: Request) -> Response:
     may_see = None if rights is None else partial(_may_see, rights)
     guard: Guard | None = request.app.state.guard
     goes_on = None if guard is None else partial(_goes_on, guard, request, rights)
-    client = client_key(request, registry.settings.trusted_proxies)
-    if not registry.followers.take(client):
+    if not registry.followers.take(registry.client):
         raise TOO_MANY_FOLLOWERS(limit=registry.followers.most)
     events = _events(registry, after, prefix_of(request), may_see, goes_on)
     return HeldStream(
         events,
-        partial(registry.followers.give_back, client),
+        partial(registry.followers.give_back, registry.client),
         headers={"Cache-Control": "no-store"},
         media_type="text/event-stream",
     )

@@ -24,11 +24,11 @@ async def search_schemas(request: Request) -> Response:
     first, end = page_bounds(request, "schema")
     registry = registry_of(request)
     if words is None:
-        hits = await registry.searching.search(registry.view, conditions, most=end)
+        hits = await registry.searching.search(registry.view, conditions, most=end, client=registry.client)
         return answer(request, [_hit_object(hit) for hit in hits[first:end]])
     places = _places_of(request)
     query = WordQuery(words, frozenset(places), conditions)
-    result = await registry.searching.search_words(registry.view, query, first=first, end=end)
+    result = await registry.searching.search_words(registry.view, query, first=first, end=end, client=registry.client)
     counts = {place: result.counts.get(place, 0) for place in places}
     return answer(
         request, {"total": result.total, "in": counts, "hits": [_word_hit_object(hit) for hit in result.hits]}

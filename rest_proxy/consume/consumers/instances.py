@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from magicbyte.kit.shares import Budget
+from magicbyte.kit.sharing.allowance import Allowance
 from rest_proxy.consume.consumers.buffer import Fetched, Place, Position
 from rest_proxy.consume.consumers.consumer import PolledConsumer
 from rest_proxy.consume.rendering.records import Rendered, render
@@ -211,7 +211,7 @@ class Instances:
         """
         self._idle_seconds = idle_seconds
         self._limit = limit
-        self._budget = Budget(limit_per_client or max(1, limit // 2))
+        self._allowance = Allowance(limit_per_client or max(1, limit // 2))
         self._prefix = f"rest-consumer-{server_id}-" if server_id else "rest-consumer-"
         self._closing: set[asyncio.Task[None]] = set()
         #: None reserves the name of an instance that is being made.
@@ -240,15 +240,15 @@ class Instances:
         if len(self._instances) >= self._limit:
             error = TOO_MANY_CONSUMERS(detail=f"{self._limit} are open (consumer.instances.max).")
             raise error.with_headers(Retry_After="5")
-        if not self._budget.take(client):
-            detail = f"this client has {self._budget.most} (magicbyte.consumer.instances.max.per.client)."
+        if not self._allowance.take(client):
+            detail = f"this client has {self._allowance.most} (magicbyte.consumer.instances.max.per.client)."
             raise TOO_MANY_CONSUMERS(detail=detail)
         self._instances[key] = None
         try:
             instance = make()
         except BaseException:
             del self._instances[key]
-            self._budget.give_back(client)
+            self._allowance.give_back(client)
             raise
         self._instances[key] = instance
         return instance
@@ -277,7 +277,7 @@ class Instances:
 
     def _forget(self, instance: Instance) -> None:
         del self._instances[instance.owner, instance.group, instance.name]
-        self._budget.give_back(instance.client)
+        self._allowance.give_back(instance.client)
 
     async def expire(self) -> None:
         """Close instances that are idle for too long; runs until cancelled."""

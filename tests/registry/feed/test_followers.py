@@ -10,7 +10,7 @@ from contextlib import ExitStack
 import httpx
 import pytest
 
-from magicbyte.kit.shares import Budget
+from magicbyte.kit.sharing.allowance import Allowance
 from magicbyte.testing import running_registry
 from registry.feed.growth import Growth
 
@@ -42,11 +42,16 @@ def test_all_followers_are_woken_when_the_server_stops() -> None:
     asyncio.run(run())
 
 
-def test_a_budget_is_each_client_s_own() -> None:
-    budget = Budget(2)
-    assert [budget.take("a"), budget.take("a"), budget.take("a"), budget.take("b")] == [True, True, False, True]
-    budget.give_back("a")
-    assert [budget.take("a"), budget.take("a")] == [True, False]
+def test_an_allowance_is_each_client_s_own() -> None:
+    allowance = Allowance(2)
+    assert [allowance.take("a"), allowance.take("a"), allowance.take("a"), allowance.take("b")] == [
+        True,
+        True,
+        False,
+        True,
+    ]
+    allowance.give_back("a")
+    assert [allowance.take("a"), allowance.take("a")] == [True, False]
 
 
 def test_a_client_may_follow_so_many_times() -> None:

@@ -278,11 +278,11 @@ def test_all_comparisons_of_a_request_share_one_bound():
     async def ask() -> list[Any]:
         answering = Answering()
         try:
-            answered = [await answering.answer(registry.view, [judged], left)]
+            answered = [await answering.answer(registry.view, [judged], left, "User:a")]
             one = 1_000_000 - left.steps
             assert one > 1000
             left.steps = 2 * one - 1
-            answered += [await answering.answer(registry.view, [judged], left) for _ in range(2)]
+            answered += [await answering.answer(registry.view, [judged], left, "User:a") for _ in range(2)]
             return [answer for ((_, answer),) in answered]
         finally:
             await answering.close()

@@ -70,9 +70,9 @@ def test_a_search_reads_only_what_no_search_has_read(api: Any, monkeypatch: pyte
     read: list[str] = []
     names = Answering.names
 
-    async def counting(answering: Answering, schemas: Sequence[SchemaText]) -> tuple[Names, ...]:
+    async def counting(answering: Answering, schemas: Sequence[SchemaText], client: str) -> tuple[Names, ...]:
         read.extend(schema.text for schema in schemas)
-        return await names(answering, schemas)
+        return await names(answering, schemas, client)
 
     monkeypatch.setattr(Answering, "names", counting)
 

@@ -1,11 +1,11 @@
-"""Budgets: how much of a resource each client may hold at once, so that no client takes all of it."""
+"""Allowances: how much of a resource each client may hold at once, so that no client takes all of it."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 
-class Budget:
+class Allowance:
     """Counts what each client holds; a client is a principal, or an address if nobody signs in.
 
     Use it on one event loop, or under the lock of the resource.
