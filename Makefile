@@ -28,6 +28,8 @@ TESTS := $(if $(AREA),$(TESTS_$(AREA)),tests)
 # A test waits for servers half of its time, so two processes share the work.
 IN_TWO := -n 2
 BENCHES := $(filter-out bench/kit/%,$(wildcard $(if $(AREA),bench/$(AREA)/*.py bench/$(AREA)*.py,bench/*/*.py bench/*.py)))
+CHAOS := $(wildcard tests/chaos/$(AREA)*.py)
+FUZZ := $(wildcard tests/fuzz/fuzz_$(AREA)*.py)
 
 .PHONY: demo up test test-all test-rest test-clients test-install test-versions test-spark test-brokers test-upgrade lint bench chaos fuzz lock vendor clean
 
@@ -86,11 +88,16 @@ bench: $(JARS)
 	@test -n "$(strip $(BENCHES))" || { echo "no such area: AREA=$(AREA)" >&2; exit 2; }
 	@set -e; for bench in $(BENCHES); do echo "== $$bench"; PYTHONPATH=bench/kit $(BIN)/python -P $$bench $(ARGS); done
 
+# Each program has options of its own, so ARGS need AREA: AREA=pipeline_restored ARGS=--short.
 chaos: $(JARS)
-	@set -e; for run in $(wildcard tests/chaos/*.py); do echo "== $$run"; PYTHONPATH=. $(BIN)/python -P $$run $(ARGS); done
+	@test -n "$(strip $(CHAOS))" || { echo "no such area: AREA=$(AREA)" >&2; exit 2; }
+	@test -n "$(AREA)$(if $(ARGS),,none)" || { echo "ARGS need AREA: the programs have options of their own" >&2; exit 2; }
+	@set -e; for run in $(CHAOS); do echo "== $$run"; PYTHONPATH=. $(BIN)/python -P $$run $(ARGS); done
 
 fuzz: $(JARS)
-	@set -e; for run in $(wildcard tests/fuzz/fuzz_*.py); do echo "== $$run"; $(BIN)/python -P $$run $(ARGS); done
+	@test -n "$(strip $(FUZZ))" || { echo "no such area: AREA=$(AREA)" >&2; exit 2; }
+	@test -n "$(AREA)$(if $(ARGS),,none)" || { echo "ARGS need AREA: the programs have options of their own" >&2; exit 2; }
+	@set -e; for run in $(FUZZ); do echo "== $$run"; $(BIN)/python -P $$run $(ARGS); done
 
 # Versions and hashes of all dependencies, for every platform; ARGS=--upgrade takes the newest.
 lock: $(INSTALLED)
