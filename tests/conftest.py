@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 #: Tests with processes of their own, which share nothing that is worth waiting for.
-_ALONE = ("tests/spark/elsewhere/", "tests/spark/pipeline/sinks/test_killed.py", "tests/spark/pipeline/sinks/test_lake")
+_ALONE = ("tests/spark/elsewhere/", "tests/spark/pipeline/test_chaos.py", "tests/spark/pipeline/sinks/test_lake")
 
 
 def pytest_configure() -> None:

@@ -1,4 +1,7 @@
-"""Reads the targets of pipelines without Spark and without the code of pipelines: each returns the pairs (n, v)."""
+"""Reads the targets of pipelines without Spark and without the code of pipelines: each returns the pairs (n, v).
+
+A target that does not exist yet has none.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,10 @@ def delta_table(folder: Path) -> Pairs:
 
 def iceberg_table(folder: Path) -> Pairs:
     """A table of a Hadoop catalog, by its manifests; without deletes."""
-    number = (folder / "metadata/version-hint.text").read_text().strip()
+    hint = folder / "metadata/version-hint.text"
+    if not hint.exists():
+        return []
+    number = hint.read_text().strip()
     metadata = json.loads((folder / f"metadata/v{number}.metadata.json").read_text())
     snapshot = metadata["current-snapshot-id"]
     lists = [entry["manifest-list"] for entry in metadata["snapshots"] if entry["snapshot-id"] == snapshot]
@@ -53,12 +59,18 @@ def iceberg_table(folder: Path) -> Pairs:
 
 
 def sqlite_table(file: Path) -> Pairs:
+    if not file.exists():
+        return []
     with sqlite3.connect(file) as connection:
+        if not connection.execute("select 1 from sqlite_master where name = 'rows_here'").fetchone():
+            return []
         return sorted(connection.execute("select n, v from rows_here"))
 
 
 def postgresql_table(url: str) -> Pairs:
     with psycopg.connect(url) as connection:
+        if connection.execute("select to_regclass('rows_here')").fetchone() == (None,):
+            return []
         return sorted(connection.execute("select n, v from rows_here").fetchall())
 
 
@@ -66,7 +78,8 @@ def topic(servers: str, name: str) -> Pairs:
     """The committed records of a topic."""
     config = {"bootstrap.servers": servers, "group.id": "bare", "isolation.level": "read_committed"}
     consumer = Consumer({**config, "enable.auto.commit": False, "enable.partition.eof": True})
-    partitions = consumer.list_topics(name, timeout=30).topics[name].partitions
+    topics = consumer.list_topics(timeout=30).topics
+    partitions = topics[name].partitions if name in topics else {}
     consumer.assign([TopicPartition(name, number, 0) for number in partitions])
     pairs, ended = [], 0
     while ended < len(partitions):

@@ -20,7 +20,8 @@ from tests.chaos.kit.pipeline_world import World
 #: How long a driver may take for a batch, in seconds.
 PATIENCE = 300.0
 
-_SPARK = {
+#: The Spark properties of a driver that is often started.
+SPARK = {
     "spark.driver.memory": "1g",
     "spark.sql.shuffle.partitions": "2",
     "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
@@ -47,7 +48,7 @@ class Declared:
             "registry": {"url": world.registry},
             "checkpoint": str(self.checkpoint),
             "trigger": {"every": "1s"},
-            "spark": _SPARK,
+            "spark": SPARK,
             "source": {"topics": [topic], "limit": {"records": world.records}},
             "steps": [{"select": ["*", *position]}],
             "sink": target.section,

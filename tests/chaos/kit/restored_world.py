@@ -1,0 +1,191 @@
+"""A pipeline with a sink of each kind, its servers, and a comparison of its targets with what was produced."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from tests.chaos.kit import bare_readers
+from tests.chaos.kit.bare_readers import Pairs
+from tests.chaos.kit.pipeline_driver import SPARK
+
+KILLED = -9
+SOURCE = "numbers"
+PARTITIONS = 2
+#: The targets in the order of the file.
+TARGETS = ("parquet", "delta", "iceberg", "sqlite", "postgresql", "kafka", "kafka, second topic")
+#: The targets with each kind of marker. Files and Iceberg write theirs after the rows are there.
+MARKERS = {"files": TARGETS[:1], "iceberg": TARGETS[2:3], "sql": TARGETS[3:5], "kafka": TARGETS[5:]}
+AFTER_ROWS = ("files", "iceberg")
+POINTS = (*(f"sink:{number}" for number in range(1, len(TARGETS) + 1)), *(f"marker:{kind}" for kind in MARKERS))
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A driver that has ended: exit code, output and duration."""
+
+    code: int
+    output: str
+    seconds: float
+
+    def end(self) -> str:
+        return f"ended with {self.code}: {self.output[-1500:]}"
+
+
+@dataclass(slots=True)
+class World:
+    """The pipeline, its servers and its targets."""
+
+    folder: Path
+    servers: str
+    postgresql: str
+    name: str = "restored"
+    checkpoint_name: str = "checkpoint"
+    is_reversed: bool = False
+    policy: str = "fail"
+    produced: int = 0
+    well: bool = True
+    _readers: Mapping[str, Callable[[], Pairs]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        folder = self.folder
+        self._readers = {
+            "parquet": lambda: bare_readers.parquet_folder(folder / "files"),
+            "delta": lambda: bare_readers.delta_table(folder / "delta"),
+            "iceberg": lambda: bare_readers.iceberg_table(folder / "warehouse/db/rows_here"),
+            "sqlite": lambda: bare_readers.sqlite_table(folder / "rows.db"),
+            "postgresql": lambda: bare_readers.postgresql_table(self.postgresql),
+            "kafka": lambda: bare_readers.topic(self.servers, "out-one"),
+            "kafka, second topic": lambda: bare_readers.topic(self.servers, "out-two"),
+        }
+
+    @property
+    def checkpoint(self) -> Path:
+        return self.folder / self.checkpoint_name
+
+    @property
+    def tables(self) -> tuple[str, str]:
+        """The tables that can be maintained: Delta's folder and Iceberg's name."""
+        return str(self.folder / "delta"), "lake.db.rows_here"
+
+    def rename(self) -> None:
+        self.name, self.is_reversed = "renamed", True
+
+    def write_file(self) -> Path:
+        topics = [{"kafka": {"topic": f"out-{name}", "value": {"format": "json-plain"}}} for name in ("one", "two")]
+        catalog = {"type": "hadoop", "warehouse": str(self.folder / "warehouse")}
+        databases = (f"sqlite:///{self.folder}/rows.db", self.postgresql)
+        sinks = [
+            {"files": {"path": str(self.folder / "files"), "partition": []}},
+            {"delta": {"path": str(self.folder / "delta")}},
+            {"iceberg": {"table": "lake.db.rows_here", "catalog": catalog}},
+            *({"sql": {"url": url, "table": "rows_here"}} for url in databases),
+            *topics,
+        ]
+        file = self.folder / "pipeline.yaml"
+        declared = {
+            "version": 1,
+            "name": self.name,
+            "kafka": {"bootstrap.servers": self.servers},
+            "checkpoint": str(self.checkpoint),
+            "spark": SPARK,
+            "source": {
+                "topics": [SOURCE],
+                "value": {"format": "json-plain", "type": "n bigint, v string"},
+                "limit": {"records": 50},
+                "on-data-loss": self.policy,
+            },
+            "sinks": sinks[::-1] if self.is_reversed else sinks,
+        }
+        file.write_text(yaml.safe_dump(declared, sort_keys=False))
+        return file
+
+    def create_source(self) -> None:
+        admin = AdminClient({"bootstrap.servers": self.servers})
+        admin.create_topics([NewTopic(SOURCE, PARTITIONS, 1)])[SOURCE].result(60)
+
+    def recreate_source(self) -> None:
+        """Delete the topic and make it again, longer than before, with records that no target may get."""
+        admin = AdminClient({"bootstrap.servers": self.servers})
+        admin.delete_topics([SOURCE], operation_timeout=30)[SOURCE].result(60)
+        deadline = time.monotonic() + 60
+        while SOURCE in admin.list_topics(timeout=30).topics and time.monotonic() < deadline:
+            time.sleep(0.1)
+        self.create_source()
+        before, self.produced = self.produced, 10_000
+        self.produce(before + 200)
+        self.produced = before
+
+    def produce(self, count: int = 80) -> None:
+        producer = Producer({"bootstrap.servers": self.servers})
+        for n in range(self.produced, self.produced + count):
+            producer.produce(SOURCE, json.dumps({"n": n, "v": f"v{n * 7}"}).encode(), partition=n % PARTITIONS)
+        assert producer.flush(60) == 0
+        self.produced += count
+
+    def run(self, *options: str) -> Run:
+        """Run a driver to the end of the source."""
+        start = time.monotonic()
+        script = Path(__file__).parent / "pipeline_crashing.py"
+        run = subprocess.run(
+            [sys.executable, "-P", str(script), str(self.write_file()), *options],
+            capture_output=True,
+            text=True,
+            check=False,
+            start_new_session=True,
+            timeout=1800,
+        )
+        return Run(run.returncode, run.stdout + run.stderr, time.monotonic() - start)
+
+    def read(self) -> dict[str, Pairs]:
+        """The rows of each target; none if it does not exist yet."""
+        return {name: self._readers[name]() for name in TARGETS}
+
+    def forget_commit(self) -> None:
+        """Crash between the sinks and the checkpoint: the last batch is repeated."""
+        last = max(int(file.name) for file in (self.checkpoint / "commits").iterdir() if file.name.isdecimal())
+        for file in (self.checkpoint / "commits").glob(f"*{last}*"):
+            file.unlink()
+
+    def expect(self, what: str, code: int, run: Run, text: str = "") -> None:
+        """Compare a driver's exit code and output, and all targets."""
+        expected = [(n, f"v{n * 7}") for n in range(self.produced)]
+        problems = [] if run.code == code and text in run.output else [run.end()]
+        for name, pairs in self.read().items():
+            if pairs != expected:
+                problems.append(f"{name}: {len(pairs)} rows, {len(set(pairs))} distinct, of {len(expected)}")
+        refused = "refused, " if code else ""
+        self.report(what, run, problems, f"{refused}{len(expected)} rows in each target")
+
+    def crash(self, what: str, point: str) -> None:
+        """Crash at a point of the next batch: the sinks before it have the batch, and the others do not."""
+        before = {name: len(pairs) for name, pairs in self.read().items()}
+        run = self.run("--crash", point)
+        written = [name for name, pairs in self.read().items() if len(pairs) > before[name]]
+        expected = written_at(point, TARGETS[::-1] if self.is_reversed else TARGETS)
+        problems = [] if run.code == KILLED else [run.end()]
+        if set(written) != set(expected):
+            problems.append(f"written to {', '.join(written)}, not {', '.join(expected)}")
+        self.report(what, run, problems, "killed")
+
+    def report(self, what: str, run: Run, problems: list[str], holds: str) -> None:
+        self.well &= not problems
+        print(f"{what}: {'; '.join(problems) or holds} ({run.seconds:.0f} s)", flush=True)
+
+
+def written_at(point: str, order: Sequence[str]) -> Sequence[str]:
+    """The targets that have a batch at a point of its crash."""
+    kind, _, name = point.partition(":")
+    if kind == "sink":
+        return order[: int(name)]
+    first = min(order.index(target) for target in MARKERS[name])
+    return order[: first + (name in AFTER_ROWS)]

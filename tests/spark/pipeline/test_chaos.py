@@ -1,0 +1,59 @@
+"""The short forms of the chaos programs for pipelines: tests/chaos/pipeline_*.py."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+SINKS = (
+    *("parquet", "avro", "json", "delta", "delta-upsert", "iceberg", "iceberg-upsert"),
+    *("sqlite", "postgresql", "postgresql-upsert", "postgresql-executors", "kafka"),
+)
+ZOMBIES = ("zombie-kafka", "zombie-sqlite", "zombie-postgresql")
+
+
+def output_of(program: str, *options: str) -> str:
+    """Run a chaos program, and return what it prints; everything it tries must hold."""
+    run = subprocess.run(
+        [sys.executable, "-P", str(ROOT / "tests/chaos" / program), *options],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
+    assert run.returncode == 0, run.stdout + run.stderr[-5000:]
+    return run.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("sink", [*SINKS, *ZOMBIES, "naive"])
+def test_each_row_is_there_once_when_drivers_are_killed(sink: str) -> None:
+    output = output_of("pipeline_killed.py", "--kills", "2", "--rows", "20000", "--records", "2000", "--sink", sink)
+    assert ("fails, as it must" if sink == "naive" else "equal to the file") in output
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_each_row_is_there_once_when_parts_are_restored_renamed_and_expired() -> None:
+    lines = output_of("pipeline_restored.py", "--short").splitlines()
+    assert [line.partition(" (")[0] for line in lines] == [
+        "crash between two sinks: killed",
+        "repeat, renamed, reordered, expired and vacuumed: 40 rows in each target",
+        "crash before the marker: killed",
+        "repeat: 120 rows in each target",
+        "older copy: refused, 120 rows in each target",
+        "topic made again: refused, 120 rows in each target",
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("fault", ["refused", "again", "partitions", "deleted"])
+def test_a_table_has_the_last_value_of_each_key_when_its_topic_changes(fault: str) -> None:
+    assert output_of("pipeline_sources.py", "--rows", "40", "--fault", fault) == f"{fault}: holds\n"
