@@ -197,6 +197,9 @@ def _highest_in(new_records: Sequence[Record]) -> Highest:
         if isinstance(version, Version):
             context, schema_id = context_of(version.subject), version.schema_id
         elif _ID_MARK in record.key and record.value is not None:
+            # A subject may have this name, too.
+            if records.decode_key(record.key).keytype != records.ID_MARK:
+                continue
             value = orjson.loads(record.value)
             context, schema_id = value["context"], value["maxId"]
         else:

@@ -330,6 +330,17 @@ def test_processes_share_a_file(tmp_path: Path) -> None:
     assert path.stat().st_size < 200
 
 
+def test_a_subject_may_have_the_name_of_an_id_mark(tmp_path: Path) -> None:
+    subject = "MAGICBYTE_ID_MARK"
+    with running_registry(f"sqlite:///{tmp_path}/schemas.db") as server:
+        assert register(server.url, subject, 1) == 1
+        answer = httpx.put(f"{server.url}/config/{subject}", json={"compatibility": "FULL"})
+        assert (answer.status_code, answer.json()) == (200, {"compatibility": "FULL"})
+        assert httpx.delete(f"{server.url}/subjects/{subject}").json() == [1]
+        assert httpx.delete(f"{server.url}/subjects/{subject}?permanent=true").json() == [1]
+        assert register(server.url, "next", 2) == 2
+
+
 def test_ids_that_cannot_be_reserved_are_not_given(tmp_path: Path) -> None:
     ids = ReservedIds(tmp_path / "ids")
     os.close(ids._file)
