@@ -135,15 +135,16 @@ def requests(draw: st.DrawFn) -> tuple[bytes, bytes]:
     method = draw(st.sampled_from([b"GET", b"POST", b"PUT", b"DELETE"]))
     upgrade = draw(st.sampled_from([b"", UPGRADE]))
     body = draw(st.binary(max_size=40) | st.sampled_from([b"\r\n\r\n", b"0\r\n\r\n" * 3, GET]))
-    head = b"%b /p HTTP/1.1\r\nHost: localhost\r\n%b" % (method, upgrade)
     framing = draw(st.sampled_from(["none", "sized", "chunked"]))
     if framing == "none":
-        body, framed = b"", b"\r\n"
+        body, length, framed = b"", b"", b""
     elif framing == "sized":
-        framed = b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+        length, framed = b"Content-Length: %d\r\n" % len(body), body
     else:
         trailer = draw(st.sampled_from([b"", b"X: y\r\n"]))
-        framed = b"Transfer-Encoding: chunked\r\n\r\n" + chunked(body, draw(st.integers(1, 50)), trailer)
+        length, framed = b"Transfer-Encoding: chunked\r\n", chunked(body, draw(st.integers(1, 50)), trailer)
+    fields = draw(st.permutations([b"Host: localhost\r\n", upgrade, length]))
+    head = b"%b /p HTTP/1.1\r\n%b\r\n" % (method, b"".join(fields))
     content = b"%b /p %b\n" % (method, body)
     blank = draw(st.sampled_from([b"", b"\r\n", b"\r\n\r\n"]))
     return blank + head + framed, b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%b" % (len(content), content)
@@ -181,6 +182,14 @@ def test_a_body_may_be_split_at_each_byte(fields: bytes, framed: bytes) -> None:
     for cut in range(1, len(sent)):
         assert asyncio.run(answers([sent[:cut], sent[cut:]])) == expected, cut
     assert asyncio.run(answers([sent[at : at + 1] for at in range(len(sent))])) == expected
+
+
+@pytest.mark.parametrize("after", [b"", UPGRADE], ids=["plain", "upgrade"])
+def test_a_head_may_be_split_behind_the_length_of_its_body(after: bytes) -> None:
+    sent = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 64\r\n" + after + b"\r\n" + b"x" * 64 + LAST
+    expected = b"HTTP/1.1 200 OK\r\ncontent-length: 72\r\n\r\nPOST / " + b"x" * 64 + b"\n" + LAST_ANSWER
+    for cut in range(1, len(sent)):
+        assert asyncio.run(answers([sent[:cut], sent[cut:]])) == expected, cut
 
 
 def test_pipelined_requests_wait_unparsed() -> None:
@@ -230,6 +239,17 @@ def test_a_head_has_a_limit(size: int) -> None:
         connection.data_received(GET[:-2] + b"X: ".ljust(size - len(GET) + 2, b"x"))
         assert transport.is_closing() == (size == 1024)
         assert transport.data.startswith(b"HTTP/1.1 431" if size == 1024 else b"")
+
+    asyncio.run(run())
+
+
+def test_a_head_with_the_length_of_a_body_has_the_same_limit() -> None:
+    async def run() -> None:
+        connection, transport, _ = connected(Echo(), Limits(head_bytes=1024))
+        connection.data_received(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n")
+        for _ in range(100):
+            connection.data_received(b"X: y\r\n" * 4)
+        assert transport.data.startswith(b"HTTP/1.1 431")
 
     asyncio.run(run())
 

@@ -94,7 +94,7 @@ class RequestParser:
     def _begin(self) -> None:
         self._target = b""
         self._fields: list[tuple[bytes, bytes]] = []
-        self._hosts, self._host = 0, b""
+        self._hosts, self._host, self._length = 0, b"", 0
         self._is_special = self._expects_continue = self._is_chunked = False
 
     @property
@@ -177,7 +177,8 @@ class RequestParser:
 
     def _look_at(self, name: bytes, value: bytes) -> None:
         if name == b"content-length":
-            self._body_left = int(value)
+            # Not `_body_left` yet: the rest of the head may come with the next read.
+            self._length = int(value)
         elif name == b"transfer-encoding":
             self._is_chunked = True
             self._is_special = self._is_special or value.strip().lower() != b"chunked"
@@ -192,10 +193,10 @@ class RequestParser:
         method = parser.get_method()
         self._overhead, self._tail = 0, b""
         if parser.should_upgrade() and method != b"CONNECT":
-            self._body_left = 0
             return
         version = parser.get_http_version()
-        has_body = self._is_chunked or self._body_left > 0
+        self._body_left = self._length
+        has_body = self._is_chunked or self._length > 0
         self._requests.on_head(
             Head(
                 method,
