@@ -192,6 +192,20 @@ def test_a_request_that_is_cancelled_when_its_turn_comes_passes_the_place_on() -
     run(1, use)
 
 
+def test_a_request_that_is_cancelled_before_its_turn_is_skipped() -> None:
+    async def use(resource: Resource) -> None:
+        _, second, third, _ = [resource.request(name) for name in ("a1", "b1", "c1", "d1")]
+        await settle()
+        resource.ends["a1"].set()
+        # Both are cancelled, but have not run since, when the first one gives its place back.
+        second.cancel()
+        third.cancel()
+        await settle()
+        assert resource.begun == ["a1", "d1"]
+
+    run(1, use)
+
+
 def test_a_closed_queue_refuses_who_waits_and_who_comes() -> None:
     async def use(resource: Resource) -> None:
         resource.request("a1")

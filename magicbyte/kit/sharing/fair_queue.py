@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, OrderedDict, deque
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -134,7 +134,8 @@ class FairQueue:
         """Refuse all waiting requests and all later ones."""
         self._is_closed = True
         while (following := self._turns.take()) is not None:
-            following[1].set_exception(NoTurn("the server stops"))
+            if not following[1].done():
+                following[1].set_exception(NoTurn("the server stops"))
 
     @asynccontextmanager
     async def turn(self, client: str, part: str = "") -> AsyncIterator[None]:
@@ -170,7 +171,8 @@ class FairQueue:
                 await its_turn
         except BaseException as error:
             if its_turn.cancelled():
-                self._turns.remove(its_turn, client, part)
+                with suppress(KeyError, ValueError):  # it may have been skipped already
+                    self._turns.remove(its_turn, client, part)
             elif its_turn.exception() is None:
                 self._give_back(client)  # the place came at the moment of the cancellation
             if isinstance(error, TimeoutError):
@@ -194,8 +196,9 @@ class FairQueue:
         _decrease(self._held, client)
         while (following := self._turns.take(self._may_use)) is not None:
             client, its_turn = following
-            self._use(client)
-            its_turn.set_result(None)
+            if not its_turn.done():  # else it has just been cancelled, and its task has not run since
+                self._use(client)
+                its_turn.set_result(None)
 
 
 def _decrease(counts: Counter[str], client: str) -> None:

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import sys
-import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -25,24 +21,19 @@ from magicbyte.security.principal import (
     client_of,
     lies_in,
 )
-from magicbyte.security.sign_in.basic import parse_basic
+from magicbyte.security.sign_in.basic import canonical_basic, parse_basic
 from magicbyte.security.sign_in.bearer import InvalidToken, TokenRules, read_header, verify
 from magicbyte.security.sign_in.certificate_names import name_of, subject_of
 from magicbyte.security.sign_in.failures import FailureLimit
 from magicbyte.security.sign_in.jaas import load_property_users, users_file_of
 from magicbyte.security.sign_in.key_set import KeySet, KeySetError, KeysUnavailable
-from magicbyte.security.sign_in.password_hash import PasswordHash, dummy_hash
+from magicbyte.security.sign_in.passwords import TOO_MANY_FAILURES, Passwords
 from magicbyte.security.sign_in.remembered import Remembered, Verified
 from magicbyte.security.sign_in.settings import SignInSettings
 from magicbyte.security.sign_in.users import User, load_users
 
 log = logging.getLogger("magicbyte.security")
 
-#: How many slow hashes may wait. One is computed at a time, so that other requests find a processor.
-_HASHES_WAITING = 64
-#: How much nicer the thread that computes them is than the server: signed-in users are served first.
-_NICER = 10
-_BUSY = Refusal(503, "Authentication is busy", retry_after=1)
 _KEYS_TOO_OLD = Refusal(503, "The keys that sign bearer tokens cannot be fetched", retry_after=30)
 _TWO_HEADERS = Refusal(400, "There is more than one Authorization header")
 
@@ -72,10 +63,7 @@ class Authenticator:
         self.counts: Counter[tuple[str, str]] = Counter() if counts is None else counts
         self._remembered = Remembered(settings.cache_seconds)
         self._failures = FailureLimit(settings.failures_per_minute)
-        self._dummy = dummy_hash()
-        self._hashing = ThreadPoolExecutor(1, "password-hash", initializer=_lower_priority)
-        #: Digest of the header -> its verification in progress.
-        self._under_way: dict[bytes, asyncio.Future[bool]] = {}
+        self.passwords = Passwords(self._failures, settings.failures_per_minute)
         self._subjects: dict[bytes, str | None] = {}
         self._users: dict[str, User] = {}
         self._epoch = 0
@@ -131,8 +119,8 @@ class Authenticator:
         self._remembered.clear()
 
     def close(self) -> None:
-        """Stop the threads."""
-        self._hashing.shutdown(wait=False, cancel_futures=True)
+        """Stop the thread that verifies passwords."""
+        self.passwords.close()
 
     def recall(self, headers: Headers, peer: Peer) -> Principal | None:
         """Return the principal of recently verified credentials; takes a microsecond."""
@@ -193,72 +181,67 @@ class Authenticator:
         return self._with_role(outcome.principal)
 
     async def _from_header(self, header: bytes, peer: Peer) -> Verified | Refusal:
-        digest = self._remembered.digest(header)
+        came = time.monotonic()
+        scheme, _, value = header.partition(b" ")
+        method = {b"basic": "BASIC", b"bearer": "BEARER"}.get(scheme.lower(), "")
+        credentials = parse_basic(value.strip()) if method == "BASIC" else None
+        # The same credentials in another spelling are known, too; else each spelling would take a slow hash.
+        header = b"%s %s" % (method.capitalize().encode(), value.strip())
+        digest = self._remembered.digest(header if credentials is None else canonical_basic(*credentials))
         verified = self._remembered.verified(digest)
         if verified is not None and (not verified.networks or lies_in(peer.address, verified.networks)):
             return verified
-        came = time.monotonic()
-        scheme, _, rest = header.partition(b" ")
-        method = {b"basic": "BASIC", b"bearer": "BEARER"}.get(scheme.lower(), "")
         # The same credentials may be valid from another address.
-        failed = self._remembered.digest(header + b"\0" + peer.address.encode())
+        failed = self._remembered.digest(digest + peer.address.encode())
         refusal = self._remembered.failure(failed)
         if refusal is None:
-            wait = self._failures.seconds_to_wait(client_network(peer.address))
-            if wait:
-                return Refusal(429, "Too many failed authentications", retry_after=wait)
             epoch = self._epoch
-            outcome: Verified | Refusal | None = None
-            if method == "BASIC" and "BASIC" in self._settings.methods:
-                outcome = await self._basic(rest.strip(), digest, peer)
-            elif method == "BEARER" and "BEARER" in self._settings.methods:
-                outcome = await self._bearer(rest.strip())
-            if isinstance(outcome, Refusal):
-                return outcome
-            if outcome is not None:
+            outcome: Verified | Refusal | None
+            if credentials is not None and "BASIC" in self._settings.methods:
+                outcome = await self._basic(*credentials, digest, peer)
+            else:
+                outcome = await self._quickly(method, value.strip(), client_network(peer.address))
+            if isinstance(outcome, Verified):
                 if epoch == self._epoch:
                     self._remembered.add(digest, outcome)
                 return outcome
-            self._failures.count(client_network(peer.address))
-            refusal = self.unauthorized(invalid_token=method == "BEARER")
-            if epoch == self._epoch:
+            if outcome is not None and outcome.status == 503:
+                return outcome
+            refusal = outcome or self.unauthorized(invalid_token=method == "BEARER")
+            # A 429 is not remembered: for a name whose password is not verified now, it would say nothing.
+            if epoch == self._epoch and outcome is None:
                 self._remembered.add(failed, refusal)
         self.counts[method or "OTHER", "failure"] += 1
         # The response time reveals neither whether the name exists nor the kind of its hash.
         await asyncio.sleep(max(0.0, came + self._settings.failure_ms / 1000 - time.monotonic()))
         return refusal
 
-    async def _basic(self, value: bytes, digest: bytes, peer: Peer) -> Verified | Refusal | None:
-        parsed = parse_basic(value)
-        if parsed is None:
-            return None
-        name, secret = parsed
+    async def _basic(self, name: str, secret: bytes, digest: bytes, peer: Peer) -> Verified | Refusal | None:
         user = self._users.get(name)
-        usable = user is not None and not user.is_disabled and not (user.expires and time.time() >= user.expires)
-        verifier = user.hash if user is not None and usable else self._dummy
-        if verifier.is_slow:
-            matches = await self._slowly(digest, verifier, secret)
-            if isinstance(matches, Refusal):
-                return matches
-        else:
-            matches = verifier.verify(secret)
-        if not matches or user is None or not usable:
-            return None
-        if user.networks and not lies_in(peer.address, user.networks):
+        if user is not None and not user.may_sign_in(peer.address):
+            user = None
+        matches = await self.passwords.verify(user, secret, digest, client_network(peer.address))
+        if isinstance(matches, Refusal):
+            return matches
+        if not matches or user is None:
             return None
         principal = Principal(user.principal, user.groups, "BASIC", user.expires)
         return Verified(principal, user.networks)
 
-    async def _slowly(self, digest: bytes, verifier: PasswordHash, secret: bytes) -> bool | Refusal:
-        """Verify in a thread; concurrent requests with equal headers share one verification."""
-        job = self._under_way.get(digest)
-        if job is None:
-            if len(self._under_way) > _HASHES_WAITING:
-                return _BUSY
-            job = asyncio.get_running_loop().run_in_executor(self._hashing, verifier.verify, secret)
-            self._under_way[digest] = job
-            job.add_done_callback(lambda _: self._under_way.pop(digest, None))
-        return await asyncio.shield(job)
+    async def _quickly(self, method: str, value: bytes, network: str) -> Verified | Refusal | None:
+        """Verify what takes no slow hash: a token, or credentials that are malformed.
+
+        A failure counts for the network, and is 429 if it has used up its failures; nothing that is valid is refused.
+        """
+        if method == "BEARER" and "BEARER" in self._settings.methods:
+            outcome = await self._bearer(value)
+            if outcome is not None:
+                return outcome
+        wait = self._failures.seconds_to_wait(network)
+        if wait:
+            return Refusal(429, TOO_MANY_FAILURES, retry_after=wait)
+        self._failures.count(network)
+        return None
 
     async def _bearer(self, token: bytes) -> Verified | Refusal | None:
         assert self.keys is not None
@@ -330,11 +313,3 @@ class Authenticator:
     def client_of(self, headers: Headers, address: str) -> str:
         """Return the client's address; see `magicbyte.security.principal.client_of`."""
         return client_of(headers, address, self._settings.trusted_proxies)
-
-
-def _lower_priority() -> None:
-    """Lower the priority of the calling thread; only Linux has a niceness for each thread."""
-    if sys.platform == "linux":
-        with suppress(OSError):
-            thread = threading.get_native_id()
-            os.setpriority(os.PRIO_PROCESS, thread, min(19, os.getpriority(os.PRIO_PROCESS, thread) + _NICER))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import binascii
-from base64 import b64decode
+from base64 import b64decode, b64encode
 
 _MAX_BYTES = 1024
 
@@ -26,3 +26,8 @@ def parse_basic(value: bytes) -> tuple[str, bytes] | None:
     if not colon or b"\0" in decoded:
         return None
     return text, secret
+
+
+def canonical_basic(name: str, secret: bytes) -> bytes:
+    """Return the one header for a name and a secret; clients may write the same credentials in many ways."""
+    return b"Basic " + b64encode(name.encode() + b":" + secret)

@@ -42,6 +42,10 @@ class FailureLimit:
         if len(self._buckets) > _MAX_CLIENTS:
             self._buckets.popitem(last=False)
 
+    def take_back(self, client: str) -> None:
+        """Take back a failure that was counted before it was known whether it would happen."""
+        self._buckets[client] = (min(float(BURST), self._left(client) + 1), self._clock())
+
     def _left(self, client: str) -> float:
         left, since = self._buckets.get(client, (float(BURST), 0.0))
         return min(float(BURST), left + (self._clock() - since) * self._per_second)

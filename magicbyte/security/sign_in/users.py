@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import stat
+import time
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 
 from magicbyte.kit.failure import Failure
-from magicbyte.security.principal import Network, parse_networks
+from magicbyte.security.principal import Network, lies_in, parse_networks
 from magicbyte.security.sign_in.password_hash import PasswordHash, parse_hash
 
 log = logging.getLogger("magicbyte.security")
@@ -45,6 +46,12 @@ class User:
     expires: float | None = None
     networks: tuple[Network, ...] = ()
     is_disabled: bool = False
+
+    def may_sign_in(self, address: str) -> bool:
+        """Tell whether the right password signs the user in now, from an address."""
+        if self.is_disabled or (self.expires is not None and time.time() >= self.expires):
+            return False
+        return not self.networks or lies_in(address, self.networks)
 
 
 def load_users(paths: Sequence[Path]) -> dict[str, User]:
@@ -162,12 +169,12 @@ def parse_expiry(name: str, text: str) -> float:
         ValueError: The text is not such a time.
     """
     try:
-        time = datetime.fromisoformat(text)
+        expiry = datetime.fromisoformat(text)
     except ValueError:
-        time = None
-    if time is None or time.tzinfo is None:
+        expiry = None
+    if expiry is None or expiry.tzinfo is None:
         raise ValueError(f"{name}: expires is no time such as 2027-01-31T00:00:00Z")
-    return time.timestamp()
+    return expiry.timestamp()
 
 
 def _flag(name: str, text: str) -> bool:

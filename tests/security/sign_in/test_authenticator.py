@@ -7,6 +7,7 @@ import time
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import timedelta
 from ipaddress import ip_network
 from pathlib import Path
@@ -17,6 +18,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from magicbyte.kit.settings import SettingsError
 from magicbyte.security.principal import Peer, Principal, Refusal
+from magicbyte.security.sign_in import passwords
 from magicbyte.security.sign_in.authenticator import Authenticator
 from magicbyte.security.sign_in.password_hash import hash_key, hash_password
 from magicbyte.security.sign_in.settings import SignInSettings, with_confluents_names
@@ -25,6 +27,8 @@ from magicbyte.security.tls.authority import Authority
 Make = Callable[..., Authenticator]
 PEER = Peer("10.1.2.3")
 CHALLENGE = 'Basic realm="SchemaRegistry", charset="UTF-8"'
+#: So that no failure is refilled during a test.
+ONE_A_MINUTE = {"magicbyte__authentication__failures__per__minute": "1"}
 UNAUTHORIZED = Refusal(401, "Unauthorized", (CHALLENGE,))
 
 
@@ -208,26 +212,160 @@ def test_a_failure_is_answered_on_a_timer(make: Make):
 
 def test_unknown_names_are_hashed_too(make: Make):
     authenticator = make()
-    with patch.object(type(authenticator._dummy), "verify", autospec=True, return_value=True) as verify:
+    with patch.object(type(authenticator.passwords.dummy), "verify", autospec=True, return_value=True) as verify:
         assert ask(authenticator, basic("nobody:wonderland")) == UNAUTHORIZED
         assert ask(authenticator, basic("gone:wonderland")) == UNAUTHORIZED
     assert verify.call_count == 2
 
 
-def test_equal_headers_are_hashed_once_and_too_many_different_ones_not_at_all(make: Make):
-    authenticator = make(magicbyte__authentication__failures__per__minute="100000")
+def test_equal_credentials_are_hashed_once(make: Make):
+    authenticator = make()
 
-    async def at_once(*credentials: str) -> list[Principal | Refusal]:
-        peers = (Peer(f"10.0.{number}.1") for number in range(1000))
-        asked = zip(credentials, peers, strict=False)
-        return await asyncio.gather(*(authenticator.authenticate([basic(each)], peer) for each, peer in asked))
+    async def at_once() -> list[Principal | Refusal]:
+        peers = [Peer(f"10.0.{number // 2}.1") for number in range(50)]
+        return await asyncio.gather(*(authenticator.authenticate([basic("alice:wonderland")], peer) for peer in peers))
 
-    with patch.object(type(authenticator._dummy), "verify", autospec=True, return_value=True) as verify:
-        assert len(set(asyncio.run(at_once(*["alice:wonderland"] * 50)))) == 1
-        assert verify.call_count == 1
-    answers = asyncio.run(at_once(*(f"nobody:{number}" for number in range(80))))
+    with patch.object(type(authenticator.passwords.dummy), "verify", autospec=True, return_value=True) as verify:
+        assert len(set(asyncio.run(at_once()))) == 1
+    assert verify.call_count == 1
+
+
+def test_one_user_s_credentials_are_hashed_once_however_they_are_written(make: Make):
+    authenticator = make()
+    value = b64encode(b"alice:wonderland")
+    assert value == b"YWxpY2U6d29uZGVybGFuZA=="
+    headers = [
+        b"Basic YWxpY2U6d29uZGVybGFuZA==",
+        *(bytes(scheme) + b" " * spaces + value for spaces in (1, 2, 9) for scheme in (b"basic", b"bAsIc", b"BASIC")),
+        b"Basic " + value + b" " * 40,
+        b"Basic YWxpY2U6d29uZGVybGFuZB==",
+        b"bASIC\x20\x20YWxpY2U6d29uZGVybGFuZP== ",
+    ]
+    with patch.object(type(authenticator.passwords.dummy), "verify", autospec=True, return_value=True) as verify:
+        outcomes = [ask(authenticator, (b"authorization", header)) for header in headers]
+    assert {outcome.name for outcome in outcomes if isinstance(outcome, Principal)} == {"User:alice"}
+    assert len(outcomes) == len(headers)
+    # One spelling of a user does not take the places of other users.
+    assert (verify.call_count, len(authenticator._remembered._verified)) == (1, 1)
+
+
+def test_one_wrong_password_counts_once_however_it_is_written(make: Make):
+    authenticator = make()
+    value = b64encode(b"mbk_ci:wrong")
+    answers = [ask(authenticator, (b"authorization", b"basic" + b" " * spaces + value)) for spaces in range(1, 31)]
+    assert answers == [UNAUTHORIZED] * 30
+
+
+@pytest.mark.parametrize("names", [("nobody{0}",), ("jürgen",), ("nobody{0}", "alice", "gone", "mbk_ci")])
+def test_a_neighbour_s_wrong_passwords_stop_nobody_else_behind_the_address(make: Make, names: tuple[str, ...]):
+    authenticator = make(magicbyte__authentication__cache__seconds="0", **ONE_A_MINUTE)
+    first = ask(authenticator, basic("alice:wonderland"))
+    assert isinstance(first, Principal)
+
+    async def attack_and_sign_in() -> list[Principal | Refusal]:
+        wrong = [names[number % len(names)].format(number) + f":wrong{number}" for number in range(200)]
+        attack = [asyncio.create_task(authenticator.authenticate([basic(text)], PEER)) for text in wrong]
+        await asyncio.sleep(0)
+        # Alice has signed in before, and the bearer of the key never.
+        innocent = [
+            await asyncio.wait_for(authenticator.authenticate([basic(text)], PEER), 5)
+            for text in ("alice:wonderland", "mbk_ci:mbs_secret")
+        ]
+        refused = [outcome.status for outcome in await asyncio.gather(*attack) if isinstance(outcome, Refusal)]
+        assert sorted(set(refused)) == [401, 429]
+        assert refused.count(401) == 20
+        return innocent
+
+    with patch.object(type(authenticator.passwords.dummy), "verify", autospec=True, side_effect=is_right) as verify:
+        assert asyncio.run(attack_and_sign_in()) == [first, Principal("User:ci", frozenset(), "BASIC")]
+        # Of 200 guesses, 20 of unknown names and 20 of each user are hashed; then the limit holds.
+        assert verify.call_count <= 62
+        if names != ("jürgen",):
+            other = ask(authenticator, basic("jürgen:schlüssel"))
+            assert other == Principal("User:jürgen", frozenset(), "BASIC")
+
+
+def is_limited(outcome: Principal | Refusal) -> bool:
+    return replace(outcome, retry_after=None) == Refusal(429, "Too many failed authentications")
+
+
+def is_right(_hash: object, secret: bytes) -> bool:
+    """Stand in for a slow hash."""
+    time.sleep(0.005)
+    return secret in (b"wonderland", "schlüssel".encode())
+
+
+@pytest.mark.parametrize("attacker", ["10.9.9.9", "10.1.2.3"])
+def test_waiting_tries_delay_another_user_by_one_hash_each(make: Make, attacker: str):
+    authenticator = make()
+    hashed: list[bytes] = []
+
+    def note(_hash: object, secret: bytes) -> bool:
+        hashed.append(secret)
+        time.sleep(0.01)
+        return secret == "schlüssel".encode()
+
+    async def attack_and_sign_in() -> list[bytes]:
+        peer = Peer(attacker)
+        attack = [
+            asyncio.create_task(authenticator.authenticate([basic(f"{name}:{number}")], peer))
+            for number in range(10)
+            for name in ("alice", f"nobody{number}")
+        ]
+        while len(hashed) < 2:  # noqa: ASYNC110  a thread notes them
+            await asyncio.sleep(0.001)
+        before = len(hashed)
+        assert isinstance(await authenticator.authenticate([basic("jürgen:schlüssel")], PEER), Principal)
+        between = hashed[before : hashed.index("schlüssel".encode())]
+        await asyncio.gather(*attack)
+        return between
+
+    with patch.object(type(authenticator.passwords.dummy), "verify", autospec=True, side_effect=note):
+        # The one under way has begun. Behind another address one more has its turn; behind the same one, one of
+        # each other user and one of all unknown names.
+        assert len(asyncio.run(attack_and_sign_in())) <= (1 if attacker == "10.9.9.9" else 2)
+
+
+def test_a_user_s_password_is_guessed_twenty_times_from_an_address(make: Make):
+    authenticator = make(**ONE_A_MINUTE)
+
+    async def guess() -> list[int]:
+        headers = [[basic(f"jürgen:{number}")] for number in range(100)]
+        outcomes = await asyncio.gather(*(authenticator.authenticate(header, PEER) for header in headers))
+        return [outcome.status for outcome in outcomes if isinstance(outcome, Refusal)]
+
+    with patch.object(type(authenticator.passwords.dummy), "verify", autospec=True, side_effect=is_right) as verify:
+        assert sorted(asyncio.run(guess())) == [401] * 20 + [429] * 80
+        assert verify.call_count <= 21
+        assert is_limited(ask(authenticator, basic("jürgen:schlüssel")))
+        assert isinstance(ask(authenticator, basic("jürgen:schlüssel"), peer=Peer("10.9.9.9")), Principal)
+
+
+def test_beyond_the_limit_known_and_unknown_names_have_the_same_answer(make: Make):
+    authenticator = make(**ONE_A_MINUTE)
+    for number in range(20):
+        assert ask(authenticator, basic(f"nobody:{number}")) == UNAUTHORIZED
+    for text in ("alice:wrong", "alice:wrong", "nobody:wrong", "nobody:wrong", "gone:wonderland", "mbk_ci:x", "x"):
+        assert is_limited(ask(authenticator, basic(text)))
+
+
+def test_who_gets_no_turn_in_time_is_told_so_and_has_not_failed(make: Make, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(passwords, "_WAIT_SECONDS", 0.02)
+    authenticator = make()
+
+    def slow(_hash: object, _secret: bytes) -> bool:
+        time.sleep(0.2)
+        return False
+
+    async def at_once() -> list[Principal | Refusal]:
+        asked = [authenticator.authenticate([basic(f"nobody:{number}")], PEER) for number in range(22)]
+        return await asyncio.gather(*asked)
+
     busy = Refusal(503, "Authentication is busy", retry_after=1)
-    assert (answers.count(busy), answers.count(UNAUTHORIZED)) == (15, 65)
+    with patch.object(type(authenticator.passwords.dummy), "verify", autospec=True, side_effect=slow):
+        answers = asyncio.run(at_once())
+    assert (answers.count(UNAUTHORIZED), answers.count(busy)) == (1, 21)
+    assert ask(authenticator, basic("nobody:again")) == UNAUTHORIZED
 
 
 def test_a_change_of_the_users_file_is_in_force_at_once(make: Make, users: Path, lines: str):
