@@ -49,7 +49,7 @@ from spark_avro.pipeline.ports import BatchIdentity, SinkContext, SourceRange
 from spark_avro.pipeline.sinks import open_sink
 from spark_avro.sinks import parquet
 
-#: A way is run for a number of its own, and returns seconds.
+#: A way is run with the number of the turn, which begins at 1 and is also the batch's number, and returns seconds.
 Way = Callable[[int], float]
 
 #: The turns that do not count: until then, each turn takes the JVM less processor time than the one before. A turn of
@@ -77,11 +77,10 @@ def compare(name: str, rows: int, repeats: int, bare: tuple[str, Way], ours: tup
     """Run both in turn, the first times without counting, and print rates and ratios."""
     taken: dict[str, list[float]] = {bare[0]: [], ours[0]: []}
     busy: dict[str, list[float]] = {bare[0]: [], ours[0]: []}
-    number = 0
     for turn in range(WARM_UP[name] + repeats):
         for label, way in (bare, ours) if turn % 2 else (ours, bare):
             before = time.process_time() + processor_time.of_children()
-            seconds = way(number := number + 1)
+            seconds = way(turn + 1)
             if turn >= WARM_UP[name]:
                 taken[label].append(seconds)
                 busy[label].append(time.process_time() + processor_time.of_children() - before)
@@ -127,7 +126,7 @@ def to_parquet(spark: SparkSession, servers: str, registry: str, count: int, rep
         stream = spark.readStream.format("kafka").options(**options, maxOffsetsPerTrigger=str(records)).load()
         writer = spark_avro.follow(
             stream, parquet(f"{folder}/hand{number}"), follower=spark_avro.Follower(registry, topic=topic)
-        ).option("checkpointLocation", f"{folder}/checkpoint{number}")
+        ).option("checkpointLocation", f"{folder}/hand{number}-checkpoint")
         return seconds_of(lambda: writer.trigger(availableNow=True).start().awaitTermination())
 
     def by_file(number: int) -> float:
@@ -137,7 +136,7 @@ def to_parquet(spark: SparkSession, servers: str, registry: str, count: int, rep
             "name": f"bench-{number}",
             "kafka": {"bootstrap.servers": servers},
             "registry": {"url": registry},
-            "checkpoint": f"{folder}/checkpoint{number}",
+            "checkpoint": f"{folder}/file{number}-checkpoint",
             "source": {"topics": [topic], "limit": {"records": records}},
             "sink": {"files": {"path": f"{folder}/file{number}", "partition": [], "keep-position": True}},
         }
