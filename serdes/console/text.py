@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from json import JSONDecodeError
 from typing import Any
@@ -11,10 +11,11 @@ from compat.schema import Dependencies, SchemaText
 from serdes.client.clients import RegistryClient
 from serdes.console.produce.json_position import offset_of
 from serdes.error import PayloadError, SchemaCompileError, SerializationError
-from serdes.message.deserializer import Deserializer
+from serdes.message.config import DeserializerConfig
+from serdes.message.deserializer import Deserializer, ReaderFormat
 from serdes.message.serializer import Encoder, Serializer
 from serdes.schema import Schema
-from serdes.text import TextOptions, Unfit, deserializing, serializing, text_form
+from serdes.text import TextOptions, Unfit, deserializing, remarking, serializing, text_form
 
 
 @dataclass(unsafe_hash=True)
@@ -62,8 +63,29 @@ def text_deserializer(
     Raises:
         ConfigError: A setting is unknown or contradicts another.
     """
+    return _reading(client, schema_type, conf, options, deserializing)
+
+
+def remarking_deserializer(
+    client: RegistryClient, schema_type: str, conf: Mapping[str, Any], options: TextOptions
+) -> Deserializer:
+    """A deserializer that returns `Remarked`s: texts with the remarks on them.
+
+    Raises:
+        ConfigError: A setting is unknown or contradicts another.
+    """
+    return _reading(client, schema_type, conf, options, remarking)
+
+
+def _reading(
+    client: RegistryClient,
+    schema_type: str,
+    conf: Mapping[str, Any],
+    options: TextOptions,
+    make_form: Callable[[str, DeserializerConfig, TextOptions], ReaderFormat],
+) -> Deserializer:
     config = text_form(schema_type).reading.load(conf)
-    form = deserializing(schema_type, config, options)
+    form = make_form(schema_type, config, options)
     return Deserializer(client, replace(form, explain=_explain_payload), config)
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 from google.protobuf.descriptor import FieldDescriptor
 
+from serdes.message.protobuf_schema import is_repeated
+
 _VARINT, _FIXED64, _LENGTH, _GROUP, _GROUP_END, _FIXED32 = range(6)
 _SIZES = {_FIXED64: 8, _FIXED32: 4}
 #: Bytes of the longest varint.
@@ -69,7 +71,7 @@ class _Walk:
         number, kind = tag >> 3, tag & 7
         if not number or kind > _FIXED32 or kind == _GROUP_END:
             raise _Stopped(name, start, f"no field has number {number} and wire type {kind}")
-        if field is not None and _is_repeated(field):
+        if field is not None and is_repeated(field):
             name = f"{name}[{index}]"
         if kind == _VARINT:
             self.varint(end, name)
@@ -106,9 +108,3 @@ class _Walk:
             if byte < 0x80:
                 return value
         raise _Stopped(path, start, f"a number of more than {_LONGEST_VARINT} bytes")
-
-
-def _is_repeated(field: Any) -> bool:
-    # Runtimes before 6.31 have `label` alone, and later ones warn of it.
-    repeated: bool | None = getattr(field, "is_repeated", None)
-    return field.label == FieldDescriptor.LABEL_REPEATED if repeated is None else repeated

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from google.protobuf.descriptor import FileDescriptor
+from google.protobuf.descriptor import FieldDescriptor, FileDescriptor
 
 from compat.schema import PROTOBUF, Dependencies, Dependency, Reference, SchemaText
 from serdes.client.endpoints.cached import Endpoints
@@ -25,6 +25,13 @@ def parse(schema: SchemaText, dependencies: Dependencies = ()) -> ProtobufSchema
     from compat.protobuf.schema import parse as parse_schema  # noqa: PLC0415  # see above
 
     return parse_schema(schema, dependencies)
+
+
+def is_repeated(field: Any) -> bool:
+    """Whether a field's descriptor is that of a repeated field or of a map."""
+    # Runtimes before 6.31 have `label` alone, and later ones warn of it.
+    repeated: bool | None = getattr(field, "is_repeated", None)
+    return field.label == FieldDescriptor.LABEL_REPEATED if repeated is None else repeated
 
 
 def schema_text(file: FileDescriptor) -> str:

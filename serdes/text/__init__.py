@@ -6,6 +6,6 @@ For Avro it is Avro JSON with tagged or plain unions, for JSON Schema plain JSON
 
 from __future__ import annotations
 
-from serdes.text.form import TextOptions, Unfit, deserializing, serializing, text_form
+from serdes.text.form import Remarked, TextOptions, Unfit, deserializing, remarking, serializing, text_form
 
-__all__ = ["TextOptions", "Unfit", "deserializing", "serializing", "text_form"]
+__all__ = ["Remarked", "TextOptions", "Unfit", "deserializing", "remarking", "serializing", "text_form"]

@@ -13,6 +13,7 @@ from serdes.message.deserializer import Decode, Resolved
 from serdes.message.json_bytes import loads_written
 from serdes.message.serializer import Encoder
 from serdes.text.form import TextForm, TextOptions
+from serdes.text.remark import Examine
 
 
 def _codec(schema: SchemaText, dependencies: Dependencies, reader: Resolved | None, options: TextOptions) -> AvroCodec:
@@ -60,8 +61,19 @@ def _decoder(
     return codec.payload_to_json_bytes
 
 
+def _examiner(
+    writer: Resolved,
+    reader: Resolved | None,
+    config: DeserializerConfig,  # noqa: ARG001  # the signature of all types
+    options: TextOptions,
+) -> Examine:
+    from serdes.text.avro_remarks import examiner  # noqa: PLC0415  # few decoders need it
+
+    return examiner(_codec(*writer, reader, options))
+
+
 def _record_name(schema: SchemaText, options: TextOptions) -> str | None:  # noqa: ARG001  # the signature of all types
     return record_name(schema)
 
 
-FORM = TextForm(_encoder, _decoder, _record_name, SerializerConfig, DeserializerConfig, loads_written)
+FORM = TextForm(_encoder, _decoder, _examiner, _record_name, SerializerConfig, DeserializerConfig, loads_written)

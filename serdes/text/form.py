@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
@@ -14,6 +14,7 @@ from serdes.message.deserializer import Decode, ReaderFormat, Resolved
 from serdes.message.json_bytes import loads
 from serdes.message.serializer import Encoder, WriterFormat
 from serdes.serialization import Context
+from serdes.text.remark import Examine, Remarks
 
 #: The exceptions that encoders and decoders of text forms raise, besides SerdesError.
 ERRORS = (ValueError, TypeError, RecursionError)
@@ -74,6 +75,7 @@ class TextForm:
     Attributes:
         encoder: Makes the encoder of a schema, from parsed JSON.
         decoder: Makes the decoder to JSON text in UTF-8.
+        examiner: Makes the function that returns the remarks on a message that the decoder can decode.
         record_name: Returns the name that the record subject strategies use.
         parse: Parses the JSON text of a value for the encoder.
         writing, reading: The classes of the settings of serializers and deserializers.
@@ -81,6 +83,7 @@ class TextForm:
 
     encoder: Callable[[SchemaText, Dependencies, SerializerConfig, TextOptions], Encoder]
     decoder: Callable[[Resolved, Resolved | None, DeserializerConfig, TextOptions], Decode]
+    examiner: Callable[[Resolved, Resolved | None, DeserializerConfig, TextOptions], Examine]
     record_name: Callable[[SchemaText, TextOptions], str | None]
     writing: type[SerializerConfig]
     reading: type[DeserializerConfig]
@@ -115,6 +118,28 @@ def serializing(
         ERRORS,
         lambda error, _: error,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Remarked:
+    """A decoded message: its JSON text in UTF-8, and the remarks on what the text does not show."""
+
+    text: bytes
+    remarks: Remarks
+
+
+def remarking(schema_type: str, config: DeserializerConfig, options: TextOptions) -> ReaderFormat:
+    """As `deserializing`, but with the remarks on each message: data are `Remarked`."""
+    form = text_form(schema_type)
+
+    def decoder(writer: Resolved | None, reader: Resolved | None) -> Decode:
+        assert writer is not None
+        decode = form.decoder(writer, reader, config, options)
+        examine = form.examiner(writer, reader, config, options)
+        # In this order: an examiner may rely on a message that can be decoded.
+        return lambda message, offset: Remarked(decode(message, offset), examine(message, offset))
+
+    return replace(deserializing(schema_type, config, options), decoder=decoder)
 
 
 def deserializing(schema_type: str, config: DeserializerConfig, options: TextOptions) -> ReaderFormat:

@@ -9,6 +9,7 @@ from serdes.message.deserializer import Decode, Resolved
 from serdes.message.json_bytes import compacted, dumps, loads
 from serdes.message.serializer import Encoder
 from serdes.text.form import TextForm, TextOptions
+from serdes.text.remark import Examine
 from serdes.validation import JsonValidator
 
 
@@ -40,8 +41,14 @@ def _decoder(
     return decode
 
 
+def _examiner(writer: Resolved, reader: Resolved | None, config: DeserializerConfig, options: TextOptions) -> Examine:
+    from serdes.text.json_remarks import examiner  # noqa: PLC0415  # few decoders need it
+
+    return examiner(writer, reader, config, options)
+
+
 def _record_name(schema: SchemaText, options: TextOptions) -> str | None:  # noqa: ARG001  # the signature of all types
     return title(schema)
 
 
-FORM = TextForm(_encoder, _decoder, _record_name, JSONSerializerConfig, JSONDeserializerConfig)
+FORM = TextForm(_encoder, _decoder, _examiner, _record_name, JSONSerializerConfig, JSONDeserializerConfig)

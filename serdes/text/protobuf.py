@@ -23,6 +23,7 @@ from serdes.message.protobuf_schema import parse
 from serdes.message.serializer import Encoder
 from serdes.protobuf import decoder_of_schema
 from serdes.text.form import JSON_TYPES, TextForm, TextOptions, Unfit
+from serdes.text.remark import Examine
 
 if TYPE_CHECKING:
     from compat.protobuf.schema import ProtobufSchema
@@ -103,6 +104,12 @@ def _decoder(writer: Resolved, reader: Resolved | None, config: DeserializerConf
     return decode
 
 
+def _examiner(writer: Resolved, reader: Resolved | None, config: DeserializerConfig, options: TextOptions) -> Examine:
+    from serdes.text.protobuf_remarks import examiner  # noqa: PLC0415  # few decoders need it
+
+    return examiner(writer, reader, config, options)
+
+
 def _record_name(schema: SchemaText, options: TextOptions) -> str | None:
     """The full name of the message that is written."""
     try:
@@ -111,4 +118,4 @@ def _record_name(schema: SchemaText, options: TextOptions) -> str | None:
         raise SchemaCompileError(PROTOBUF, error.detail) from error
 
 
-FORM = TextForm(_encoder, _decoder, _record_name, ProtobufSerializerConfig, ProtobufDeserializerConfig)
+FORM = TextForm(_encoder, _decoder, _examiner, _record_name, ProtobufSerializerConfig, ProtobufDeserializerConfig)

@@ -107,6 +107,7 @@ def test_an_avro_message_comes_with_its_schema_and_every_digit(helpers: Helpers)
         "name": "acme.Payment",
         "value": json.loads(text),
         "bytes": {"magic": "00", "id": "00000001"},
+        "remarks": [],
     }
 
 
@@ -326,6 +327,40 @@ def test_an_example_encodes(helpers: Helpers, at: int) -> None:
         assert "error" not in item
         (back,) = helpers.decode(base64.b64decode(item["data"]), **unions)
         assert back["value"] == example["value"] or schema_type == "PROTOBUF"
+
+
+REMARKED: list[tuple[str, Any, bytes, list[tuple[str, str]]]] = [
+    (
+        "PROTOBUF",
+        'syntax = "proto3"; message A { int32 set = 1; int32 not_set = 2; }',
+        b"\0\x08\1\x18\5",
+        [("$.3", "unknown-field"), ("$.notSet", "default")],
+    ),
+    (
+        "JSON",
+        {"properties": {"a": {"type": "string"}}},
+        b'{"a":1,"a":2}',
+        [("$.a", "violation"), ("$.a", "double-key")],
+    ),
+    ("AVRO", {"type": "map", "values": "int"}, b"\4\2k\2\2k\4\0", [("$['k']", "double-key")]),
+]
+
+
+@pytest.mark.parametrize("at", range(len(REMARKED)))
+def test_an_answer_says_what_the_value_does_not_show(helpers: Helpers, at: int) -> None:
+    schema_type, schema, payload, remarks = REMARKED[at]
+    schema_id = helpers.register(f"remarked-{at}-value", schema, schema_type)
+    item, again = helpers.decode(*[b"\0" + schema_id.to_bytes(4, "big") + payload] * 2)
+    assert item == again
+    assert [(remark["path"], remark["kind"]) for remark in item["remarks"]] == remarks
+    assert all(remark["text"] for remark in item["remarks"])
+
+
+def test_an_answer_says_how_many_remarks_it_leaves_out(helpers: Helpers) -> None:
+    fields = " ".join(f"int32 f{number} = {number};" for number in range(1, 104))
+    schema_id = helpers.register("many-value", f'syntax = "proto3"; message A {{ {fields} }}', "PROTOBUF")
+    (item,) = helpers.decode(b"\0" + schema_id.to_bytes(4, "big") + b"\0")
+    assert (len(item["remarks"]), item["remarksLeftOut"]) == (100, 3)
 
 
 NAMES = st.integers(0, 999).map(lambda number: f"n{number}")

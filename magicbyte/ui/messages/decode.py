@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import binascii
+from dataclasses import asdict
+from time import monotonic
 from typing import Any
 from uuid import UUID
 
@@ -14,15 +16,18 @@ from magicbyte.ui.messages.failure import Failure, failure_of
 from magicbyte.ui.messages.lookup import Lookup, SchemaId
 from magicbyte.ui.messages.request import LARGEST_DATA, BadRequest, DecodeRequest, Framed
 from serdes.client.clients import RegistryClient
-from serdes.console.text import text_deserializer
+from serdes.console.text import remarking_deserializer, text_deserializer
 from serdes.error import SchemaNotFound
 from serdes.message import wire
 from serdes.message.deserializer import Deserializer
 from serdes.serialization import SerializationContext
-from serdes.text import TextOptions
+from serdes.text import Remarked, TextOptions
+from serdes.text.remark import Remarks
 
 #: The largest total size of the values of an answer: field names repeat, so a value may be larger than its message.
 _LARGEST_ANSWER = 16 << 20
+#: The seconds of a request in which messages are also examined for remarks: a validation may take half a second.
+_EXAMINED_SECONDS = 5.0
 
 
 def decoded(client: RegistryClient, request: DecodeRequest) -> bytes:
@@ -68,7 +73,8 @@ class _Reader:
         self._request = request
         self._lookup = Lookup(client, request)
         self._options = TextOptions(plain_unions=request.unions == "plain", logical=request.logical)
-        self._deserializers: dict[str, Deserializer] = {}
+        self._deserializers: dict[tuple[str, bool], Deserializer] = {}
+        self._examined_until = monotonic() + _EXAMINED_SECONDS
 
     def item(self, message: tuple[bytes, bytes | None] | Failure | None) -> bytes:
         """The answer to a message, as JSON."""
@@ -97,9 +103,22 @@ class _Reader:
         described.update(subject=holder.subject, version=holder.version, guid=info.guid)
         indexes = self._indexes(data, header, frame, info.schema.schema_type, described)
         described["name"] = self._lookup.name(schema_id, indexes)
-        text: bytes = self._deserializer(info.schema.schema_type)(data, self._context(header))
+        remarked = self._remarked(info.schema.schema_type, data, self._context(header))
+        described["remarks"] = [asdict(remark) for remark in remarked.remarks.listed]
+        if remarked.remarks.left_out:
+            described["remarksLeftOut"] = remarked.remarks.left_out
         # The value's text is inserted as it is: reading it again would round its numbers.
-        return orjson.dumps(described)[:-1] + b',"value":' + text + b"}"
+        return orjson.dumps(described)[:-1] + b',"value":' + remarked.text + b"}"
+
+    def _remarked(self, schema_type: str, data: bytes, context: SerializationContext | None) -> Remarked:
+        is_examined = monotonic() < self._examined_until
+        datum = self._deserializer(schema_type, is_examined=is_examined)(data, context)
+        if is_examined:
+            remarked: Remarked = datum
+            return remarked
+        remarks = Remarks()
+        remarks.add("$", "not-examined", "the messages before it took the time for remarks; ask for fewer messages")
+        return Remarked(datum, remarks)
 
     def _frame(self, data: bytes, header: bytes | None) -> wire.Frame:
         if self._request.schema_id is not None:
@@ -124,18 +143,19 @@ class _Reader:
         headers = [] if header is None else [(wire.header_name(is_key=request.is_key), header)]
         return SerializationContext(request.topic or "", request.part, headers)
 
-    def _deserializer(self, schema_type: str) -> Deserializer:
-        deserializer = self._deserializers.get(schema_type)
+    def _deserializer(self, schema_type: str, *, is_examined: bool) -> Deserializer:
+        deserializer = self._deserializers.get((schema_type, is_examined))
         if deserializer is None:
             request = self._request
             conf: dict[str, Any] = {"context.name.strategy": request.context}
             if request.schema_id is not None:
                 conf |= {"schema.id.deserializer": "config", "use.schema.id": request.schema_id}
             if schema_type == JSON:
-                # Do not validate: people want to see the data, valid or not, and the check may take long.
+                # People want to see the data, valid or not: a violation is a remark.
                 conf["validate"] = False
-            deserializer = text_deserializer(self._client, schema_type, conf, self._options)
-            self._deserializers[schema_type] = deserializer
+            make = remarking_deserializer if is_examined else text_deserializer
+            deserializer = make(self._client, schema_type, conf, self._options)
+            self._deserializers[schema_type, is_examined] = deserializer
         return deserializer
 
 

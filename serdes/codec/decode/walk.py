@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import struct
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Literal
 
 from serdes.codec.decode.plan import Plan, resolve, unread
 from serdes.codec.decode.size import ZERO_BYTE_ITEMS, least_size
@@ -14,19 +15,23 @@ from serdes.codec.form import Form
 from serdes.codec.schema import Field, Node
 from serdes.codec.varint import read_int, read_length, read_long
 
+#: Takes the path of a field that the reader fills with its default (`default`), of one that only the writer has
+#: (`skipped-field`), or of a key that a map has more than once (`double-key`).
+Note = Callable[[str, Literal["default", "skipped-field", "double-key"]], None]
+
 _DOUBLE = struct.Struct("<d").unpack
 _FLOAT = struct.Struct("<f").unpack
 
 
-def decode(plan: Plan, buffer: bytes, position: int, form: Form) -> Any:
-    """The value of a buffer from a position to its end.
+def decode(plan: Plan, buffer: bytes, position: int, form: Form, note: Note | None = None) -> Any:
+    """The value of a buffer from a position to its end; `note` is told what the value does not show.
 
     Raises:
         DecodeError: The bytes are not such a value, more bytes follow it, or it is nested too deeply.
     """
     if position < 0:
         raise DecodeError("$", position, plan.node.words(), "the offset is before the buffer")
-    walk = _Walk(buffer, position, form)
+    walk = _Walk(buffer, position, form, note)
     try:
         value = walk.any(plan, "$")
     except RecursionError:
@@ -69,7 +74,8 @@ def json_double(value: float) -> float | str:
 
 
 class _Walk:
-    def __init__(self, buffer: bytes, position: int, form: Form) -> None:
+    def __init__(self, buffer: bytes, position: int, form: Form, note: Note | None) -> None:
+        self.note = note
         self.buffer = buffer
         self.position = position
         self.form = form
@@ -136,16 +142,27 @@ class _Walk:
     def record(self, plan: Plan, path: str) -> dict[str, Any]:
         values: dict[int, Any] = {}
         for index, (target, step) in enumerate(plan.steps):
-            value = self.any(step, f"{path}.{plan.node.fields[index].name}")
+            name = plan.node.fields[index].name
             if target >= 0:
-                values[target] = value
+                values[target] = self.any(step, f"{path}.{name}")
+            else:
+                self.skip(step, f"{path}.{name}")
         for target, field in unread(plan):
             try:
                 values[target] = default_value(field, self.form)
             except LookupError:
                 detail = "the writer has no such field, and the reader's has no default"
                 raise self.fail(f"{path}.{field.name}", self.position, field.node, detail) from None
+            if self.note is not None:
+                self.note(f"{path}.{field.name}", "default")
         return {field.name: values[target] for target, field in enumerate(plan.fields)}
+
+    def skip(self, plan: Plan, path: str) -> None:
+        note, self.note = self.note, None
+        self.any(plan, path)
+        self.note = note
+        if note is not None:
+            note(path, "skipped-field")
 
     def count(self, plan: Plan, path: str, least: int) -> int:
         """The number of items in the next block; 0 ends the array or map."""
@@ -178,6 +195,8 @@ class _Walk:
         while count := self.count(plan, path, least):
             for _ in range(count):
                 key = self.leaf(key_plan, f"{path} as a key")
+                if self.note is not None and key in items:
+                    self.note(key_path(path, key), "double-key")
                 items[key] = self.any(plan.child, key_path(path, key))
         return items
 

@@ -8,7 +8,12 @@ import { printJson } from "./json.js";
  * A decoded key or value, or why it is not decoded.
  * @typedef {{value?: any, schemaId?: number, guid?: string, subject?: string | null, version?: number | null,
  *   type?: string, name?: string | null, bytes?: {magic?: string, id?: string, guid?: string, index?: string},
- *   indexes?: number[], error?: string, reason?: string, at?: number | null, path?: string}} Decoded
+ *   indexes?: number[], remarks?: Remark[], remarksLeftOut?: number, error?: string, reason?: string, at?: number | null, path?: string}} Decoded
+ */
+/**
+ * What a value does not show, or shows although the message does not have it.
+ * @typedef {"violation" | "double-key" | "unknown-field" | "skipped-field" | "default" | "not-examined"} RemarkKind
+ * @typedef {{path: string, kind: RemarkKind, text: string}} Remark
  */
 /** @typedef {string | null | {data: string, header: string}} Message base64; the header is that of the schema's guid */
 /** @typedef {{topic?: string, isKey?: boolean, schemaId?: number, logical?: boolean, unions?: string, subject?: string,

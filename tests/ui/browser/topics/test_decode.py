@@ -55,6 +55,32 @@ def test_the_address_holds_the_bytes(page: Page, message: bytes) -> None:
     expect(page.locator("[data-decoded]")).to_contain_text("payments-value")
 
 
+def test_the_page_says_what_the_value_does_not_show(page: Page, registry: ServerProcess) -> None:
+    answer: Any = httpx.get(f"{registry.url}/subjects/orders-value/versions/latest").json()
+    page.goto("decode")
+    paste(page, (b"\0" + answer["id"].to_bytes(4, "big") + b"\0\x08\1\x9a\6\2hi").hex())
+    notes = page.locator("[data-decoded] .remarks .note")
+    expect(notes).to_have_count(2)
+    expect(notes.first).to_contain_text("The message has fields that the schema does not know.")
+    expect(notes.first).to_contain_text("$.99: the schema has no field 99 (bytes with a length: 2 bytes, 68 69)")
+    expect(notes.last).to_contain_text("The message has no values for these fields.")
+    notes.last.get_by_text("1 field").click()
+    expect(notes.last.get_by_text('$.customer: the message has no value other than the default, ""')).to_be_visible()
+
+
+def test_a_violation_and_a_double_key_are_shown(page: Page, registry: ServerProcess) -> None:
+    answer: Any = httpx.get(f"{registry.url}/subjects/customers-value/versions/latest").json()
+    page.goto("decode")
+    paste(page, (b"\0" + answer["id"].to_bytes(4, "big") + b'{"id":"1","id":2}').hex())
+    notes = page.locator("[data-decoded] .remarks .note")
+    expect(notes).to_have_count(2)
+    expect(notes.first).to_contain_text('$.id: 2 is not of type "string"')
+    expect(notes.last).to_contain_text("$.id: the object has this key 2 times")
+    paste(page, (b"\0" + answer["id"].to_bytes(4, "big") + b'{"id":"1"}').hex())
+    expect(page.get_by_role("region", name="Value")).to_contain_text('"id": "1"')
+    expect(notes).to_have_count(0)
+
+
 @pytest.mark.parametrize("form", ["base64", "escapes", "xxd"])
 def test_other_forms(page: Page, message: bytes, form: str) -> None:
     texts = {

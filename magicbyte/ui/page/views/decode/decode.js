@@ -16,6 +16,7 @@ import { SchemaOf } from "../topics/messages/decoded.js";
 import { ReadAs } from "../topics/messages/read_as.js";
 import { textOf, ValueText } from "../topics/messages/value_text.js";
 import { grouped } from "../../text/grouped.js";
+import { Remarks } from "./remarks.js";
 
 /** @typedef {import("../../text/bytes.js").Form} Form */
 
@@ -149,6 +150,7 @@ function Message({ bytes, as, raw, onAs, onRaw, onBytes }) {
                   <${CopyButton} kind="quiet small" text=${text} what="Value copied">Copy</${CopyButton}>
                 </header>
                 <${ValueText} text=${text} label="Value" />
+                <${Remarks} remarks=${decoded.remarks} leftOut=${decoded.remarksLeftOut} />
                 ${as && html`
                   <footer
                     class="row wrap"><span class="grow">All bytes were read as a payload of id ${as}.</span><${ReadAs} bytes=${bytes} as=${as} onAs=${onAs} onBytes=${onBytes} /></footer>

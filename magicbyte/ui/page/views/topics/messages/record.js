@@ -13,6 +13,7 @@ import { Cells, Dump } from "./cells.js";
 import { InLine, plainOf, SchemaOf } from "./decoded.js";
 import { textOf, ValueText } from "./value_text.js";
 import { grouped } from "../../../text/grouped.js";
+import { Remarks } from "../../decode/remarks.js";
 
 /** @typedef {import("../../../api/rest.js").RecordBytes} RecordBytes */
 /** @typedef {import("../../../api/serdes.js").Decoded} Decoded */
@@ -144,9 +145,10 @@ function Part({ name, bytes: packed, decoded = {}, subject }) {
           </div>
         `}
         ${!showsBytes &&
-          (plain?.kind === "text"
-            ? html`<pre class="code body plain"><${Shown} text=${plain.text} /></pre>`
-            : html`<${ValueText} text=${text} label=${name} />`)}
+          (plain?.kind === "text" ? html`<pre class="code body plain"><${Shown} text=${plain.text} /></pre>` : html`
+            <${ValueText} text=${text} label=${name} />
+            <${Remarks} remarks=${decoded.remarks} leftOut=${decoded.remarksLeftOut} />
+          `)}
       </section>
   `;
 }
