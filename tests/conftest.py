@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 from httpx._transports import default
+from hypothesis import HealthCheck, settings
 
 from magicbyte.testing import temporary_broker
 
@@ -25,12 +26,15 @@ _ALONE = ("tests/spark/elsewhere/", "tests/spark/pipeline/test_chaos.py", "tests
 
 
 def pytest_configure() -> None:
-    """Let all clients with the same trust share one TLS context.
+    """Let all clients with the same trust share one TLS context, and let property tests take any time.
 
     Each client of httpx reads the world's certificate authorities, even for an http:// URL. That took most of the CPU
     of tests that make a client for each request.
     """
     default.create_ssl_context = cache(httpx.create_ssl_context)  # type: ignore[attr-defined]
+    # How long an example takes says nothing of the code on a loaded machine; nothing in tests/ measures time.
+    settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("untimed")
 
 
 @pytest.hookimpl(optionalhook=True)

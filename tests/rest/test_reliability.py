@@ -18,6 +18,9 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from magicbyte.testing.broker import temporary_broker
 from magicbyte.testing.servers import running_rest_proxy
 
+#: Each test kills a broker or a proxy of its own.
+pytestmark = pytest.mark.slow
+
 V2 = {"content-type": "application/vnd.kafka.v2+json"}
 JSON = {"accept": "application/vnd.kafka.json.v2+json"}
 PRODUCE = {"content-type": "application/vnd.kafka.json.v2+json"}
@@ -123,7 +126,6 @@ def test_the_broker_dies_under_load(broker: Any, wide: str) -> None:
     assert len(set(found.values())) == len(found), "a record is there twice"
 
 
-@pytest.mark.slow
 def test_without_a_broker_outcomes_are_unknown_and_the_buffer_is_bounded(broker: Any, wide: str) -> None:
     properties = {"producer.buffer.memory": "200000"}
     with (

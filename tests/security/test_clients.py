@@ -25,6 +25,9 @@ from serdes.console.client import open_client
 from serdes.error import NotAuthorized, RegistryError
 from tests.clients.secured_registry import SecuredRegistry
 
+#: Each test runs commands with servers of its own.
+pytestmark = pytest.mark.slow
+
 METHODS = ("basic", "key", "token", "oauth", "certificate")
 STRING = '{"type":"string"}'
 ORDER = '{"type":"record","name":"Order","fields":[{"name":"id","type":"string"}]}'

@@ -28,6 +28,9 @@ from spark_avro.streams.followers import Follower
 from spark_avro.workers import udf
 from spark_avro.workers.decoding import Batch
 
+#: Most tests of this file take seconds each.
+pytestmark = pytest.mark.slow
+
 ENCRYPT = {"name": "encryptSsn", "kind": "TRANSFORM", "mode": "WRITEREAD", "type": "ENCRYPT", "tags": ["PII"]}
 CHECK = {"name": "checkSsn", "kind": "CONDITION", "mode": "WRITE", "type": "CEL", "expr": "true"}
 UPGRADE = {"name": "upgradeSsn", "kind": "TRANSFORM", "mode": "UPGRADE", "type": "JSONATA", "expr": "$"}

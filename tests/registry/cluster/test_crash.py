@@ -15,6 +15,9 @@ import pytest
 
 from magicbyte.testing.servers import running_registry
 
+#: Each test kills nodes of its own.
+pytestmark = pytest.mark.slow
+
 #: The same with 20 kills of each storage, by its own command.
 CHAOS = Path(__file__).parents[2] / "chaos/registry_killed.py"
 
@@ -49,7 +52,6 @@ def test_no_answered_write_is_lost_to_kill_9(storage: str, tmp_path: Path, reque
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits on the address space are Linux's")
-@pytest.mark.slow
 def test_no_answered_write_is_lost_to_a_lack_of_memory_or_a_stop() -> None:
     command = [
         sys.executable,

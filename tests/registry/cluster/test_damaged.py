@@ -23,6 +23,9 @@ from registry.log.port import LogError
 from registry.log.sqlite_wal import Damage, find_damage
 from registry.state.view import View
 
+#: Each test starts nodes of its own.
+pytestmark = pytest.mark.slow
+
 HEADER, FRAME, PAGE = 32, 24, 4096
 
 

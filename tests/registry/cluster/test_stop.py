@@ -23,6 +23,9 @@ import pytest
 from magicbyte.platform.broker import free_port, port_is_free
 from magicbyte.testing.servers import running_registry
 
+#: Each test starts and stops nodes of its own.
+pytestmark = pytest.mark.slow
+
 
 def register(url: str, subject: str, text: str = '"int"') -> httpx.Response:
     return httpx.post(f"{url}/subjects/{subject}/versions", json={"schema": text}, timeout=20)

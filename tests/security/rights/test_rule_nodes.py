@@ -17,6 +17,9 @@ from magicbyte.platform.server_process import ServerFailed
 from magicbyte.testing import running_registry, running_rest_proxy
 from tests.security.rights.rule_servers import ACLS, FIRST_RULES, V2, Client, properties_in, wait_for
 
+#: Each test starts nodes of its own.
+pytestmark = pytest.mark.slow
+
 
 def test_no_acknowledged_rule_is_lost_when_the_process_is_killed(tmp_path: Path):
     with running_registry(f"sqlite:///{tmp_path}/log.db", properties=properties_in(tmp_path)) as server:
@@ -107,7 +110,7 @@ def rules_of(subjects: list[str], filling: int) -> list[str]:
 
 
 # Large sets take longer to apply than a thread may run at a stretch.
-@pytest.mark.parametrize(("count", "filling"), [(25, 50), pytest.param(1000, 0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("count", "filling"), [(25, 50), (1000, 0)])
 def test_no_request_is_decided_by_half_a_set_of_rules(pair: list[Client], count: int, filling: int):
     everything = [*SETS[0], *SETS[1], "both-a", "both-b"]
     for subject in everything:

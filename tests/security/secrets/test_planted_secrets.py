@@ -18,6 +18,9 @@ from magicbyte.testing import running_registry, running_rest_proxy
 from registry.settings import RegistrySettings
 from tests.security.secrets.planted import MARK, children_of, files_with_secrets, of_process, planted
 
+#: Each test starts servers of its own.
+pytestmark = pytest.mark.slow
+
 
 def basic(name: str, password: str) -> str:
     return "Basic " + b64encode(f"{name}:{password}".encode()).decode()

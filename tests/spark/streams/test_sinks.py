@@ -13,6 +13,9 @@ from spark_avro.sinks import parquet, table
 from spark_avro.streams.followers import Follower
 from spark_avro.streams.following import Write, follow
 
+#: Most tests of this file take seconds each.
+pytestmark = pytest.mark.slow
+
 N = json.dumps({"type": "record", "name": "N", "fields": [{"name": "n", "type": "int"}]})
 
 

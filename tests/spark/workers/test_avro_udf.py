@@ -15,6 +15,9 @@ from spark_avro import KAFKA_POSITION, confluent_avro_udf, from_confluent_avro
 from spark_avro.columns.part import FEW
 from spark_avro.errors import UnsupportedSchema
 
+#: Most tests of this file take seconds each.
+pytestmark = pytest.mark.slow
+
 
 def record(*fields: Any, name: str = "R") -> str:
     keys = ("name", "type", "default", "aliases")

@@ -52,7 +52,7 @@ class Database:
         self._engine.dispose()
 
 
-@pytest.fixture(params=["sqlite", "postgresql", "executors"])
+@pytest.fixture(params=["sqlite", "postgresql", pytest.param("executors", marks=pytest.mark.slow)])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
     url = f"sqlite:///{tmp_path}/t.db" if request.param == "sqlite" else request.getfixturevalue("postgresql")
     made = Database(url, via="executors" if request.param == "executors" else "driver")

@@ -121,7 +121,7 @@ def postgresql_values(url: str, table: str) -> dict[int, Any]:
         return dict(connection.execute(f"select n, v::text from {table}").fetchall())
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql", "executors"])
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql", pytest.param("executors", marks=pytest.mark.slow)])
 def test_a_database_keeps_each_value_or_its_row_is_rejected(
     kind: str,
     request: pytest.FixtureRequest,
