@@ -16,6 +16,14 @@ class FileRefused(OSError):
         super().__init__(0, problem)
 
 
+def real_path(path: Path) -> Path:
+    """Return the absolute path without links; a link to itself stays, and the system refuses to open it.
+
+    `Path.resolve` raises RuntimeError for such a link.
+    """
+    return Path(os.path.realpath(path))
+
+
 def read_bounded(path: Path, *, most: int = MOST_BYTES, inside: Path | None = None, cut: bool = False) -> bytes:
     """Read a regular file.
 
@@ -32,7 +40,7 @@ def read_bounded(path: Path, *, most: int = MOST_BYTES, inside: Path | None = No
     if inside is not None:
         folder = inside.resolve()
         lexical = Path(os.path.normpath(folder / path))
-        if lexical.is_relative_to(folder) and not path.resolve().is_relative_to(folder):
+        if lexical.is_relative_to(folder) and not real_path(path).is_relative_to(folder):
             raise FileRefused(f"is a link to a file outside of {inside}")
     # A device or a pipe may never end.
     if path.exists() and not path.is_file():

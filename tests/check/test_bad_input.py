@@ -237,6 +237,16 @@ def test_links_out_of_the_project_are_not_followed(project: Any, baseline: str, 
     assert "a secret" not in out + err
 
 
+@pytest.mark.parametrize(
+    ("named", "problem"),
+    [((), "cannot be read: Too many levels of symbolic links"), (("a.avsc",), "there is no such file or folder")],
+)
+def test_a_link_to_itself_is_a_failure(project: Any, named: tuple[str, ...], problem: str):
+    (project.folder / "a.avsc").symlink_to("a.avsc")
+    code, _, err = project.run("check", *named, "--against", "none")
+    assert (code, err) == (1, f"magicbyte: a.avsc:1:1: {problem}\n")
+
+
 def test_a_schema_of_more_than_16_mib_is_refused(project: Any):
     (project.folder / "a.avsc").write_bytes(b" " * (16 * 1024 * 1024) + b'"int"')
     code, _, err = project.run("check", "--against", "none")

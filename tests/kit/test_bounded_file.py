@@ -41,5 +41,8 @@ def test_links_may_not_lead_out_of_a_folder(tmp_path: Path) -> None:
     for name in ("to-outside", "up/outside"):
         with pytest.raises(FileRefused, match="is a link to a file outside of"):
             read_bounded(folder / name, inside=folder)
+    (folder / "loop").symlink_to("loop")
+    with pytest.raises(OSError, match="Too many levels of symbolic links"):
+        read_bounded(folder / "loop", inside=folder)
     # A path that is outside without links is the user's own choice.
     assert read_bounded(outside, inside=folder) == b"secret"

@@ -16,6 +16,7 @@ from magicbyte.cli.check.config.config import LINT_RULES, Config, find_config
 from magicbyte.cli.check.findings import Report
 from magicbyte.cli.check.project.files import SchemaFile, working_files
 from magicbyte.cli.check.project.tree import Store, Tree
+from magicbyte.kit.bounded_file import real_path
 from magicbyte.kit.failure import Failure
 
 if TYPE_CHECKING:
@@ -234,7 +235,7 @@ _OPENERS = {"usual": _usual, "git": _git, "folder": _folder, "file": _file, "loc
 
 
 def _inside(config: Config, folder: Path, name: str) -> str:
-    path = (folder / name).resolve()
+    path = real_path(folder / name)
     if not path.exists():
         raise Failure(f"{name}:1:1: there is no such file or folder")
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from magicbyte.kit.bounded_file import read_bounded
+from magicbyte.kit.bounded_file import read_bounded, real_path
 from spark_avro.pipeline.file.kinds import BROKEN, Reading
 from spark_avro.pipeline.file.nodes import Entry, ListNode, MapNode, Node, ScalarNode, read_documents, scalar_node
 from spark_avro.pipeline.file.pipeline import Pipeline
@@ -35,7 +35,7 @@ def read_pipelines(path: str | Path, *, overrides: Sequence[str] = (), lenient: 
     for document in documents:
         if not isinstance(document, MapNode):
             raise error_at(document.place, "", "a pipeline must be a mapping of settings")
-        whole = _with_includes(document, (Path(path).resolve(),), lenient=lenient)
+        whole = _with_includes(document, (real_path(Path(path)),), lenient=lenient)
         for override in overrides:
             whole = _overridden(whole, override, lenient=lenient)
         pipeline = read_section(Pipeline, whole, reading, "")
@@ -84,7 +84,7 @@ def _with_includes(document: MapNode, inside: tuple[Path, ...], *, lenient: bool
     for node in named:
         if not isinstance(node, ScalarNode) or not isinstance(node.value, str):
             raise error_at(node.place, "include", "must be a file, or a list of files")
-        target = (inside[-1].parent / node.value).resolve()
+        target = real_path(inside[-1].parent / node.value)
         if target in inside:
             raise error_at(node.place, "include", f"{node.value} includes itself")
         try:

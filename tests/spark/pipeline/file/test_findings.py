@@ -127,3 +127,10 @@ def test_a_pipeline_file_has_to_be_a_regular_file(tmp_path: Path) -> None:
     (tmp_path / "flights.yaml").symlink_to("/dev/zero")
     with pytest.raises(PipelineError, match=r"flights\.yaml: cannot be read: is no regular file"):
         read_pipelines(tmp_path / "flights.yaml")
+
+
+def test_an_included_link_to_itself_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "loop.yaml").symlink_to("loop.yaml")
+    (tmp_path / "flights.yaml").write_text("include: loop.yaml\n")
+    with pytest.raises(PipelineError, match=r"flights\.yaml:1:10: include: loop\.yaml cannot be read"):
+        read_pipelines(tmp_path / "flights.yaml")
