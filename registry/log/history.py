@@ -16,6 +16,9 @@ T = TypeVar("T")
 _DEFAULT_RETENTION = 86_400.0
 #: After this many seconds without a completed read, a node reads before it answers, and asks for the retention again.
 _PAUSE_SECONDS = 60.0
+#: The longest time between two failures of an outage. A node that runs asks Kafka again and again, and no request takes
+#: this long, so the process was suspended in between.
+_GAP_SECONDS = 30.0
 #: How often a follower compares its position with the log's end, at the least, in seconds.
 _COMPARE_SECONDS = 10.0
 #: Counts the time in which the machine sleeps, too.
@@ -60,8 +63,8 @@ class History:
         """
         self._fetch_retention = retention
         self._retention = _DEFAULT_RETENTION
-        #: Whether Kafka could not be reached since the last completed read.
-        self.is_cut_off = False
+        #: The first and the last failure of an outage of Kafka; None if there is none.
+        self._outage: tuple[Instant, Instant] | None = None
         self._completing = threading.Lock()
         self._completed = Instant.now()
         self._fresh_until = self._completed
@@ -73,6 +76,18 @@ class History:
         """Whether the state may be served: it was read lately, or Kafka cannot be reached."""
         running, wall = self._fresh_until
         return (time.clock_gettime(_RUNNING_CLOCK) < running and time.time() < wall) or self.is_cut_off
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether Kafka could not be reached for a while, up to now, in which this process was not suspended.
+
+        A process that was suspended may find the network gone for a moment. That tells nothing about the deletions that
+        it has missed.
+        """
+        if self._outage is None:
+            return False
+        first, last = self._outage
+        return last.running - first.running >= self._fresh_seconds / 2 and last.age < _GAP_SECONDS
 
     def require(self) -> None:
         """Check that every tombstone since the last completed read is still there.
@@ -153,15 +168,21 @@ class History:
         Raises:
             LogError: Kafka does not answer.
         """
-        age = self._completed.age
         try:
             return request()
         except LogError:
-            # A request also fails if the process is suspended while it waits, and that tells nothing about Kafka. As
-            # long as Kafka answers, no request begins this late.
-            if age >= min(self._retention, _PAUSE_SECONDS) / 2:
-                self.is_cut_off = True
+            now, outage = Instant.now(), self._outage
+            goes_on = outage is not None and outage[1].age < _GAP_SECONDS
+            self._outage = (outage[0] if outage is not None and goes_on else now, now)
             raise
+
+    def end_outage(self) -> None:
+        """Note that Kafka has told the log's end, so that nothing is answered before it has been read."""
+        self._outage = None
+
+    @property
+    def _fresh_seconds(self) -> float:
+        return min(self._retention, _PAUSE_SECONDS)
 
     def _current_retention(self) -> float:
         return self.reach(self._fetch_retention)
@@ -170,6 +191,6 @@ class History:
         with self._completing:
             if begun.running >= self._completed.running:
                 self._completed = begun
-                fresh = min(self._retention, _PAUSE_SECONDS)
+                fresh = self._fresh_seconds
                 self._fresh_until = Instant(begun.running + fresh, begun.wall + fresh)
-        self.is_cut_off = False
+        self.end_outage()

@@ -123,7 +123,7 @@ class KafkaLog:
             self.history.require()
             begun, complete = Instant.now(), self.history.complete
         end = self.end_position(committed=False)
-        self.history.is_cut_off = False
+        self.history.end_outage()
         position = yield from self._read_up_to(end, after)
         complete(begun)
         if self._writer is not None and position is not None:
@@ -197,8 +197,10 @@ class KafkaLog:
 
     def open_transaction(self) -> Offset | None:
         """The offset at which the first open transaction begins; None if all transactions have ended."""
+        # In this order: the log may grow in between, and what is written then is no open transaction.
+        end = self.end_position(committed=False)
         committed_end = self.end_position()
-        return committed_end if committed_end < self.end_position(committed=False) else None
+        return committed_end if committed_end < end else None
 
     def aborted_since(self, after: Offset) -> list[LogEntry]:
         """The entries of aborted transactions after an offset: those that only read_uncommitted readers see."""

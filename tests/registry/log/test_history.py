@@ -123,19 +123,61 @@ def unreachable() -> int:
     raise LogError("Kafka does not answer")
 
 
-def test_a_node_that_cannot_reach_kafka_goes_on_answering(log: KafkaLog, clocks: Clocks) -> None:
-    # A request that was on its way when the process was suspended fails, too, and does not count.
-    with pytest.raises(LogError):
-        log.history.reach(unreachable)
-    assert not log.history.is_cut_off
-    clocks.running = 31
-    with pytest.raises(LogError):
-        log.history.reach(unreachable)
-    clocks.running = 2 * DAY
+def fail(log_history: history.History, clocks: Clocks, pauses: list[float]) -> None:
+    """Send requests that fail, each after a pause."""
+    for pause in pauses:
+        clocks.running += pause
+        clocks.wall += pause
+        with pytest.raises(LogError):
+            log_history.reach(unreachable)
+
+
+@pytest.mark.parametrize(
+    ("pauses", "answers"),
+    [
+        ([40, 10, 12], False),
+        ([40, 10, 10, 12], True),
+        ([40, 29, 29], True),
+        # The process was suspended; the network may be back a moment later.
+        ([2 * DAY], False),
+        ([2 * DAY, 10, 10], False),
+        ([2 * DAY, 10, 10, 12], True),
+        ([40, 10, 10, 12, 2 * DAY], False),
+        ([40, 10, 10, 12, 31], False),
+    ],
+)
+def test_a_node_that_cannot_reach_kafka_while_it_runs_goes_on_answering(
+    clocks: Clocks, pauses: list[float], *, answers: bool
+) -> None:
+    log_history = history.History(lambda: DAY)
+    log_history.complete_anew(log_history.begin_anew())
+    fail(log_history, clocks, pauses)
+    assert log_history.allows_answers is answers
+
+
+def test_a_node_that_wakes_up_in_an_outage_does_not_answer(clocks: Clocks) -> None:
+    log_history = history.History(lambda: DAY)
+    log_history.complete_anew(log_history.begin_anew())
+    fail(log_history, clocks, [61, 29, 29])
+    assert log_history.allows_answers
+    clocks.running += 2 * DAY
+    assert not log_history.allows_answers
+
+
+def test_after_an_outage_the_log_is_read_before_anything_is_answered(log: KafkaLog, clocks: Clocks) -> None:
+    fail(log.history, clocks, [61, 29, 29])
     assert log.history.allows_answers
-    # Once Kafka answers, the topic is read first.
     reading = log.read(BEGINNING)
     assert next(reading).offset == 0
     assert not log.history.allows_answers
     assert list(reading) == []
     assert log.history.allows_answers
+
+
+def test_a_record_that_is_written_meanwhile_is_no_open_transaction(monkeypatch: pytest.MonkeyPatch) -> None:
+    ends = iter([5, 6, 6, 7])
+    log = KafkaLog({}, "topic", "writer")
+    monkeypatch.setattr(log, "end_position", lambda **_: next(ends))
+    assert [log.open_transaction() for _ in range(2)] == [None, None]
+    monkeypatch.setattr(log, "end_position", lambda *, committed=True: 3 if committed else 5)
+    assert log.open_transaction() == 3
