@@ -46,11 +46,13 @@ class Written(asyncio.Transport):
         return self.closed
 
 
-def begun(method: str = "GET", *, keep_alive: bool = True) -> tuple[Exchange, Written, list[str]]:
+def begun(
+    method: str = "GET", *, version: str = "1.1", keep_alive: bool = True
+) -> tuple[Exchange, Written, list[str]]:
     """An exchange whose request is complete, its transport, and a list that tells when it is answered."""
     transport, answered = Written(), list[str]()
     made = Exchange(
-        {"type": "http", "method": method},
+        {"type": "http", "method": method, "http_version": version},
         transport,
         Flow(transport),
         lambda: answered.append("answered"),
@@ -129,6 +131,31 @@ async def test_an_answer_to_head_has_no_body() -> None:
     await start(exchange, (b"content-length", b"2"))
     await body(exchange, b"ok")
     assert transport.data == b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n"
+    assert answered == ["answered"]
+
+
+@on_loop
+async def test_an_answer_to_head_is_complete_though_its_body_has_no_end() -> None:
+    exchange, transport, answered = begun("HEAD")
+    await exchange.receive()
+    await start(exchange, _PLAIN)
+    assert answered == ["answered"]
+    assert await exchange.receive() == {"type": "http.disconnect"}
+    await body(exchange, b"one", more_body=True)
+    await body(exchange, b"two")
+    assert transport.data == b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n"
+    assert answered == ["answered"]
+
+
+@on_loop
+async def test_the_end_of_the_connection_ends_an_answer_without_a_length_for_http_1_0() -> None:
+    exchange, transport, answered = begun(version="1.0", keep_alive=False)
+    await start(exchange, _PLAIN)
+    await body(exchange, b"one", more_body=True)
+    assert not transport.closed
+    await body(exchange, b"two")
+    assert transport.data == b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\nonetwo"
+    assert transport.closed
     assert answered == ["answered"]
 
 

@@ -86,7 +86,8 @@ class Exchange:
         self._news: asyncio.Event | None = None
         #: Whether the answer is chunked; None until its head.
         self._is_chunked: bool | None = None
-        self._bytes_left = 0
+        #: How much of the answer's body is missing, in bytes; None if the end of the connection ends it.
+        self._bytes_left: int | None = 0
 
     async def run(self, app: ASGIApp) -> None:
         """Serve the request with an application; an answer that it does not finish ends the connection."""
@@ -167,7 +168,7 @@ class Exchange:
         """
         if self._flow.is_write_paused and not self.is_disconnected:
             await self._flow.drain()
-        if self.is_disconnected:
+        if self.is_disconnected or (self.is_answered and self.scope["method"] == "HEAD"):
             return
         expected = "http.response.body" if self.is_answer_begun else "http.response.start"
         if self.is_answered or message["type"] != expected:
@@ -178,22 +179,27 @@ class Exchange:
         head = self._head(message["status"], message.get("headers", ()))
         self.is_answer_begun, self.expects_continue = True, False
         self._transport.write(head)
+        if self.scope["method"] == "HEAD":
+            # The rest of the answer, which may have no end, is not sent.
+            self._finish()
 
     def _send_body(self, body: bytes, *, is_last: bool) -> None:
-        if self.scope["method"] == "HEAD":
-            self._bytes_left = 0
-        elif self._is_chunked:
+        if self._is_chunked:
             framed = b"%x\r\n%b\r\n" % (len(body), body) if body else b""
             self._transport.write(framed + b"0\r\n\r\n" if is_last else framed)
         else:
-            if len(body) > self._bytes_left:
-                raise RuntimeError("Response content longer than Content-Length")
-            self._bytes_left -= len(body)
+            if self._bytes_left is not None:
+                if len(body) > self._bytes_left:
+                    raise RuntimeError("Response content longer than Content-Length")
+                self._bytes_left -= len(body)
             self._transport.write(body)
         if not is_last:
             return
         if self._bytes_left:
             raise RuntimeError("Response content shorter than Content-Length")
+        self._finish()
+
+    def _finish(self) -> None:
         self.is_answered = True
         # Body that nobody will take must not stop the connection from reading.
         self._parts, self._waiting_bytes = [], 0
@@ -222,8 +228,12 @@ class Exchange:
         if not self.keep_alive and not closes:
             parts.append(b"connection: close\r\n")
         if self._is_chunked is None and self.scope["method"] != "HEAD" and status not in (204, 304):
-            self._is_chunked = True
-            parts.append(b"transfer-encoding: chunked\r\n")
+            if self.scope["http_version"] == "1.0":
+                # Clients of HTTP/1.0 do not know chunks (RFC 9112 section 6.1), and their connections do not stay open.
+                self._bytes_left = None
+            else:
+                self._is_chunked = True
+                parts.append(b"transfer-encoding: chunked\r\n")
         parts.append(b"\r\n")
         return b"".join(parts)
 
