@@ -13,7 +13,7 @@ from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, C
 
 from registry.log import history
 from registry.log.kafka import KafkaLog
-from registry.log.port import BEGINNING, HistoryLost, LogError, Record
+from registry.log.port import BEGINNING, HistoryLost, LogEntry, LogError, Record
 from registry.log.topic import prepare_topic
 
 DAY = 86_400
@@ -164,7 +164,13 @@ def test_a_node_that_wakes_up_in_an_outage_does_not_answer(clocks: Clocks) -> No
     assert not log_history.allows_answers
 
 
-def test_after_an_outage_the_log_is_read_before_anything_is_answered(log: KafkaLog, clocks: Clocks) -> None:
+def test_after_an_outage_the_log_is_read_before_anything_is_answered(
+    clocks: Clocks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = KafkaLog({}, "topic", "writer")
+    monkeypatch.setattr(log, "end_position", lambda **_: 1)
+    monkeypatch.setattr(log, "_read_up_to", lambda _end, _after: (yield LogEntry(0, NOOP.key, NOOP.value, 0)))
+    monkeypatch.setattr(log.history, "_fetch_retention", lambda: DAY)
     fail(log.history, clocks, [61, 29, 29])
     assert log.history.allows_answers
     reading = log.read(BEGINNING)
