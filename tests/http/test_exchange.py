@@ -46,9 +46,7 @@ class Written(asyncio.Transport):
         return self.closed
 
 
-def begun(
-    method: str = "GET", *, version: str = "1.1", keep_alive: bool = True
-) -> tuple[Exchange, Written, list[str]]:
+def begun(method: str = "GET", *, version: str = "1.1", keep_alive: bool = True) -> tuple[Exchange, Written, list[str]]:
     """An exchange whose request is complete, its transport, and a list that tells when it is answered."""
     transport, answered = Written(), list[str]()
     made = Exchange(
