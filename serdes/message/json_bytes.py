@@ -23,8 +23,8 @@ def _refuse(constant: str) -> Any:
     raise ValueError(f"{constant} is no JSON")
 
 
-#: Numbers whose digits a float may not keep: those with 16 digits or more, and tiny ones.
-_LONG = re.compile(r"[\d.]{17}|\d[eE]-\d{3}")
+#: Numbers whose digits a float may not keep: those with 16 digits or more, and tiny ones. Integers keep their digits.
+_LONG = re.compile(r"[\d.]{16}[\d.eE]|\d[eE]-\d{3}")
 _LONG_IN_BYTES = re.compile(_LONG.pattern.encode())
 
 

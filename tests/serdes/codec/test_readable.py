@@ -6,11 +6,14 @@ import json
 from decimal import Decimal
 from typing import Any
 
+import msgspec
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from serdes.codec import DecodeError, EncodeError, compile_codec
 from serdes.codec.readable import readable_decoder, readable_encoder
-from serdes.message.json_bytes import WrittenFloat
+from serdes.message.json_bytes import WrittenFloat, has_long_numbers, loads_written
 
 
 def logical(kind: str, logical_type: str, /, **members: Any) -> dict[str, Any]:
@@ -61,6 +64,23 @@ def test_numbers_and_tags() -> None:
     instant = logical("long", "timestamp-millis")
     assert decode(instant, encode(instant, '"2013-01-01T06:00:00+01:00"')) == '"2013-01-01T05:00:00.000Z"'
     assert decode(["null", DECIMAL], encode(["null", DECIMAL], '"1.5"'), plain_unions=False) == '{"bytes":"1.5000"}'
+
+
+NUMBERS = st.from_regex(r"-?(0|[1-9][0-9]{0,19})(\.[0-9]{1,19})?([eE][-+]?[0-9]{1,2})?", fullmatch=True)
+
+
+@given(text=NUMBERS)
+@example("9007199254740993e0")
+@example("-9007199254740993E-2")
+@example("0.1234567890123456")
+@example("1e-99")
+def test_a_number_keeps_all_its_digits(text: str) -> None:
+    schema = logical("bytes", "decimal", precision=300, scale=120)
+    encode_value = readable_encoder(compile_codec(json.dumps(schema)), plain_unions=True, defaults=False)
+    exact = msgspec.json.Decoder(float_hook=WrittenFloat).decode
+    from_bytes = (exact if has_long_numbers(text.encode()) else msgspec.json.decode)(text)
+    for value in (loads_written(text), from_bytes):
+        assert Decimal(json.loads(decode(schema, encode_value(value)))) == Decimal(text)
 
 
 def test_a_duration_has_its_three_parts_and_may_be_written_as_bytes() -> None:
