@@ -61,8 +61,7 @@ class SchemaReading:
         now = monotonic()
         known = self._subjects.get(schema_id)
         if known is not None and now - known.asked_at < _ALLOWED_SECONDS:
-            is_allowed = rights.may_some("READ", "SUBJECT", known.names)
-            if is_allowed:
+            if rights.may_some("READ", "SUBJECT", known.names):
                 return
             if now - known.asked_at < _DENIED_SECONDS:
                 raise HiddenSchema(schema_id)
@@ -75,8 +74,9 @@ class SchemaReading:
         if self._count > _MOST_SUBJECTS:
             self._subjects.clear()
             self._count = 0
+        before = self._subjects.get(schema_id)
         # A schema without subjects takes memory too.
-        self._count += 1 + len(subjects.names)
+        self._count += 1 + len(subjects.names) - (0 if before is None else 1 + len(before.names))
         self._subjects[schema_id] = subjects
 
 
