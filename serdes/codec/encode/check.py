@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
 
@@ -128,12 +129,24 @@ def _enum(node: Node, value: Any) -> str:
     return str(value)
 
 
+def _whole(value: Any) -> Any:
+    """A number without a fraction as an integer; any other value as it is."""
+    if not isinstance(value, float) or not value.is_integer():
+        return value
+    text = getattr(value, "text", None)
+    if text is None:
+        return int(value)
+    # A float has no fraction beyond 2**53, but the number that was written may have one.
+    written = Decimal(text)
+    return int(written) if written == int(written) else value
+
+
 def _json_int(node: Node, value: Any) -> int:
-    return _int(node, int(value) if isinstance(value, float) and value.is_integer() else value)
+    return _int(node, _whole(value))
 
 
 def _json_long(node: Node, value: Any) -> int:
-    return _long(node, int(value) if isinstance(value, float) and value.is_integer() else value)
+    return _long(node, _whole(value))
 
 
 def _json_real(node: Node, value: Any) -> float:

@@ -83,6 +83,22 @@ def test_a_number_keeps_all_its_digits(text: str) -> None:
         assert Decimal(json.loads(decode(schema, encode_value(value)))) == Decimal(text)
 
 
+@given(text=NUMBERS)
+@example("9007199254740993.0")
+@example("12345678901234567e0")
+@example("12345678901234567.5")
+@example("9223372036854775808.0")
+def test_a_long_is_the_number_that_was_written(text: str) -> None:
+    codec = compile_codec('{"type":"record","name":"R","fields":[{"name":"n","type":"long"}]}')
+    number, value = Decimal(text), {"n": loads_written(text)}
+    for encode_value in (codec.json_to_avro, readable_encoder(codec, plain_unions=True, defaults=False)):
+        if number == int(number) and -(2**63) <= number < 2**63:
+            assert codec.decode(encode_value(value))["n"] == number
+        else:
+            with pytest.raises(EncodeError):
+                encode_value(value)
+
+
 def test_a_duration_has_its_three_parts_and_may_be_written_as_bytes() -> None:
     parts = '{"months":1,"days":2,"milliseconds":770}'
     stored = bytes.fromhex("010000000200000002030000")
