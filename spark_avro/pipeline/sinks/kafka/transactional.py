@@ -168,8 +168,13 @@ class _Writer:
         if topic is not None and topic not in admin.list_topics(timeout=30).topics:
             create_topic(admin, NewTopic(topic, -1, -1))
         limit = min(int(str(start.producing.get("message.max.bytes", 2**31 - 1))), _topic_limit(admin, topic))
-        largest = {"message.max.bytes": min(limit + _OVERHEAD_BYTES, 1_000_000_000)}
-        started = replace(start, producing={**start.producing, **largest}).run(batch)
+        sizes = {
+            # A marker has an entry for each partition of the source, so it may be larger than the topic's records.
+            "message.max.bytes": min(max(limit + _OVERHEAD_BYTES, _DEFAULT_LIMIT), 1_000_000_000),
+            # The broker compares the topic's limit with whole batches of records.
+            "batch.size": min(limit, int(str(start.producing["batch.size"]))),
+        }
+        started = replace(start, producing={**start.producing, **sizes}).run(batch)
         self._limit, self._producer, self._key = limit, started.producer, started.key.encode()
         self._partition, self.marker = started.partition, started.marker
 

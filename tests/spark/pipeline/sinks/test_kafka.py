@@ -157,6 +157,7 @@ def test_the_marker_is_a_record_of_a_compacted_topic(topic: Topic, numbers: Rows
         "ranges": [["flights", 0, 0, 5]],
         "ends": [],
         "topic_ids": {},
+        "files_digest": "",
     }
     assert records[f"_owner/{topic.pipeline}/{topic.name}"] == {"query": "q1"}
 
@@ -353,6 +354,17 @@ def test_a_record_that_the_topic_does_not_take_is_rejected(topic: Topic, numbers
     assert result.written == 9
     assert positions(result.rejected) == [(7, "the record has 20000 bytes, and the topic takes 10000")]
     assert topic.values() == [b"x"] * 9
+
+
+def test_a_topic_of_small_records_has_a_marker_of_many_partitions(topic: Topic, numbers: Rows) -> None:
+    topic.create(partitions=1, **{"max.message.bytes": "2000"})
+    ranges = tuple(SourceRange("flights-of-the-whole-world", partition, 0, 5) for partition in range(100))
+    batch = BatchIdentity(topic.pipeline, "q1", 0, ranges)
+    # More rows than one batch of the topic's records may have.
+    rows = numbers(0, 300, "repeat('x', 100) as s")
+    assert topic.sink().write(rows, batch).written == 300
+    assert topic.sink().write(rows, batch).repeated is True
+    assert len(topic.values()) == 300
 
 
 def test_at_least_once_repeats_records_with_the_same_source(topic: Topic, numbers: Rows) -> None:
