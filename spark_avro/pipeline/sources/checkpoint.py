@@ -1,9 +1,10 @@
-"""Reads Spark's checkpoints: the query's id, the offsets of each batch, and the batches that are committed."""
+"""Reads Spark's checkpoints: the query's id, the offsets or files of each batch, and the batches that are committed."""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from pyspark.sql import SparkSession
 
@@ -35,6 +36,26 @@ class Checkpoint:
     def ends(self, number: int) -> Offsets:
         """The end offsets of a batch by topic and partition; empty for sources other than Kafka."""
         return _offsets(self.folder.read(f"offsets/{number}"))
+
+    def files_digest(self, number: int) -> str:
+        """A digest of the paths and times of a batch's files; empty for sources other than files."""
+        last = _log_offset(self.folder.read(f"offsets/{number}"))
+        if last is None:
+            return ""
+        before = _log_offset(self.folder.read(f"offsets/{number - 1}")) if number else None
+        first = -1 if before is None else before
+        lines = sorted(f"{path} {time}\n" for entry in range(first + 1, last + 1) for path, time in self._files(entry))
+        return hashlib.sha256("".join(lines).encode()).hexdigest()[:16]
+
+    def _files(self, entry: int) -> Iterator[tuple[str, int]]:
+        """The files, with their times, of an entry in the log of Spark's file source."""
+        # Spark joins all entries up to every tenth one into one file.
+        text = self.folder.read(f"sources/0/{entry}") or self.folder.read(f"sources/0/{entry}.compact") or ""
+        for line in text.splitlines():
+            if line.startswith("{"):
+                file = json.loads(line)
+                if file["batchId"] == entry:
+                    yield file["path"], file["timestamp"]
 
     def starts(self) -> Offsets:
         """The offsets from which the first batch reads."""
@@ -80,6 +101,13 @@ class Checkpoint:
 
 def _last(names: list[str]) -> int | None:
     return max((int(name) for name in names if name.isdecimal()), default=None)
+
+
+def _log_offset(text: str | None) -> int | None:
+    """The offset of Spark's file source in a file of a checkpoint: the entry of its log; None for other sources."""
+    line = (text or "").rpartition("\n")[2]
+    offset = json.loads(line).get("logOffset") if line.startswith("{") else None
+    return None if offset is None else int(offset)
 
 
 def _offsets(text: str | None) -> Offsets:

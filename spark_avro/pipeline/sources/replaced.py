@@ -63,6 +63,7 @@ class SourceTopics:
             self._checkpoint.ranges(number),
             {topic: topic_id for topic, topic_id in self._log.ids(number).items() if topic in topics},
             {topic: ids for topic, ids in self._log.former_ids(number).items() if topic in topics},
+            "" if topics else self._checkpoint.files_digest(number),
         )
 
     def check(self) -> None:

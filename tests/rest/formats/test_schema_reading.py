@@ -65,14 +65,15 @@ def test_a_schema_that_is_asked_again_takes_no_more_memory(monkeypatch: pytest.M
     monkeypatch.setattr(schema_reading, "_MOST_SUBJECTS", 8)
     reading, registry = SchemaReading(), Registry()
 
-    def require(schema_id: int) -> None:
+    def require(schema_id: int, now: float = 179.0) -> None:
+        nonlocal clock
+        clock = now
         asyncio.run(reading.require(schema_id, Rights("open"), registry))  # type: ignore[arg-type]
 
     # Schema 7 is asked every 30 s, and schema 8 once in the last of them.
-    for clock in (0.0, 30.0, 60.0, 90.0, 120.0, 150.0):
-        require(7)
-    require(8)
-    clock = 179.0
+    for now in (0.0, 30.0, 60.0, 90.0, 120.0, 150.0):
+        require(7, now)
+    require(8, 150.0)
     require(7)
     require(8)
     assert registry.asked == [7] * 6 + [8]

@@ -1,14 +1,18 @@
-"""A database's query as a source, in a real database; files and rows of Spark's are in test_running."""
+"""A database's query as a source, in a real database, and files as a source; see test_running for Kafka."""
 
 from __future__ import annotations
 
+import shutil
+import sqlite3
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
 import spark_avro
+from spark_avro.pipeline.ports import SinkRefused
 from spark_avro.pipeline.run.running import Running
+from spark_avro.pipeline.sources.checkpoint import Checkpoint
 from tests.spark.pipeline.flights import ListSink
 
 
@@ -56,3 +60,65 @@ def test_a_query_that_the_database_refuses_is_named(
     with pytest.raises(Exception, match=r"(?i)nothing"):
         Running(spark_avro.pipeline(file).file, spark).run()
     assert sink.rows == []
+
+
+def write_file(folder: Path, number: int) -> None:
+    """A file with one row, the number."""
+    folder.mkdir(exist_ok=True)
+    (folder / f"{number}.json").write_text(f'{{"n": {number}}}')
+
+
+def files_pipeline(folder: Path, sink: str, limit: int = 100) -> Path:
+    """A pipeline that reads the folder `in`."""
+    file = folder / "files.yaml"
+    file.write_text(
+        f"""
+version: 1
+name: files
+checkpoint: {folder}/checkpoint
+source: {{files: {{path: {folder}/in, format: json, schema: n long, limit: {limit}}}}}
+sink: {sink}
+"""
+    )
+    return file
+
+
+def test_an_older_checkpoint_of_files_is_refused_and_a_crash_is_not(spark: SparkSession, tmp_path: Path) -> None:
+    checkpoint, copy = tmp_path / "checkpoint", tmp_path / "copy"
+
+    def numbers() -> list[int]:
+        with sqlite3.connect(tmp_path / "t.db") as connection:
+            return [n for (n,) in connection.execute("select n from t order by n")]
+
+    file = files_pipeline(tmp_path, f"{{sql: {{url: 'sqlite:///{tmp_path}/t.db', table: t}}}}")
+    write_file(tmp_path / "in", 0)
+    spark_avro.pipeline(file).run(spark)
+    shutil.copytree(checkpoint, copy)
+    write_file(tmp_path / "in", 1)
+    spark_avro.pipeline(file).run(spark)
+    # A crash before Spark notes the batch as done.
+    for name in ("1", ".1.crc"):
+        (checkpoint / "commits" / name).unlink()
+    assert spark_avro.pipeline(file).run(spark).written == 1
+    assert numbers() == [0, 1]
+    write_file(tmp_path / "in", 2)
+    shutil.rmtree(checkpoint)
+    shutil.copytree(copy, checkpoint)
+    with pytest.raises(SinkRefused, match=r"batch .*-1 was written from other files: .* is an older copy"):
+        spark_avro.pipeline(file).run(spark)
+    assert numbers() == [0, 1]
+
+
+@pytest.mark.slow
+def test_each_batch_of_files_has_a_digest_of_its_own(spark: SparkSession, sink: ListSink, tmp_path: Path) -> None:
+    # Spark's log of files has one file for each entry, and one for the first ten.
+    for number in range(12):
+        write_file(tmp_path / "in", number)
+    spark_avro.pipeline(files_pipeline(tmp_path, f"{{files: {{path: {tmp_path}/out}}}}", limit=1)).run(spark)
+    digests = [batch.files_digest for batch in sink.identities]
+    assert [len(digest) for digest in digests] == [16] * 12
+    assert len(set(digests)) == 12
+    checkpoint = Checkpoint(spark, f"{tmp_path}/checkpoint")
+    assert [checkpoint.files_digest(number) for number in range(12)] == digests
+    # No digest of a checkpoint of Kafka's offsets, or without offsets.
+    assert checkpoint.files_digest(12) == ""
