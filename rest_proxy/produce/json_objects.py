@@ -65,7 +65,7 @@ class JsonObjects:
             TooLong: A value is longer than the limit.
         """
         position, size = 0, len(chunk)
-        while True:
+        while position < size:
             if not self._parts:
                 position = _SPACE.match(chunk, position).end()  # type: ignore[union-attr]  # it always matches
                 if position == size:
@@ -86,9 +86,7 @@ class JsonObjects:
             position += len(part)
             if scanned is not None:
                 yield self._finished()
-            elif stop == size:
-                return
-            else:
+            elif stop < size:
                 yield None
 
     def finish(self) -> Iterator[JsonObject]:

@@ -51,3 +51,25 @@ def test_a_long_scan_makes_a_pause_every_1024_bytes() -> None:
     text = b'{"a": [' + b"[]," * 20_000
     assert list(objects.feed(text)) == [None] * (len(text) // 1024)
     assert objects.unfinished == len(text)
+
+
+@pytest.mark.parametrize("size", [*range(1022, 1028), *range(2046, 2052)])
+def test_a_value_that_ends_with_its_chunk_is_found(size: int) -> None:
+    text = b'["%b"]' % (b"x" * (size - 4))
+    assert values(text, piece=size) == [["x" * (size - 4)]]
+    # The end of a body ends a number.
+    assert values(b"1" * size, piece=size) == [int("1" * size)]
+
+
+def test_a_chunk_may_be_empty() -> None:
+    objects = JsonObjects(msgspec.json.decode, 1000)
+    for chunk in (b"", b"12", b"", b"3"):
+        assert list(objects.feed(chunk)) == []
+    assert [item.value for item in objects.finish()] == [123]
+
+
+def test_a_value_of_depth_1000_is_passed_to_the_decoder() -> None:
+    objects = JsonObjects(len, 10_000)
+    assert [item.value for item in objects.feed(b"[" * 1000 + b"]" * 1000) if item is not None] == [2000]
+    with pytest.raises(MalformedJson, match="JSON is nested too deeply"):
+        list(objects.feed(b"[" * 1001))
