@@ -125,6 +125,18 @@ def test_a_decimal_with_too_many_bytes_is_refused(schema: Any) -> None:
         compile_codec(json.dumps(schema)).decode(data)
 
 
+def test_a_decimal_of_4300_digits_is_written_and_read() -> None:
+    schema = logical("bytes", "decimal", precision=5000)
+    digits = "9" * 4300
+    stored = encode(schema, f'"{digits}"')
+    assert decode(schema, stored) == f'"{digits}"'
+    codec = compile_codec(json.dumps(schema))
+    assert codec.decode(stored) == Decimal(digits)
+    assert codec.encode(Decimal(digits)) == stored
+    # The longest bytes that are read, whatever their digits.
+    assert codec.decode(b"\xf4\x1b" + b"\x7f" * 1786) == int.from_bytes(b"\x7f" * 1786)
+
+
 def test_a_decimal_beyond_its_precision_is_read_as_it_is() -> None:
     schema = logical("bytes", "decimal", precision=2, scale=1)
     assert compile_codec(json.dumps(schema)).decode(b"\x06\x01\xe2\x40") == Decimal("12345.6")
