@@ -77,7 +77,7 @@ class MapOf(Kind):
 
 @dataclass(frozen=True)
 class Either(Kind):
-    """One of several kinds: the first that takes the node's shape."""
+    """One of several kinds: the first that takes the node's shape; of several kinds of texts, the first that fits."""
 
     kinds: tuple[Kind, ...]
 
@@ -89,9 +89,14 @@ class Either(Kind):
         return any(kind.takes(node) for kind in self.kinds)
 
     def read(self, node: Node, reading: Reading, path: str) -> Any:
-        for kind in self.kinds:
-            if kind.takes(node):
-                return kind.read(node, reading, path)
+        kinds = [kind for kind in self.kinds if kind.takes(node)]
+        if len(kinds) == 1 or (kinds and not isinstance(node, ScalarNode)):
+            return kinds[0].read(node, reading, path)
+        for kind in kinds:
+            attempt = Reading()
+            value = kind.read(node, attempt, path)
+            if not attempt.findings:
+                return value
         return self.wrong(node, reading, path)
 
     def json_schema(self) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,30 @@ def test_a_good_file_has_no_findings(tmp_path: Path) -> None:
     file.write_text(GOOD)
     [pipeline] = read_pipelines(file)
     assert pipeline.name == "flights"
+
+
+@pytest.mark.parametrize(
+    ("start", "expected"),
+    [
+        ("earliest", "earliest"),
+        ("latest", "latest"),
+        ("2026-01-01T05:00:00Z", datetime(2026, 1, 1, 5, tzinfo=UTC)),
+        ("{flights: {0: 100}}", {"flights": {"0": 100}}),
+    ],
+)
+def test_a_source_starts_at_a_word_a_time_or_offsets(tmp_path: Path, start: str, expected: object) -> None:
+    file = tmp_path / "flights.yaml"
+    file.write_text(GOOD.replace("topics: [flights]", f"topics: [flights]\n  start: {start}"))
+    assert read_pipeline(file).source.start == expected  # type: ignore[union-attr]
+
+
+def test_a_start_that_is_nothing_of_all_is_refused_with_all(tmp_path: Path) -> None:
+    text = GOOD.replace("topics: [flights]", "topics: [flights]\n  start: yesterday")
+    [finding] = findings(text, tmp_path)
+    assert finding.endswith(
+        "source.start: must be a time such as 2026-01-01T00:00:00Z or earliest or latest or a mapping from name to a"
+        " mapping from name to a whole number of at least 0, not 'yesterday'"
+    )
 
 
 @pytest.mark.parametrize(("old", "new", "finding"), BROKEN, ids=[new for _, new, _ in BROKEN])
