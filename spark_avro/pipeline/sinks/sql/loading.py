@@ -32,7 +32,7 @@ class Rows(Protocol):
     def slice(self, offset: int = 0, length: int | None = None) -> Any:
         """A part of the rows."""
 
-    def take(self, numbers: list[int]) -> Any:
+    def take(self, numbers: pa.Array) -> Any:
         """The rows with some numbers."""
 
 
@@ -139,7 +139,8 @@ class Loading:
         unfit = self.loader.unfit(rows, self.nested)
         if unfit:
             kept = [number for number in range(rows.num_rows) if number not in unfit]
-            self._write(rows.take(kept), 0)
+            # An empty list has no type, and is refused.
+            self._write(rows.take(pa.array(kept, pa.int64())), 0)
             self.refused = unfit | {kept[number]: reason for number, reason in self.refused.items()}
             self._limit(next(reversed(unfit.values())))
         else:

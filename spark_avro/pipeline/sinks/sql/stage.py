@@ -55,7 +55,7 @@ class StagedRows:
         rest = self.num_rows - offset
         return replace(self, first=self.first + offset, num_rows=rest if length is None else min(length, rest))
 
-    def take(self, numbers: list[int]) -> StagedRows:
+    def take(self, numbers: pa.Array) -> StagedRows:
         """Not needed: no row of a stage is unfit."""
         raise NotImplementedError
 

@@ -155,6 +155,19 @@ def test_a_repeated_batch_reports_the_refused_rows_of_the_first_time(
     assert (first.written, again.written, again.refused, again.repeated) == (9, 9, 1, True)
 
 
+@pytest.mark.parametrize("mode", ["append", UPSERT], ids=["append", "upsert"])
+def test_a_batch_whose_rows_are_all_refused_leaves_its_marker(
+    database: Database, sink: Any, numbers: Rows, batch: Batch, positions: Any, mode: Any
+) -> None:
+    # SQLite has no NaN, and PostgreSQL's COPY no such year.
+    rows = numbers(0, 3, "n as id", "double('NaN') as x", "date_from_unix_date(11248738) as d")
+    first = sink(mode=mode).write(rows, batch(0, 0, 3))
+    assert (first.written, [offset for offset, _ in positions(first.rejected)]) == (0, [0, 1, 2])
+    again = sink(mode=mode).write(rows, batch(0, 0, 3))
+    assert (again.written, again.refused, again.repeated) == (0, 3, True)
+    assert database.rows("select * from t") == []
+
+
 def test_markers_of_an_earlier_release_are_read(database: Database, sink: Any, numbers: Rows, batch: Batch) -> None:
     database.run("create table t (n bigint)")
     database.run("insert into t values (0), (1), (2)")
