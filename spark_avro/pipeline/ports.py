@@ -104,7 +104,8 @@ class BatchIdentity:
         topic_ids: The broker's ids of the source's topics; empty if the broker has none (Kafka before 2.8).
         former_topic_ids: The ids that topics had before they were deleted and made again, if the query then went on
             from the beginning of the new topics: offsets below an earlier batch's are right for them.
-        files_digest: A digest of the files of the batch; empty for sources of other kinds.
+        input_id: The identity of the batch's input, if the source has no offsets: a digest of its files, or an id that
+            the run log gave it; empty for other sources.
         attempted: Whether the batch was planned before this run, so that an earlier attempt may have written it.
     """
 
@@ -114,7 +115,7 @@ class BatchIdentity:
     ranges: tuple[SourceRange, ...] = ()
     topic_ids: Mapping[str, str] = field(default_factory=dict, hash=False)
     former_topic_ids: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False, compare=False)
-    files_digest: str = ""
+    input_id: str = ""
     attempted: bool = field(default=False, compare=False)
 
     def __str__(self) -> str:

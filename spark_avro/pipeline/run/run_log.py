@@ -1,9 +1,10 @@
-"""The batch numbers of a source that is read once; Spark has no checkpoint for such a source."""
+"""The batches of a source that is read once; Spark has no checkpoint for such a source."""
 
 from __future__ import annotations
 
 import json
 import uuid
+from dataclasses import dataclass
 from typing import Any
 
 from spark_avro.pipeline.folder import Folder
@@ -11,8 +12,23 @@ from spark_avro.pipeline.folder import Folder
 _FILE = "_magicbyte/runs.json"
 
 
+@dataclass(frozen=True, slots=True)
+class BegunBatch:
+    """A batch that has begun.
+
+    Attributes:
+        number: Its number.
+        input_id: A random id, the same for all attempts: another copy of the log gives its batch another id.
+        attempted: Whether an earlier run has begun it.
+    """
+
+    number: int
+    input_id: str
+    attempted: bool
+
+
 class RunLog:
-    """The query's id and the number of the last batch that is finished."""
+    """The query's id, the batch that was begun last, and the number of the last batch that is finished."""
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
@@ -25,9 +41,14 @@ class RunLog:
         """The query's id, made at the first start."""
         return str(self._log["id"])
 
-    def next_number(self) -> int:
-        """The number of the next batch; if the last batch was not finished, its number again."""
-        return int(self._log["last"]) + 1
+    def begin(self) -> BegunBatch:
+        """Begin the next batch; if the last batch was not finished, begin it again."""
+        number, begun = int(self._log["last"]) + 1, self._log.get("begun", {})
+        attempted = begun.get("number") == number
+        if not attempted:
+            begun = self._log["begun"] = {"number": number, "input": uuid.uuid4().hex[:16]}
+            self._folder.replace(_FILE, json.dumps(self._log))
+        return BegunBatch(number, str(begun["input"]), attempted)
 
     def commit(self, number: int) -> None:
         """Record that a batch is finished."""

@@ -24,7 +24,7 @@ from spark_avro.pipeline.run.prepared import Opened, Prepared, open_pipeline, pr
 from spark_avro.pipeline.run.run_log import RunLog
 from spark_avro.pipeline.run.state import BatchState
 from spark_avro.pipeline.sources.checkpoint import Checkpoint
-from spark_avro.pipeline.sources.replaced import SourceTopics
+from spark_avro.pipeline.sources.source_topics import SourceTopics
 
 log = logging.getLogger(__name__)
 
@@ -180,7 +180,14 @@ class Running:
     def _run_once(self, opened: Opened, runner: BatchRunner, checkpoint: Checkpoint) -> None:
         """Run a source that is read once: one batch, with its number and id in our own log."""
         run_log = RunLog(checkpoint.folder)
-        batch = BatchIdentity(self.pipeline.name, run_log.query_id(), run_log.next_number())
+        begun = run_log.begin()
+        batch = BatchIdentity(
+            self.pipeline.name,
+            run_log.query_id(),
+            begun.number,
+            input_id=begun.input_id,
+            attempted=begun.attempted,
+        )
         state = BatchState(self.spark, checkpoint.folder, batch.number)
         self._add(runner.run(opened.source.batch(), batch, state))
         run_log.commit(batch.number)

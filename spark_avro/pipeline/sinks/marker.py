@@ -51,7 +51,7 @@ class Marker:
         ranges: Its source offsets; None if an earlier release did not write them.
         ends: The next offset of each partition of which some batch had records.
         topic_ids: The broker's ids of the source's topics.
-        files_digest: The digest of its files; empty for sources of other kinds.
+        input_id: The identity of its input, if the source has no offsets; see `BatchIdentity`.
     """
 
     batch: int
@@ -61,7 +61,7 @@ class Marker:
     ranges: tuple[SourceRange, ...] | None = None
     ends: _Ends = field(default_factory=dict)
     topic_ids: Mapping[str, str] = field(default_factory=dict)
-    files_digest: str = ""
+    input_id: str = ""
 
     def text(self) -> str:
         """The marker as JSON; `ends` has only the partitions that are not in `ranges`."""
@@ -76,7 +76,7 @@ class Marker:
                 "ranges": [[part.topic, part.partition, part.start, part.end] for part in ranges],
                 "ends": sorted([topic, partition, self.ends[topic, partition]] for topic, partition in others),
                 "topic_ids": dict(self.topic_ids),
-                "files_digest": self.files_digest,
+                "input_id": self.input_id,
             }
         ).decode()
 
@@ -89,7 +89,7 @@ def marker_of(batch: BatchIdentity, before: Marker | None, *, written: int, refu
     """The marker of a batch, which also has the offsets and topic ids of the marker before it."""
     ends = {**(_valid_ends(before, batch) if before else {}), **_ends(batch.ranges)}
     topic_ids = {**(before.topic_ids if before else {}), **batch.topic_ids}
-    return Marker(batch.number, written, refused, late, batch.ranges, ends, topic_ids, batch.files_digest)
+    return Marker(batch.number, written, refused, late, batch.ranges, ends, topic_ids, batch.input_id)
 
 
 def read_marker(text: str | bytes, place: str) -> Marker:
@@ -108,8 +108,8 @@ def read_marker(text: str | bytes, place: str) -> Marker:
         ends = {(topic, partition): end for topic, partition, end in record["ends"]}
         number, written, refused, late = (int(record[name]) for name in ("batch", "written", "refused", "late"))
         ends |= _ends(ranges)
-        topic_ids, files_digest = dict(record["topic_ids"]), str(record["files_digest"])
-        return Marker(number, written, refused, late, ranges, ends, topic_ids, files_digest)
+        topic_ids, input_id = dict(record["topic_ids"]), str(record["input_id"])
+        return Marker(number, written, refused, late, ranges, ends, topic_ids, input_id)
     except (orjson.JSONDecodeError, LookupError, TypeError, ValueError) as error:
         raise SinkRefused(f"{place}: the marker cannot be read: {text[:200]!r}") from error
 
@@ -137,7 +137,7 @@ def is_backfill(batch: BatchIdentity) -> bool:
 def is_written(marker: Marker | None, batch: BatchIdentity, target: str, *, adopt: bool = False) -> bool:
     """Whether a batch is in the target; if not, it is to be written.
 
-    Only the last batch may come again, with its own offsets or files. A later batch begins where the marker ends. A
+    Only the last batch may come again, with its own offsets or input. A later batch begins where the marker ends. A
     partition that the marker does not have may begin anywhere.
 
     Args:
@@ -157,8 +157,8 @@ def is_written(marker: Marker | None, batch: BatchIdentity, target: str, *, adop
     if batch.number == marker.batch:
         if marker.ranges is not None and marker.ranges != batch.ranges:
             raise _older(target, marker, f"batch {batch} was written from other offsets")
-        if marker.files_digest and marker.files_digest != batch.files_digest:
-            raise _older(target, marker, f"batch {batch} was written from other files")
+        if marker.input_id and marker.input_id != batch.input_id:
+            raise _older(target, marker, f"batch {batch} was written from other input")
         return True
     ends = _valid_ends(marker, batch)
     for part in batch.ranges:
@@ -216,8 +216,8 @@ def _older(target: str, marker: Marker, why: str) -> SinkRefused:
     where = " behind the target's last row"
     if starts:
         where = f" with source.start: {{{behind}}}, where the target ends"
-    elif marker.files_digest:
-        where = ", with only files in the source that the target does not have"
+    elif marker.input_id:
+        where = ", and a source of only the rows that the target does not have"
     return SinkRefused(
         f"{target}: {why}: the checkpoint was changed, or is an older copy. Restore its newest copy; or start with a"
         f" new checkpoint{where}, and run once with --adopt"

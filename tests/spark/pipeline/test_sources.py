@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 import spark_avro
 from spark_avro.pipeline.ports import SinkRefused
+from spark_avro.pipeline.run.run_log import RunLog
 from spark_avro.pipeline.run.running import Running
 from spark_avro.pipeline.sources.checkpoint import Checkpoint
 from tests.spark.pipeline.flights import ListSink
@@ -62,6 +63,10 @@ def test_a_query_that_the_database_refuses_is_named(
     assert sink.rows == []
 
 
+def crash(*_: object) -> None:
+    raise RuntimeError("a crash")
+
+
 def write_file(folder: Path, number: int) -> None:
     """A file with one row, the number."""
     folder.mkdir(exist_ok=True)
@@ -104,9 +109,45 @@ def test_an_older_checkpoint_of_files_is_refused_and_a_crash_is_not(spark: Spark
     write_file(tmp_path / "in", 2)
     shutil.rmtree(checkpoint)
     shutil.copytree(copy, checkpoint)
-    with pytest.raises(SinkRefused, match=r"batch .*-1 was written from other files: .* is an older copy"):
+    with pytest.raises(SinkRefused, match=r"batch .*-1 was written from other input: .* is an older copy"):
         spark_avro.pipeline(file).run(spark)
     assert numbers() == [0, 1]
+
+
+def test_an_older_checkpoint_of_a_query_is_refused_and_a_crash_is_not(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "rate.yaml"
+    file.write_text(
+        f"""
+version: 1
+name: rate
+checkpoint: {tmp_path}/checkpoint
+source: {{rate: {{rows: 3}}}}
+sink: {{sql: {{url: 'sqlite:///{tmp_path}/t.db', table: t}}}}
+"""
+    )
+    log = tmp_path / "checkpoint/_magicbyte/runs.json"
+
+    def count() -> int:
+        with sqlite3.connect(tmp_path / "t.db") as connection:
+            return int(connection.execute("select count(*) from t").fetchone()[0])
+
+    spark_avro.pipeline(file).run(spark)
+    before = log.read_text()
+    # A crash after the sink's commit.
+    with monkeypatch.context() as patch:
+        patch.setattr(RunLog, "commit", crash)
+        with pytest.raises(RuntimeError, match="a crash"):
+            spark_avro.pipeline(file).run(spark)
+    assert spark_avro.pipeline(file).run(spark).written == 3
+    assert count() == 6
+    log.write_text(before)
+    # Also the second time, when the batch was begun before.
+    for _ in range(2):
+        with pytest.raises(SinkRefused, match=r"batch .*-1 was written from other input: .* is an older copy"):
+            spark_avro.pipeline(file).run(spark)
+    assert count() == 6
 
 
 @pytest.mark.slow
@@ -115,7 +156,7 @@ def test_each_batch_of_files_has_a_digest_of_its_own(spark: SparkSession, sink: 
     for number in range(12):
         write_file(tmp_path / "in", number)
     spark_avro.pipeline(files_pipeline(tmp_path, f"{{files: {{path: {tmp_path}/out}}}}", limit=1)).run(spark)
-    digests = [batch.files_digest for batch in sink.identities]
+    digests = [batch.input_id for batch in sink.identities]
     assert [len(digest) for digest in digests] == [16] * 12
     assert len(set(digests)) == 12
     checkpoint = Checkpoint(spark, f"{tmp_path}/checkpoint")

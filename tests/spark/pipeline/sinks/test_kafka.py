@@ -157,7 +157,7 @@ def test_the_marker_is_a_record_of_a_compacted_topic(topic: Topic, numbers: Rows
         "ranges": [["flights", 0, 0, 5]],
         "ends": [],
         "topic_ids": {},
-        "files_digest": "",
+        "input_id": "",
     }
     assert records[f"_owner/{topic.pipeline}/{topic.name}"] == {"query": "q1"}
 

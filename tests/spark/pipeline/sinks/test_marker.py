@@ -25,11 +25,11 @@ LAST = marker_of(
 )
 
 
-def _batch_of_files(number: int, digest: str) -> BatchIdentity:
-    return BatchIdentity("p", "q1", number, files_digest=digest)
+def _batch_of_input(number: int, input_id: str) -> BatchIdentity:
+    return BatchIdentity("p", "q1", number, input_id=input_id)
 
 
-LAST_FILES = marker_of(_batch_of_files(5, "a"), None, written=3)
+LAST_INPUT = marker_of(_batch_of_input(5, "a"), None, written=3)
 
 
 @pytest.mark.parametrize(
@@ -66,16 +66,16 @@ LAST_FILES = marker_of(_batch_of_files(5, "a"), None, written=3)
         # A batch without rows left no manifest.
         (earlier_marker(5, 40, [["t", 0, 50, 100]], has_all_batches=False), _batch(7, (0, 120, 130)), False),
         (earlier_marker(5, 40, [["t", 0, 50, 100]]), _batch(7, (0, 120, 130)), "offsets 100 to 119 are in no batch"),
-        (LAST_FILES, _batch_of_files(5, "a"), True),
-        (LAST_FILES, _batch_of_files(6, "b"), False),
+        (LAST_INPUT, _batch_of_input(5, "a"), True),
+        (LAST_INPUT, _batch_of_input(6, "b"), False),
         (
-            LAST_FILES,
-            _batch_of_files(5, "b"),
-            "q1-5 was written from other files: the checkpoint was changed, or is an",
+            LAST_INPUT,
+            _batch_of_input(5, "b"),
+            "q1-5 was written from other input: the checkpoint was changed, or is an",
         ),
-        (LAST_FILES, _batch_of_files(4, "a"), "new checkpoint, with only files in the source that the target does not"),
-        # Earlier releases noted no files.
-        (earlier_marker(5, 40, []), _batch_of_files(5, "a"), True),
+        (LAST_INPUT, _batch_of_input(4, "a"), "new checkpoint, and a source of only the rows that the target does not"),
+        # Earlier releases noted no input.
+        (earlier_marker(5, 40, []), _batch_of_input(5, "a"), True),
     ],
 )
 def test_only_the_last_batch_comes_again_and_the_next_one_begins_at_its_end(
@@ -107,7 +107,7 @@ def test_adopt_leaves_offsets_out_and_repeats_none() -> None:
 
 def test_a_marker_is_read_as_it_was_written() -> None:
     assert read_marker(LAST.text(), "place") == LAST
-    assert read_marker(LAST_FILES.text(), "place") == LAST_FILES
+    assert read_marker(LAST_INPUT.text(), "place") == LAST_INPUT
     result = LAST.result()
     assert (result.written, result.refused, result.repeated) == (40, 10, True)
     with pytest.raises(SinkRefused, match=r"place: the marker cannot be read: '\{\}'"):
