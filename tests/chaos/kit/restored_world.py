@@ -166,6 +166,10 @@ class World:
         refused = "refused, " if code else ""
         self.report(what, run, problems, f"{refused}{len(expected)} rows in each target")
 
+    def stop(self, what: str, run: Run, text: str) -> None:
+        """Compare the exit code and output of a driver that is refused by one target, after others have the batch."""
+        self.report(what, run, [] if run.code == 1 and text in run.output else [run.end()], "refused")
+
     def crash(self, what: str, point: str) -> None:
         """Crash at a point of the next batch: the sinks before it have the batch, and the others do not."""
         before = {name: len(pairs) for name, pairs in self.read().items()}
