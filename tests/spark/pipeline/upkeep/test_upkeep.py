@@ -253,6 +253,7 @@ def test_the_commands(lake: Lake) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_delta_and_iceberg_tables() -> None:
     """In a process of their own: the extensions are those of a session from its start."""
     file = Path(__file__).with_name("lake_upkeep.py")
