@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -192,17 +192,20 @@ class Running:
         self._add(runner.run(opened.source.batch(), batch, state))
         run_log.commit(batch.number)
 
-    def run_range(self, ranges: Sequence[SourceRange], query_id: str) -> RunResult:
+    def run_range(
+        self, ranges: Sequence[SourceRange], query_id: str, former_topic_ids: Mapping[str, tuple[str, ...]]
+    ) -> RunResult:
         """Run one batch over some offsets, beside the stream and its checkpoint.
 
         Args:
             ranges: The offsets.
             query_id: The identity of the range, the same at each run.
+            former_topic_ids: The ids that topics had before they were made again; see `BatchIdentity`.
         """
         with closing(open_pipeline(self.pipeline, self.spark, adopt=self.adopt)) as opened:
             runner = BatchRunner(_prepare(opened))
             topic_ids = opened.source.topic_ids({part.topic for part in ranges})
-            batch = BatchIdentity(self.pipeline.name, query_id, 0, tuple(ranges), topic_ids)
+            batch = BatchIdentity(self.pipeline.name, query_id, 0, tuple(ranges), topic_ids, former_topic_ids)
             self._add(runner.run(opened.source.batch(ranges), batch))
             result = {**_fields(self._result), "findings": tuple(runner.findings), "ranges": tuple(ranges)}
             return RunResult(**result)

@@ -113,7 +113,7 @@ class ReplaceRows:
 
     spark: SparkSession
     table: str
-    former_ids: Mapping[str, Any]
+    former_ids: Mapping[str, tuple[str, ...]]
 
     def widened(self, ranges: Sequence[SourceRange]) -> tuple[SourceRange, ...]:
         """The ranges themselves.
@@ -170,22 +170,23 @@ def backfill(
     targets = [_replacing(spec, past, must_replace=replace) for spec in pipeline.all_sinks]
     query_id = range_id(ranges)
     if not replace:
-        written = covered(checkpoint, ranges)
+        written = covered(checkpoint, ranges, past.former_ids)
         if written:
             raise SinkRefused(f"the pipeline has written {words(written)} already; --replace writes it anew")
         if any(target.has(ranges, query_id) for target in targets if target is not None):
             raise SinkRefused("an earlier backfill has written some of these offsets; --replace writes them anew")
-        return Running(pipeline, spark).run_range(_with_deletes(targets, ranges), query_id)
+        return Running(pipeline, spark).run_range(_with_deletes(targets, ranges), query_id, past.former_ids)
     whole = union(ranges)
     # If one target widens the offsets, the others have to take them too.
     while (widened := _widened(targets, whole)) != whole:
         whole = widened
-    covered(checkpoint, whole)
+    # Refuse if a batch of the stream is not finished.
+    covered(checkpoint, whole, past.former_ids)
     batch = BatchIdentity(pipeline.name, f"{range_id(whole)}-{time.time_ns():x}", 0, whole)
     for target in targets:
         if target is not None:
             target.begin(batch)
-    result = Running(pipeline, spark).run_range(whole, batch.query_id)
+    result = Running(pipeline, spark).run_range(whole, batch.query_id, past.former_ids)
     for target in targets:
         if target is not None:
             target.finish()

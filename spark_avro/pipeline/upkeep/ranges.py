@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from spark_avro.pipeline.ports import SinkRefused, SourceRange
@@ -32,8 +32,15 @@ def parse_range(text: str, topics: Sequence[str]) -> SourceRange:
     return SourceRange(topic, int(match["partition"]), start, last + 1)
 
 
-def covered(checkpoint: Checkpoint, ranges: Iterable[SourceRange]) -> tuple[SourceRange, ...]:
+def covered(
+    checkpoint: Checkpoint, ranges: Iterable[SourceRange], replaced: Collection[str]
+) -> tuple[SourceRange, ...]:
     """The parts of ranges that the stream has written.
+
+    Args:
+        checkpoint: The stream's checkpoint.
+        ranges: The ranges.
+        replaced: Topics that were deleted and made again, which the stream reads from their beginning.
 
     Raises:
         SinkRefused: a batch that has such records is not finished.
@@ -41,7 +48,8 @@ def covered(checkpoint: Checkpoint, ranges: Iterable[SourceRange]) -> tuple[Sour
     number = checkpoint.last_committed()
     if number is None:
         return ()
-    starts, ends = checkpoint.starts(), checkpoint.ends(number)
+    starts = {topic: offsets for topic, offsets in checkpoint.starts().items() if topic not in replaced}
+    ends = checkpoint.ends(number)
     written = [within for part in ranges if (within := _within(part, starts, ends)) is not None]
     planned = checkpoint.last_planned()
     if planned is not None and planned > number:

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 import spark_avro
 from spark_avro.pipeline.file.pipeline import Pipeline
-from spark_avro.pipeline.ports import SourceRange
+from spark_avro.pipeline.ports import SinkRefused, SourceRange
 from spark_avro.pipeline.upkeep.backfill import backfill
 
 
@@ -23,25 +23,35 @@ class Table:
         self.spark, self.topic, self.folder = spark, topic, folder
         self._servers = servers
 
-    def file(self, value: str = "v", deletes: str = "deletes: op = 'd'") -> Pipeline:
+    def file(
+        self,
+        value: str = "v",
+        mode: str = "{upsert: {key: [id], deletes: op = 'd'}}",
+        where: str = "true",
+        start: str = "earliest",
+    ) -> Pipeline:
         path = self.folder / "pipeline.yaml"
         path.write_text(f"""
 version: 1
 name: flights
 kafka: {{bootstrap.servers: "{self._servers}"}}
 checkpoint: {self.folder}/checkpoint
-source: {{topics: [{self.topic}], value: {{format: json-plain, type: "id int, v string, op string"}}}}
-steps: [{{select: [id, "{value} as v", op]}}]
+source:
+  topics: [{self.topic}]
+  start: {start}
+  on-data-loss: report
+  value: {{format: json-plain, type: "id int, v string, op string"}}
+steps: [{{where: "{where}"}}, {{select: [id, "{value} as v", op]}}]
 sink:
   sql:
     url: sqlite:///{self.folder}/t.db
     table: t
-    mode: {{upsert: {{key: [id], {deletes}}}}}
+    mode: {mode}
 """)
         return spark_avro.pipeline(path).file
 
-    def run(self) -> int:
-        self.file()
+    def run(self, **settings: str) -> int:
+        self.file(**settings)
         return spark_avro.pipeline(self.folder / "pipeline.yaml").run(self.spark).read
 
     def produce(self, *records: tuple[int, int, str, str]) -> None:
@@ -77,6 +87,30 @@ def test_only_the_range_is_read_if_no_row_deletes_its_key(table: Table) -> None:
     table.produce(*((0, key, "a", "u") for key in range(10)))
     table.run()
     wanted = (SourceRange(table.topic, 0, 2, 4), SourceRange(table.topic, 0, 6, 9))
-    result = backfill(table.file("upper(v)", "order: _kafka.offset"), table.spark, wanted, replace=True)
+    result = backfill(table.file("upper(v)", "{upsert: {key: [id]}}"), table.spark, wanted, replace=True)
     assert (result.read, result.ranges) == (5, wanted)
     assert [key for key, value in table.rows() if value == "A"] == [2, 3, 6, 7, 8]
+
+
+def test_a_topic_made_again_is_written_from_its_beginning(table: Table, topics: Any) -> None:
+    table.produce(*((0, key, "old", "u") for key in range(10)))
+    settings = {"mode": "append", "start": f"{{{table.topic}: {{'0': 5}}}}"}
+    assert table.run(**settings) == 5
+    topics.create_again(table.topic)
+    table.produce(*((0, key, "new", "u") for key in range(8)))
+    assert table.run(**settings) == 8
+    with pytest.raises(SinkRefused, match=r"has written .*0:0-2 already; --replace"):
+        backfill(table.file(**settings), table.spark, [SourceRange(table.topic, 0, 0, 3)])
+    assert len(table.rows()) == 13
+
+
+def test_a_record_of_a_topic_made_again_takes_the_place_of_an_older_row(table: Table, topics: Any) -> None:
+    mode = "{upsert: {key: [id]}}"
+    table.produce((0, 7, "other", "u"), (0, 1, "old", "u"))
+    assert table.run(mode=mode) == 2
+    topics.create_again(table.topic)
+    table.produce((0, 1, "new", "u"))
+    assert table.run(mode=mode, where="v <> 'new'") == 1
+    assert table.rows() == [(1, "old"), (7, "other")]
+    backfill(table.file(mode=mode), table.spark, [SourceRange(table.topic, 0, 0, 1)], replace=True)
+    assert table.rows() == [(1, "new"), (7, "other")]
