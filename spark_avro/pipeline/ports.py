@@ -131,7 +131,8 @@ class SinkResult:
         rejected: The rows that the target refused, with `_kafka` and the reason in `_error`; None if there are none.
         repeated: Whether an earlier attempt had written the batch, so that nothing was written now.
         late: How many of the rows are in the folder of late rows.
-        refused: For a repeated batch, how many rows the target refused in the earlier attempt; they are dead letters.
+        refused: How many rows the target refused; they are dead letters. A sink sets it for a repeated batch, with the
+            rows of the earlier attempt; the runner counts the others.
     """
 
     written: int

@@ -34,6 +34,16 @@ def rejected(rows: DataFrame, stage: str, reason: Column | None = None) -> DataF
     return rows.select(*position, *(column.alias(name) for name, column in said.items()), *failed)
 
 
+def undecoded(rows: DataFrame) -> DataFrame:
+    """The positions of records that could not be decoded, with stage and reason; see `letters`."""
+    stage = F.when(F.col("error_column") == "key", F.lit("KEY_CONVERTER")).otherwise(F.lit("VALUE_CONVERTER"))
+    place = [F.col(f"{POSITION}.{name}") for name in PLACE]
+    failed = rows.where(F.col("error").isNotNull())
+    return failed.select(
+        *place, F.col("error.id").alias("schema_id"), stage.alias("stage"), F.col("error.reason").alias("reason")
+    )
+
+
 def failed_checks(rows: DataFrame) -> DataFrame:
     """The positions of rows that failed checks, with the checks' names as the reason; see `letters`."""
     reason = F.concat(F.lit("failed the checks: "), F.array_join(FAILED, "; "))

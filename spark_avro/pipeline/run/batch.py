@@ -10,14 +10,13 @@ from typing import Any
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from magicbyte.kit.failure import Failure
 from spark_avro.pipeline.letters.isolate import failures
 from spark_avro.pipeline.letters.limit import ErrorLimit
 from spark_avro.pipeline.letters.retry import retried
-from spark_avro.pipeline.letters.rows import failed_checks, letters, rejected
-from spark_avro.pipeline.ports import POSITION, BatchIdentity, Sink, SinkResult
+from spark_avro.pipeline.letters.rows import failed_checks, letters, rejected, undecoded
+from spark_avro.pipeline.ports import BatchIdentity, Sink, SinkResult
 from spark_avro.pipeline.run.changes import ChangeLog
 from spark_avro.pipeline.run.counts import BatchCounts, RowsMissing
 from spark_avro.pipeline.run.measures import NEWEST, ROWS, counts_by_id, row_measures
@@ -51,14 +50,6 @@ class _Read:
     decoded: DecodedBatch
     lost: int
     replaced: Collection[str]
-
-
-@dataclass(frozen=True, slots=True)
-class _Written:
-    """A sink's result, and how many rows it refused."""
-
-    result: SinkResult
-    refused: int
 
 
 @dataclass(slots=True)
@@ -175,7 +166,7 @@ class BatchRunner:
 
     def _to_sinks(
         self, stepped: Stepped, decoded: DecodedBatch, records: DataFrame, batch: BatchIdentity
-    ) -> list[_Written]:
+    ) -> list[SinkResult]:
         """Send the rows that failed to the dead letters, and write the others to all sinks.
 
         Raises:
@@ -195,7 +186,8 @@ class BatchRunner:
         records: DataFrame,
         batch: BatchIdentity,
         dead: int,
-    ) -> _Written:
+    ) -> SinkResult:
+        """Write to a sink; the result says how many rows it refused, in this attempt or an earlier one."""
         refused = 0
 
         def reject(rows: DataFrame, _batch: BatchIdentity) -> None:
@@ -216,18 +208,20 @@ class BatchRunner:
             result = retried(write, self.opened.pipeline.errors.retry)
         finally:
             self.opened.rejections.handle = None
-        if result.written + refused != stepped.passed_count and not result.repeated:
+        if result.repeated:
+            return result
+        if result.written + refused != stepped.passed_count:
             raise RowsMissing(
                 f"{type(sink).__name__} got {stepped.passed_count:,} rows, wrote {result.written:,} and rejected"
                 f" {refused:,}; the batch is not committed"
             )
-        return _Written(result, result.refused if result.repeated else refused)
+        return replace(result, refused=refused)
 
     def _failures(self, stepped: Stepped, decoded: DecodedBatch) -> list[_Failed]:
         """The rows that failed before the sinks, grouped by the part that refused them."""
         failed: list[_Failed] = []
         if decoded.counts.dead:
-            failed.append(_Failed(_broken(decoded.rows), decoded.counts.dead, is_of_records=True))
+            failed.append(_Failed(undecoded(decoded.rows), decoded.counts.dead, is_of_records=True))
         if stepped.faults:
             failed.append(_Failed(failures(decoded.rows, stepped.faults), len(stepped.faults), is_of_records=True))
         verdict = stepped.verdict
@@ -260,7 +254,7 @@ class BatchRunner:
         self,
         stepped: Stepped,
         read: _Read,
-        results: Sequence[_Written],
+        results: Sequence[SinkResult],
         batch: BatchIdentity,
         started: float,
     ) -> BatchCounts:
@@ -271,7 +265,8 @@ class BatchRunner:
         ends: dict[str, dict[int, int]] = {}
         for part in (part for part in batch.ranges if part.topic not in read.replaced):
             ends.setdefault(part.topic, {})[part.partition] = part.end
-        refused = max(result.refused for result in results)
+        # Of a repeated batch, records may be lost since they were refused.
+        refused = min(stepped.passed_count, max(result.refused for result in results))
         return BatchCounts(
             number=batch.number,
             read=decoded.counts.rows,
@@ -279,26 +274,16 @@ class BatchRunner:
             dead=_dead(stepped, decoded) + refused,
             dropped=max(0, into_steps - stepped.count) + (verdict.dropped if verdict else 0),
             made=max(0, stepped.count - into_steps),
-            late=max(result.result.late for result in results),
+            late=max(result.late for result in results),
             failed=verdict.failed if verdict else {},
             ids=counts_by_id(decoded.measured),
             seconds=time.monotonic() - started,
             event_time=decoded.measured[NEWEST],
             lag=source.lag(ends),
-            repeated=any(result.result.repeated for result in results),
+            repeated=any(result.repeated for result in results),
         )
 
 
 def _dead(stepped: Stepped, decoded: DecodedBatch) -> int:
     """The number of rows that failed before the sinks."""
     return decoded.counts.dead + len(stepped.faults) + (stepped.verdict.dead if stepped.verdict else 0)
-
-
-def _broken(rows: DataFrame) -> DataFrame:
-    """The records that could not be decoded, with stage and reason."""
-    stage = F.when(F.col("error_column") == "key", F.lit("KEY_CONVERTER")).otherwise(F.lit("VALUE_CONVERTER"))
-    place = [F.col(f"{POSITION}.{name}") for name in ("topic", "partition", "offset")]
-    failed = rows.where(F.col("error").isNotNull())
-    return failed.select(
-        *place, F.col("error.id").alias("schema_id"), stage.alias("stage"), F.col("error.reason").alias("reason")
-    )

@@ -200,3 +200,30 @@ def test_a_real_sink_takes_the_new_topic_under_report(
     assert spark_avro.pipeline(file).run(spark).written == 30
     with sqlite3.connect(tmp_path / "t.db") as connection:
         assert connection.execute("select id from t order by id").fetchall() == [(n,) for n in range(35)]
+
+
+def test_a_repeated_batch_of_a_topic_made_again_counts_no_row_that_it_does_not_read(
+    spark: SparkSession, topics: Any, flights: Any, report_file: Callable[..., Path], tmp_path: Path
+) -> None:
+    topic, produce = flights
+    with sqlite3.connect(tmp_path / "t.db") as connection:
+        connection.execute("create table t (id integer check (id <> 7), carrier text, delay integer)")
+    produce(0, 10)
+    file = report_file(topic, rest=f"errors: {{tolerance: all, topic: {topics.create()}}}")
+    file.write_text(
+        file.read_text().replace(
+            f"files: {{path: {tmp_path}/out}}", f"sql: {{url: 'sqlite:///{tmp_path}/t.db', table: t}}"
+        )
+    )
+    counts: list[BatchCounts] = []
+    Running(spark_avro.pipeline(file).file, spark, on_batch=counts.append).run()
+    for name in ("0", ".0.crc"):
+        (tmp_path / "checkpoint/commits" / name).unlink()
+    topics.create_again(topic)
+    produce(100, 3)
+    Running(spark_avro.pipeline(file).file, spark, on_batch=counts.append).run()
+    assert [(batch.read, batch.written, batch.dead, batch.lost) for batch in counts] == [
+        (10, 9, 1, 0),
+        (0, 0, 0, 10),
+        (3, 3, 0, 0),
+    ]
