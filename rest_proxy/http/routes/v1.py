@@ -17,7 +17,7 @@ from rest_proxy.errors import (
     UNKNOWN_TOPIC_OR_PARTITION,
 )
 from rest_proxy.formats.embedded import BINARY
-from rest_proxy.formats.plain import TAGGED
+from rest_proxy.formats.plain import Options
 from rest_proxy.http.access import rights_of
 from rest_proxy.http.common import json_response, long_query, milliseconds_of, partition_segment, proxy_of, segment
 from rest_proxy.http.negotiation import spoken
@@ -56,7 +56,7 @@ async def messages(request: Request) -> Response:
             records,
             form,
             proxy.schemas,
-            TAGGED,
+            Options(stored=proxy.settings.avro_logical_types == "stored"),
             rights=rights_of(request),
             report_errors=True,
             blocking=proxy.blocking,
