@@ -25,8 +25,8 @@ from pyspark.sql.avro.functions import from_avro
 
 from serdes.message import wire
 from spark_avro.errors import UnsupportedSchema
+from spark_avro.plan import decimals
 from spark_avro.plan import tree as trees
-from spark_avro.plan.decimals import decimal_names, has_long_decimal
 from spark_avro.plan.guard import shape
 from spark_avro.plan.resolution import Resolved, Unreadable, resolve, with_nulls
 from spark_avro.plan.tree import Tree
@@ -173,14 +173,51 @@ def _decoded_by_avro(payload: Column, plan: Decoding) -> tuple[Column, Column]:
         F.lit(around.suffix),
     )
 
+    common, casts = around.reader(_common(plan)), _has_casts(plan)
+
     def decode(branch: Branch, body: Column) -> Column:
-        reader = trees.text(around.reader(branch.reader.tree))
+        reader = trees.text(around.reader(decimals.uncut(branch.reader.tree)))
         writer = trees.text(around.writer(with_nulls(branch.writer, plan.reader)))
         column = from_avro(body, writer, {"mode": "PERMISSIVE", "avroSchema": reader})
-        return column.cast(spark_type(around.reader(plan.reader))) if branch.reader.cast else column
+        return column.cast(spark_type(common)) if casts else column
 
-    whole = _by_header(payload, body, plan, decode, around.reader(plan.reader))
-    return around.result(whole), whole[around.witness].isNotNull() == _expected(payload, plan)
+    whole = _by_header(payload, body, plan, decode, common)
+    value, is_there = around.result(whole), whole[around.witness].isNotNull()
+    fits = _decimals_fit(payload, around.value(whole), plan)
+    if fits is None:
+        return value, is_there == _expected(payload, plan)
+    # As in `modes`, `get` always evaluates both sides. The cast raises for decimals that do not fit, so it comes last.
+    value = F.get(F.array(value), F.when(fits, F.lit(0))).cast(spark_type(plan.reader))
+    return value, (is_there & fits) == _expected(payload, plan)
+
+
+def _common(plan: Decoding) -> Tree:
+    """The tree of the type that all branches have before their decimals are compared with their types."""
+    if not any(decimals.is_cut(branch.reader.tree) for branch in plan.branches):
+        return plan.reader
+    return decimals.widest(plan.reader) if _has_casts(plan) else decimals.uncut(plan.reader)
+
+
+def _has_casts(plan: Decoding) -> bool:
+    return any(branch.reader.cast for branch in plan.branches)
+
+
+def _decimals_fit(payload: Column, value: Column, plan: Decoding) -> Column | None:
+    """Whether the decimals of a value have at most the digits of their types; None if Spark's reader compares them."""
+    by_tree: dict[str, tuple[Tree, list[int]]] = {}
+    for branch in plan.branches:
+        tree = branch.reader.tree
+        by_tree.setdefault(trees.text(tree), (tree, []))[1].extend(branch.ids)
+    conditions = [(decimals.fits(value, tree), ids) for tree, ids in by_tree.values()]
+    if len(conditions) == 1:
+        return conditions[0][0]
+    header = F.substring(payload, 1, wire.V0_SIZE)
+    column = None
+    for condition, ids in conditions:
+        if condition is not None:
+            test = header.isin(*(F.lit(wire.prefix(schema_id)) for schema_id in ids))
+            column = F.when(test, condition) if column is None else column.when(test, condition)
+    return None if column is None else column.otherwise(F.lit(True))
 
 
 def _expected(payload: Column, plan: Decoding) -> Column:
@@ -236,11 +273,13 @@ def reason(payload: Column, plan: Decoding) -> Column:
         explanation = f"{UNREADABLE}: id %3$s (0x%4$s): {_verbatim(problem)}"
         text = text.when(header == _shown(unreadable), F.lit(explanation))
     for branch in plan.branches:
-        names = ", ".join(decimal_names(branch.writer))
+        names = ", ".join(decimals.decimal_names(branch.reader.tree))
         if names:
             ids = header.isin(*map(_shown, branch.ids))
             explanation = f"{TOO_MANY_DIGITS}: a decimal of id %3$s (0x%4$s) has more than its type: {_verbatim(names)}"
-            text = text.when(ids & has_long_decimal(payload, branch.writer), F.lit(explanation))
+            text = text.when(
+                ids & decimals.has_long_decimal(payload, branch.writer, branch.reader.tree), F.lit(explanation)
+            )
     if plan.ids:
         malformed = (
             f"{MALFORMED}: the %5$s bytes after the header are not one value of schema id %3$s (0x%4$s)"

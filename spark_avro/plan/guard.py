@@ -71,12 +71,14 @@ class Shape:
         name = next(name for name in _candidates("Wrapped_") if name not in taken)
         return {"type": "record", "name": name, "fields": [{"name": self.names[0], "type": schema}, *more]}
 
+    def value(self, whole: Column) -> Column:
+        """The column whose fields are those of the value, and perhaps the marker."""
+        return whole[self.names[0]] if self.wrapped else whole
+
     def result(self, whole: Column) -> Column:
         """Extracts the value from a decoded struct."""
-        if self.wrapped:
-            return whole[self.names[0]]
-        if not self.marked:
-            return whole
+        if self.wrapped or not self.marked:
+            return self.value(whole)
         return F.when(whole.isNotNull(), F.struct(*(whole[name].alias(name) for name in self.kept)))
 
 

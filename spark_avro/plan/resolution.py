@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from spark_avro.plan.tree import Tree, describe, is_record
+from spark_avro.plan.decimals import READ_DIGITS, is_cut
+from spark_avro.plan.tree import MAX_PRECISION, Tree, describe, is_record
 
 #: The promotions of a writer's type to a reader's (Avro specification, Schema Resolution).
 _PROMOTIONS = {
@@ -170,6 +171,9 @@ def _logical(writer: Tree, reader: Tree, path: str) -> Resolved:
         if writer["scale"] <= reader["scale"] and (
             writer["precision"] - writer["scale"] <= reader["precision"] - reader["scale"]
         ):
+            if is_cut(writer) and reader["scale"] - writer["scale"] > MAX_PRECISION - READ_DIGITS:
+                problem = f"is {describe(writer)} in the data, and Spark has no room to check it for {describe(reader)}"
+                raise Misread(path, problem)
             return Resolved({**reader, "precision": writer["precision"], "scale": writer["scale"]}, cast=True)
         raise Misread(path, f"is {describe(writer)} in the data, which {describe(reader)} cannot hold")
     raise Misread(path, f"is {written} in the data and {read} for the reader, which Spark does not convert")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -297,6 +298,126 @@ def test_a_decimal_with_too_many_digits_says_so(spark: SparkSession, avro: Any, 
     assert found[3].error.reason.startswith("malformed payload: the ")
 
 
+def decimal_type(precision: int, scale: int, size: int | None = None) -> dict[str, Any]:
+    kind = {"type": "bytes"} if size is None else {"type": "fixed", "name": f"D{precision}", "size": size}
+    return {**kind, "logicalType": "decimal", "precision": precision, "scale": scale}
+
+
+def stored(unscaled: int, size: int | None = None) -> bytes:
+    return unscaled.to_bytes(size or unscaled.bit_length() // 8 + 1, "big", signed=True)
+
+
+SHORT, LONG, FIXED = decimal_type(4, 2), decimal_type(18, 0), decimal_type(4, 2, 21)
+#: Around a decimal -> the type, the datum, and the value.
+PLACES: dict[str, tuple[Any, Any, Any]] = {
+    "field": (lambda kind: kind, lambda value: value, lambda value: value),
+    "union": (lambda kind: ["null", kind], lambda value: value, lambda value: value),
+    "two types": (lambda kind: ["null", "string", kind], lambda value: value, lambda value: Row(None, value)),
+    "array": (lambda kind: {"type": "array", "items": kind}, lambda value: [value], lambda value: [value]),
+    "nullable items": (
+        lambda kind: {"type": "array", "items": ["null", kind]},
+        lambda value: [None, value, None],
+        lambda value: [None, value, None],
+    ),
+    "map": (
+        lambda kind: ["null", {"type": "map", "values": kind}],
+        lambda value: {"a": value},
+        lambda value: {"a": value},
+    ),
+    "records in an array": (
+        lambda kind: {"type": "array", "items": json.loads(record(("p", ["null", kind]), name="Line"))},
+        lambda value: [{"p": None}, {"p": value}],
+        lambda value: [Row(p=None), Row(p=value)],
+    ),
+    "arrays in an array": (
+        lambda kind: {"type": "array", "items": ["null", {"type": "array", "items": kind}]},
+        lambda value: [None, [], [value]],
+        lambda value: [None, [], [value]],
+    ),
+    "maps in a map": (
+        lambda kind: {"type": "map", "values": {"type": "map", "values": kind}},
+        lambda value: {"a": {}, "b": {"c": value}},
+        lambda value: {"a": {}, "b": {"c": value}},
+    ),
+}
+#: A type, the bytes, and the value; None if they have too many digits.
+DIGITS = [
+    (SHORT, stored(9999), Decimal("99.99")),
+    (SHORT, stored(-9999), Decimal("-99.99")),
+    (SHORT, stored(10000), None),
+    (SHORT, stored(-10000), None),
+    (SHORT, stored(9999, 21), Decimal("99.99")),
+    (SHORT, stored(-1, 21), Decimal("-0.01")),
+    (SHORT, stored(2**64), None),
+    (SHORT, stored(2**64 + 1234), None),
+    (SHORT, stored(-(2**64) + 1), None),
+    (SHORT, b"\x01" + b"\0" * 20, None),
+    (LONG, stored(10**18 - 1), Decimal(10**18 - 1)),
+    (LONG, stored(-(10**18) + 1), Decimal(-(10**18) + 1)),
+    (LONG, stored(10**18), None),
+    (LONG, stored(2**127 + 5), None),
+    (FIXED, stored(9999, 21), Decimal("99.99")),
+    (FIXED, stored(10000, 21), None),
+    (FIXED, b"\x01" + b"\0" * 20, None),
+]
+
+
+def test_no_digit_of_a_decimal_is_lost(spark: SparkSession, avro: Any, subject: str) -> None:
+    """Each place of a record with each case, while the others have 0.01."""
+    kinds = {**dict.fromkeys(PLACES, SHORT), "long": LONG, "fixed": FIXED}
+    around = {name: PLACES.get(name, PLACES["field"]) for name in kinds}
+    schema = record(*((name.replace(" ", "_"), around[name][0](kind)) for name, kind in kinds.items()))
+    plain = re.sub(r', "logicalType": "decimal", "precision": \d+, "scale": \d', "", schema)
+    [schema_id] = avro.register(subject, schema)
+    sound = {name.replace(" ", "_"): around[name][1](stored(1, kind.get("size"))) for name, kind in kinds.items()}
+    cases = [
+        (name, around[name][1](raw), None if value is None else around[name][2](value))
+        for name, kind in kinds.items()
+        for of, raw, value in DIGITS
+        if of is kind
+    ]
+    data = frame(
+        spark,
+        [avro.message(schema_id, plain, {**sound, name.replace(" ", "_"): datum}) for name, datum, _ in cases],
+    )
+    column = from_confluent_avro("value", subject=subject, registry=avro.registry, mode="PERMISSIVE")
+    for row, (name, _, expected) in zip(values(data, column), cases, strict=True):
+        assert (None if row.value is None else row.value[name.replace(" ", "_")]) == expected, name
+        assert (row.error is None) == (expected is not None)
+        assert row.error is None or row.error.reason.startswith(f"too many digits: a decimal of id {schema_id} (0x")
+    dropped = from_confluent_avro("value", subject=subject, registry=avro.registry, mode="DROP")
+    assert len(data.select(dropped).collect()) == sum(expected is not None for _, _, expected in cases)
+    with pytest.raises(PySparkException, match="too many digits: a decimal of id"):
+        values(data, from_confluent_avro("value", subject=subject, registry=avro.registry))
+
+
+def test_digits_are_those_of_the_writers_type(spark: SparkSession, avro: Any, subject: str) -> None:
+    kinds = [decimal_type(4, 2), decimal_type(6, 3), decimal_type(20, 4)]
+    narrow, wide, wider = (record(("price", kind)) for kind in kinds)
+    ids = avro.register(subject, narrow, wide, wider)
+    plain = record(("price", "bytes"))
+    prices = [(0, 9999), (0, 10000), (0, 2**64), (1, 999999), (1, 2**64 + 1), (2, 10**20 - 1), (2, 10**20), (2, 1)]
+    data = frame(spark, [avro.message(ids[version], plain, {"price": stored(price)}) for version, price in prices])
+    read = {
+        20: ["99.9900", None, None, "999.9990", None, "9999999999999999.9999", None, "0.0001"],
+        6: ["99.990", None, None, "999.999", None, None, None, None],
+    }
+    for reader, digits in ((None, 20), (wide, 6)):
+        column = from_confluent_avro(
+            "value", subject=subject, registry=avro.registry, reader_schema=reader, mode="PERMISSIVE"
+        )
+        found = values(data, column)
+        assert [row.value and str(row.value.price) for row in found] == read[digits]
+        assert [row.error.reason.partition(":")[0] for row in found[1:3]] == ["too many digits"] * 2
+    narrowest, finest = record(("price", decimal_type(9, 0))), record(("price", decimal_type(38, 20)))
+    [schema_id] = avro.register(f"fine-{subject}", narrowest)
+    with pytest.raises(PySparkException, match=r"decimal\(9,0\) in the data, and Spark has no room to check it for"):
+        values(
+            frame(spark, [avro.message(schema_id, plain, {"price": b"\1"})]),
+            from_confluent_avro("value", ids=[schema_id], reader_schema=finest, registry=avro.registry),
+        )
+
+
 def test_decimals_widen(spark: SparkSession, avro: Any, subject: str) -> None:
     narrow, wide = (
         record(("price", {"type": "bytes", "logicalType": "decimal", "precision": p, "scale": s}))
@@ -381,7 +502,9 @@ def test_a_record_is_decoded_once(
     spark: SparkSession, avro: Any, subject: str, capsys: pytest.CaptureFixture[str], mode: str
 ) -> None:
     data = frame(spark, [b""])
-    for count, schema in enumerate([V1, V2], 1):
+    priced = record(("delay", "long"), ("price", decimal_type(4, 2), "\0"))
+    # The reason of a broken record with decimals decodes it again.
+    for count, schema in ((1, V1), (2, V2), (6, priced)):
         avro.register(subject, schema)
         column = from_confluent_avro("value", subject=subject, registry=avro.registry, mode=mode)
         rows = data.select(column.alias("v"))
