@@ -108,7 +108,8 @@ def read_marker(text: str | bytes, place: str) -> Marker:
         ends = {(topic, partition): end for topic, partition, end in record["ends"]}
         number, written, refused, late = (int(record[name]) for name in ("batch", "written", "refused", "late"))
         ends |= _ends(ranges)
-        topic_ids, input_id = dict(record["topic_ids"]), str(record["input_id"])
+        # Markers of the first form have no input id.
+        topic_ids, input_id = dict(record["topic_ids"]), str(record.get("input_id", ""))
         return Marker(number, written, refused, late, ranges, ends, topic_ids, input_id)
     except (orjson.JSONDecodeError, LookupError, TypeError, ValueError) as error:
         raise SinkRefused(f"{place}: the marker cannot be read: {text[:200]!r}") from error

@@ -114,6 +114,19 @@ def test_a_marker_is_read_as_it_was_written() -> None:
         read_marker("{}", "place")
 
 
+def test_a_marker_from_before_input_ids_is_read() -> None:
+    text = (
+        '{"batch":27,"written":50,"refused":0,"late":0,"ranges":[["t",0,540,565],["t",1,540,565]],"ends":[["u",0,9]],'
+        '"topic_ids":{"t":"one"}}'
+    )
+    ranges = (SourceRange("t", 0, 540, 565), SourceRange("t", 1, 540, 565))
+    ends = {("t", 0): 565, ("t", 1): 565, ("u", 0): 9}
+    marker = read_marker(text, "place")
+    assert marker == Marker(27, 50, 0, 0, ranges, ends, {"t": "one"}, "")
+    assert is_written(marker, _batch(27, (0, 540, 565), (1, 540, 565)), "table")
+    assert not is_written(marker, _batch(28, (0, 565, 590), (1, 565, 590)), "table")
+
+
 def test_the_key_has_query_writer_and_sink() -> None:
     assert str(MarkerKey("q1", "flights", 2)) == "q1/2/flights"
     assert str(MarkerKey("q1")) == "q1/0"
