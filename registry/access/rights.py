@@ -22,7 +22,7 @@ from registry.state.model import (
     parse_subject,
     subject_in,
 )
-from registry.state.resolve import missing_reference
+from registry.state.resolve import missing_reference, settings_key
 
 _GLOBAL_SETTINGS = str(SubjectName(GLOBAL_CONTEXT, ""))
 _NOT_AUTHORIZED = "Not authorized"
@@ -109,6 +109,15 @@ class Rights:
         for reference in references:
             if reference.subject and not self.may("READ", subject_in(context, reference.subject)):
                 raise errors.INVALID_SCHEMA(type=schema_type, details=missing_reference(reference))
+
+    def may_see_highest_id(self, context: str) -> bool:
+        """Tell whether an export may have the highest id of a context, which tells how many schemas there are.
+
+        For the default context this takes DESCRIBE of the registry, as `fetchMaxId` does. Who may see the settings of a
+        named context may see its id, too.
+        """
+        settings = settings_key(str(SubjectName(context, "")))
+        return self.may("DESCRIBE_CONFIGS", settings) and (settings is not None or self.may("DESCRIBE", None))
 
     def refusal_of_line(self, line: Mapping[str, Any], context: str) -> str | None:
         """Return why a line of an import is refused; None if it is allowed.

@@ -42,9 +42,11 @@ from registry.state.view import View
 #: The most steps that a decision may use to read the schemas of all lines.
 _MOST_READING = 10 * LITTLE_READING
 _NO_MARKS = (
-    "this export is of an earlier version and does not tell the highest id of each context: the ids of schemas that "
-    "were deleted in the original may be given again here"
+    "this export {reason} does not tell the highest id of each context: the ids of schemas that were deleted in the "
+    "original may be given again here"
 )
+_OF_EARLIER_VERSION = _NO_MARKS.format(reason="is of an earlier version and")
+_WITHOUT_RIGHT = _NO_MARKS.format(reason="was made without the right to see the settings of its contexts, and")
 #: A line's number, from 1, and its object.
 Line = tuple[int, Mapping[str, Any]]
 
@@ -110,11 +112,18 @@ def decide_load(
             report.taken[kind] = report.taken.get(kind, 0) + 1
         elif take is not _pass_over:
             report.already_stored += 1
-        elif kind == "manifest" and line.get("format") == 1:
-            report.warnings.append(_NO_MARKS)
+        elif kind == "manifest":
+            report.warnings += _warnings(line)
     if questions:
         raise Unanswered(questions, overlay)
     return Decision(report, tuple(new_records))
+
+
+def _warnings(manifest: Mapping[str, Any]) -> list[str]:
+    """What a copy lacks by the manifest of the export."""
+    if manifest.get("format") == 1:
+        return [_OF_EARLIER_VERSION]
+    return [_WITHOUT_RIGHT] if manifest.get("lacksContexts") else []
 
 
 def _placed(line: Mapping[str, Any], context: str) -> Mapping[str, Any]:

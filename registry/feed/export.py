@@ -14,9 +14,8 @@ from registry.decide import Line
 from registry.state.identity import guid_of
 from registry.state.json_text import load_json
 from registry.state.lookup import named
-from registry.state.model import ALL_CONTEXTS, DEFAULT_CONTEXT, SubjectName, Version, context_of, subject_in
+from registry.state.model import ALL_CONTEXTS, DEFAULT_CONTEXT, Version, context_of, subject_in
 from registry.state.records import content_extras
-from registry.state.resolve import settings_key
 from registry.state.view import View
 
 #: Exports of format 1 have no lines about contexts.
@@ -33,6 +32,7 @@ def export_lines(
     *,
     deleted: bool = True,
     may_see_settings: Callable[[str | None], bool] | None = None,
+    may_see_highest_id: Callable[[str], bool] | None = None,
 ) -> Iterator[bytes]:
     """Yield a manifest, contexts, versions (each after those that it refers to), configs, modes, and a closing line.
 
@@ -42,10 +42,17 @@ def export_lines(
         deleted: Include soft-deleted versions.
         may_see_settings: Returns whether to export the config and mode of a subject or context, or for None the global
             ones. By default all are exported.
+        may_see_highest_id: Returns whether to export the line of a context. By default all are exported.
     """
     digest = hashlib.sha256()
     count = 0
-    for value in _values(view, prefix, deleted=deleted, may_see_settings=may_see_settings or _everything):
+    for value in _values(
+        view,
+        prefix,
+        deleted=deleted,
+        may_see_settings=may_see_settings or _everything,
+        may_see_highest_id=may_see_highest_id or _everything,
+    ):
         line = orjson.dumps(value) + b"\n"
         digest.update(line)
         count += 1
@@ -58,15 +65,23 @@ def _everything(_subject: str | None) -> bool:
 
 
 def _values(
-    view: View, prefix: str, *, deleted: bool, may_see_settings: Callable[[str | None], bool]
+    view: View,
+    prefix: str,
+    *,
+    deleted: bool,
+    may_see_settings: Callable[[str | None], bool],
+    may_see_highest_id: Callable[[str], bool],
 ) -> Iterator[dict[str, Any]]:
-    yield {"kind": "manifest", "format": FORMAT_VERSION, "magicbyte": __version__, "offset": view.offset}
     subjects = named(view.subjects(), prefix)
+    contexts = [context for context in _contexts(view, prefix) if may_see_highest_id(context)]
+    manifest = {"kind": "manifest", "format": FORMAT_VERSION, "magicbyte": __version__, "offset": view.offset}
+    # An import warns of it.
+    lacks_contexts = not {context_of(subject) for subject in subjects} <= set(contexts)
+    yield {**manifest, "lacksContexts": True} if lacks_contexts else manifest
     versions = [stored for name in subjects for stored in list(view.versions(name)) if deleted or not stored.deleted]
     # First, so that a registration between two batches of an import gets no id that a later batch brings.
-    for context in _contexts(view, prefix):
-        if may_see_settings(settings_key(str(SubjectName(context, "")))):
-            yield context_value(view, context)
+    for context in contexts:
+        yield context_value(view, context)
     for version in in_order(versions):
         yield version_value(version)
     with_global = prefix in ("", ":*:") and may_see_settings(None)

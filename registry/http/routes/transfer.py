@@ -30,7 +30,13 @@ async def export(request: Request) -> Response:
     deleted = request.query_params.get("deleted", "true").lower() == "true"
     registry, rights, prefix = registry_of(request), rights_of(request), prefix_of(request)
     may_see_settings = None if rights is None else partial(rights.may, "DESCRIBE_CONFIGS")
-    lines = export_lines(registry.view, prefix, deleted=deleted, may_see_settings=may_see_settings)
+    lines = export_lines(
+        registry.view,
+        prefix,
+        deleted=deleted,
+        may_see_settings=may_see_settings,
+        may_see_highest_id=None if rights is None else rights.may_see_highest_id,
+    )
     headers = {}
     if rights is not None:
         hidden = any(not registry.view.may_see(subject) for subject in registry.node.view.subjects())

@@ -16,6 +16,8 @@ import httpx
 import pytest
 
 from magicbyte.testing.servers import running_registry
+from registry.access.rights import Rights
+from registry.feed.export import export_lines
 from registry.http import spooled_body
 from registry.log.port import LogError, Offset, Record
 
@@ -396,6 +398,53 @@ def test_an_export_of_an_earlier_version_is_taken_with_a_warning(api: Any) -> No
     answer = post(api, closed([manifest, line("s", 1, 1)])).json()
     assert (answer["imported"], answer["refused"]) == ({"schema": 1}, [])
     assert [text[:46] for text in answer["warnings"]] == ["this export is of an earlier version and does "]
+
+
+class SomeRights(Rights):
+    """The rights to some operations."""
+
+    def __init__(self, *allowed: tuple[str, str | None]) -> None:
+        self._allowed = allowed
+
+    def may(self, operation: str, subject: str | None) -> bool:
+        return (operation, subject) in self._allowed
+
+
+@pytest.mark.parametrize(
+    ("allowed", "visible"),
+    [
+        ([], []),
+        # The page of `app`, the first user of `magicbyte up --secure`, may see the settings of the registry.
+        ([("DESCRIBE_CONFIGS", None)], []),
+        ([("DESCRIBE", None)], []),
+        ([("DESCRIBE_CONFIGS", None), ("DESCRIBE", None)], ["."]),
+        ([("DESCRIBE_CONFIGS", ":.a:")], [".a"]),
+    ],
+)
+def test_the_highest_id_of_the_default_context_takes_the_right_to_describe_the_registry(
+    allowed: list[tuple[str, str | None]], visible: list[str]
+) -> None:
+    assert list(filter(SomeRights(*allowed).may_see_highest_id, [".", ".a", ".b"])) == visible
+
+
+def test_an_export_without_the_lines_of_its_contexts_is_taken_with_a_warning(
+    make_api: Callable[..., Any], api: Any
+) -> None:
+    original = make_api()
+    original.register("s", '"int"')
+    original.register(":.a:s", '"int"')
+    view = original.client.app.state.registry.node.view
+    for visible, lacks in (([".", ".a"], False), ([".a"], True), ([], True)):
+        exported = b"".join(export_lines(view, ":*:", may_see_highest_id=visible.__contains__))
+        manifest, *others = [json.loads(line) for line in exported.splitlines()]
+        assert manifest.get("lacksContexts", False) is lacks
+        assert [line["context"] for line in others if line["kind"] == "context"] == visible
+        warnings = post(api, exported).json().get("warnings", [])
+        assert [text[:55] for text in warnings] == (
+            ["this export was made without the right to see the setti"] if lacks else []
+        )
+    manifest = json.loads(next(export_lines(view, ":.a:", may_see_highest_id=[".a"].__contains__)))
+    assert "lacksContexts" not in manifest
 
 
 def test_a_mark_is_not_raised_in_a_context_that_is_read_only(api: Any) -> None:

@@ -426,6 +426,7 @@ def test_an_export_says_whether_it_is_whole(ask: Client):
     values = [json.loads(line) for line in part.text.splitlines()]
     assert {value["subject"].partition(".")[0] for value in values if "subject" in value} == {"open"}
     assert {value["kind"] for value in values} == {"manifest", "schema", "end"}
+    assert values[0]["lacksContexts"] is True
     assert ask("admin", "GET", "/export").headers["magicbyte-complete"] == "true"
 
 
