@@ -226,8 +226,6 @@ class View(Versions):
         """
         self.references_moved += 1 + other.references_moved
         same_rules = all(other.rule_origin(rule) == self.rule_origin(rule) for rule in {*self.rules(), *other.rules()})
-        # If a rule's tombstone is gone, no record that is left tells that the rules have changed.
-        self.rules_offset = other.rules_offset if same_rules else offset
         self.settled_offset, self.posted = other.settled_offset, other.posted
         self._rule_changes, self.broken_rules = other._rule_changes, other.broken_rules
         self.passed_over = other.passed_over
@@ -236,6 +234,9 @@ class View(Versions):
         with self._digesting:
             self._digests = None
             self.tables = other.tables
+        # After the rules, because other threads load them when this has changed. If a rule's tombstone is gone, no
+        # record that is left tells that the rules have changed.
+        self.rules_offset = other.rules_offset if same_rules else offset
         self.offset = offset
 
     def _remember_key(self, key: Key, raw: bytes | None) -> None:

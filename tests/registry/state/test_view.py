@@ -88,6 +88,9 @@ def test_versions_are_found_by_digest_before_and_after_the_index_is_made() -> No
     assert [version.schema_id for version in view.with_digest(".c", y)] == [6]
     view.apply(LogEntry(4, _bytes(schema_key("b", 1)), None, 0))
     assert view.with_digest(".", y) == ()
+    view.become(view_of(schema("z", 1, 9, "y")), 5)
+    assert [version.subject for version in view.with_digest(".", y)] == ["z"]
+    assert view.with_digest(".", x) == ()
 
 
 def test_ids_far_apart_are_found_as_well() -> None:
@@ -297,3 +300,48 @@ def test_the_mark_of_what_was_posted_is_the_last_one_that_can_be_read() -> None:
     view.apply(LogEntry(9999, _bytes(key), None, 0))
     assert view.posted is None
     assert view.passed_over == {"undecodable": 1}
+
+
+def test_an_overlay_of_a_state_that_was_replaced_is_not_adopted() -> None:
+    view = view_of(schema("a", 1, 1, "x"))
+    overlay = View(view)
+    key, value = schema("a", 2, 2, "y")
+    overlay.apply(LogEntry(1, _bytes(key), _bytes(value), 0))
+    view.become(view_of(schema("b", 1, 1, "x")), 0)
+    view.adopt(overlay, 1)
+    assert (state(view), view.offset) == ([("b", 1, 1, "x", False)], 0)
+
+
+class Watched(View):
+    """A view that remembers in which order its attributes were set."""
+
+    changes: list[str]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self.__dict__.setdefault("changes", []).append(name)
+        super().__setattr__(name, value)
+
+
+ACL = {
+    "keytype": "MAGICBYTE_ACL",
+    "principal": "User:a",
+    "host": "*",
+    "resource_type": "SUBJECT",
+    "resource": "s",
+    "pattern_type": "LITERAL",
+    "operation": "READ",
+    "permission": "ALLOW",
+    "magic": 0,
+}
+
+
+@pytest.mark.parametrize(("left", "rules_offset"), [([], 9), ([(ACL, {"by": "User:x", "at": 5})], 0)])
+def test_rules_that_are_gone_without_a_tombstone_have_changed(left: list[Any], rules_offset: int) -> None:
+    view = Watched()
+    view.apply(LogEntry(0, _bytes(ACL), b'{"by":"User:x","at":5}', 1000))
+    assert len(view.rules()) == 1
+    view.changes.clear()
+    view.become(view_of(*left), 9)
+    assert (len(view.rules()), view.rules_offset) == (len(left), rules_offset)
+    # Other threads load the rules when their offset has changed, and trust what they know while the view's has not.
+    assert view.changes[-3:] == ["tables", "rules_offset", "offset"]
