@@ -256,7 +256,7 @@ class Registry:
         deadline = time.monotonic() + _LEADER_SECONDS
         while True:
             try:
-                return await self._handover.wait(self.node.submit(command))
+                return await self._handover.wait(self.node.submit(command, self.client))
             except LeadershipLost:
                 raise
             except NotLeader:

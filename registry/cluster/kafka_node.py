@@ -95,10 +95,10 @@ class KafkaNode:
         self._log.close()
         log.info("log closed at offset %d", self.view.offset)
 
-    def submit(self, command: Command[T]) -> Outcome[T]:
+    def submit(self, command: Command[T], client: str = "") -> Outcome[T]:
         """Queue a write; see `Node.submit`."""
         if self._leadership.leads:
-            return self._committer.submit(command)
+            return self._committer.submit(command, client)
         refusal: Outcome[T] = Outcome()
         problem = self._topic.problem
         refusal.set_error(LogReplaced(problem) if problem else NotLeader("this node does not lead"))

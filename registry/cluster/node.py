@@ -56,8 +56,8 @@ class Node(Protocol):
     def stop(self) -> None:
         """Finish pending writes and close the log, even if the start is not complete."""
 
-    def submit(self, command: Command[T]) -> Outcome[T]:
-        """Queue a write; the outcome is NotLeader if another node must take it."""
+    def submit(self, command: Command[T], client: str = "") -> Outcome[T]:
+        """Queue a write of a client, which takes turns with others; NotLeader if another node must take it."""
 
     def call_after_changes(self, action: Callable[[], None]) -> None:
         """Call a function after each change of the view, in the thread that makes it, before writers get a result."""
@@ -139,9 +139,9 @@ class SharedLogNode:
         self._log.close()
         log.info("log closed at offset %d", self.view.offset)
 
-    def submit(self, command: Command[T]) -> Outcome[T]:
+    def submit(self, command: Command[T], client: str = "") -> Outcome[T]:
         """Queue a write; see `Node.submit`."""
-        return self._committer.submit(command)
+        return self._committer.submit(command, client)
 
     def call_after_changes(self, action: Callable[[], None]) -> None:
         """Call a function after each change of the view; see `Node.call_after_changes`."""

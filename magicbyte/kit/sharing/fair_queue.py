@@ -70,6 +70,18 @@ class Turns(Generic[T]):
             del self._clients[client]
         return client, item
 
+    def put_back(self, item: T, client: str) -> None:
+        """Put an item without a part back in front, so that it is the next one; undoes the last `take`.
+
+        Args:
+            item: The item.
+            client: The client.
+        """
+        line = self._clients.setdefault(client, OrderedDict()).setdefault("", deque())
+        line.appendleft(item)
+        self._clients.move_to_end(client, last=False)
+        self._count += 1
+
     def remove(self, item: T, client: str, part: str = "") -> None:
         """Remove an item before its turn.
 

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from magicbyte.kit.errors import ApiError
+from magicbyte.kit.sharing.fair_queue import Turns
 from registry.cluster.commit.out_of_memory import end_process
 from registry.cluster.commit.outcome import Outcome
 from registry.cluster.long_lived import long_lived_objects
@@ -40,6 +41,10 @@ _SHORT_APPEND = 0.0005
 #: The longest wait for more commands, in seconds, however long an append takes.
 _LONGEST_WAIT = 0.005
 
+#: How much processor time deciding a batch may take, in seconds. What is left waits for the next batch, in turns: else
+#: a client would wait for hundreds of another client's costly commands.
+_LONGEST_DECIDING = 0.03
+
 #: Takes the view and the time in ms since the epoch; raises the error to return to the client.
 Command = Callable[[View, int], Decision[T]]
 
@@ -47,6 +52,7 @@ Command = Callable[[View, int], Decision[T]]
 class _Waiting(Struct, frozen=True):
     command: Command[Any]
     outcome: Outcome[Any]
+    client: str
 
 
 class Applying:
@@ -82,6 +88,8 @@ class Committer:
     One `append` writes the records of a batch. If it fails, no command has taken effect and all get the error. If the
     log has grown meanwhile, the view catches up and all are decided again. No result is returned before the records
     that it depends on are in the log.
+
+    Clients take turns: a client's command is in the next batch but one, however many commands of another client wait.
     """
 
     def __init__(
@@ -112,6 +120,8 @@ class Committer:
         self._most_in_batch = most_in_batch
         self._most_attempts = most_attempts
         self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
+        #: What the thread has taken off the queue and not decided yet.
+        self._turns: Turns[_Waiting] = Turns()
         #: How many commands were in the last batch or queued behind it, and how long its append took, in seconds.
         self._last_load = 1
         self._append_seconds = 0.0
@@ -132,14 +142,18 @@ class Committer:
         if self._thread.is_alive():
             self._thread.join()
 
-    def submit(self, command: Command[T]) -> Outcome[T]:
+    def submit(self, command: Command[T], client: str = "") -> Outcome[T]:
         """Queue a command.
+
+        Args:
+            command: The command.
+            client: The client that takes turns with others; empty for the server itself.
 
         Returns:
             The decision's result once its records are in the log, or the error of the command or the log.
         """
         outcome: Outcome[T] = Outcome()
-        self._queue.put(_Waiting(command, outcome))
+        self._queue.put(_Waiting(command, outcome, client))
         if self._queue.qsize() >= self._awaited_length:
             self._length_reached.set()
         return outcome
@@ -181,21 +195,26 @@ class Committer:
             self._view.apply(entry)
 
     def _run(self) -> None:
-        stopping = False
-        while not stopping:
-            first = self._queue.get()
-            self._wait_for_more()
-            batch = [first] if first is not None else []
-            stopping = first is None
-            while not self._queue.empty() and len(batch) < self._most_in_batch:
-                following = self._queue.get()
-                if following is None:
-                    stopping = True
-                else:
-                    batch.append(following)
+        stopping, turns = False, self._turns
+        while turns or not stopping:
+            if not turns:
+                stopping = self._receive(self._queue.get())
+                self._wait_for_more()
+            while not self._queue.empty():
+                stopping = self._receive(self._queue.get()) or stopping
+            batch: list[_Waiting] = []
+            while len(batch) < self._most_in_batch and (following := turns.take()) is not None:
+                batch.append(following[1])
             if batch:
                 self._commit(batch)
-                self._last_load = len(batch) + self._queue.qsize()
+                self._last_load = len(batch) + self._queue.qsize() + len(turns)
+
+    def _receive(self, waiting: _Waiting | None) -> bool:
+        """Let a command wait for its turn; returns whether it is the mark of the end instead."""
+        if waiting is None:
+            return True
+        self._turns.add(waiting, waiting.client)
+        return False
 
     def _wait_for_more(self) -> None:
         """Wait briefly for the clients of the last batch, which usually send their next request at the same time.
@@ -203,7 +222,7 @@ class Committer:
         Without the wait, writers split into two groups that wait for each other's appends. The wait is never longer
         than an append, and a single writer does not wait.
         """
-        missing = self._last_load - 1
+        missing = self._last_load - len(self._turns)
         if self._append_seconds < _SHORT_APPEND or self._queue.qsize() >= missing:
             return
         self._length_reached.clear()
@@ -212,7 +231,7 @@ class Committer:
             self._length_reached.wait(min(self._append_seconds, _LONGEST_WAIT))
         self._awaited_length = sys.maxsize
 
-    def _commit(self, batch: Sequence[_Waiting]) -> None:
+    def _commit(self, batch: list[_Waiting]) -> None:
         try:
             self._decide_and_append(batch)
             for waiting in batch:
@@ -238,8 +257,11 @@ class Committer:
             if not waiting.outcome.is_done:
                 waiting.outcome.set_error(error)
 
-    def _decide_and_append(self, batch: Sequence[_Waiting]) -> None:
-        """Set the outcomes of a batch, and append its records; the caller settles the outcomes."""
+    def _decide_and_append(self, batch: list[_Waiting]) -> None:
+        """Set the outcomes of a batch, and append its records; the caller settles the outcomes.
+
+        If deciding takes too long, the last commands leave the batch and wait for the next one.
+        """
         for _ in range(self._most_attempts):
             epoch, after = self._epoch(), self._view.offset
             overlay = View(self._view)
@@ -268,10 +290,14 @@ class Committer:
             return
         raise LogError(f"gave up after {self._most_attempts} attempts: other writers were always faster")
 
-    def _decide(self, batch: Sequence[_Waiting], overlay: View, now: int) -> list[Record]:
+    def _decide(self, batch: list[_Waiting], overlay: View, now: int) -> list[Record]:
         """Set the outcome of each command, decided on the overlay with the records before it; return all records."""
         records: list[Record] = []
-        for waiting in batch:
+        deadline = time.thread_time() + _LONGEST_DECIDING
+        for position, waiting in enumerate(batch):
+            if position and time.thread_time() > deadline:
+                self._put_back(batch, position)
+                break
             try:
                 decision = waiting.command(overlay, now)
                 for record in decision.records:
@@ -293,6 +319,12 @@ class Committer:
             records += decision.records
             waiting.outcome.set(decision.result)
         return records
+
+    def _put_back(self, batch: list[_Waiting], first: int) -> None:
+        """Move the commands of a batch from a position on back to the front of those that wait."""
+        for waiting in reversed(batch[first:]):
+            self._turns.put_back(waiting, waiting.client)
+        del batch[first:]
 
     def apply(self, records: Sequence[Record], last: int, overlay: View | None = None) -> None:
         """Apply records that have just been appended.

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import json
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 
 from magicbyte.kit.errors import ApiError
 from registry import errors
-from registry.cluster.commit.committer import Committer
+from registry.cluster.commit.committer import Command, Committer
 from registry.cluster.commit.outcome import Outcome
 from registry.decide import (
     Decision,
@@ -29,7 +31,7 @@ from registry.decide import (
 )
 from registry.log.memory import MemoryLog
 from registry.log.port import BEGINNING, Log, LogError, Offset, OutcomeUnknown, Record, RecordTooLarge, WriteConflict
-from registry.state.model import Content
+from registry.state.model import Content, Version
 from registry.state.view import View
 
 TERMS = Terms()
@@ -99,6 +101,45 @@ def test_commands_that_wait_together_are_appended_together(log: FaultyLog, view:
 
 
 NAMES = ("int", "long", "string", "bytes")
+
+
+def test_clients_take_turns(log: FaultyLog, view: View) -> None:
+    committer = Committer(log, view, most_in_batch=4)
+    for number in range(20):
+        committer.submit(registration(f"many{number}", '"int"'), "User:many")
+    few = [committer.submit(registration(f"few{number}", '"int"'), "User:few") for number in range(2)]
+    committer.start()
+    assert [outcome.result(5).number for outcome in few] == [1, 1]
+    committer.stop()
+    subjects = [json.loads(entry.key or b"")["subject"] for entry in log.read(-1)]
+    assert subjects[:6] == ["many0", "few0", "many1", "few1", "many2", "many3"]
+    assert subjects[6:] == [f"many{number}" for number in range(4, 20)]
+    assert log.batches == [4] * 5 + [2]
+
+
+def test_commands_that_take_long_to_decide_are_split_into_batches_in_their_order(log: FaultyLog, view: View) -> None:
+    committer = Committer(log, view)
+    for number in range(6):
+        committer.submit(costly(f"many{number}"), "User:many")
+    committer.submit(costly("few"), "User:few")
+    committer.start()
+    committer.stop()
+    subjects = [json.loads(entry.key or b"")["subject"] for entry in log.read(-1)]
+    assert subjects == ["many0", "few", "many1", "many2", "many3", "many4", "many5"]
+    assert log.batches == [2, 2, 2, 1]
+
+
+def costly(subject: str) -> Command[Version]:
+    """A registration that takes 20 ms of processor time; a batch has 30 ms."""
+    register = registration(subject, '"int"')
+
+    def decide(view: View, now: int) -> Decision[Version]:
+        end = time.thread_time() + 0.02
+        while time.thread_time() < end:
+            pass
+        return register(view, now)
+
+    return decide
 
 
 def test_a_command_sees_what_its_batch_decided_before_it(log: FaultyLog, view: View) -> None:

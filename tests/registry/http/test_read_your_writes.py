@@ -221,7 +221,7 @@ class Follower(SharedLogNode):
 
     leader = ""
 
-    def submit(self, command: Command[T]) -> Outcome[T]:
+    def submit(self, command: Command[T], client: str = "") -> Outcome[T]:  # noqa: ARG002  no client waits here
         refused: Outcome[T] = Outcome()
         refused.set_error(NotLeader(f"{command} is for the leader"))
         return refused
