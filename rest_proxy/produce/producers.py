@@ -53,6 +53,27 @@ class Producers:
         self._may_gather: dict[str, bool] = {}
         self._gathering_until = 0.0
         self.budget = Budget(buffer_memory)
+        #: The producers that create no topics, made on first use.
+        self._of_existing_topics: Producers | None = None
+
+    def of_sender(self, *, may_create: bool) -> Producers:
+        """Return the producers for a sender: those of a sender that may not create topics do not create any.
+
+        Brokers create a topic for a producer that asks for it, whoever has deleted it a moment before. The two share
+        one budget of memory.
+        """
+        if may_create:
+            return self
+        if self._of_existing_topics is None:
+            existing = Producers(
+                self._config_without_creation, buffer_memory=0, max_record_bytes=self._max_record_bytes
+            )
+            existing.budget = self.budget
+            self._of_existing_topics = existing
+        return self._of_existing_topics
+
+    def _config_without_creation(self, acks: str) -> kafka.Config:
+        return {**self._config(acks), "allow.auto.create.topics": False}
 
     def send_batch(self, topic: str, records: Sequence[Record], acks: str) -> Batch:
         """Queue all records or none.
@@ -146,8 +167,10 @@ class Producers:
     async def close(self, seconds: float) -> None:
         """Wait up to `seconds` for queued records, and close the producers."""
         loop = asyncio.get_running_loop()
-        lanes, self._lanes = self._lanes, {}
-        closing = (loop.run_in_executor(None, lane.close, seconds) for lane in lanes.values())
+        lanes, self._lanes = list(self._lanes.values()), {}
+        if self._of_existing_topics is not None:
+            lanes += self._of_existing_topics._lanes.values()  # noqa: SLF001  its own class
+        closing = (loop.run_in_executor(None, lane.close, seconds) for lane in lanes)
         unsettled = sum(await asyncio.gather(*closing))
         if unsettled:
             log.warning("%d records had no delivery report at the stop", unsettled)

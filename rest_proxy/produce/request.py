@@ -28,7 +28,7 @@ from rest_proxy.formats.schemas import Schemas, Side, Source
 from rest_proxy.formats.writers import Encode, MayTakeLong, Writer
 from rest_proxy.http import bodies
 from rest_proxy.http.dialect import Dialect
-from rest_proxy.http.rights import ProxyRights, require_topic
+from rest_proxy.http.rights import ProxyRights, may_create_topic
 from rest_proxy.produce.encoding import EncodingThreads, in_time
 from rest_proxy.produce.lane import Record
 from rest_proxy.produce.producers import Producers
@@ -89,7 +89,7 @@ class Producing:
         highest = _highest_partition(request, records)
         if highest >= 0:
             await self.cluster.require_partition(request.topic, highest, topic_may_be_missing=True)
-        await require_topic(request.rights, self.cluster, request.topic)
+        may_create = await may_create_topic(request.rights, self.cluster, request.topic)
         ids: tuple[int | None, int | None] = (None, None)
         if isinstance(parsed, bodies.BytesProduceRequest):
             encoded = _as_they_are(request, records)
@@ -99,7 +99,7 @@ class Producing:
             key_writer, value_writer = await self._writers(request, parsed, records)
             ids = (key_writer and key_writer.schema_id, value_writer and value_writer.schema_id)
             encoded = await self._encode(request, records, key_writer, value_writer)
-        batch = self.producers.send_batch(request.topic, encoded, request.acks)
+        batch = self.producers.of_sender(may_create=may_create).send_batch(request.topic, encoded, request.acks)
         # asyncio.timeout with a shield would cost five times as much as this timer.
         timer = asyncio.get_running_loop().call_later(request.timeout_ms / 1000, batch.give_up)
         try:

@@ -173,6 +173,24 @@ def test_a_topic_is_made_only_with_the_right_to_create_it(ask: Client, kafka: st
         assert produce("writer", topic).status_code in (200, 207)
 
 
+def test_a_deleted_topic_is_not_made_again_without_the_right_to_create_it(ask: Client, kafka: str):
+    admin, topic = AdminClient({"bootstrap.servers": kafka}), f"{PREFIX}new-deleted"
+    for who in ("maker", "writer"):
+        assert ask(who, "POST", f"/topics/{topic}", RECORD, BINARY).status_code == 200
+    admin.delete_topics([topic])[topic].result(30)
+    # The proxy has just looked the topic up, and its producer knows it.
+    refused = ask("writer", "POST", f"/topics/{topic}?timeout=20000", RECORD, BINARY)
+    assert [offset["error_code"] for offset in refused.json()["offsets"]] != [None]
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        assert topic not in admin.list_topics(timeout=30).topics
+        ask("writer", "POST", f"/topics/{topic}?timeout=500", RECORD, BINARY)
+    # The right makes the difference.
+    while ask("maker", "POST", f"/topics/{topic}", RECORD, BINARY).json()["offsets"][0]["error_code"] is not None:
+        assert time.monotonic() < deadline + 60
+    assert topic in admin.list_topics(timeout=30).topics
+
+
 def test_a_schema_needs_the_right_to_its_subject(ask: Client):
     text = {"value_schema": '"int"', "records": [{"value": 1}]}
     denied = f"User is denied operation {{}} on Subject: {OPEN}-value"

@@ -15,7 +15,7 @@ from magicbyte.http.routing.response import WholeResponse
 from rest_proxy.errors import INVALID_ENTITY, INVALID_PAYLOAD
 from rest_proxy.http.access import rights_of
 from rest_proxy.http.common import choice_query, long_query
-from rest_proxy.http.rights import require_topic
+from rest_proxy.http.rights import may_create_topic
 from rest_proxy.http.routes.consumers import shorter
 from rest_proxy.http.routes.produce import ACKS, schema_options
 from rest_proxy.produce.entry_encoder import EntryEncoder
@@ -76,12 +76,12 @@ def _encoder(call: Call, topic: str) -> EntryEncoder:
 async def stream(call: Call) -> Response:
     """Produce the records of the body as they come, and report each as soon as those before it are decided."""
     proxy, topic = call.proxy, _topic(call)
-    await require_topic(rights_of(call.request), proxy.cluster, topic)
+    may_create = await may_create_topic(rights_of(call.request), proxy.cluster, topic)
     settings = proxy.settings
     limits = settings.limits
     largest = settings.request_max_bytes
     records = RecordStream(
-        proxy.producers,
+        proxy.producers.of_sender(may_create=may_create),
         _encoder(call, topic),
         Reports(call.cluster_id, topic),
         proxy.produce_rates,
@@ -186,9 +186,9 @@ async def batch(call: Call) -> Response:
     body = await request.body()
     encoder = _encoder(call, topic)
     entries = read_batch(body, proxy.settings.batch_max_entries)
-    await require_topic(rights_of(request), proxy.cluster, topic)
+    may_create = await may_create_topic(rights_of(request), proxy.cluster, topic)
     records = RecordBatch(
-        proxy.producers,
+        proxy.producers.of_sender(may_create=may_create),
         encoder,
         Reports(call.cluster_id, topic),
         proxy.produce_rates,
