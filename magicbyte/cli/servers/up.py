@@ -42,6 +42,7 @@ def main(arguments: Sequence[str]) -> int:
     platform: Platform | None = None
     try:
         with stop_on_signals():
+            _check_broker(options)
             _check_ports(options)
             platform = Platform(options)
             platform.start()
@@ -75,6 +76,15 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         parser.error("--kafka-port is the port of the local broker, which --bootstrap-servers replaces")
     options.kafka_port = options.kafka_port or 9092
     return options
+
+
+def _check_broker(options: argparse.Namespace) -> None:
+    if options.secure and not options.bootstrap_servers and kafka_version().startswith("2."):
+        raise Failure(
+            f"--secure does not work with the broker of Kafka {kafka_version()}: its ZooKeeper asks nobody for a "
+            "password; unset MAGICBYTE_KAFKA_VERSION, set it to 3 or newer, or name another Kafka with "
+            "--bootstrap-servers"
+        )
 
 
 def _check_ports(options: argparse.Namespace) -> None:
@@ -254,12 +264,7 @@ def _close_broker(files: Secured) -> tuple[Mapping[str, str], Path, tuple[Path, 
     Returns:
         The broker's settings; the file with those of Kafka clients; the files of the registry's and the proxy's
         settings with those of their Kafka clients added.
-
-    Raises:
-        Failure: The broker's Kafka is older than 3, whose ZooKeeper asks nobody to sign in.
     """
-    if kafka_version().startswith("2."):
-        raise Failure("--secure needs a broker of Kafka 3 or newer: unset MAGICBYTE_KAFKA_VERSION")
     kafka_client = files.ca.with_name("kafka-client.properties")
     jaas = read_properties_file(kafka_client).get("sasl.jaas.config", "") if kafka_client.exists() else ""
     made = re.search(r'password="([\w-]+)"', jaas)
