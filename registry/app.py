@@ -38,6 +38,7 @@ from registry.http.metrics import Metrics, NodeMetrics, former_metrics
 from registry.http.offset_tokens import OFFSET_HEADER, OffsetTokens
 from registry.http.request import locate
 from registry.http.rows import ROWS
+from registry.http.sealed_offsets import OffsetSeal
 from registry.log.port import LogError, NotLeader
 from registry.offload.parsing import Parser, invalid_schema
 from registry.service import Registry
@@ -77,6 +78,7 @@ def create_app(
         settings.webhook_secret,
         name=settings.node_id or f"{socket.gethostname()} {settings.advertised_url}",
         leads=lambda: node.leader_url() == settings.advertised_url,
+        growth=registry.growth,
     )
 
     @asynccontextmanager
@@ -100,7 +102,9 @@ def create_app(
             if owned:
                 await asyncio.to_thread(node.stop)
 
-    tokens = OffsetTokens(node, registry.sync)
+    has_rules = guard is not None and guard.authorizer is not None
+    seal = OffsetSeal(settings.instance_secret, settings.previous_instance_secret) if has_rules else None
+    tokens = OffsetTokens(node, registry.sync, seal)
     api = Api(
         name="registry",
         contract="registry.yaml",

@@ -17,6 +17,7 @@ from registry.cluster.commit.handover import Handover
 from registry.cluster.node import Node
 from registry.decide import Decision
 from registry.feed.changes import Change, TooOld, changes_since
+from registry.feed.growth import Growth
 from registry.feed.outgoing import ForbiddenAddress, post_to_allowed
 from registry.log.port import LogError, Record
 from registry.state import records
@@ -28,6 +29,8 @@ log = logging.getLogger("magicbyte.registry.webhooks")
 
 SIGNATURE = "X-Magicbyte-Signature"
 _LOOK_SECONDS = 0.2
+#: How long the task waits for the log to grow before it looks again, in seconds.
+_IDLE_SECONDS = 15.0
 _POST_SECONDS = 10.0
 #: The pauses before further attempts, in seconds; after the last attempt, the change is logged and skipped.
 _PAUSES = (0.5, 2.0, 8.0)
@@ -57,6 +60,7 @@ class Webhooks:
         *,
         name: str,
         leads: Callable[[], bool],
+        growth: Growth,
         patience: float = PATIENCE_SECONDS,
     ) -> None:
         """Prepare to post.
@@ -67,6 +71,7 @@ class Webhooks:
             secret: The key that signs the bodies; None for no signature.
             name: The node's name, which stays the same when the node restarts.
             leads: Returns whether the node may write.
+            growth: Wakes the task when the log has grown.
             patience: How long another node may write no mark before this node takes its turn, in seconds.
         """
         self._node = node
@@ -74,6 +79,7 @@ class Webhooks:
         self._secret = secret
         self._name = name
         self._leads = leads
+        self._growth = growth
         self._patience = patience
         #: Used if the log has no mark: the offset at which the first posting begins.
         self._unposted = Posted("", -1, -1)
@@ -93,6 +99,9 @@ class Webhooks:
         self._unposted = Posted("", self._view.offset, -1)
         async with httpx.AsyncClient(timeout=_POST_SECONDS, trust_env=False) as client:
             while True:
+                if self._view.offset == self._nothing_until:
+                    await self._growth.wait(self._nothing_until, _IDLE_SECONDS)
+                # Changes that come together are posted together, and another node gets the time to write its mark.
                 await asyncio.sleep(_LOOK_SECONDS)
                 try:
                     if self._view.offset != self._nothing_until:

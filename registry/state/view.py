@@ -130,11 +130,21 @@ class View(Versions):
             offset: The offset.
             compacted: Accept that compaction has removed entries whose keys were written again later.
         """
-        entries = list(self.recent)
-        first = entries[0].offset - 1 if len(entries) == RECENT_ENTRIES else BEGINNING
+        # Followers ask for the last few of thousands, and there may be thousands of followers.
+        entries = []
+        try:
+            for entry in reversed(self.recent):
+                if entry.offset <= offset:
+                    break
+                entries.append(entry)
+            entries.reverse()
+        except RuntimeError:  # the committer has just added one
+            entries = [entry for entry in list(self.recent) if entry.offset > offset]
+        # Entries that have been dropped meanwhile are noticed here.
+        first = self.recent[0].offset - 1 if len(self.recent) == RECENT_ENTRIES else BEGINNING
         if offset < first or (offset < self._recent_after and not compacted):
             return None
-        return [entry for entry in entries if entry.offset > offset]
+        return entries
 
     # The only methods that change the state: `apply`, and those that apply many entries at once
 

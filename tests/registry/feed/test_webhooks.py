@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 from registry.cluster.node import SharedLogNode
 from registry.decide import Registration, Terms, decide_register
+from registry.feed.growth import Growth
 from registry.feed.webhooks import Webhooks
 from registry.log.memory import MemoryLog
 from registry.state.model import Content
@@ -57,7 +59,8 @@ def register(node: SharedLogNode, subject: str) -> None:
 
 
 def webhooks_of(node: SharedLogNode, url: str, name: str, *, patience: float = 60.0) -> Webhooks:
-    return Webhooks(node, [url], None, name=name, leads=lambda: True, patience=patience)
+    growth = Growth(lambda: node.view.offset, threading.Event())
+    return Webhooks(node, [url], None, name=name, leads=lambda: True, growth=growth, patience=patience)
 
 
 async def until(condition: Callable[[], bool]) -> None:
@@ -103,6 +106,25 @@ def test_of_nodes_that_share_a_log_one_posts(receiver: Any, node_on: Callable[[M
     assert seen == registered(first)
     assert len(seen) == 20
     assert len({name for name, _ in marked(first)}) == 1
+
+
+def test_webhooks_without_changes_wait_with_the_followers(
+    receiver: Any, node_on: Callable[[MemoryLog], SharedLogNode]
+) -> None:
+    url, seen = receiver
+    node = node_on(MemoryLog())
+    webhooks = webhooks_of(node, url, "first")
+
+    async def scenario() -> None:
+        (posting,) = await running(webhooks)
+        for name in "ab":
+            register(node, name)
+            await until(lambda: any(offset == registered(node)[-1] for _, offset in marked(node)))
+            await until(lambda: len(webhooks._growth._waiting) == 1)
+        posting.cancel()
+
+    asyncio.run(scenario())
+    assert seen == registered(node)
 
 
 def test_what_a_node_that_is_gone_has_not_posted_another_posts(
