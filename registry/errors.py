@@ -112,7 +112,7 @@ FORWARDING_FAILED = ErrorKind(50003, "Error while forwarding {operation} request
 UPDATE_WITHOUT_LEADER = ErrorKind(50004, "{text}")
 #: Ours: this node did not reach the offset of the request's token in time.
 NODE_BEHIND = ErrorKind(
-    503, "This node has not read the log up to offset {offset} within {seconds} s. Ask again, or ask another node."
+    503, "This node has not read the log up to {place} within {seconds} s. Ask again, or ask another node."
 )
 #: Ours: this node has not read the log for so long that it may hold what was deleted.
 NODE_SUSPENDED = ErrorKind(

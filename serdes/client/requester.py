@@ -22,7 +22,8 @@ ACCEPT = f"{MEDIA_TYPE}, application/vnd.schemaregistry+json, application/json"
 #: Statuses after which a retry may succeed, on another node or a moment later.
 RETRIABLE = frozenset({408, 429, 500, 502, 503, 504})
 
-#: The header with a token `<log id>:<offset>`: the node answers once it has read the log up to that offset.
+#: The header with a token `<log id>:<offset>`, or `~<sealed offset>:<time>`: the node answers once it has read the log
+#: up to that offset.
 OFFSET_HEADER = "x-magicbyte-offset"
 #: The error code of a node that did not read the log up to the offset in time.
 _NODE_BEHIND = 503
@@ -199,7 +200,8 @@ def _json_of(answer: Answer, method: str, path: str) -> Any:
 def _is_newer(token: str, other: str) -> bool:
     log_id, _, offset = token.rpartition(":")
     other_log_id, _, other_offset = other.rpartition(":")
-    return log_id != other_log_id or int(offset) > int(other_offset)
+    is_ordered = log_id == other_log_id or (log_id.startswith("~") and other_log_id.startswith("~"))
+    return not is_ordered or int(offset) > int(other_offset)
 
 
 def _encode(query: Query) -> str:

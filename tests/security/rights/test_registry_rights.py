@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -499,3 +500,17 @@ def test_without_any_rule_and_super_user_nothing_starts(tmp_path: Path):
     assert f"{rules} has no rule, and super.users is empty: nobody could do anything" in "".join(
         raised.value.last_lines
     )
+
+
+def test_no_header_tells_how_much_is_written_to_hidden_subjects(ask: Client) -> None:
+    written = ask.register("tenant", "other.tokens", INT)
+    assert written.status_code == 200
+    token = written.headers["x-magicbyte-offset"]
+    assert re.fullmatch(r"~[0-9a-f]{48}:[0-9]{16}", token)
+    read = {"x-magicbyte-offset": token}
+    assert ask("tenant", "GET", "/subjects/other.tokens/versions", **read).json() == [1]
+    for who in ("tenant", "admin"):
+        etag = ask(who, "GET", "/overview").headers["etag"]
+        assert re.fullmatch(r'W/"[0-9a-f]{32}"', etag)
+        assert ask(who, "GET", "/overview", **{"if-none-match": etag}).status_code == 304
+    assert ask("tenant", "DELETE", "/subjects/other.tokens").status_code == 200

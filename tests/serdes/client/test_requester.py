@@ -256,6 +256,11 @@ def test_the_newest_token_is_sent_back_with_every_request():
     assert tokens(requester(), *answered) == sent
 
 
+def test_the_newest_sealed_token_is_the_one_with_the_latest_time():
+    answered = ["~aa:5", "~bb:7", "~cc:6", "log:1", "~dd:2", None]
+    assert tokens(requester(), *answered) == [None, "~aa:5", "~bb:7", "~bb:7", "log:1", "~dd:2"]
+
+
 def test_a_token_that_is_none_is_not_kept():
     answered = ["log:-1", "", "log", "log:", ":5", "log:x", "log:5,log:6", "log:5\u00b2", None]
     assert tokens(requester(), *answered) == [None, *["log:-1"] * 8]
