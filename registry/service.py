@@ -43,6 +43,8 @@ _ELECTION_SECONDS = 0.05
 #: How long a look-up waits until the view has caught up, and how long a probe waits for the status, in seconds.
 _SYNC_SECONDS = 10.0
 _STATUS_SECONDS = 3.0
+#: For how many clients a registry is kept.
+_MOST_SERVING = 1000
 #: How often work is repeated with more answers: each of 200 lines of an import may refer to the line before it.
 _MOST_ROUNDS = 250
 #: How often a command is submitted again because the state that its answers depend on has changed.
@@ -100,6 +102,8 @@ class Registry:
         self._visible: VisibleView | None = None
         #: The client that this registry serves; clients take turns for what they share.
         self.client = ""
+        #: Client -> this registry for it.
+        self._serving: dict[str, Registry] = {}
         self._status = SharedCall(node.status, "status")
         self.leader_url = SharedCall(node.leader_url, "leader-url")
         self.cluster_id = SharedCall(node.cluster_id, "cluster-id")
@@ -132,9 +136,12 @@ class Registry:
         Args:
             client: The principal, or the network of the client's address if it has not signed in.
         """
-        serving = object.__new__(Registry)
-        serving.__dict__.update(self.__dict__)
-        serving.client = client
+        serving = self._serving.get(client)
+        if serving is None:
+            if len(self._serving) >= _MOST_SERVING:
+                self._serving.clear()
+            serving = self._serving[client] = copy(self)
+            serving.client = client
         return serving
 
     def seen_by(self, may_see: Callable[[str], bool], may_read: Callable[[str], bool]) -> Registry:

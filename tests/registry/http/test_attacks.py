@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from magicbyte.testing.servers import running_registry
+from tests.chaos import registry_followers, registry_shared
 
 # A server, data and an attack of its own each: minutes.
 pytestmark = pytest.mark.slow
@@ -24,6 +25,15 @@ def test_an_attack_is_hardly_noticed(name: str) -> None:
         outcome, problems = ATTACKED["attack"](server.url, server.pid, name, size=0.2, seconds=4)
     assert problems == [], str(outcome)
     assert sum(outcome.answers.values()) > 0
+
+
+@pytest.mark.parametrize("name", registry_shared.ATTACKS)
+def test_one_client_does_not_keep_the_others_from_their_turns(name: str, tmp_path: Path) -> None:
+    assert registry_shared.run(name, seconds=4, connections=60, folder=tmp_path) == []
+
+
+def test_followers_get_each_change_once_and_writes_stay_quick() -> None:
+    assert registry_followers.run(1000, writes=30, pause=0.1) == []
 
 
 def test_look_ups_of_what_is_not_there_hold_nobody_up_while_the_broker_is_away() -> None:
