@@ -76,7 +76,8 @@ def write(url: str, number: int) -> float:
     """Register a new schema; returns the seconds that it took."""
     schema = json.dumps({"type": "record", "name": f"R{number}", "fields": []})
     body = json.dumps({"schema": schema}).encode()
-    post = urllib.request.Request(f"{url}/subjects/s{number}/versions", body)
+    headers = {"Content-Type": "application/json"}
+    post = urllib.request.Request(f"{url}/subjects/s{number}/versions", body, headers)
     started = time.perf_counter()
     urllib.request.urlopen(post, timeout=60).read()
     return time.perf_counter() - started
