@@ -55,8 +55,9 @@ class Passwords:
         self._hash_seconds = 0.0
         #: Digest of credentials -> when they were last right, and whose they were.
         self._good: OrderedDict[bytes, tuple[float, User]] = OrderedDict()
-        #: Credentials and network -> their verification in progress.
-        self._under_way: dict[tuple[bytes, str], asyncio.Task[bool | Refusal]] = {}
+        #: Credentials, network and user -> their verification in progress. Once the users have been loaded again,
+        #: nobody shares a verification by the former hash.
+        self._under_way: dict[tuple[bytes, str, int], asyncio.Task[bool | Refusal]] = {}
 
     def close(self) -> None:
         """Stop the thread."""
@@ -74,7 +75,7 @@ class Passwords:
         Returns:
             Whether it is, or the refusal to say so: too many failures, or no turn in time.
         """
-        key = digest, network
+        key = digest, network, id(user)
         task = self._under_way.get(key)
         if task is None:
             task = self._under_way[key] = asyncio.create_task(self._verify(user, secret, digest, network))

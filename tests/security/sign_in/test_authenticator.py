@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import timedelta
 from ipaddress import ip_network
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -228,6 +229,29 @@ def test_equal_credentials_are_hashed_once(make: Make):
     with patch.object(type(authenticator.passwords.dummy), "verify", autospec=True, return_value=True) as verify:
         assert len(set(asyncio.run(at_once()))) == 1
     assert verify.call_count == 1
+
+
+def test_a_password_that_is_replaced_while_it_is_hashed_signs_nobody_in_later(make: Make, users: Path, lines: str):
+    authenticator = make()
+
+    def slow(hash_: Any, secret: bytes) -> bool:
+        time.sleep(0.2)
+        return bool(hash_._text == former and secret == b"wonderland")
+
+    async def sign_in_and_replace() -> tuple[Principal | Refusal, Principal | Refusal]:
+        first = asyncio.create_task(authenticator.authenticate([basic("alice:wonderland")], PEER))
+        await asyncio.sleep(0)
+        authenticator.reload()
+        return await asyncio.gather(first, authenticator.authenticate([basic("alice:wonderland")], PEER))
+
+    replaced = hash_password("another")
+    former = next(line for line in lines.splitlines() if line.startswith("alice:")).split(":")[1]
+    users.write_text(lines.replace(former, replaced))
+    with patch.object(type(authenticator.passwords.dummy), "verify", autospec=True, side_effect=slow):
+        first, second = asyncio.run(sign_in_and_replace())
+    assert isinstance(first, Principal)
+    assert second == UNAUTHORIZED
+    assert authenticator.recall([basic("alice:wonderland")], PEER) is None
 
 
 def test_one_user_s_credentials_are_hashed_once_however_they_are_written(make: Make):
