@@ -53,11 +53,11 @@ class DeltaTarget:
         """Write a batch in one Delta transaction; see `Sink`."""
         session = rows.sparkSession
         target = self._target(session)
-        count = rows.count()
         markers = self._markers_of(batch)
         marker = markers.read(session, self._folder(session)) if target is not None else None
-        if is_written(marker, batch, self._name, adopt=self._context.adopt):
-            return SinkResult(count, repeated=True)
+        if marker is not None and is_written(marker, batch, self._name, adopt=self._context.adopt):
+            return marker.result()
+        count = rows.count()
         placed = place_position(rows, keep=self._keep_position)
         fit = self._fitted(placed.schema, target)
         statements = self._statements(fit, target)

@@ -66,13 +66,13 @@ class IcebergTarget:
         """Write a batch as one snapshot; see `Sink`."""
         session = rows.sparkSession
         target = self._target(session)
-        count = rows.count()
         markers = IcebergMarkers(session, self._spec.table, MarkerKey(batch.query_id))
         last = markers.read(batch, attempted=self._is_attempted(batch)) if target is not None else None
         self._attempted = str(batch)
         if last is not None and is_written(last, batch, self._spec.table, adopt=self._context.adopt):
             markers.note(last)
-            return SinkResult(count, repeated=True)
+            return last.result()
+        count = rows.count()
         placed = place_position(rows, keep=self._keep_position)
         fit = self._fitted(placed.schema, target)
         statements = self._statements(fit, target)

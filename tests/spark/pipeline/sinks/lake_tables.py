@@ -169,11 +169,22 @@ def test_an_attempt_whose_snapshot_was_expired_before_its_tag_moved_is_refused(
     lake.append_by_hand(100)
     lake.append_by_hand(101)
     lake.expire_snapshots()
+    attempted = replace(batch(2, 8, 9), attempted=True)
     with pytest.raises(SinkRefused, match=r"earlier attempt at batch q1-2 may have written it.*--adopt"):
-        lake.sink().write(numbers(8, 9), replace(batch(2, 8, 9), attempted=True))
+        lake.sink().write(numbers(8, 9), attempted)
     # A batch that was never attempted is written: snapshots of other writers may be expired at any time.
     assert lake.sink().write(numbers(9, 10), batch(3, 8, 10)).repeated is False
     assert lake.rows("n") == [(n,) for n in (*range(10), 100, 101)]
+    # --adopt says that its rows are not there.
+    spark.sql(f"DELETE FROM {lake.table} WHERE n >= 9")
+    lake.append_by_hand(102)
+    lake.expire_snapshots()
+    again = replace(batch(4, 10, 11), attempted=True)
+    with pytest.raises(SinkRefused, match=r"earlier attempt at batch q1-4 may have written it"):
+        lake.sink().write(numbers(10, 11), again)
+    assert lake.sink({"adopt": True}).write(numbers(10, 11), again).repeated is False
+    assert lake.sink().write(numbers(10, 11), again).repeated is True
+    assert lake.rows("n") == [(n,) for n in (*range(9), 10, 102)]
 
 
 def test_a_delta_table_that_a_killed_driver_began_is_created(
