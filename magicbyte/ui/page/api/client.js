@@ -213,19 +213,3 @@ function back() {
   online.value = { up: true };
   comebacks.value++;
 }
-
-/**
- * What a request gives, or something else if the principal may not ask for it.
- * @template T
- * @param {Promise<T>} request
- * @param {T} other
- * @returns {Promise<T>}
- */
-export async function unlessForbidden(request, other) {
-  try {
-    return await request;
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 403) return other;
-    throw error;
-  }
-}

@@ -1,4 +1,5 @@
 /** What stands in for content: loading, failed, empty. */
+import { gapOf } from "../api/fact.js";
 import { PATH_CHANGED } from "../api/slashes.js";
 import { html, useEffect, useState } from "../vendor/ui.js";
 import { Button } from "./buttons.js";
@@ -63,7 +64,9 @@ const HEADS = {
  */
 export function Failure({ error, again, children }) {
   const status = error?.status ?? -1;
-  const head = HEADS[status] ?? (status >= 500 ? "The server failed" : "Something went wrong");
+  const head = gapOf(error) === "costly"
+    ? "Too costly to tell"
+    : HEADS[status] ?? (status >= 500 ? "The server failed" : "Something went wrong");
   return html`<div class="state" role="alert" data-failure=${status}>
     <h2>${head}</h2>
     <p>${error?.message ?? String(error)}</p>

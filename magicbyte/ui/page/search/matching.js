@@ -63,10 +63,11 @@ export function matching(listing, query, context, chips, among = null) {
     }
     if (listing.deleted[at]) counts.deleted++;
     if (Boolean(listing.deleted[at]) !== Boolean(wantsDeleted)) continue;
-    const type = /** @type {"AVRO" | "JSON" | "PROTOBUF"} */ (listing.type[at] ?? "AVRO");
+    // Null if it is not known: such a subject counts for no type.
+    const type = /** @type {"AVRO" | "JSON" | "PROTOBUF" | null} */ (listing.type[at]);
     const own = Boolean(listing.ownLevel[at]);
     counts.all++;
-    if (!chips.own || own) counts[type]++;
+    if (type && (!chips.own || own)) counts[type]++;
     if (own && (!chips.type || chips.type === type)) counts.own++;
     if (chips.type && type !== chips.type) continue;
     if (chips.own && !own) continue;
@@ -88,7 +89,7 @@ function fits(listing, names, at, query, words) {
   if (query.id && String(listing.id[at]) !== query.id && !(query.words.length === 1 && name.includes(query.words[0]))) {
     return false;
   }
-  if (query.type && (listing.type[at] ?? "AVRO") !== query.type) return false;
+  if (query.type && listing.type[at] !== query.type) return false;
   if (query.level && listing.level[at] !== query.level) return false;
   if (query.topic && name !== query.topic + "-key" && name !== query.topic + "-value") return false;
   return true;

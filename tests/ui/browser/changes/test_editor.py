@@ -259,7 +259,7 @@ def test_a_level_that_may_not_be_read_has_no_verdict(scratch: ServerProcess, ope
     refused = {"error_code": 40301, "message": "User may not read the settings"}
     page.route("**/config/secret-value**", lambda route: route.fulfill(status=403, json=refused))
     page.goto("subjects/secret-value/edit")
-    expect(page.get_by_text("the level is unknown")).to_be_visible()
+    expect(page.locator(".head-name [data-gap=forbidden]")).to_have_text("level: you may not read it")
     expect(page.locator(".head-name .badge.ok, .head-name .badge.bad")).to_have_count(0)
     expect(page.locator(".who .need")).to_have_count(0)
     expect(page.get_by_text("You may not read the level: no cell is outlined.")).to_be_visible()

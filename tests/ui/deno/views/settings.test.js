@@ -1,3 +1,4 @@
+import { known } from "../../../../magicbyte/ui/page/api/fact.js";
 import { fieldOrigin, originWords } from "../../../../magicbyte/ui/page/views/settings/origins.js";
 import { judged } from "../../../../magicbyte/ui/page/views/settings/refused_by.js";
 import { equal } from "../generated.js";
@@ -19,7 +20,8 @@ Deno.test("settings say where they come from", () => {
   equal(originWords("subject", "s"), "set on this subject");
   equal(originWords("global", ""), "set on the registry");
   equal(originWords("server", "s"), "the server's default");
-  equal(fieldOrigin({ a: 1 }, { a: 1 }, "s"), "from the registry");
-  equal(fieldOrigin(false, undefined, "s"), "set on this subject");
-  equal(fieldOrigin(undefined, true, "s"), "not set");
+  equal(fieldOrigin({ a: 1 }, known({ a: 1 }), "s"), "from the registry");
+  equal(fieldOrigin(false, known(undefined), "s"), "set on this subject");
+  equal(fieldOrigin(undefined, known(true), "s"), "not set");
+  equal(fieldOrigin(true, { gap: "forbidden", reason: "" }, "s"), "set, where is unknown");
 });

@@ -46,9 +46,12 @@ export default function ByIdPage({ params }) {
     </header>
     <div class="page by-id stack">
           ${request.error?.status === 404
-            ? html`<${Failure} error=${request.error}><a class="btn" href=${
-              href("/subjects")
-            }>All subjects</a></${Failure}>`
+            ? html`
+              <${Failure} error=${request.error}
+              ><p class="dim s">The registry says the same of a schema that you may not read.</p><a class="btn" href=${href(
+                "/subjects",
+              )}>All subjects</a></${Failure}>
+            `
             : html`<${Loaded} request=${request}>${(/** @type {Found} */ found) =>
               html`<${Uses} found=${found} />`}</${Loaded}>`}
         </div>

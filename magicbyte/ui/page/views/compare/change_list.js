@@ -1,19 +1,23 @@
 /** The changes by field, with whom they break, and what other levels would say. */
 
+import { valueOr } from "../../api/fact.js";
 import { Badge, VerdictBadge } from "../../parts/badges.js";
+import { GapWords } from "../../parts/gap.js";
 import { Shown } from "../../parts/hostile.js";
 import { html } from "../../vendor/ui.js";
 import { changeLines, counted, effectOf, signOf, signWord } from "./words.js";
 
+/** @import { Fact } from "../../api/fact.js" */
 /** @import { Change, Comparison } from "../../text/answers.d.ts" */
 
 const LEVELS = ["BACKWARD", "FORWARD", "FULL"];
 const TONES = { "+": "a", "−": "d", "~": "c" };
 
 /**
- * @param {{comparison: Comparison, current: number, level: string | null, choose: (index: number) => void}} props
+ * @typedef {{level: Fact<string>, mode: Fact<string>}} Settings of the subject
+ * @param {{comparison: Comparison, current: number, settings: Settings | null, choose: (index: number) => void}} props
  */
-export function ChangeList({ comparison, current, level, choose }) {
+export function ChangeList({ comparison, current, settings, choose }) {
   const { changes, unchanged, cut } = comparison;
   return html`
     <aside class="card changes" aria-label="Changes">
@@ -30,7 +34,7 @@ export function ChangeList({ comparison, current, level, choose }) {
             `
           )}
         </ol>
-      <${OtherLevels} levels=${comparison.levels} level=${level} />
+      <${OtherLevels} levels=${comparison.levels} settings=${settings} />
     </aside>
   `;
 }
@@ -77,8 +81,10 @@ export function Effect({ findings }) {
   `;
 }
 
-/** @param {{levels: Record<string, boolean>, level: string | null}} props */
-function OtherLevels({ levels, level }) {
+/** @param {{levels: Record<string, boolean>, settings: Settings | null}} props `settings` is null while they are read */
+function OtherLevels({ levels, settings }) {
+  const level = settings ? valueOr(settings.level, null) : null;
+  const mode = settings ? valueOr(settings.mode, null) : null;
   return html`
     <div class="other-levels">
       <h3>If the level were</h3>
@@ -92,6 +98,10 @@ function OtherLevels({ levels, level }) {
             `
           )}
         </dl>
+      ${settings && settings.level.gap !== null &&
+        html`<p class="s">The level now: <${GapWords} fact=${settings.level} /></p>`}
+      ${mode?.startsWith("READONLY") &&
+        html`<p class="s warn-text">The mode is ${mode}: it refuses every new version, whatever the level.</p>`}
     </div>
   `;
 }

@@ -1,5 +1,6 @@
 /** A comparison that is there: controls, verdicts, changes and texts. */
 
+import { cellFact, gapOf } from "../../api/fact.js";
 import { Segmented } from "../../parts/buttons.js";
 import { Note, PlainVerdict, VerdictCard } from "../../parts/cards.js";
 import { useKeys } from "../../frame/keyboard.js";
@@ -26,6 +27,7 @@ export function ComparisonView({ loaded, subject, query, facts }) {
   const changes = comparison?.changes ?? [];
   const [current, choose] = useCurrentChange(changes);
   const level = facts?.level ?? null;
+  const settings = facts ? { level: cellFact(facts.level), mode: cellFact(facts.mode) } : null;
   /** @param {number} step */
   const walk = (step) => changes.length > 0 && choose((Math.max(current, 0) + step + changes.length) % changes.length);
   useKeys({ n: ["next change", () => walk(1)], p: ["previous change", () => walk(-1)] });
@@ -52,7 +54,7 @@ export function ComparisonView({ loaded, subject, query, facts }) {
           ${comparison &&
             html`<${ChangeList} comparison=${comparison} current=${
               Math.max(current, 0)
-            } level=${level} choose=${choose} />`}
+            } settings=${settings} choose=${choose} />`}
           <${TextsCard} loaded=${loaded} subject=${subject} split=${split} whole=${Boolean(
             query.all,
           )} current=${changes[current] ?? null} />
@@ -96,7 +98,9 @@ function Verdicts({ loaded, level, subject }) {
   }
   return html`
     <div class="verdicts">
-      <${Note} tone="warn" who="No verdict">${refusal?.message}</${Note}></div>
+      <${Note} tone="warn" who=${gapOf(refusal) === "costly" ? "Too costly to compare" : "No verdict"}>
+        ${refusal?.message}
+      </${Note}></div>
   `;
 }
 

@@ -126,6 +126,7 @@ function Message({ bytes, as, raw, onAs, onRaw, onBytes }) {
             rule=${decoded.at === null || decoded.at === undefined ? null : `byte ${decoded.at}`}
             actions=${html`<${ReadAs} bytes=${bytes} as=${as} onAs=${onAs} onBytes=${onBytes} />`}>
             <${Shown} text=${sentence(decoded.error)} />
+            ${decoded.reason === "unknown" && " The registry says the same of a schema that you may not read."}
             </${Note}>
         `}
         ${plain &&

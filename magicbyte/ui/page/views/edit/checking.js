@@ -14,6 +14,7 @@
  * }} Check  `checked` stays while a later text is invalid or being checked
  */
 import { ApiError } from "../../api/client.js";
+import { gapOf } from "../../api/fact.js";
 import { isMissingRoute } from "../../api/features.js";
 import { check, outlineOf } from "../../api/registry.js";
 import { comebacks } from "../../state/signals.js";
@@ -53,7 +54,7 @@ export function useCheck(subject, draft) {
       first.current = false;
       ask(subject, draft, abort.signal).then(
         (checked) => patch({ checked, invalid: null }),
-        (error) => patch(isInvalid(error) ? { invalid: invalidOf(text, error) } : { failure: error }),
+        (error) => patch(notChecked(text, error)),
       );
     }, first.current ? 0 : PAUSE);
     return () => {
@@ -121,6 +122,18 @@ function versionsOf(explanations) {
     backward: !broken.some((finding) => finding.version === version && finding.direction === "BACKWARD"),
     forward: !broken.some((finding) => finding.version === version && finding.direction === "FORWARD"),
   }));
+}
+
+/**
+ * What an error of a check means: the text is no schema, or there is no verdict on it.
+ * @param {string} sent
+ * @param {any} error
+ * @returns {Partial<Check>}
+ */
+export function notChecked(sent, error) {
+  // The verdict on an earlier text says nothing of one that is too large to be checked.
+  if (gapOf(error) !== null) return { failure: error, checked: null, invalid: null };
+  return isInvalid(error) ? { invalid: invalidOf(sent, error) } : { failure: error };
 }
 
 /** @param {unknown} error */

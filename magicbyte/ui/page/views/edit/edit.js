@@ -1,5 +1,5 @@
 /** Proposes the next version of a subject: `/subjects/{subject}/edit?from=`. */
-import { unlessForbidden } from "../../api/client.js";
+import { factOf, mapped } from "../../api/fact.js";
 import * as registry from "../../api/registry.js";
 import { LinkButton } from "../../parts/buttons.js";
 import { Shown } from "../../parts/hostile.js";
@@ -12,9 +12,10 @@ import { laidOut, latestOf } from "./draft/stored_text.js";
 import { Workbench } from "./workbench.js";
 
 /**
+ * @import { Fact } from "../../api/fact.js"
+ * @import { Mode } from "./register.js"
  * @typedef {{
- *   subject: string, versions: number[], start: any, startText: string, level: string, origin: string, mode: string,
- *   modeOrigin: string,
+ *   subject: string, versions: number[], start: any, startText: string, level: Fact<string>, mode: Fact<Mode>,
  * }} Loading
  */
 
@@ -55,18 +56,16 @@ async function load(subject, from, signal) {
   const [versions, start, config, mode] = await Promise.all([
     registry.versions(subject, { signal }),
     registry.version(subject, from, { signal }),
-    // Who may write a subject need not be allowed to read its settings: the level is unknown then.
-    unlessForbidden(registry.config(subject, { signal }), {}),
-    unlessForbidden(registry.mode(subject, { signal }), {}),
+    // Who may write a subject need not be allowed to read its settings.
+    factOf(registry.config(subject, { signal })),
+    factOf(registry.mode(subject, { signal })),
   ]);
   return {
     subject,
     versions,
     start,
     startText: laidOut(start),
-    level: config.compatibilityLevel ?? "",
-    origin: config.origin ?? "",
-    mode: mode.mode ?? "",
-    modeOrigin: mode.origin ?? "",
+    level: mapped(config, ({ compatibilityLevel }) => compatibilityLevel),
+    mode,
   };
 }

@@ -1,20 +1,25 @@
 /** The head of the editor: the subject, the verdict, the start, and the view. */
-import { Badge, TypeBadge, VerdictBadge } from "../../parts/badges.js";
+import { TypeBadge, VerdictBadge } from "../../parts/badges.js";
+import { gapOf } from "../../api/fact.js";
+import { GapBadge } from "../../parts/gap.js";
 import { Segmented } from "../../parts/buttons.js";
 import { Shown } from "../../parts/hostile.js";
 import { Select } from "../../parts/menus.js";
 import { href, path, route, setQuery } from "../../state/routes.js";
 import { html } from "../../vendor/ui.js";
 import { allows } from "./checking.js";
+import { refusingMode } from "./register.js";
 import { latestOf } from "./draft/stored_text.js";
 
 /**
+ * @import { Fact } from "../../api/fact.js"
+ * @import { Mode } from "./register.js"
  * @param {{
- *   subject: string, versions: number[], level: string, draft: import("./draft/drafts.js").Draft,
+ *   subject: string, versions: number[], level: Fact<string>, mode: Fact<Mode>, draft: import("./draft/drafts.js").Draft,
  *   check: import("./checking.js").Check,
  * }} props
  */
-export function EditHead({ subject, versions, level, draft, check }) {
+export function EditHead({ subject, versions, level, mode, draft, check }) {
   const { query } = route.value;
   const next = latestOf(versions) + 1;
   return html`
@@ -29,7 +34,7 @@ export function EditHead({ subject, versions, level, draft, check }) {
         <div class="head-name">
           <h1 tabindex="-1"><${Shown} text=${subject || "New schema"} /></h1>
           <${TypeBadge} type=${draft.type} />
-          <${Verdict} check=${check} versions=${versions} level=${level} />
+          <${Verdict} check=${check} versions=${versions} level=${level} mode=${mode} />
         </div>
         ${draft.from !== null && html`
           <div class="head-actions">
@@ -47,11 +52,19 @@ export function EditHead({ subject, versions, level, draft, check }) {
   `;
 }
 
-/** @param {{check: import("./checking.js").Check, versions: number[], level: string}} props */
-function Verdict({ check, versions, level }) {
+/** @param {{check: import("./checking.js").Check, versions: number[], level: Fact<string>, mode: Fact<Mode>}} props */
+function Verdict({ check, versions, level, mode }) {
+  const refusing = refusingMode(mode);
+  if (refusing) return html`<${VerdictBadge} ok=${false} text=${`refused by the mode ${refusing.mode}`} />`;
+  const gap = gapOf(check.failure);
+  if (gap !== null) return html`<${GapBadge} fact=${{ gap, reason: check.failure?.message ?? "" }} name="verdict" />`;
   if (check.invalid) return html`<${VerdictBadge} ok=${false} text="not a schema" />`;
   if (check.checked === null || versions.length === 0) return null;
-  if (level === "" && !check.checked.plain) return html`<${Badge} tone="line">the level is unknown</${Badge}>`;
-  const ok = allows(check.checked, versions, level);
-  return html`<${VerdictBadge} ok=${ok} text=${`${ok ? "allowed" : "refused"} under ${level}`} />`;
+  if (level.gap !== null) {
+    if (!check.checked.plain) return html`<${GapBadge} fact=${level} name="level" />`;
+    const { compatible } = check.checked.plain;
+    return html`<${VerdictBadge} ok=${compatible} text=${compatible ? "allowed" : "refused"} />`;
+  }
+  const ok = allows(check.checked, versions, level.value);
+  return html`<${VerdictBadge} ok=${ok} text=${`${ok ? "allowed" : "refused"} under ${level.value}`} />`;
 }

@@ -1,5 +1,5 @@
 /** A new subject: `/new?topic=&part=key`. */
-import { unlessForbidden } from "../../api/client.js";
+import { factOf, known, mapped, UNKNOWN, valueOr } from "../../api/fact.js";
 import * as registry from "../../api/registry.js";
 import { Segmented } from "../../parts/buttons.js";
 import { Select } from "../../parts/menus.js";
@@ -32,17 +32,21 @@ export default function NewPage({ query: { topic = "", part, type, subject: prop
   const [record, setRecord] = useState(recordName(FIRST_TEXTS[first], first));
   const subject = subjectName(choice, record);
   const request = useRequest((signal) => load(subject, signal), [subject]);
-  const facts = request.data ?? { versions: [], level: "", origin: "", mode: "", modeOrigin: "" };
+  const facts = request.data ?? { versions: [], level: UNKNOWN, mode: UNKNOWN };
   return html`
     <${Workbench}
-      ...${facts} subject=${subject} draftKey=${`new ${topic} ${part ?? ""}`} startText="" level=${ownLevel ||
-        facts.level}
+      ...${facts} subject=${subject} draftKey=${`new ${topic} ${part ?? ""}`} startText="" level=${ownLevel
+        ? known(ownLevel)
+        : facts.level}
       began=${beginning(first)}
       naming=${(/** @type {Draft} */ draft, /** @type {(part: Partial<Draft>) => void} */ change) =>
         html`
           <${Naming} choice=${choice} onChoice=${setChoice} draft=${draft} onDraft=${change} subject=${subject}
             onRecord=${setRecord}
-            exists=${facts.versions.length} level=${ownLevel} onLevel=${setOwnLevel} inherited=${facts.level} />
+            exists=${facts.versions.length} level=${ownLevel} onLevel=${setOwnLevel} inherited=${valueOr(
+              facts.level,
+              "",
+            )} />
         `}
       onRegistered=${async (/** @type {string} */ name) => {
         if (ownLevel) await registry.putConfig(name, { compatibility: ownLevel });
@@ -75,12 +79,11 @@ async function load(subject, signal) {
   const names = subject === "" ? [] : await registry.subjects({ signal, prefix: subject });
   const [versions, config, mode] = await Promise.all([
     names.includes(subject) ? registry.versions(subject, { signal }) : [],
-    // Who may write a subject need not be allowed to read its settings: the level is unknown then.
-    unlessForbidden(registry.config(subject, { signal }), {}),
-    unlessForbidden(registry.mode(subject, { signal }), {}),
+    // Who may write a subject need not be allowed to read its settings.
+    factOf(registry.config(subject, { signal })),
+    factOf(registry.mode(subject, { signal })),
   ]);
-  const { compatibilityLevel: level = "", origin = "" } = config;
-  return { versions, level, origin, mode: mode.mode ?? "", modeOrigin: mode.origin ?? "" };
+  return { versions, level: mapped(config, ({ compatibilityLevel }) => compatibilityLevel), mode };
 }
 
 /**

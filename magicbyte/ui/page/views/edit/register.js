@@ -1,5 +1,6 @@
 /** The bar below the editor: what was checked, curl, the file, and Register. */
 import { ApiError } from "../../api/client.js";
+import { gapOf, valueOr } from "../../api/fact.js";
 import { register } from "../../api/registry.js";
 import { Button } from "../../parts/buttons.js";
 import { CurlButton } from "../../parts/copying.js";
@@ -12,10 +13,12 @@ import { allows } from "./checking.js";
 import { latestOf } from "./draft/stored_text.js";
 
 /**
+ * @import { Fact } from "../../api/fact.js"
  * @import { Draft } from "./draft/drafts.js"
  * @import { Check } from "./checking.js"
+ * @typedef {{mode: string, origin?: string}} Mode
  * @typedef {{
- *   subject: string, versions: number[], level: string, mode: string, modeOrigin: string, draft: Draft, check: Check,
+ *   subject: string, versions: number[], level: Fact<string>, mode: Fact<Mode>, draft: Draft, check: Check,
  *   equal: number | null, undecided: boolean, onStale: () => Promise<void>, onRefused: () => Promise<void>, onRegistered: (answer: any) => Promise<void>,
  * }} Props
  */
@@ -63,7 +66,7 @@ export function Outcome(props) {
       ${forbidden === ""
         ? html`
           <${Button} id="register" kind="primary" reason=${reason}
-            onClick=${send}>Register version ${next}</${Button}>
+            onClick=${send}>${gapOf(props.check.failure) === null ? `Register version ${next}` : "Register"}</${Button}>
         `
         : html`<span class="s forbidden">${forbidden}</span>`}
     </footer>
@@ -71,7 +74,10 @@ export function Outcome(props) {
 }
 
 /** @param {Props} props */
-function Said({ versions, level, draft, check, equal }) {
+function Said({ versions, level, mode, draft, check, equal }) {
+  if (gapOf(check.failure) !== null) {
+    return html`Not checked: ${check.failure?.message} The registry decides when you register.`;
+  }
   if (check.failure) {
     return html`Not checked: ${check.failure.message} <${Button} kind="small" onClick=${check.again}>Check again</${Button}>`;
   }
@@ -86,18 +92,27 @@ function Said({ versions, level, draft, check, equal }) {
     ? ""
     : ` against ${versions.length} ${versions.length === 1 ? "version" : "versions"}`;
   const promise = draft.base > 0 ? ` Registering asks for version ${draft.base} to be the latest still.` : "";
-  const unknown = level === "" ? " You may not read the level: the registry decides when you register." : "";
+  const gaps = [level.gap !== null && "the level", mode.gap !== null && "the mode"].filter(Boolean);
+  const unknown = gaps.length > 0
+    ? ` You may not read ${gaps.join(" and ")}: the registry decides when you register.`
+    : "";
   return html`Checked <${Ago} at=${check.checked.at} />${against}.${unknown}${promise}`;
+}
+
+/** The mode, if it is known and refuses every new version. @param {Fact<Mode>} mode */
+export function refusingMode(mode) {
+  return mode.gap === null && READ_ONLY.has(mode.value.mode) ? mode.value : null;
 }
 
 /**
  * Why nobody may register here; empty if one may.
  * @param {Props} props
  */
-function forbiddenBy({ subject, mode, modeOrigin }) {
-  if (READ_ONLY.has(mode)) {
-    const place = /** @type {Record<string, string>} */ (PLACES)[modeOrigin];
-    return `No new versions: the mode is ${mode}${place ? `, set ${place}` : ""}.`;
+function forbiddenBy({ subject, mode }) {
+  const refusing = refusingMode(mode);
+  if (refusing) {
+    const place = /** @type {Record<string, string>} */ (PLACES)[refusing.origin ?? ""];
+    return `No new versions: the mode is ${refusing.mode}${place ? `, set ${place}` : ""}.`;
   }
   const { allowed: granted, reason } = may("register", subject);
   return granted ? "" : reason;
@@ -112,10 +127,15 @@ function reasonOf({ subject, versions, level, draft, check, equal, undecided }) 
   if (subject === "") return "The subject has no name yet.";
   if (check.invalid) return "The text is no schema yet.";
   if (equal !== null) return `Version ${equal} says the same.`;
+  // The registry judges what the page cannot: the foot says so.
+  if (gapOf(check.failure) !== null) return "";
   if (check.failure) return "The text could not be checked.";
   if (check.checking || check.checked === null) return "The text is being checked.";
-  if (allows(check.checked, versions, level) || latestOf(versions) > draft.base) return "";
-  return `${level} does not allow it: see ${check.checked.plain ? "the registry's words" : "the outlined cells"}.`;
+  const known = valueOr(level, "");
+  if (allows(check.checked, versions, known) || latestOf(versions) > draft.base) return "";
+  return `${known || "The level"} does not allow it: see ${
+    check.checked.plain ? "the registry's words" : "the outlined cells"
+  }.`;
 }
 
 /** @param {ApiError} error */

@@ -1,4 +1,5 @@
 /** The editor's page: the text, who breaks, the places, and the bar below. */
+import { known, valueOr } from "../../api/fact.js";
 import * as registry from "../../api/registry.js";
 import { Button } from "../../parts/buttons.js";
 import { PlainVerdict } from "../../parts/cards.js";
@@ -27,11 +28,13 @@ import { WhoBreaks } from "./places/who_breaks.js";
 import { titleOf } from "./places/words.js";
 
 /**
+ * @import { Fact } from "../../api/fact.js"
  * @import { Draft } from "./draft/drafts.js"
+ * @import { Mode } from "./register.js"
  * @import { Child } from "../../state/types.d.ts"
  * @typedef {{
  *   subject: string, draftKey: string, start?: {id: number, version: number}, began: Draft, versions: number[], startText: string,
- *   level: string, origin: string, mode: string, modeOrigin: string,
+ *   level: Fact<string>, mode: Fact<Mode>,
  *   naming?: (draft: Draft, change: (part: Partial<Draft>) => void) => Child,
  *   onRegistered?: (subject: string) => Promise<void>,
  * }} Props  `naming`: the controls for the name of a new subject
@@ -41,7 +44,9 @@ import { titleOf } from "./places/words.js";
 export function Workbench(props) {
   const { subject, draftKey, began, versions, startText } = props;
   const [newLevel, setNewLevel] = useState(/** @type {string | null} */ (null));
-  const level = newLevel ?? props.level;
+  const levelFact = newLevel === null ? props.level : known(newLevel);
+  // Empty if there is a gap: no cell is asked for then.
+  const level = valueOr(levelFact, "");
   const { query } = route.value;
   const editor = useRef(/** @type {import("./code/open_editor.js").Editor | null} */ (null));
   const key = `${route.value.context} ${draftKey}`;
@@ -119,7 +124,7 @@ export function Workbench(props) {
   };
   return html`
     <div class="edit-page">
-      <${EditHead} ...${props} level=${level} draft=${draft} check=${check} versions=${all} />
+      <${EditHead} ...${props} level=${levelFact} draft=${draft} check=${check} versions=${all} />
       ${props.naming?.(draft, change)}
       <div class=${`edit-main ${beside ? "with-beside" : ""}`}>
         ${theirs && html`
@@ -173,7 +178,7 @@ export function Workbench(props) {
           `}
         </div>
       </div>
-      <${Outcome} ...${props} level=${level} draft=${draft} check=${check} versions=${all} equal=${equal} undecided=${theirs !==
+      <${Outcome} ...${props} level=${levelFact} draft=${draft} check=${check} versions=${all} equal=${equal} undecided=${theirs !==
         null}
         onStale=${stale} onRefused=${refused} onRegistered=${async (/** @type {any} */ answer) => {
           dropDraft(`${key} ${began.from ?? 0}`);

@@ -1,10 +1,12 @@
 /** Evolution: all versions of a subject, what each changed, and who reads whom. */
 
+import { factOf } from "../../api/fact.js";
 import * as registry from "../../api/registry.js";
 import { isMissingRoute } from "../../api/features.js";
 import { allVersions } from "../../api/subject_versions.js";
 import { LinkButton } from "../../parts/buttons.js";
 import { CurlButton } from "../../parts/copying.js";
+import { GapPart } from "../../parts/gap.js";
 import { Empty, Loaded } from "../../parts/states.js";
 import { SubjectHead } from "../subject/subject_head.js";
 import { useRequest } from "../../parts/use_request.js";
@@ -16,10 +18,12 @@ import { useSubjectKeys } from "../subject/subject_keys.js";
 import { useChanges } from "../subject/use_changes.js";
 import { NearestSubjects } from "../subject/nearest_subjects.js";
 import { useUndelete } from "../subject/undelete.js";
+import { counted } from "../compare/words.js";
 import { nextStep, rowsOf } from "./rows.js";
 import { Strip } from "./strip.js";
 import { VersionRow } from "./version_row.js";
 
+/** @import { Fact } from "../../api/fact.js" */
 /** @import { ViewProps } from "../../state/types.d.ts" */
 
 /** As many comparisons as the registry puts into one answer. */
@@ -39,6 +43,12 @@ export default function EvolutionPage({ params }) {
   const older = useRequest(
     next === null ? null : (signal) => olderSteps(subject, /** @type {any[]} */ (versions.data), next, signal),
     [subject, changes, next],
+  );
+  // The list of schemas leaves out what one may not read, as if it were not there.
+  const empty = versions.data?.length === 0;
+  const named = useRequest(
+    empty ? (signal) => factOf(registry.versions(subject, { signal, deleted: true })) : null,
+    [subject, changes, empty, "named"],
   );
   const live = (versions.data ?? []).filter((entry) => !entry.deleted).map((entry) => entry.version).reverse();
   useSubjectKeys(subject, undefined, live);
@@ -60,10 +70,13 @@ export default function EvolutionPage({ params }) {
     <div class="page evolution">
       <${Loaded} request=${versions} rows=${6} height=${64}>
             ${(/** @type {import("../../api/subject_versions.js").Entry[]} */ entries) =>
-              html`
-                <${Versions} entries=${entries} steps=${steps} older=${older}
-                  pending=${next !== null && older.loading} subject=${subject} undelete=${undelete} />
-              `}
+              entries.length === 0
+                ? html`<${Loaded} request=${named}>${(/** @type {Fact<number[]>} */ numbers) =>
+                  html`<${NoVersions} numbers=${numbers} subject=${subject} />`}</${Loaded}>`
+                : html`
+                  <${Versions} entries=${entries} steps=${steps} older=${older}
+                    pending=${next !== null && older.loading} subject=${subject} undelete=${undelete} />
+                `}
           </${Loaded}>
         </div>
   `;
@@ -100,21 +113,6 @@ function Versions({ entries, steps, older, pending, subject, undelete }) {
   const rows = useMemo(() => rowsOf(entries, compared ? known : null), [entries, known, compared]);
   const waiting = (steps.loading && !steps.data) || pending;
   const problem = steps.error ?? older.error ?? older.data?.error;
-  if (rows.length === 0) {
-    return html`
-      <${Empty} title="No version" actions=${html`
-        <${LinkButton} kind="primary"
-          href=${href(path`/subjects/${subject}/edit`)} reason=${may("register", subject)
-            .reason}>Propose the first version</${LinkButton}>
-              <${NearestSubjects} subject=${subject} />
-              <${LinkButton} kind="quiet" href=${href("/subjects", {
-                q: subject,
-              })}>Search for ${subject}</${LinkButton}>
-      `}>
-        <p>The registry has no version of <span class="mono anywhere">${subject}</span>, nor a soft-deleted one.</p>
-        </${Empty}>
-    `;
-  }
   return html`${compared && html`<${Strip} rows=${rows} subject=${subject} />`}
     <ol class="card versions" aria-label="Versions, the newest first">
       ${
@@ -130,4 +128,28 @@ function Versions({ entries, steps, older, pending, subject, undelete }) {
     problem && compared &&
     html`<p class="dim s" role="status">Not all changes are shown: ${problem.message}</p>`
   }`;
+}
+
+/** @param {{numbers: Fact<number[]>, subject: string}} props `numbers`: what the registry says of the subject's versions */
+function NoVersions({ numbers, subject }) {
+  if (numbers.gap !== "absent" && numbers.gap !== null) return html`<${GapPart} fact=${numbers} />`;
+  if (numbers.gap === null && numbers.value.length > 0) {
+    const { length } = numbers.value;
+    const reason = `The subject has ${counted(length, "version")}, and the access rules do not let you read ` +
+      (length === 1 ? "it." : "them.");
+    return html`<${GapPart} fact=${{ gap: "forbidden", reason }} />`;
+  }
+  return html`
+    <${Empty} title="No version" actions=${html`
+      <${LinkButton} kind="primary"
+        href=${href(path`/subjects/${subject}/edit`)} reason=${may("register", subject)
+          .reason}>Propose the first version</${LinkButton}>
+            <${NearestSubjects} subject=${subject} />
+            <${LinkButton} kind="quiet" href=${href("/subjects", {
+              q: subject,
+            })}>Search for ${subject}</${LinkButton}>
+    `}>
+      <p>The registry has no version of <span class="mono anywhere">${subject}</span>, nor a soft-deleted one.</p>
+      </${Empty}>
+  `;
 }

@@ -17,7 +17,9 @@ export function EmptyRegistry() {
       <div class="page-head">
         <h1 tabindex="-1">Subjects</h1>
       </div>
-      <p class="dim">This registry has no schema yet. Rows appear here as soon as one is registered.</p>
+      <p
+        class="dim">The registry shows you no subject: it has none yet, or none that you may see. Rows appear here as soon as there is
+        one.</p>
       <ol class="ways">
         <li class="card">
           <div class="body stack">

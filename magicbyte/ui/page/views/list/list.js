@@ -58,8 +58,8 @@ export default function List({ query }) {
 /** The counts of the chips for the first rows: those of the rows that are still on their way too. @param {NonNullable<typeof listingHead.value>} head */
 function countsOf({ counts }) {
   const { subjects, deleted, ownLevel, types } = counts;
-  const { JSON = 0, PROTOBUF = 0 } = types;
-  return { total: subjects, deleted, own: ownLevel, AVRO: subjects - JSON - PROTOBUF, JSON, PROTOBUF };
+  const { AVRO = 0, JSON = 0, PROTOBUF = 0 } = types;
+  return { total: subjects, deleted, own: ownLevel, AVRO, JSON, PROTOBUF };
 }
 
 /**

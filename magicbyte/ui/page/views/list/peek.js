@@ -1,8 +1,10 @@
 /** The panel beside the list: a subject's fields and its last change. */
+import { cellFact, gapOf } from "../../api/fact.js";
 import { isMissingRoute } from "../../api/features.js";
 import * as registry from "../../api/registry.js";
 import { Badge, LevelBadge, TypeBadge, VerdictBadge } from "../../parts/badges.js";
 import { Button } from "../../parts/buttons.js";
+import { GapBadge, GapWords } from "../../parts/gap.js";
 import { Shown } from "../../parts/hostile.js";
 import { Loaded } from "../../parts/states.js";
 import { useRequest } from "../../parts/use_request.js";
@@ -25,6 +27,7 @@ export function Peek({ facts, selected, onSelect, onClose }) {
     <aside class="peek" aria-label="The subject in brief">
       <div class="row">
           ${facts.type && html`<${TypeBadge} type=${facts.type} />`}
+          <${GapBadge} fact=${cellFact(facts.type)} name="schema" />
           ${facts.id !== null && html`<span class="mono faint xs num">id ${facts.id}</span>`}
           <span class="grow"></span>
           <a class="row open-peek" href=${href(at, {}, {
@@ -43,8 +46,9 @@ export function Peek({ facts, selected, onSelect, onClose }) {
         }</${Badge}>`}
           ${facts.level &&
             html`<${LevelBadge} level=${facts.level} origin=${facts.ownLevel ? "subject" : undefined} />`}
+          <${GapBadge} fact=${cellFact(facts.level)} name="level" />
           ${facts.references !== null && facts.references > 0 &&
-            html`<${Badge} tone="line">${counted(facts.references, "reference")}</${Badge}>`}
+            html`<${Badge} tone="line">refers to ${facts.references}</${Badge}>`}
           ${facts.deleted && html`<${Badge} tone="bad">deleted</${Badge}>`}
         </div>
         <${Fields} asked=${outline} address=${href(at, { view: "fields" }, { context })} />
@@ -111,7 +115,16 @@ function LastChange({ subject, name, context, version }) {
     await pause(signal);
     return registry.compare(subject, { to: version, deleted: true }, { signal });
   }, [subject, version]);
-  if (asked.error) return null;
+  if (isMissingRoute(asked.error)) return null;
+  const gap = gapOf(asked.error);
+  if (gap !== null) {
+    return html`
+      <section class="peek-part">
+        <h3>Last change</h3>
+        <${GapWords} fact=${{ gap, reason: asked.error.message }} />
+      </section>
+    `;
+  }
   return html`
     <section class="peek-part">
       <${Loaded} request=${asked} rows=${2} height=${28}>${(/** @type {any} */ { from, to, changes }) => {

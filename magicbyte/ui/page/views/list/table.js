@@ -1,7 +1,9 @@
 /** The table of subjects: only the rows near the window are in the document. */
 import { hasOverview } from "../../api/features.js";
+import { cellFact } from "../../api/fact.js";
 import { listingRow, splitSubject } from "../../state/listing_columns.js";
 import { TypeBadge } from "../../parts/badges.js";
+import { GapWords } from "../../parts/gap.js";
 import { Shown } from "../../parts/hostile.js";
 import { Icon } from "../../parts/icon.js";
 import { Time } from "../../parts/times.js";
@@ -109,10 +111,13 @@ function Row({ facts, index, words, on, selected, excerpt, onPeek }) {
             <span class="mono faint xs"><${Shown} text=${excerpt.text} /></span>
           `}</td>
       ${hasOverview() && html`
-        <td class="c-type">${facts.type && html`<${TypeBadge} type=${facts.type} />`}</td>
+        <td class="c-type">${facts.type
+          ? html`<${TypeBadge} type=${facts.type} />`
+          : html`<${GapWords} fact=${cellFact(facts.type)} />`}</td>
         <td class="c-versions r num">${facts.deleted ? facts.deletedVersions : facts.versions}</td>
-        <td class="c-level">${facts.level &&
-          html`<span class="mono level ${facts.ownLevel ? "" : "faint"}">${facts.level}</span>${
+        <td class="c-level">${facts.level === null
+          ? html`<${GapWords} fact=${cellFact(facts.level)} />`
+          : html`<span class="mono level ${facts.ownLevel ? "" : "faint"}">${facts.level}</span>${
             facts.ownLevel && html`
               <span class="faint xs">its own</span>
             `

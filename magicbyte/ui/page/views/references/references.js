@@ -28,6 +28,7 @@ export default function ReferencesPage({ params }) {
   const curled = { method: "GET", path: path`/subjects/${subject}/versions/${version}/graph` };
   return html`
     <${SubjectHead} subject=${subject} tab="references" version=${version}
+      counts=${request.data ? { references: related(request.data) } : {}}
       crumbs=${number ? [[`version ${number}`]] : []} actions=${html`<${CurlButton} request=${curled} />`} />
     <div class="page references">
       ${isMissingRoute(request.error) ? html`<${NotServed} />` : html`
@@ -38,6 +39,9 @@ export default function ReferencesPage({ params }) {
         </div>
   `;
 }
+
+/** How many versions are joined with the start, in both directions. @param {Graph} graph */
+const related = ({ nodes, cut }) => cut ? `${nodes.length - 1}+` : nodes.length - 1;
 
 /** @param {{graph: Graph}} props */
 function Shown({ graph }) {

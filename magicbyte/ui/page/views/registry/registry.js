@@ -1,16 +1,18 @@
 /** The registry: its node, what it has, the last changes, export and import. */
 import { call } from "../../api/client.js";
+import { cellFact, factOf } from "../../api/fact.js";
 import { hasOverview } from "../../api/features.js";
 import * as registry from "../../api/registry.js";
 import { splitSubject } from "../../state/listing_columns.js";
 import { listingError, needListing, readListing } from "../../state/live_listing.js";
 import { LevelBadge } from "../../parts/badges.js";
 import { Card } from "../../parts/cards.js";
+import { GapWords } from "../../parts/gap.js";
 import { CurlButton } from "../../parts/copying.js";
 import { Failure, Loading } from "../../parts/states.js";
 import { useRequest } from "../../parts/use_request.js";
 import { href } from "../../state/routes.js";
-import { config, me, overview } from "../../state/signals.js";
+import { config, context, me, overview } from "../../state/signals.js";
 import { html, useEffect } from "../../vendor/ui.js";
 import { Changes } from "./changes.js";
 import { Transfer } from "./transfer.js";
@@ -46,7 +48,7 @@ function Node() {
     (signal) => call("GET", "/v1/metadata/version", { signal, context: false }).catch(() => ({ data: {} })),
     [],
   );
-  const level = useRequest((signal) => registry.config("", { signal, defaultToGlobal: false }).catch(() => null), []);
+  const level = useRequest((signal) => factOf(registry.config("", { signal, defaultToGlobal: false })), []);
   /** @type {[string, any][]} */
   const facts = [
     ["Role", node.leader === undefined ? "connected" : node.leader ? "leader" : "follower"],
@@ -57,10 +59,11 @@ function Node() {
     ["Version", version.data?.data?.version ? html`<span class="mono">${version.data.data.version}</span>` : null],
     [
       "Level",
-      level.data?.compatibilityLevel &&
-      html`<${LevelBadge} level=${level.data.compatibilityLevel} origin=${
-        level.data.origin === "server" ? "server" : undefined
-      } />`,
+      level.data?.gap === null
+        ? html`<${LevelBadge} level=${level.data.value.compatibilityLevel} origin=${
+          level.data.value.origin === "server" ? "server" : undefined
+        } />`
+        : level.data && html`<${GapWords} fact=${level.data} />`,
     ],
     ["This page", config.value.readOnly ? "read-only" : "may write"],
     [
@@ -83,9 +86,9 @@ function Node() {
 }
 
 /** The counts that names alone tell. */
-const NAMED = new Set(["Subjects", "Deleted subjects", "Contexts"]);
+const NAMED = new Set(["Subjects", "Deleted subjects", "Contexts", "Subjects of other contexts"]);
 
-/** How much there is. */
+/** How much there is in the context that the links lead to. */
 function Counts() {
   const listing = overview.value;
   if (!listing) {
@@ -95,24 +98,36 @@ function Counts() {
         : html`<${Loading} rows=${6} height=${26} />`
     }</${Card}>`;
   }
-  const live = listing.subject.flatMap((_, at) => listing.deleted[at] ? [] : [at]);
-  const ofType = (/** @type {string} */ type) => live.filter((at) => (listing.type[at] ?? "AVRO") === type).length;
-  const sum = (/** @type {(number | null)[]} */ column) =>
-    column.reduce((/** @type {number} */ total, count) => total + (count ?? 0), 0);
-  const contexts = new Set(listing.subject.map((subject) => splitSubject(subject).context));
+  const all = listing.subject.map((subject, at) => ({ at, of: splitSubject(subject).context }));
+  const contexts = new Set(all.map(({ of }) => of));
+  const here = all.filter(({ of }) => of === context.value).map(({ at }) => at);
+  const live = here.filter((at) => !listing.deleted[at]);
+  const ofType = (/** @type {string} */ type) => live.filter((at) => listing.type[at] === type).length;
+  const hidden = live.filter((at) => listing.type[at] === null).length;
+  const settled = live.filter((at) => cellFact(listing.ownLevel[at]).gap === null);
+  const versions = here.reduce((total, at) => total + (listing.versions[at] ?? 0), 0);
   /** @type {[string, number, string?][]} */
   const counts = [
     ["Subjects", live.length, href("/subjects")],
-    ["Versions", sum(listing.versions)],
+    ["Versions", versions],
     ["Avro", ofType("AVRO"), href("/subjects", { type: "AVRO" })],
     ["JSON Schema", ofType("JSON"), href("/subjects", { type: "JSON" })],
     ["Protobuf", ofType("PROTOBUF"), href("/subjects", { type: "PROTOBUF" })],
-    ["With a level of their own", live.filter((at) => listing.ownLevel[at]).length, href("/subjects", { own: true })],
-    ["Deleted subjects", listing.subject.length - live.length, href("/subjects", { deleted: true })],
+    ...(hidden > 0 ? [/** @type {[string, number]} */ (["With schemas that you may not read", hidden])] : []),
+    [
+      "With a level of their own",
+      settled.filter((at) => listing.ownLevel[at]).length,
+      href("/subjects", { own: true }),
+    ],
+    ...(settled.length < live.length
+      ? [/** @type {[string, number]} */ (["With a level that you may not read", live.length - settled.length])]
+      : []),
+    ["Deleted subjects", here.length - live.length, href("/subjects", { deleted: true })],
     ["Contexts", contexts.size],
+    ["Subjects of other contexts", all.filter(({ at, of }) => of !== context.value && !listing.deleted[at]).length],
   ];
   return html`
-    <${Card} title="Contents">
+    <${Card} title=${`Contents of ${context.value ? `the context ${context.value}` : "the default context"}`}>
       <dl class="facts counts">
         ${(hasOverview() ? counts : counts.filter(([name]) => NAMED.has(name))).map(([name, count, address]) =>
           html`

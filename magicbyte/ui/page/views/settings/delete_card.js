@@ -1,7 +1,9 @@
 /** Deleting: softly with Undo, back by Undelete, and for good after a dialog. */
+import { valueOr } from "../../api/fact.js";
 import * as registry from "../../api/registry.js";
 import { Button } from "../../parts/buttons.js";
 import { Card } from "../../parts/cards.js";
+import { GapPart } from "../../parts/gap.js";
 import { toast } from "../../parts/toasts.js";
 import { go, href, path } from "../../state/routes.js";
 import { html } from "../../vendor/ui.js";
@@ -9,8 +11,28 @@ import { askPurge } from "./purge.js";
 import { sent } from "./send.js";
 import { writeReason } from "./write_reason.js";
 
-/** @param {{subject: string, mode: string, live: number[], deleted: number[], onChanged: () => void}} props */
+/** @import { Fact } from "../../api/fact.js" */
+
+/**
+ * @param {{subject: string, mode: Fact<{mode: string}>, live: Fact<number[]>, deleted: number[], onChanged: () => void}} props
+ */
 export function DeleteCard({ subject, mode, live, deleted, onChanged }) {
+  const title = "Versions and deletion";
+  if (live.gap !== null) {
+    return html`
+      <${Card} title=${title} aria-label=${title}>
+        <${GapPart} fact=${live} />
+        </${Card}>
+    `;
+  }
+  return html`
+    <${Deletion} subject=${subject} mode=${valueOr(mode, { mode: "" }).mode} live=${live.value} deleted=${deleted}
+      onChanged=${onChanged} />
+  `;
+}
+
+/** @param {{subject: string, mode: string, live: number[], deleted: number[], onChanged: () => void}} props */
+function Deletion({ subject, mode, live, deleted, onChanged }) {
   const reason = writeReason("delete", subject, mode);
   const all = [...live, ...deleted].sort((one, other) => other - one);
   const restore = (/** @type {number[]} */ versions) =>

@@ -17,7 +17,7 @@ import { writeReason } from "./write_reason.js";
 
 /**
  * @param {{
- *   subject: string, mode: string, level: string, origin?: string, inherited: string, versions: number[], onChanged: () => void,
+ *   subject: string, mode: string, level: string, origin?: string, inherited?: string, versions: number[], onChanged: () => void,
  * }} props
  */
 export function LevelCard({ subject, mode, level, origin, inherited, versions, onChanged }) {
@@ -47,7 +47,7 @@ export function LevelCard({ subject, mode, level, origin, inherited, versions, o
           <${Button} kind="primary" reason=${reason} disabled=${chosen === level}
             onClick=${save}>Set ${chosen}</${Button}>
           ${subject !== "" && isOwn && html`
-            <${Button} reason=${reason} onClick=${inherit}>Inherit ${inherited}</${Button}>
+            <${Button} reason=${reason} onClick=${inherit}>Inherit${inherited ? ` ${inherited}` : ""}</${Button}>
           `}
           <span class="grow"></span>
           <${CurlButton} kind="quiet" request=${request} />

@@ -21,11 +21,12 @@ export function originWords(origin, subject) {
  * The origin of a field other than the level: the API tells it for the level alone. A value that the registry has, too,
  * counts as the registry's.
  * @param {unknown} value
- * @param {unknown} general  the registry's value
+ * @param {import("../../api/fact.js").Fact<unknown>} general  the registry's value
  * @param {string} subject
  */
 export function fieldOrigin(value, general, subject) {
   if (value === undefined || value === null) return "not set";
   if (subject === "") return "set on the registry";
-  return JSON.stringify(value) === JSON.stringify(general ?? null) ? "from the registry" : "set on this subject";
+  if (general.gap !== null) return "set, where is unknown";
+  return JSON.stringify(value) === JSON.stringify(general.value ?? null) ? "from the registry" : "set on this subject";
 }

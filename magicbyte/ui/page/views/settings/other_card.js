@@ -1,4 +1,5 @@
 /** All other settings: alias, normalization, groups, and the defaults of metadata and rules. */
+import { mapped } from "../../api/fact.js";
 import { hasOverview } from "../../api/features.js";
 import { printJson } from "../../api/json.js";
 import { putConfig } from "../../api/registry.js";
@@ -40,7 +41,8 @@ const POLICY = "compatibilityPolicy";
 
 /**
  * @param {{
- *   subject: string, mode: string, config: Record<string, any>, general: Record<string, any>, onChanged: () => void,
+ *   subject: string, mode: string, config: Record<string, any>,
+ *   general: import("../../api/fact.js").Fact<Record<string, any>>, onChanged: () => void,
  * }} props
  */
 export function OtherCard({ subject, mode, config, general, onChanged }) {
@@ -58,7 +60,8 @@ export function OtherCard({ subject, mode, config, general, onChanged }) {
       });
       onChanged();
     });
-  const origin = (/** @type {string} */ name) => fieldOrigin(config[name], general[name], subject);
+  const origin = (/** @type {string} */ name) =>
+    fieldOrigin(config[name], mapped(general, (values) => values[name]), subject);
   const texts = TEXTS.filter(([name]) => subject !== "" || name !== "alias");
   return html`
     <${Card} title="Other settings" aria-label="Other settings">

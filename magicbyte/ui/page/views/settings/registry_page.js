@@ -1,4 +1,5 @@
 /** The settings of the registry, which hold wherever a subject or a context has none: `/config`. */
+import { factOf, known } from "../../api/fact.js";
 import * as registry from "../../api/registry.js";
 import { Crumb } from "../subject/subject_head.js";
 import { Loaded } from "../../parts/states.js";
@@ -18,7 +19,7 @@ export default function ConfigPage() {
       <${Loaded} request=${request} rows=${10}>
         ${(/** @type {Awaited<ReturnType<typeof load>>} */ data) =>
           html`
-            <${SettingCards} subject="" ...${data} live=${[]} onChanged=${request.reload} />
+            <${SettingCards} subject="" ...${data} live=${known([])} onChanged=${request.reload} />
           `}
       </${Loaded}>
     </div>
@@ -27,6 +28,9 @@ export default function ConfigPage() {
 
 /** @param {AbortSignal} signal */
 async function load(signal) {
-  const [config, mode] = await Promise.all([registry.config("", { signal }), registry.mode("", { signal })]);
+  const [config, mode] = await Promise.all([
+    factOf(registry.config("", { signal })),
+    factOf(registry.mode("", { signal })),
+  ]);
   return { config, general: config, mode };
 }

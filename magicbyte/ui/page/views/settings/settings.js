@@ -1,4 +1,5 @@
 /** The settings of a subject, its versions to delete, and those to bring back: `/subjects/{subject}/settings`. */
+import { factOf, mapped, valueOr } from "../../api/fact.js";
 import * as registry from "../../api/registry.js";
 import { Loaded } from "../../parts/states.js";
 import { SubjectHead } from "../subject/subject_head.js";
@@ -20,7 +21,7 @@ export default function SettingsPage({ params: { subject } }) {
     if (seen.current !== undefined && newest !== seen.current) request.reload();
     seen.current = newest;
   }, [newest]);
-  useSubjectKeys(subject, undefined, request.data?.live ?? []);
+  useSubjectKeys(subject, undefined, request.data ? valueOr(request.data.live, []) : []);
   return html`
     <${SubjectHead} subject=${subject} tab="settings" />
     <div class="page narrow settings">
@@ -28,7 +29,7 @@ export default function SettingsPage({ params: { subject } }) {
         ${(/** @type {Awaited<ReturnType<typeof load>>} */ data) =>
           html`
             <${SettingCards} subject=${subject} ...${data} onChanged=${request.reload} />
-            <${DeleteCard} subject=${subject} mode=${data.mode.mode} live=${data.live} deleted=${data
+            <${DeleteCard} subject=${subject} mode=${data.mode} live=${data.live} deleted=${data
               .deleted} onChanged=${request.reload} />
           `}
       </${Loaded}>
@@ -41,13 +42,16 @@ export default function SettingsPage({ params: { subject } }) {
  * @param {AbortSignal} signal
  */
 async function load(subject, signal) {
+  // Each of them needs another right. What one may read is shown beside what one may not.
   const [config, general, mode, all, deleted] = await Promise.all([
-    registry.config(subject, { signal }),
-    registry.config("", { signal }),
-    registry.mode(subject, { signal }),
-    registry.versions(subject, { signal, deleted: true }),
-    registry.versions(subject, { signal, deletedOnly: true }),
+    factOf(registry.config(subject, { signal })),
+    factOf(registry.config("", { signal })),
+    factOf(registry.mode(subject, { signal })),
+    factOf(registry.versions(subject, { signal, deleted: true })),
+    factOf(registry.versions(subject, { signal, deletedOnly: true })),
   ]);
-  const live = all.filter((/** @type {number} */ version) => !deleted.includes(version));
-  return { config, general, mode, live: /** @type {number[]} */ (live), deleted: /** @type {number[]} */ (deleted) };
+  /** @type {number[]} */
+  const gone = valueOr(deleted, []);
+  const live = mapped(all, (/** @type {number[]} */ versions) => versions.filter((version) => !gone.includes(version)));
+  return { config, general, mode, live, deleted: gone };
 }

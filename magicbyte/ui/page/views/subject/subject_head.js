@@ -1,5 +1,7 @@
 /** The head of a subject's pages: where one is, the name, badges, and tabs. */
 import { hasOverview } from "../../api/features.js";
+import { cellFact } from "../../api/fact.js";
+import { GapBadge } from "../../parts/gap.js";
 import { href, path } from "../../state/routes.js";
 import { config, context, qualified } from "../../state/signals.js";
 import { html, useLayoutEffect, useRef } from "../../vendor/ui.js";
@@ -9,7 +11,7 @@ import { useSubject } from "./use_subject.js";
 
 /**
  * @param {{subject: string, tab?: string, version?: number | string, actions?: any, name?: string, crumbs?: any[],
- *   counts?: Record<string, number>, badges?: any, tabless?: boolean}} props `tab`: schema, fields, compare, evolution,
+ *   counts?: Record<string, any>, badges?: any, tabless?: boolean}} props `tab`: schema, fields, compare, evolution,
  *   references, messages or settings; `name`: the record's name; `crumbs`: what follows the subject, the last one
  *   without a link; `counts`: what the listing does not tell, by tab
  */
@@ -29,6 +31,7 @@ export function SubjectHead(
         ${facts?.type && html`<${TypeBadge} type=${facts.type} />`}
         ${name && html`<span class="mono dim s anywhere"><${Shown} text=${name} /></span>`}
         ${facts?.level && !badges && html`<${LevelBadge} level=${facts.level} origin=${origin} />`}
+        ${facts && !badges && hasOverview() && html`<${GapBadge} fact=${cellFact(facts.level)} name="level" />`}
         ${facts?.mode && facts.mode !== "READWRITE" && html`<${Badge} tone="warn">${facts.mode}</${Badge}>`}
         ${facts?.deleted && html`<${Badge} tone="bad">deleted</${Badge}>`}
         ${badges}
@@ -38,7 +41,6 @@ export function SubjectHead(
     ${
     !tabless && html`<${Tabs} subject=${subject} number=${number} tab=${tab} counts=${{
       evolution: facts?.versions,
-      references: facts?.references,
       ...counts,
       ...(fields === undefined ? {} : { fields }),
     }} />`

@@ -67,7 +67,8 @@ function MetRow({ topic, row: { part, id, records, holder }, subjects }) {
           href(path`/subjects/${held.subject}/versions/${held.version}`)
         }><${Shown} text=${held.subject} /> v${held.version}</a>`}
           ${holder?.reason === "unknown" && html`
-            <span class="badge bad">✕ unknown to the registry</span>
+            <span class="badge bad"
+              title="The registry says the same of a schema that you may not read.">✕ unknown to the registry, or not for you to read</span>
           `}
           ${isOther && html`
             <span class="badge warn">of another subject</span>

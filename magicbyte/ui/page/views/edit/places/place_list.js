@@ -14,7 +14,7 @@ import { sidesOf, titleOf } from "./words.js";
  *   open: string | null, onOpen: (key: string) => void,
  * }} props
  */
-export function PlaceList({ places, check: { invalid, checked, checking }, versions, about, open, onOpen }) {
+export function PlaceList({ places, check: { invalid, checked, checking, failure }, versions, about, open, onOpen }) {
   const breaking = places.filter(({ warning }) => !warning).length;
   const hints = places.length - breaking;
   const count = `${breaking} ${breaking === 1 ? "place" : "places"}${hints ? `, ${hints} to look at` : ""}`;
@@ -50,7 +50,7 @@ export function PlaceList({ places, check: { invalid, checked, checking }, versi
       })}
       ${!invalid && places.length === 0 && html`
         <p class="s dim places-none">${!checked
-          ? checking ? "Checking ..." : "Not checked yet."
+          ? checking ? "Checking ..." : failure ? `Not checked: ${failure.message}` : "Not checked yet."
           : versions.length
           ? "Nothing breaks, in any version."
           : "No version is there to break."}</p>

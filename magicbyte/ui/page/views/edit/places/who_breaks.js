@@ -1,4 +1,6 @@
 /** The card 'Who breaks': a row a version, a cell a direction; the cells that the level asks for are outlined. */
+import { gapOf } from "../../../api/fact.js";
+import { GapWords } from "../../../parts/gap.js";
 import { html, useState } from "../../../vendor/ui.js";
 import { LEVELS, meaning } from "./levels.js";
 import { ROWS, rowsOf } from "./matrix.js";
@@ -12,6 +14,8 @@ import { ROWS, rowsOf } from "./matrix.js";
 export function WhoBreaks({ check, versions, next, level, onLevel }) {
   const [all, setAll] = useState(false);
   const rows = rowsOf(check.checked?.explanations ?? [], versions, level);
+  const gap = gapOf(check.failure);
+  const missing = gap === null ? null : { gap, reason: check.failure?.message ?? "" };
   const shown = all ? rows : rows.slice(0, ROWS);
   return html`
     <section class="card who" aria-labelledby="who-breaks" aria-busy=${check.checking}>
@@ -41,10 +45,10 @@ export function WhoBreaks({ check, versions, next, level, onLevel }) {
                   <th scope="row">Version ${row.version} ${row.latest &&
                     html`<span class="faint xs">latest</span>`}</th>
                   <td>
-                    <${Cell} cell=${row.backward} ready=${check.checked !== null} />
+                    <${Cell} cell=${row.backward} ready=${check.checked !== null} missing=${missing} />
                   </td>
                   <td>
-                    <${Cell} cell=${row.forward} ready=${check.checked !== null} />
+                    <${Cell} cell=${row.forward} ready=${check.checked !== null} missing=${missing} />
                   </td>
                 </tr>
               `
@@ -59,7 +63,9 @@ export function WhoBreaks({ check, versions, next, level, onLevel }) {
         </p>
       `}
       <p class="xs faint who-foot">
-        ${rows.length === 0
+        ${missing
+          ? html`<${GapWords} fact=${missing} />`
+          : rows.length === 0
           ? "The first version: nobody reads or writes this subject yet."
           : meaning(level, rows.length)}
         ${check.checked?.cut &&
@@ -69,8 +75,9 @@ export function WhoBreaks({ check, versions, next, level, onLevel }) {
   `;
 }
 
-/** @param {{cell: import("./matrix.js").Cell, ready: boolean}} props */
-function Cell({ cell: { places, asked }, ready }) {
+/** @param {{cell: import("./matrix.js").Cell, ready: boolean, missing: import("../../../api/fact.js").Fact<any> | null}} props */
+function Cell({ cell: { places, asked }, ready, missing }) {
+  if (missing) return html`<${GapWords} fact=${missing} />`;
   const need = asked ? "need" : "";
   if (!ready) return html`<span class=${`cell faint ${need}`}>...</span>`;
   const word = places === 0 ? "✓ reads all" : `✕ ${places} ${places === 1 ? "place" : "places"}`;

@@ -1,0 +1,39 @@
+/** A fact that is not known, in words: never an empty place, never a value that is only likely. */
+import { html } from "../vendor/ui.js";
+import { Badge } from "./badges.js";
+import { Empty } from "./states.js";
+
+/** @import { Fact, Gap } from "../api/fact.js" */
+
+/** @type {Record<Gap, string>} */
+const WORDS = {
+  absent: "none",
+  forbidden: "you may not read it",
+  costly: "too costly to tell",
+  unknown: "unknown",
+};
+
+/** @type {Record<Gap, string>} */
+const HEADS = {
+  absent: "Not there",
+  forbidden: "You may not read it",
+  costly: "Too costly to tell",
+  unknown: "Not known",
+};
+
+/** A gap within a line; nothing if the fact is known. @param {{fact: Fact<any>}} props */
+export const GapWords = ({ fact }) =>
+  fact.gap !== null && html`<span class="faint xs" data-gap=${fact.gap} title=${fact.reason}>${WORDS[fact.gap]}</span>`;
+
+/** A gap among badges; nothing if the fact is known. @param {{fact: Fact<any>, name: string}} props `name`: such as `level` */
+export const GapBadge = ({ fact, name }) =>
+  fact.gap !== null && html`
+    <span data-gap=${fact.gap}><${Badge} tone="line" title=${fact.reason}>${name}: ${WORDS[fact.gap]}</${Badge}></span>
+  `;
+
+/** A gap in the place of a whole part. @param {{fact: Fact<any>, children?: any}} props */
+export const GapPart = ({ fact, children }) =>
+  fact.gap !== null && html`
+    <div data-gap=${fact.gap}>
+      <${Empty} title=${HEADS[fact.gap]}>${fact.reason && html`<p>${fact.reason}</p>`}${children}</${Empty}></div>
+  `;
