@@ -204,6 +204,25 @@ def test_protobuf_breaks_in_both_directions(open_page: OpenPage, scratch: Server
     expect(page.get_by_role("button", name="17 lines as they were, then in Order")).to_be_hidden()
 
 
+def test_a_message_that_was_added_is_removed_on_the_way_back(open_page: OpenPage, scratch: ServerProcess) -> None:
+    text = 'syntax = "proto3";\npackage acme;\n\nmessage Old {{\n  string id = 1;\n}}\n{}'
+    with httpx.Client(base_url=scratch.url, trust_env=False) as client:
+        register(client, "grown-value", text.format(""), "PROTOBUF")
+        register(client, "grown-value", text.format("\nmessage New {\n  string id = 1;\n}\n"), "PROTOBUF")
+    page = open_page(scratch.url)
+    page.goto("subjects/grown-value/compare")
+    expect(note(page)).to_contain_text("Breaks readers with version 1, on data written with version 2")
+    expect(note(page).locator(".rule")).to_have_text(re.compile("^MESSAGE_REMOVED, from new to old "))
+    page.goto("subjects/grown-value/compare?from=2&to=1")
+    expect(note(page)).to_contain_text("Breaks readers with version 1, on data written with version 2")
+    expect(note(page).locator(".rule")).to_have_text(re.compile("^MESSAGE_REMOVED (?!from)"))
+
+
+def test_a_deleted_version_is_compared_as_deleted(page: Page) -> None:
+    page.goto("subjects/gone-value/compare?from=1&to=1")
+    expect(page.get_by_role("button", name=re.compile("^Old side: Version 1.*deleted"))).to_be_visible()
+
+
 def test_large_texts_are_compared_in_a_worker(open_page: OpenPage, scratch: ServerProcess) -> None:
     fields = [{"name": f"field_{number}", "type": "int", "doc": "x" * 2000} for number in range(30)]
     wider = [field | {"type": "long"} if field["name"] == "field_20" else field for field in fields]

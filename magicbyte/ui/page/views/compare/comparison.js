@@ -74,7 +74,7 @@ function picked(version, facts) {
     id: version.id,
     ts: version.ts ?? null,
     latest,
-    deleted: false,
+    deleted: version.deleted === true,
   };
 }
 

@@ -4,7 +4,7 @@ import { Note } from "../../parts/cards.js";
 import { CopyButton } from "../../parts/copying.js";
 import { Shown } from "../../parts/hostile.js";
 import { html } from "../../vendor/ui.js";
-import { breaksWhom } from "./words.js";
+import { breaksWhom, ruleWords } from "./words.js";
 
 /** @import { Comparison, Finding } from "../../text/answers.d.ts" */
 /** @import { Hint } from "./rows.js" */
@@ -23,7 +23,7 @@ function FindingNote({ finding, name, comparison, subject }) {
     <${Note}
       tone=${error ? "bad" : "warn"}
       who=${breaksWhom(finding, comparison, subject)}
-      rule=${`${finding.rule} ${finding.path}`}
+      rule=${`${ruleWords(finding.rule, finding.direction === "FORWARD")} ${finding.path}`}
       remedy=${finding.remedy && html`<${Shown} text=${finding.remedy} />`}
     >
         <${Emphasised} text=${finding.change} name=${name} /> <${Shown} text=${finding.harm} />

@@ -11,7 +11,7 @@ import { textOf } from "./rows.js";
 /** @import { SchemaType } from "../../text/pretty.js" */
 /** @import { Text } from "./rows.js" */
 /** A version as the API answers it. */
-/** @typedef {{subject: string, version: number, id: number, schema: string, schemaType?: SchemaType, ts?: number,
+/** @typedef {{subject: string, version: number, id: number, schema: string, schemaType?: SchemaType, ts?: number, deleted?: boolean,
  *   references?: unknown[]}} Version */
 /**
  * @typedef {object} Loaded

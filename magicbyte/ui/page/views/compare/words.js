@@ -226,6 +226,14 @@ export function shortChange(change) {
   return change.kind === "renamed" && change.old ? `${change.old.name} → ${name}` : `${name} ${line}`;
 }
 
+/**
+ * A finding's rule. It names the step from the writer to the reader: for old readers that step goes back, and a message
+ * that was added is `MESSAGE_REMOVED` there.
+ * @param {string} rule
+ * @param {boolean} backwards whether the step is that from the new version to an old one
+ */
+export const ruleWords = (rule, backwards) => backwards ? `${rule}, from new to old` : rule;
+
 /** The headline of a note: whose reads break. @param {Finding} finding @param {Comparison} comparison @param {string} subject */
 export function breaksWhom(finding, comparison, subject) {
   const [older, newer] = [sideName(comparison.from, subject), sideName(comparison.to, subject)];

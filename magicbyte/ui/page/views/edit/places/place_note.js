@@ -3,6 +3,7 @@ import { Shown } from "../../../parts/hostile.js";
 import { Icon } from "../../../parts/icon.js";
 import { html } from "../../../vendor/ui.js";
 import { renamedFrom } from "./findings.js";
+import { ruleWords } from "../../compare/words.js";
 import { whoOf } from "./words.js";
 
 /**
@@ -52,7 +53,10 @@ export function PlaceNote({ place, onFix, onClose, name, disabled }) {
           place,
         )}</span>
         <span class="row">
-          <span class="rule">${place.rule}</span>
+          <span class="rule">${ruleWords(
+            place.rule,
+            place.findings.every((each) => each.direction === "FORWARD"),
+          )}</span>
           <button type="button" class="btn quiet icon small" aria-label="Close the note" onClick=${onClose}>
             <${Icon} name="cross" size=${11} />
           </button>
