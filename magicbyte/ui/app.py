@@ -35,20 +35,21 @@ _READS = frozenset(("GET", "HEAD"))
 def beside(settings: PageSettings) -> Beside:
     """The page's routes, for the registry that the page shows."""
     inside = Inside()
-    page = Page(settings, registry_base="../", open_client=inside.client)
+    page = Page(settings, registry_base="../", open_client=inside.client, has_rules=settings.has_rules)
     return Beside(page.rows(), front=FRONT, attach=inside.attach, close=page.close)
 
 
 class Page:
     """The handlers of the page's routes."""
 
-    def __init__(self, settings: PageSettings, *, registry_base: str, open_client: OpenClient) -> None:
+    def __init__(self, settings: PageSettings, *, registry_base: str, open_client: OpenClient, has_rules: bool) -> None:
         """Read the files.
 
         Args:
             settings: The name of the page, what it may change, and the REST proxy behind it.
             registry_base: The registry's address relative to `/ui/`.
             open_client: Makes the client through which a request's messages are decoded and encoded.
+            has_rules: Whether the registry may have access rules. Its lists then leave out what a user may not see.
         """
         self._settings = settings
         self._rest: Upstream | None = None
@@ -62,6 +63,7 @@ class Page:
                 "color": settings.page_color,
                 "readOnly": settings.page_read_only,
                 "restAvailable": self._rest is not None,
+                "accessRules": has_rules,
                 "registryBase": registry_base,
                 "version": __version__,
                 "features": [],

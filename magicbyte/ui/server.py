@@ -41,7 +41,8 @@ def create_app(settings: UiSettings, registry: Registry) -> Application:
         settings: The page's settings.
         registry: The registry that the page shows; it is closed with the application.
     """
-    page = Page(settings, registry_base="registry/", open_client=registry.client)
+    # Nothing tells whether another registry has access rules.
+    page = Page(settings, registry_base="registry/", open_client=registry.client, has_rules=True)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:

@@ -52,6 +52,21 @@ export async function factOf(request) {
 }
 
 /**
+ * The fact that a request brings, or that it is unknown, whatever went wrong: for a line among others of a card.
+ * @template T
+ * @param {Promise<T>} request
+ * @returns {Promise<Fact<T>>}
+ */
+export const factOrUnknown = (request) => request.then(known, gapFact);
+
+/**
+ * The gap that an error leaves in the place of a fact.
+ * @param {any} error
+ * @returns {Fact<any>}
+ */
+export const gapFact = (error) => ({ gap: gapOf(error) ?? "unknown", reason: String(error?.message ?? error) });
+
+/**
  * The fact with its value changed.
  * @template T, U
  * @param {Fact<T>} fact

@@ -1,5 +1,6 @@
 /** The bar at the top, and the strip below it while the registry is gone. */
 import { askAgain } from "../api/client.js";
+import { isMissingRoute } from "../api/features.js";
 import * as registry from "../api/registry.js";
 import { Button } from "../parts/buttons.js";
 import { Icon } from "../parts/icon.js";
@@ -99,13 +100,17 @@ function ContextSelect() {
   // The listing has all contexts; the list waits for it.
   const listing = overview.value;
   const waits = listing !== null || path === "/" || path === "/subjects" || path === "/registry";
-  const { data } = useRequest(waits ? null : (signal) => registry.contexts({ signal }).catch(() => ["."]), [waits]);
+  const { data, error } = useRequest(waits ? null : (signal) => registry.contexts({ signal }), [waits]);
   const names = listing
     ? [...new Set(namesOf(listing).context)].filter(Boolean).sort()
     : (data ?? []).filter((/** @type {string} */ name) => name !== ".");
   const current = context.value;
   if (current && !names.includes(current)) names.push(current);
-  if (names.length === 0) return html`<span class="ctx-none"></span>`;
+  if (names.length === 0) {
+    return html`<span class="ctx-none xs faint" title=${error?.message}>${
+      error && !isMissingRoute(error) && "contexts unknown"
+    }</span>`;
+  }
   const choose = (/** @type {string} */ name) => go("/subjects", {}, { context: name });
   return html`<span class="ctx"><${Select} label="Context" value=${current} onChange=${choose} options=${[
     ["", "default context"],

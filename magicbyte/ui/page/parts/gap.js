@@ -1,4 +1,5 @@
 /** A fact that is not known, in words: never an empty place, never a value that is only likely. */
+import { config } from "../state/signals.js";
 import { html } from "../vendor/ui.js";
 import { Badge } from "./badges.js";
 import { Empty } from "./states.js";
@@ -14,6 +15,9 @@ const WORDS = {
 };
 
 /** @type {Record<Gap, string>} */
+const BRIEF = { absent: "none", forbidden: "forbidden", costly: "too costly", unknown: "unknown" };
+
+/** @type {Record<Gap, string>} */
 const HEADS = {
   absent: "Not there",
   forbidden: "You may not read it",
@@ -21,9 +25,22 @@ const HEADS = {
   unknown: "Not known",
 };
 
-/** A gap within a line; nothing if the fact is known. @param {{fact: Fact<any>}} props */
-export const GapWords = ({ fact }) =>
-  fact.gap !== null && html`<span class="faint xs" data-gap=${fact.gap} title=${fact.reason}>${WORDS[fact.gap]}</span>`;
+/** Words after `nothing` and its like: the lists of a registry with access rules leave out what the user may not see. */
+export const visibly = () => config.value.accessRules ? " that you may see" : "";
+
+/** A sentence after `not found`: a registry with access rules says that of a schema that the user may not read, too. */
+export const perhapsHidden = () =>
+  config.value.accessRules ? " The registry says the same of a schema that you may not read." : "";
+
+/**
+ * A gap within a line; nothing if the fact is known.
+ * @param {{fact: Fact<any>, brief?: boolean}} props `brief`: one word, for a narrow column
+ */
+export const GapWords = ({ fact, brief = false }) => {
+  if (fact.gap === null) return null;
+  const words = (brief ? BRIEF : WORDS)[fact.gap];
+  return html`<span class="faint xs" data-gap=${fact.gap} title=${fact.reason}>${words}</span>`;
+};
 
 /** A gap among badges; nothing if the fact is known. @param {{fact: Fact<any>, name: string}} props `name`: such as `level` */
 export const GapBadge = ({ fact, name }) =>

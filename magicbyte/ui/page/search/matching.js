@@ -52,7 +52,7 @@ export function matching(listing, query, context, chips, among = null) {
   const wantsDeleted = chips.deleted || query.deleted === "true";
   const all = words.length === 0 && !query.id && !query.type && !query.level && !query.topic;
   const rows = [];
-  const counts = { all: 0, AVRO: 0, JSON: 0, PROTOBUF: 0, own: 0, deleted: 0, elsewhere: 0, total: 0 };
+  const counts = { all: 0, AVRO: 0, JSON: 0, PROTOBUF: 0, hidden: 0, own: 0, deleted: 0, elsewhere: 0, total: 0 };
   for (let at = 0; at < listing.subject.length; at++) {
     const here = names.context[at] === inContext;
     if (here && !listing.deleted[at]) counts.total++;
@@ -63,11 +63,11 @@ export function matching(listing, query, context, chips, among = null) {
     }
     if (listing.deleted[at]) counts.deleted++;
     if (Boolean(listing.deleted[at]) !== Boolean(wantsDeleted)) continue;
-    // Null if it is not known: such a subject counts for no type.
+    // Null if the user may not read it: such a subject counts for no type.
     const type = /** @type {"AVRO" | "JSON" | "PROTOBUF" | null} */ (listing.type[at]);
     const own = Boolean(listing.ownLevel[at]);
     counts.all++;
-    if (type && (!chips.own || own)) counts[type]++;
+    if (!chips.own || own) counts[type ?? "hidden"]++;
     if (own && (!chips.type || chips.type === type)) counts.own++;
     if (chips.type && type !== chips.type) continue;
     if (chips.own && !own) continue;

@@ -1,6 +1,7 @@
 /** The search of every page, by `/` and Ctrl-K: names in the same frame, fields and texts from the registry after. */
 import { EVERYWHERE, useKeys } from "../frame/keyboard.js";
-import { needListing } from "../state/live_listing.js";
+import { listingError, needListing } from "../state/live_listing.js";
+import { visibly } from "../parts/gap.js";
 import { Dialog } from "../parts/dialogs.js";
 import { Shown } from "../parts/hostile.js";
 import { Icon } from "../parts/icon.js";
@@ -53,7 +54,8 @@ function Palette({ onClose }) {
     needListing();
   }, []);
   const local = localResults(typed);
-  const { groups: found, loading } = useRegistryResults(typed);
+  const { groups: found, loading, error } = useRegistryResults(typed);
+  const problem = listingError.value ?? error;
   const groups = [...local, ...found].filter((group) => group.items.length > 0);
   const items = groups.flatMap((group) => group.items);
   const chosen = Math.min(at, items.length - 1);
@@ -115,12 +117,13 @@ function Palette({ onClose }) {
             }
     </div>`
           )}
-          ${groups.length === 0 &&
+          ${problem && typed && html`<p class="found-none">Not all was searched: ${problem.message}</p>`}
+          ${groups.length === 0 && !(problem && typed) &&
             html`<p class="found-none">${
               loading
                 ? "Asking the registry..."
                 : typed
-                ? "Nothing found."
+                ? `Nothing${visibly()} is found.`
                 : "Type a part of a name. Several words must all fit."
             }</p>`}
         </div>

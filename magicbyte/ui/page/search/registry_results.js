@@ -12,13 +12,16 @@ const MOST = 5;
 /** @type {[string, string][]} */
 const PLACES = [["fields", "In fields"], ["texts", "In texts"]];
 
-/** @param {string} typed @returns {{groups: import("./results.js").Group[], loading: boolean}} */
+/**
+ * @param {string} typed
+ * @returns {{groups: import("./results.js").Group[], loading: boolean, error: any}} `error`: why the registry found nothing
+ */
 export function useRegistryResults(typed) {
   const read = readQuery(typed);
   const asks = asksRegistry(read);
   const words = read.words.join(" ");
   const worth = hasOverview() && (asks || (words.length > 1 && !/^\d+$/.test(words)));
-  const { data, loading } = useRequest(
+  const { data, loading, error } = useRequest(
     worth
       ? async (signal) => {
         await pause(signal);
@@ -29,7 +32,7 @@ export function useRegistryResults(typed) {
       : null,
     [worth, asks, JSON.stringify(read)],
   );
-  return { groups: worth ? data ?? [] : [], loading: worth && loading };
+  return { groups: worth ? data ?? [] : [], loading: worth && loading, error: worth && !data ? error : null };
 }
 
 /**

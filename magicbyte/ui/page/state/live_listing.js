@@ -80,7 +80,7 @@ async function read() {
     }
   }
   const live = await registry.subjects();
-  const all = await registry.subjects({ deleted: true }).catch(() => live);
+  const all = await registry.subjects({ deleted: true });
   return listingOfNames([...all].sort(), live);
 }
 
@@ -133,7 +133,8 @@ export function takeChanges(news) {
   changes.value = [...newer.reverse(), ...changes.peek()].slice(0, 500);
   const last = Math.max(...news.map((change) => change.offset));
   const node = me.peek();
-  if (node && last > (node.offset ?? -1)) me.value = { ...node, offset: last };
+  // A node that does not tell its offset has another one than the last change that one may see.
+  if (node && node.offset !== undefined && last > node.offset) me.value = { ...node, offset: last };
   const listing = overview.peek();
   if (!listing) return;
   const since = news.filter((change) => change.offset > listing.offset);

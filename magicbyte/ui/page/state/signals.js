@@ -1,4 +1,5 @@
 /** What several pages know: settings, the node, the listing of subjects, and what one may do. */
+import { isReadOnly, refusesVersions } from "./modes.js";
 import { route } from "./routes.js";
 import { computed, signal } from "../vendor/ui.js";
 
@@ -12,6 +13,7 @@ export const config = signal(
     color: "",
     readOnly: false,
     restAvailable: false,
+    accessRules: false,
     registryBase: "../",
     version: "",
     features: [],
@@ -77,8 +79,6 @@ const WRITES = new Set([
 /** Actions that a mode other than READWRITE does not refuse. */
 const DESPITE_MODE = new Set(["mode", "config", "produce", "offsets"]);
 
-const READ_ONLY_MODES = new Set(["READONLY", "READONLY_OVERRIDE"]);
-
 /**
  * Tells whether a control may be used. A control that may not is shown disabled with the reason.
  * @param {string} action register, delete, undelete, purge, config, mode, tags, import, produce or offsets
@@ -92,8 +92,11 @@ export function may(action, subject = "") {
   const refusal = refusals.value[`${action} ${subject}`];
   if (refusal) return refused(refusal);
   const mode = modeOf(subject);
-  if (READ_ONLY_MODES.has(mode) && !DESPITE_MODE.has(action)) {
+  if (isReadOnly(mode) && !DESPITE_MODE.has(action)) {
     return refused(`Mode ${mode} refuses writes${subject ? ` to ${subject}` : ""}. Settings can change it.`);
+  }
+  if (action === "register" && refusesVersions(mode)) {
+    return refused(`Mode ${mode} takes only versions with the ids of another registry. Settings can change it.`);
   }
   return { allowed: true, reason: "" };
 }

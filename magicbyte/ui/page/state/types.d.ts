@@ -36,6 +36,8 @@ export interface Config {
   color: string;
   readOnly: boolean;
   restAvailable: boolean;
+  /** Whether lists may leave out what the user may not see. */
+  accessRules: boolean;
   /** The registry's address relative to the page's folder: `../`, or `registry/` behind `magicbyte ui`. */
   registryBase: string;
   version: string;

@@ -193,6 +193,27 @@ def test_keys_are_in_a_table(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Decode")
 
 
+def test_counts_are_those_of_the_list_behind_them(page: Page, watch: Watch) -> None:
+    watch.expect(404, "/contexts/.eu/config")
+
+    def told() -> dict[str, str]:
+        counts = page.locator("dl.counts")
+        expect(counts).to_be_visible()
+        names, numbers = (counts.locator(tag).all_text_contents() for tag in ("dt", "dd"))
+        return dict(zip(names, numbers, strict=True))
+
+    page.goto("registry")
+    expect(page.get_by_role("heading", name="Contents of the default context")).to_be_visible()
+    counts = told()
+    assert (counts["Subjects"], counts["Avro"], counts["Subjects of other contexts"]) == ("7", "4", "1")
+    page.locator("dl.counts").get_by_role("link", name="Subjects", exact=True).click()
+    expect(page.locator(".page-head .count")).to_have_text("7")
+    page.goto("contexts/.eu/registry")
+    expect(page.get_by_role("heading", name="Contents of the context .eu")).to_be_visible()
+    counts = told()
+    assert (counts["Subjects"], counts["Deleted subjects"], counts["Subjects of other contexts"]) == ("1", "0", "7")
+
+
 def test_an_export_is_tried_and_imported(scratch: ServerProcess, open_page: OpenPage) -> None:
     page = open_page(scratch.url)
     page.goto("registry")

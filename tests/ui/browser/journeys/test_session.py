@@ -149,7 +149,7 @@ def compare_two_versions(page: Page, album: Album) -> None:
     note = page.locator(".texts").get_by_role("note")
     expect(note).to_have_count(1)
     expect(note).to_contain_text("Breaks readers with version 2, on data written with version 3")
-    expect(note).to_contain_text("TYPE_MISMATCH /fields/6/type")
+    expect(note).to_contain_text("TYPE_MISMATCH, from new to old /fields/6/type")
     expect(note).to_contain_text('"distance":0')
     expect(note).to_contain_text("The reader refuses it.")
     album.take(page, "compare")

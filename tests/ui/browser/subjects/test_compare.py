@@ -61,7 +61,7 @@ def test_who_reads_whom_and_why_not(page: Page, watch: Watch) -> None:
     expect(page.locator(".pair .del mark:visible")).to_have_text('"int"')
     expect(note(page)).to_have_count(1)
     expect(note(page)).to_contain_text("Breaks readers with version 1, on data written with version 3")
-    expect(note(page)).to_contain_text("TYPE_MISMATCH /fields/6/type")
+    expect(note(page)).to_contain_text("TYPE_MISMATCH, from new to old /fields/6/type")
     expect(note(page)).to_contain_text(
         "The old schema has INT where the new schema has LONG. A reader cannot make INT of the LONG that was written."
     )

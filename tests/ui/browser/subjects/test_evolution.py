@@ -110,6 +110,7 @@ def test_deleted_versions_are_struck_and_come_back(open_page: OpenPage, scratch:
 
 def test_a_deleted_subject_and_one_that_never_was(open_page: OpenPage, scratch: ServerProcess, watch: Watch) -> None:
     watch.expect(404, "/compare")
+    watch.expect(404, "/versions")
     page = open_page(scratch.url)
     page.goto("subjects/gone-value")
     expect(page.locator(".version-row.deleted")).to_contain_text("Version 1")

@@ -31,6 +31,17 @@ def test_the_graph_both_ways(page: Page) -> None:
     expect(page.get_by_role("region", name="Referred to by").get_by_role("link")).to_have_count(2)
 
 
+def test_the_tab_counts_both_directions(page: Page) -> None:
+    tab = page.get_by_role("navigation", name="Of this subject").get_by_role("link", name=re.compile("^References"))
+    page.goto("subjects/acme%2Fcommon%2Faddress.proto/versions/1")
+    expect(page.get_by_role("heading", level=1)).to_have_text("acme/common/address.proto")
+    expect(tab).to_have_text("References")
+    page.goto(ADDRESS)
+    expect(tab).to_have_text("References2")
+    page.goto("subjects/orders-value/versions/1/references")
+    expect(tab).to_have_text("References1")
+
+
 def test_who_holds_a_version(page: Page) -> None:
     page.goto(ADDRESS)
     held = page.get_by_role("note")

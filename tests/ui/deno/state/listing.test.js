@@ -66,7 +66,9 @@ Deno.test("an export of some subjects has what they refer to", () => {
     { kind: "config", subject: "base", config: {} },
     { kind: "end", lines: 6 },
   ].map((line) => JSON.stringify(line));
-  equal(linesOf(lines.join("\n") + "\n", new Set(["a"])), [lines[1], lines[3], lines[4]]);
+  const text = lines.join("\n") + "\n";
+  equal(linesOf(text, new Set(["a"])), { lines: [lines[1], lines[3], lines[4]], missing: [] });
+  equal(linesOf(text, new Set(["hidden", "a"])).missing, ["hidden"]);
 });
 
 /** @param {string} name @param {string} type @param {any[]} [children] @param {string | null} [fallback] @returns {any} */

@@ -2,13 +2,14 @@
 
 import { TypeBadge } from "../../parts/badges.js";
 import { CopyButton, CurlButton } from "../../parts/copying.js";
+import { GapWords, perhapsHidden, visibly } from "../../parts/gap.js";
 import { Shown } from "../../parts/hostile.js";
 import { Card } from "../../parts/cards.js";
 import { Failure, Loaded } from "../../parts/states.js";
 import { Crumb } from "../subject/subject_head.js";
 import { useRequest } from "../../parts/use_request.js";
 import { href, path } from "../../state/routes.js";
-import { context } from "../../state/signals.js";
+import { config, context } from "../../state/signals.js";
 import { Lines } from "../../text/positions.js";
 import { asStored, pretty } from "../../text/pretty.js";
 import { recordName } from "../../text/record_name.js";
@@ -48,7 +49,7 @@ export default function ByIdPage({ params }) {
           ${request.error?.status === 404
             ? html`
               <${Failure} error=${request.error}
-              ><p class="dim s">The registry says the same of a schema that you may not read.</p><a class="btn" href=${href(
+              >${perhapsHidden() && html`<p class="dim s">${perhapsHidden()}</p>`}<a class="btn" href=${href(
                 "/subjects",
               )}>All subjects</a></${Failure}>
             `
@@ -64,7 +65,8 @@ function Uses({ found }) {
   const layout = useMemo(() => pretty(asStored(found.schema, found.type)), [found]);
   const lines = useMemo(() => new Lines(layout.text), [layout]);
   return html`
-    <${Card} title="Where it is used" bare>
+    <${Card} title="Where it is used" bare aside=${config.value.accessRules &&
+      html`<span class="faint s">what you may see</span>`}>
       <table>
         <thead>
           <tr>
@@ -83,10 +85,12 @@ function Uses({ found }) {
                       ? html`<a class="link" href=${
                         href(path`/schemas/ids/${id}`, {}, { context: name })
                       }>see its subjects</a>`
-                      : uses.length === 0
-                      ? html`<span class="faint">no live version</span>`
+                      : uses.gap !== null
+                      ? html`<${GapWords} fact=${uses} />`
+                      : uses.value.length === 0
+                      ? html`<span class="faint">no version${visibly()}</span>`
                       : html`<ul class="uses">${
-                        uses.map((use) =>
+                        uses.value.map((use) =>
                           html`<${Use} ...${use} context=${name} key=${`${use.subject} ${use.version}`} />`
                         )
                       }</ul>`}</td>

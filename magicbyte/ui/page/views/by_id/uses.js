@@ -1,15 +1,16 @@
 /** Reads where a schema is used, by its id in the current context or by its guid in all contexts. */
 
-import { ApiError } from "../../api/client.js";
+import { factOf, known, mapped, valueOr } from "../../api/fact.js";
 import * as registry from "../../api/registry.js";
 import { splitSubject } from "../../state/listing_columns.js";
 import { context } from "../../state/signals.js";
 
+/** @import { Fact } from "../../api/fact.js" */
 /** @import { SchemaType } from "../../text/pretty.js" */
 /** @typedef {{subject: string, version: number, deleted: boolean}} Use */
 /**
  * @typedef {{schema: string, type: SchemaType, guid: string,
- *   contexts: {name: string, id: number, uses: Use[] | null}[]}} Found `uses` is null in other contexts: they are a link
+ *   contexts: {name: string, id: number, uses: Fact<Use[]> | null}[]}} Found `uses` is null in other contexts: they are a link
  */
 
 /**
@@ -21,7 +22,7 @@ export async function usesOf({ id, guid }, signal) {
   const schema = id === undefined ? await registry.byGuid(guid ?? "", { signal }) : await registry.byId(id, { signal });
   const here = context.peek();
   /** @type {{context: string, id: number}[]} */
-  const ids = schema.guid ?? guid ? await orNothing(registry.guidIds(schema.guid ?? guid, { signal })) : [];
+  const ids = schema.guid ?? guid ? valueOr(await factOf(registry.guidIds(schema.guid ?? guid, { signal })), []) : [];
   const contexts = ids.map((entry) => ({ name: entry.context === "." ? "" : entry.context, id: entry.id }));
   if (id !== undefined && !contexts.some((entry) => entry.name === here)) {
     contexts.unshift({ name: here, id: Number(id) });
@@ -38,16 +39,18 @@ export async function usesOf({ id, guid }, signal) {
   };
 }
 
-/** @param {number} id @param {AbortSignal} signal @returns {Promise<Use[]>} */
+/** @param {number} id @param {AbortSignal} signal @returns {Promise<Fact<Use[]>>} */
 async function usesHere(id, signal) {
-  /** @type {{subject: string, version: number}[]} */
-  const all = await orNothing(registry.idVersions(id, { signal, deleted: true }));
-  const live = new Set((await orNothing(registry.idVersions(id, { signal }))).map(keyOf));
-  return all.map((use) => ({
-    subject: splitSubject(use.subject).name,
-    version: use.version,
-    deleted: !live.has(keyOf(use)),
-  }));
+  const all = await versionsOf(registry.idVersions(id, { signal, deleted: true }));
+  const live = await versionsOf(registry.idVersions(id, { signal }));
+  if (live.gap !== null) return live;
+  const keys = new Set(live.value.map(keyOf));
+  return mapped(all, (uses) =>
+    uses.map((use) => ({
+      subject: splitSubject(use.subject).name,
+      version: use.version,
+      deleted: !keys.has(keyOf(use)),
+    })));
 }
 
 /** @param {{subject: string, version: number}} use */
@@ -55,12 +58,12 @@ function keyOf(use) {
   return `${use.version} ${use.subject}`;
 }
 
-/** The list, empty if the registry does not have what was asked for. @param {Promise<any[]>} asked */
-async function orNothing(asked) {
-  try {
-    return await asked;
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return [];
-    throw error;
-  }
+/**
+ * The versions that have an id; none if the registry does not know the id.
+ * @param {Promise<{subject: string, version: number}[]>} asked
+ * @returns {Promise<Fact<{subject: string, version: number}[]>>}
+ */
+async function versionsOf(asked) {
+  const versions = await factOf(asked);
+  return versions.gap === "absent" ? known([]) : versions;
 }

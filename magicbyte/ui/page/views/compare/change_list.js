@@ -4,6 +4,7 @@ import { valueOr } from "../../api/fact.js";
 import { Badge, VerdictBadge } from "../../parts/badges.js";
 import { GapWords } from "../../parts/gap.js";
 import { Shown } from "../../parts/hostile.js";
+import { refusesVersions } from "../../state/modes.js";
 import { html } from "../../vendor/ui.js";
 import { changeLines, counted, effectOf, signOf, signWord } from "./words.js";
 
@@ -100,8 +101,8 @@ function OtherLevels({ levels, settings }) {
         </dl>
       ${settings && settings.level.gap !== null &&
         html`<p class="s">The level now: <${GapWords} fact=${settings.level} /></p>`}
-      ${mode?.startsWith("READONLY") &&
-        html`<p class="s warn-text">The mode is ${mode}: it refuses every new version, whatever the level.</p>`}
+      ${mode !== null && refusesVersions(mode) &&
+        html`<p class="s warn-text">The mode is ${mode}: it refuses a new version, whatever the level.</p>`}
     </div>
   `;
 }

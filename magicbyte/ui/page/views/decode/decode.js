@@ -4,6 +4,7 @@ import { TypeBadge } from "../../parts/badges.js";
 import { Segmented } from "../../parts/buttons.js";
 import { Card, Note } from "../../parts/cards.js";
 import { CopyButton } from "../../parts/copying.js";
+import { perhapsHidden } from "../../parts/gap.js";
 import { Shown } from "../../parts/hostile.js";
 import { Failure, Skeleton } from "../../parts/states.js";
 import { useRequest } from "../../parts/use_request.js";
@@ -126,7 +127,7 @@ function Message({ bytes, as, raw, onAs, onRaw, onBytes }) {
             rule=${decoded.at === null || decoded.at === undefined ? null : `byte ${decoded.at}`}
             actions=${html`<${ReadAs} bytes=${bytes} as=${as} onAs=${onAs} onBytes=${onBytes} />`}>
             <${Shown} text=${sentence(decoded.error)} />
-            ${decoded.reason === "unknown" && " The registry says the same of a schema that you may not read."}
+            ${decoded.reason === "unknown" && perhapsHidden()}
             </${Note}>
         `}
         ${plain &&

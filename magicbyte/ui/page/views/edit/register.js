@@ -5,6 +5,7 @@ import { register } from "../../api/registry.js";
 import { Button } from "../../parts/buttons.js";
 import { CurlButton } from "../../parts/copying.js";
 import { path } from "../../state/routes.js";
+import { refusesVersions } from "../../state/modes.js";
 import { may } from "../../state/signals.js";
 import { html, useState } from "../../vendor/ui.js";
 import { bodyOf } from "./draft/drafts.js";
@@ -23,7 +24,6 @@ import { latestOf } from "./draft/stored_text.js";
  * }} Props
  */
 
-const READ_ONLY = new Set(["READONLY", "READONLY_OVERRIDE", "FORWARD"]);
 const PLACES = {
   subject: "on the subject",
   context: "on the context",
@@ -76,7 +76,7 @@ export function Outcome(props) {
 /** @param {Props} props */
 function Said({ versions, level, mode, draft, check, equal }) {
   if (gapOf(check.failure) !== null) {
-    return html`Not checked: ${check.failure?.message} The registry decides when you register.`;
+    return html`Not checked: ${check.failure?.message.replace(/\.?$/, ".")} The registry decides when you register.`;
   }
   if (check.failure) {
     return html`Not checked: ${check.failure.message} <${Button} kind="small" onClick=${check.again}>Check again</${Button}>`;
@@ -101,7 +101,7 @@ function Said({ versions, level, mode, draft, check, equal }) {
 
 /** The mode, if it is known and refuses every new version. @param {Fact<Mode>} mode */
 export function refusingMode(mode) {
-  return mode.gap === null && READ_ONLY.has(mode.value.mode) ? mode.value : null;
+  return mode.gap === null && refusesVersions(mode.value.mode) ? mode.value : null;
 }
 
 /**

@@ -5,6 +5,7 @@ import { copy } from "../../parts/copying.js";
 import { Menu } from "../../parts/menus.js";
 import { toast } from "../../parts/toasts.js";
 import { html } from "../../vendor/ui.js";
+import { counted } from "../compare/words.js";
 import { grouped } from "../../text/grouped.js";
 
 const WHOLE = { method: "GET", path: "/export" };
@@ -37,7 +38,12 @@ export async function exportAll() {
 export async function exportSubjects(subjects) {
   await saving(async () => {
     const response = await call("GET", "/export", { raw: true, context: false });
-    const lines = linesOf(await response.text(), new Set(subjects));
+    const { lines, missing } = linesOf(await response.text(), new Set(subjects));
+    if (missing.length > 0) {
+      const names = missing.slice(0, NAMED).join(", ") + (missing.length > NAMED ? ", ..." : "");
+      toast(`The export lacks ${counted(missing.length, "subject")} (gone, or not for you to read): ${names}`);
+    }
+    if (lines.length === 0) return;
     save(
       new Blob([lines.join("\n") + "\n"], { type: "application/x-ndjson" }),
       subjects.length === 1 ? fileName(subjects[0]) : "subjects.ndjson",
@@ -45,23 +51,29 @@ export async function exportSubjects(subjects) {
   });
 }
 
+/** How many subjects a sentence names. */
+const NAMED = 3;
+
 /**
- * The lines about some subjects. An export has each version after those that it refers to.
+ * The lines about some subjects, and those subjects without a version in the export: it leaves out what the user may not
+ * read. An export has each version after those that it refers to.
  * @param {string} text
  * @param {Set<string>} subjects
  */
 export function linesOf(text, subjects) {
   const needed = new Set();
+  const found = new Set();
   const lines = [];
   for (const line of text.split("\n").reverse()) {
     if (!line) continue;
     const { kind, subject, version, references = [] } = JSON.parse(line);
     if (kind === "manifest" || kind === "end") continue;
+    if (kind === "schema") found.add(subject);
     if (!subjects.has(subject) && !(kind === "schema" && needed.has(`${subject} ${version}`))) continue;
     for (const reference of references) needed.add(`${reference.subject} ${reference.version}`);
     lines.push(line);
   }
-  return lines.reverse();
+  return { lines: lines.reverse(), missing: [...subjects].filter((subject) => !found.has(subject)) };
 }
 
 /** @param {() => Promise<void>} work */

@@ -59,7 +59,8 @@ export default function List({ query }) {
 function countsOf({ counts }) {
   const { subjects, deleted, ownLevel, types } = counts;
   const { AVRO = 0, JSON = 0, PROTOBUF = 0 } = types;
-  return { total: subjects, deleted, own: ownLevel, AVRO, JSON, PROTOBUF };
+  const hidden = subjects - AVRO - JSON - PROTOBUF;
+  return { total: subjects, deleted, own: ownLevel, AVRO, JSON, PROTOBUF, hidden };
 }
 
 /**
@@ -181,6 +182,10 @@ function Listed({ listing, all, query }) {
                         setQuery({ type: type === name ? null : name })}>${label}</${Chip}>
                   `
                 )
+              }
+            ${
+                counts.hidden > 0 &&
+                html`<span class="faint xs num" data-gap="forbidden">${counts.hidden} that you may not read</span>`
               }
             <span class="gap"></span>
             <${Chip} pressed=${own} count=${counts.own} onClick=${() => setQuery({ own: !own })}>Own level</${Chip}>`}

@@ -1,5 +1,6 @@
 /** A search without rows: the same search elsewhere, with counts. */
 import { Button } from "../../parts/buttons.js";
+import { visibly } from "../../parts/gap.js";
 import { Shown } from "../../parts/hostile.js";
 import { setQuery } from "../../state/routes.js";
 import { matching } from "../../search/matching.js";
@@ -21,7 +22,7 @@ export function NothingFound({ listing, read, place, found, counts, filters }) {
   if (gone) ways.push([deleted ? "Not deleted" : "Deleted", gone, { deleted: deleted ? null : true }]);
   const words = read.words.join(" ");
   return html`<div class="state">
-    <h2>Nothing ${
+    <h2>Nothing${visibly()} ${
     words
       ? html`has <span class="mono"><${Shown} text=${words} /></span> ${
         { fields: "in a field", texts: "in its text" }[place] ?? "in its name"

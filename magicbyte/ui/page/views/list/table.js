@@ -113,7 +113,7 @@ function Row({ facts, index, words, on, selected, excerpt, onPeek }) {
       ${hasOverview() && html`
         <td class="c-type">${facts.type
           ? html`<${TypeBadge} type=${facts.type} />`
-          : html`<${GapWords} fact=${cellFact(facts.type)} />`}</td>
+          : html`<${GapWords} fact=${cellFact(facts.type)} brief />`}</td>
         <td class="c-versions r num">${facts.deleted ? facts.deletedVersions : facts.versions}</td>
         <td class="c-level">${facts.level === null
           ? html`<${GapWords} fact=${cellFact(facts.level)} />`

@@ -1,6 +1,7 @@
 /** Three columns, refers to, this and referred to by, as nested lists of links with lines behind them. */
 
 import { TypeBadge } from "../../parts/badges.js";
+import { visibly } from "../../parts/gap.js";
 import { Shown } from "../../parts/hostile.js";
 import { href, path } from "../../state/routes.js";
 import { html, useLayoutEffect, useRef, useState } from "../../vendor/ui.js";
@@ -20,7 +21,7 @@ export function GraphColumns({ start, references, referrers }) {
           <h2 id="refers-to">Refers to</h2>
           ${references.length > 0
             ? html`<${Branches} branches=${references} side="left" />`
-            : html`<p class="faint s">nothing</p>`}
+            : html`<p class="faint s">nothing${visibly()}</p>`}
         </section>
       <section aria-labelledby="this-version">
         <h2 id="this-version">This version</h2>
@@ -32,7 +33,7 @@ export function GraphColumns({ start, references, referrers }) {
           <h2 id="referred-to-by">Referred to by</h2>
           ${referrers.length > 0
             ? html`<${Branches} branches=${referrers} side="right" />`
-            : html`<p class="faint s">nothing</p>`}
+            : html`<p class="faint s">nothing${visibly()}</p>`}
         </section>
     </div>
   `;

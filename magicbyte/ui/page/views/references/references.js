@@ -9,6 +9,7 @@ import { SubjectHead } from "../subject/subject_head.js";
 import { useRequest } from "../../parts/use_request.js";
 import { useSubject } from "../subject/use_subject.js";
 import { path } from "../../state/routes.js";
+import { config } from "../../state/signals.js";
 import { html } from "../../vendor/ui.js";
 import { GraphColumns } from "./graph_columns.js";
 import { holdersOf, treeOf } from "./tree.js";
@@ -28,7 +29,7 @@ export default function ReferencesPage({ params }) {
   const curled = { method: "GET", path: path`/subjects/${subject}/versions/${version}/graph` };
   return html`
     <${SubjectHead} subject=${subject} tab="references" version=${version}
-      counts=${request.data ? { references: related(request.data) } : {}}
+      counts=${{ references: request.data && !config.value.accessRules && related(request.data) }}
       crumbs=${number ? [[`version ${number}`]] : []} actions=${html`<${CurlButton} request=${curled} />`} />
     <div class="page references">
       ${isMissingRoute(request.error) ? html`<${NotServed} />` : html`
@@ -40,8 +41,14 @@ export default function ReferencesPage({ params }) {
   `;
 }
 
-/** How many versions are joined with the start, in both directions. @param {Graph} graph */
+/** How many versions are joined with the start, in both directions, if none is hidden. @param {Graph} graph */
 const related = ({ nodes, cut }) => cut ? `${nodes.length - 1}+` : nodes.length - 1;
+
+/** @param {number} version that nothing in the graph refers to */
+const unheldWords = (version) =>
+  config.value.accessRules
+    ? `Nothing that you may see refers to version ${version}. A schema that you may not see can keep it from being deleted.`
+    : `Nothing refers to version ${version}: no other schema keeps it from being deleted.`;
 
 /** @param {{graph: Graph}} props */
 function Shown({ graph }) {
@@ -58,7 +65,7 @@ function Shown({ graph }) {
         )
       }.
       </${Note}>`
-      : html`<p class="dim s">Nothing refers to version ${start.version}: no other schema keeps it from being deleted.</p>`
+      : html`<p class="dim s">${unheldWords(start.version)}</p>`
   }
     <${GraphColumns} start=${start} references=${treeOf(graph, "references")} referrers=${treeOf(graph, "referrers")} />
     ${graph.cut && html`<p class="dim s">The graph goes on beyond what is shown: open a version to follow it.</p>`}`;

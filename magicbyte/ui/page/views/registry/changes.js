@@ -3,6 +3,7 @@ import { recentChanges } from "../../api/events.js";
 import { lacking } from "../../api/features.js";
 import { splitSubject } from "../../state/listing_columns.js";
 import { Card } from "../../parts/cards.js";
+import { visibly } from "../../parts/gap.js";
 import { Shown } from "../../parts/hostile.js";
 import { Loaded } from "../../parts/states.js";
 import { Time } from "../../parts/times.js";
@@ -25,33 +26,48 @@ export function Changes() {
       : null,
     [ready, lacks],
   );
-  if (lacks || (ready && offset === undefined)) return null;
+  if (lacks) return null;
   return html`
     <${Card} bare title="Last changes" aside=${html`<span class="faint s">as they come</span>`}>
-      <${Loaded} request=${asked} rows=${8} height=${37}>${(/** @type {any[]} */ history) => {
-        const newest = history[0]?.offset ?? -1;
-        const rows = [
-          ...changes.value.filter((change) => change.offset > newest && change.type !== "reset"),
-          ...history,
-        ].slice(0, MOST);
-        if (rows.length === 0) return html`<p class="body dim s">Nothing has changed yet.</p>`;
-        return html`
-          <table class="changes">
-            <caption class="hidden-text">Last changes</caption>
-            <thead>
-              <tr>
-                <th scope="col" class="r">Offset</th>
-                <th scope="col">When</th>
-                <th scope="col">What</th>
-                <th scope="col">Subject</th>
-              </tr>
-            </thead>
-            <tbody>${rows.map((change) => html`<${Change} key=${change.offset} change=${change} />`)}</tbody>
-          </table>
-        `;
-      }}</${Loaded}>
+      ${ready && offset === undefined ? html`<${Rows} history=${[]} offset=${offset} />` : html`
+        <${Loaded} request=${asked} rows=${8} height=${37}>${(/** @type {any[]} */ history) =>
+          html`<${Rows} history=${history} offset=${offset} />`}</${Loaded}>
+      `}
       </${Card}>
   `;
+}
+
+/** @param {{history: any[], offset: number | undefined}} props `offset`: the log's, if the registry tells it */
+function Rows({ history, offset }) {
+  const newest = history[0]?.offset ?? -1;
+  const rows = [
+    ...changes.value.filter((change) => change.offset > newest && change.type !== "reset"),
+    ...history,
+  ].slice(0, MOST);
+  if (rows.length === 0) return html`<p class="body dim s">${nothingWords(offset)}</p>`;
+  return html`
+    <table class="changes">
+      <caption class="hidden-text">Last changes</caption>
+      <thead>
+        <tr>
+          <th scope="col" class="r">Offset</th>
+          <th scope="col">When</th>
+          <th scope="col">What</th>
+          <th scope="col">Subject</th>
+        </tr>
+      </thead>
+      <tbody>${rows.map((change) => html`<${Change} key=${change.offset} change=${change} />`)}</tbody>
+    </table>
+  `;
+}
+
+/** @param {number | undefined} offset */
+function nothingWords(offset) {
+  if (offset === undefined) {
+    return `Nothing${visibly()} has changed since this page was opened. ` +
+      "The registry does not tell you where its log ends, so the page cannot ask for earlier changes.";
+  }
+  return `Nothing${visibly()} has changed ${offset > BACK ? `in the last ${BACK} entries of the log` : "yet"}.`;
 }
 
 /** @type {Record<string, (change: any) => string>} */

@@ -1,6 +1,6 @@
 /** The registry: its node, what it has, the last changes, export and import. */
 import { call } from "../../api/client.js";
-import { cellFact, factOf } from "../../api/fact.js";
+import { cellFact, factOrUnknown } from "../../api/fact.js";
 import { hasOverview } from "../../api/features.js";
 import * as registry from "../../api/registry.js";
 import { splitSubject } from "../../state/listing_columns.js";
@@ -41,22 +41,30 @@ export default function Registry() {
   `;
 }
 
+/** The role of a node for a user who may not see it, and of another registry. @type {import("../../api/fact.js").Fact<any>} */
+const UNTOLD = { gap: "unknown", reason: "The registry does not tell you." };
+
 /** The node that answers this page. */
 function Node() {
   const node = me.value ?? {};
   const version = useRequest(
-    (signal) => call("GET", "/v1/metadata/version", { signal, context: false }).catch(() => ({ data: {} })),
+    (signal) => factOrUnknown(call("GET", "/v1/metadata/version", { signal, context: false })),
     [],
   );
-  const level = useRequest((signal) => factOf(registry.config("", { signal, defaultToGlobal: false })), []);
+  const level = useRequest((signal) => factOrUnknown(registry.config("", { signal, defaultToGlobal: false })), []);
   /** @type {[string, any][]} */
   const facts = [
-    ["Role", node.leader === undefined ? "connected" : node.leader ? "leader" : "follower"],
+    ["Role", node.leader === undefined ? html`<${GapWords} fact=${UNTOLD} />` : node.leader ? "leader" : "follower"],
     ["Leader", node.leaderUrl && html`<span class="mono">${node.leaderUrl}</span>`],
     ["Offset", node.offset !== undefined && html`<span class="num">${grouped(node.offset)}</span>`],
     ["Behind the log by", node.lag ? html`<span class="num">${node.lag}</span>` : null],
     ["Problem", node.problem || null],
-    ["Version", version.data?.data?.version ? html`<span class="mono">${version.data.data.version}</span>` : null],
+    [
+      "Version",
+      version.data?.gap === null
+        ? html`<span class="mono">${version.data.value.data?.version}</span>`
+        : version.data && html`<${GapWords} fact=${version.data} />`,
+    ],
     [
       "Level",
       level.data?.gap === null
@@ -65,7 +73,7 @@ function Node() {
         } />`
         : level.data && html`<${GapWords} fact=${level.data} />`,
     ],
-    ["This page", config.value.readOnly ? "read-only" : "may write"],
+    ["This page", config.value.readOnly ? "read-only" : "not read-only"],
     [
       "REST proxy",
       config.value.restAvailable ? "connected" : html`none; set <span class="mono">magicbyte.ui.rest.url</span>`,
@@ -127,7 +135,8 @@ function Counts() {
     ["Subjects of other contexts", all.filter(({ at, of }) => of !== context.value && !listing.deleted[at]).length],
   ];
   return html`
-    <${Card} title=${`Contents of ${context.value ? `the context ${context.value}` : "the default context"}`}>
+    <${Card} title=${`Contents of ${context.value ? `the context ${context.value}` : "the default context"}`}
+      aside=${config.value.accessRules && html`<span class="faint s">what you may see</span>`}>
       <dl class="facts counts">
         ${(hasOverview() ? counts : counts.filter(([name]) => NAMED.has(name))).map(([name, count, address]) =>
           html`

@@ -4,6 +4,7 @@ import * as registry from "../../api/registry.js";
 import { Button } from "../../parts/buttons.js";
 import { Card, Note } from "../../parts/cards.js";
 import { copy } from "../../parts/copying.js";
+import { visibly } from "../../parts/gap.js";
 import { toast } from "../../parts/toasts.js";
 import { readListing } from "../../state/live_listing.js";
 import { may } from "../../state/signals.js";
@@ -60,7 +61,7 @@ export function Transfer() {
     <${Card} title="Export and import" aside=${html`<${Button} kind="small quiet" onClick=${() =>
       copy(curl(request), "curl command copied")}>Copy as curl</${Button}>`}>
       <div class="stack">
-        <p class="dim s">All versions with their ids, configs and modes, as lines of JSON.</p>
+        <p class="dim s">All versions${visibly()}, with their ids, configs and modes, as lines of JSON.</p>
         <div>
           <${Button} onClick=${exportAll}>Export everything</${Button}></div>
           <div class="field">

@@ -52,6 +52,9 @@ async function load(subject, signal) {
   ]);
   /** @type {number[]} */
   const gone = valueOr(deleted, []);
-  const live = mapped(all, (/** @type {number[]} */ versions) => versions.filter((version) => !gone.includes(version)));
+  /** @param {number[]} versions */
+  const without = (versions) => versions.filter((version) => !gone.includes(version));
+  // Without the deleted ones nothing tells which versions live. A subject without them is known.
+  const live = deleted.gap === null || deleted.gap === "absent" ? mapped(all, without) : deleted;
   return { config, general, mode, live, deleted: gone };
 }

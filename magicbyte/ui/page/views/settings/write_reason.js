@@ -1,7 +1,6 @@
 /** Why a control of the settings may not be used. */
+import { isReadOnly } from "../../state/modes.js";
 import { may } from "../../state/signals.js";
-
-const READ_ONLY = new Set(["READONLY", "READONLY_OVERRIDE"]);
 
 /**
  * Returns the reason, empty if the control may be used. The mode refuses all writes but that of the mode.
@@ -12,5 +11,5 @@ const READ_ONLY = new Set(["READONLY", "READONLY_OVERRIDE"]);
 export function writeReason(action, subject, mode) {
   const { reason } = may(action, subject);
   if (reason !== "") return reason;
-  return READ_ONLY.has(mode) ? `The mode is ${mode}, which refuses this.` : "";
+  return isReadOnly(mode) ? `The mode is ${mode}, which refuses this.` : "";
 }

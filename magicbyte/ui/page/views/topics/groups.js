@@ -1,7 +1,9 @@
 /** The consumer groups of a topic, and how far each is behind. */
+import { factOf } from "../../api/fact.js";
 import * as rest from "../../api/rest.js";
 import { Badge } from "../../parts/badges.js";
 import { Button } from "../../parts/buttons.js";
+import { GapWords } from "../../parts/gap.js";
 import { Shown } from "../../parts/hostile.js";
 import { Empty } from "../../parts/states.js";
 import { href, path } from "../../state/routes.js";
@@ -11,7 +13,15 @@ import { BrokerStrip, FromBroker, NoProxy, useBroker } from "./broker.js";
 import { count, TopicHead } from "./head.js";
 import { grouped } from "../../text/grouped.js";
 
+/** @import { Fact } from "../../api/fact.js" */
 /** @typedef {{id: string, state: string, lags: rest.Lag[]}} Behind */
+/**
+ * @typedef {object} Found
+ * @property {Behind[]} behind the groups that have committed offsets of the topic
+ * @property {Fact<any>[]} hidden why the lags of some groups are not known
+ * @property {number} asked how many groups were asked
+ * @property {number} left how many were not
+ */
 
 /** The groups that are asked for their lags with each step, and the requests at once. */
 const STEP = 40;
@@ -27,11 +37,9 @@ export default function GroupsPage({ params: { topic } }) {
     <${BrokerStrip} request=${groups} />
     <div class="page groups">
           ${config.value.restAvailable
-            ? html`<${FromBroker} request=${groups} rows=${5}>${(
-              /** @type {{behind: Behind[], left: number} | null} */ found,
-            ) =>
+            ? html`<${FromBroker} request=${groups} rows=${5}>${(/** @type {Found | null} */ found) =>
               found
-                ? html`<${GroupTable} topic=${topic} behind=${found.behind} />
+                ? html`<${GroupTable} topic=${topic} found=${found} />
         ${
                   found.left > 0 && html`
                     <p class="more">
@@ -62,35 +70,48 @@ const NoGroups = () =>
  * @param {string} topic
  * @param {number} most
  * @param {AbortSignal} signal
+ * @returns {Promise<Found | null>}
  */
 async function groupsOf(topic, most, signal) {
   const groups = await rest.groups({ signal });
   if (!groups) return null;
   /** @type {Behind[]} */
   const behind = [];
+  /** @type {Fact<any>[]} */
+  const hidden = [];
   for (let at = 0; at < Math.min(most, groups.length); at += AT_ONCE) {
     const some = groups.slice(at, Math.min(most, at + AT_ONCE));
-    const lags = await Promise.all(some.map(({ id }) => rest.lags(id, { signal })));
+    const lags = await Promise.all(some.map(({ id }) => factOf(rest.lags(id, { signal }))));
     some.forEach((group, i) => {
-      const own = lags[i].filter((lag) => lag.topic === topic).sort((a, b) => a.partition - b.partition);
+      const fact = lags[i];
+      if (fact.gap !== null) return void hidden.push(fact);
+      const own = fact.value.filter((lag) => lag.topic === topic).sort((a, b) => a.partition - b.partition);
       if (own.length) behind.push({ ...group, lags: own });
     });
   }
-  return { behind, left: Math.max(0, groups.length - most) };
+  const asked = Math.min(most, groups.length);
+  return { behind, hidden, asked, left: groups.length - asked };
 }
 
-/** @param {{topic: string, behind: Behind[]}} props */
-function GroupTable({ topic, behind }) {
+/** @param {{topic: string, found: Found}} props */
+function GroupTable({ topic, found: { behind, hidden, asked, left } }) {
   const [open, setOpen] = useState("");
+  const unread = hidden.length > 0 &&
+    html`<p class="dim s">${count(hidden.length, "group")} not told: <${GapWords} fact=${hidden[0]} /></p>`;
   if (!behind.length) {
+    const read = count(asked - hidden.length, "group");
     return html`
-      <${Empty} title="No group reads this topic">
+      <${Empty} title=${left > 0 || hidden.length > 0
+        ? `${read} asked: none reads this topic`
+        : "The broker lists no group that reads this topic"}>
         <p>A group appears here when it commits an offset of <span class="mono"><${Shown} text=${topic} /></span>.</p>
+        ${unread}
         </${Empty}>
     `;
   }
   return html`
-    <div class="table-scroll">
+    ${unread}
+        <div class="table-scroll">
       <table>
         <thead>
           <tr>
@@ -112,6 +133,7 @@ function GroupTable({ topic, behind }) {
 /** @param {{group: Behind, topic: string, open: boolean, onToggle: () => void}} props */
 function GroupRows({ group: { id, state, lags }, topic, open, onToggle }) {
   const sum = lags.reduce((all, { lag }) => all + (lag ?? 0), 0);
+  const unknown = lags.filter(({ lag }) => lag === null).length;
   return html`
     <tr>
       <td
@@ -121,7 +143,12 @@ function GroupRows({ group: { id, state, lags }, topic, open, onToggle }) {
       <td>
         <${Badge} tone="line">${state.toLowerCase().replaceAll("_", " ")}</${Badge}></td>
           <td class="r num">${lags.length}</td>
-          <td class="r num">${sum === 0 ? html`<${Badge} tone="ok">✓ none</${Badge}>` : count(sum, "record")}</td>
+          <td class="r num">${unknown === 0 && sum === 0
+            ? html`<${Badge} tone="ok">✓ none</${Badge}>`
+            : html`${(sum > 0 || unknown === 0) && count(sum, "record")} ${
+              unknown > 0 &&
+              html`<span class="faint xs">${unknown < lags.length && count(unknown, "partition")} unknown</span>`
+            }`}</td>
         </tr>
         ${open && lags.map((lag) =>
           html`

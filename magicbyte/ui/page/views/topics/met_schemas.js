@@ -5,6 +5,7 @@ import { Card } from "../../parts/cards.js";
 import { Shown } from "../../parts/hostile.js";
 import { Skeleton } from "../../parts/states.js";
 import { href, path } from "../../state/routes.js";
+import { config } from "../../state/signals.js";
 import { cells } from "../../text/bytes.js";
 import { html } from "../../vendor/ui.js";
 import { useBroker } from "./broker.js";
@@ -67,8 +68,8 @@ function MetRow({ topic, row: { part, id, records, holder }, subjects }) {
           href(path`/subjects/${held.subject}/versions/${held.version}`)
         }><${Shown} text=${held.subject} /> v${held.version}</a>`}
           ${holder?.reason === "unknown" && html`
-            <span class="badge bad"
-              title="The registry says the same of a schema that you may not read.">✕ unknown to the registry, or not for you to read</span>
+            <span class="badge bad">✕ unknown to the registry${config.value.accessRules &&
+              ", or not for you to read"}</span>
           `}
           ${isOther && html`
             <span class="badge warn">of another subject</span>

@@ -1,12 +1,16 @@
 /** A topic: how much it holds, the subjects of its keys and values, other schemas that its records have, partitions. */
+import { cellFact, gapFact } from "../../api/fact.js";
+import { hasOverview } from "../../api/features.js";
 import * as rest from "../../api/rest.js";
 import { LevelBadge, TypeBadge } from "../../parts/badges.js";
 import { LinkButton } from "../../parts/buttons.js";
 import { Card } from "../../parts/cards.js";
+import { GapBadge, GapWords, visibly } from "../../parts/gap.js";
 import { Shown } from "../../parts/hostile.js";
 import { useRequest } from "../../parts/use_request.js";
 import * as registry from "../../api/registry.js";
 import { href, path } from "../../state/routes.js";
+import { listingError } from "../../state/live_listing.js";
 import { config, may } from "../../state/signals.js";
 import { html } from "../../vendor/ui.js";
 import { BrokerStrip, FromBroker, NoProxy, useBroker } from "./broker.js";
@@ -57,9 +61,9 @@ function PartCard({ topic, part, facts, ready }) {
   const type = facts?.type ?? (request.data && (request.data.schemaType ?? "AVRO"));
   if (!facts) {
     return html`<${Card} title=${title}>${
-      ready && html`
+      !ready ? listingError.value && html`<${GapWords} fact=${gapFact(listingError.value)} />` : html`
         <div class="row wrap">
-          <span class="dim s grow">No subject <span class="mono"><${Shown} text=${subject} /></span></span>
+          <span class="dim s grow">No subject <span class="mono"><${Shown} text=${subject} /></span>${visibly()}</span>
           <${LinkButton} href=${href("/new", { topic, part })} reason=${may("register", subject).reason}
             aria-label=${`Set a schema for the ${part}s`}>Set a schema</${LinkButton}></div>
       `
@@ -79,7 +83,9 @@ function PartCard({ topic, part, facts, ready }) {
           ${version && html`<span class="num">v${version}</span>`}
           ${type && html`<${TypeBadge} type=${type} />`}
           ${name && html`<span class="mono dim s anywhere"><${Shown} text=${name} /></span>`}
+          ${request.error && html`<${GapBadge} fact=${gapFact(request.error)} name="schema" />`}
           ${facts.level && html`<${LevelBadge} level=${facts.level} />`}
+          ${hasOverview() && html`<${GapBadge} fact=${cellFact(facts.level)} name="level" />`}
           <span class="grow"></span>
           <${LinkButton} kind="small" href=${href(path`/subjects/${subject}/edit`)} reason=${may("register", subject)
             .reason}

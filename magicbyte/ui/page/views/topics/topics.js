@@ -1,11 +1,14 @@
 /** Topics: each with the subjects of its keys and values; topics without a subject and subjects without a topic. */
+import { gapFact } from "../../api/fact.js";
 import * as rest from "../../api/rest.js";
 import { TypeBadge } from "../../parts/badges.js";
 import { Button, Chip, LinkButton } from "../../parts/buttons.js";
+import { GapWords, visibly } from "../../parts/gap.js";
 import { Shown } from "../../parts/hostile.js";
 import { Icon } from "../../parts/icon.js";
 import { Empty } from "../../parts/states.js";
 import { href, path, setQuery } from "../../state/routes.js";
+import { listingError } from "../../state/live_listing.js";
 import { config, may } from "../../state/signals.js";
 import { html, useMemo, useState } from "../../vendor/ui.js";
 import { BrokerStrip, FromBroker, NoProxy, useBroker } from "./broker.js";
@@ -56,9 +59,10 @@ function TopicList({ topics, query }) {
         onInput=${(/** @type {any} */ event) => setQuery({ q: event.currentTarget.value })} />
     </div>
     <div class="chips topic-chips">
-      <${Chip} pressed=${show === "bare"} count=${subjects && bare.length} onClick=${toggle(
-        "bare",
-      )}>Topics without a subject</${Chip}>
+      <${Chip} pressed=${show === "bare"} count=${subjects && bare.length}
+        onClick=${toggle(
+          "bare",
+        )}>Topics without a subject${visibly()}</${Chip}>
           <${Chip} pressed=${show === "lost"} count=${subjects && lost.length} onClick=${toggle(
             "lost",
           )}>Subjects without a topic</${Chip}>
@@ -89,8 +93,10 @@ function Nothing({ q, show, any }) {
   if (show === "bare") return html`<${Empty} title="Every topic has a subject" actions=${all} />`;
   if (show === "lost") return html`<${Empty} title="Every subject that is named for a topic has one" actions=${all} />`;
   return html`
-    <${Empty} title=${any ? "Only internal topics" : "No topics yet"}>
-      <p>A topic appears here as soon as somebody writes to it${any ? "; internal topics are hidden" : ""}.</p>
+    <${Empty} title=${any ? "Only internal topics" : "The broker lists no topic"}>
+      <p>A topic appears here as soon as somebody writes to it${any
+        ? "; internal topics are hidden"
+        : ", if the broker lets you see it"}.</p>
       </${Empty}>
   `;
 }
@@ -113,7 +119,7 @@ const Table = ({ rows, ready }) =>
       <td class="mono anywhere">${
             there
               ? html`<a class="name" href=${href(path`/topics/${topic}`)}><${Shown} text=${topic} /></a>`
-              : html`<span class="dim"><${Shown} text=${topic} /></span> <span class="badge warn">no such topic</span>`
+              : html`<span class="dim"><${Shown} text=${topic} /></span> <span class="badge warn">not among the broker's topics</span>`
           }</td>
       <td class="r num s">${partitions ?? html`<span class="faint">${there ? "" : "0"}</span>`}</td>
       ${
@@ -133,11 +139,11 @@ const Table = ({ rows, ready }) =>
 
 /** @param {{topic: string, part: "key" | "value", facts?: Facts, ready: boolean, there: boolean}} props */
 function SubjectCell({ topic, part, facts, ready, there }) {
-  if (!ready) return null;
+  if (!ready) return listingError.value && html`<${GapWords} fact=${gapFact(listingError.value)} />`;
   const subject = `${topic}-${part}`;
   if (!facts) {
     if (!there) return html`<span class="faint">none</span>`;
-    return html`<span class="row"><span class="faint">no subject</span>
+    return html`<span class="row"><span class="faint">no subject${visibly()}</span>
       <${LinkButton} kind="quiet small" href=${href("/new", { topic, part })} reason=${may("register", subject).reason}
         aria-label=${`Set a schema for the ${part}s of ${topic}`}>Set a schema</${LinkButton}></span>`;
   }

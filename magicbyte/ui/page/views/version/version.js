@@ -1,5 +1,6 @@
 /** A version: its text or its fields, and what is known of it. */
 
+import { gapOf } from "../../api/fact.js";
 import * as registry from "../../api/registry.js";
 import { LinkButton } from "../../parts/buttons.js";
 import { SubjectHead } from "../subject/subject_head.js";
@@ -143,5 +144,7 @@ function Missing({ error, again, subject, numbers }) {
       <${NearestSubjects} subject=${subject} />
       <${LinkButton} kind="quiet" href=${href("/subjects", { q: words })}>Search for ${words}</${LinkButton}>
     `;
-  return html`<${Failure} error=${error} again=${error.status === 404 ? undefined : again}>${ways}</${Failure}>`;
+  // Other names do not help with a subject that is there.
+  const absent = gapOf(error) === "absent";
+  return html`<${Failure} error=${error} again=${absent ? undefined : again}>${absent && ways}</${Failure}>`;
 }

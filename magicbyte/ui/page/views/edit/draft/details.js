@@ -1,12 +1,15 @@
 /** The dialogs of the editor: references, and metadata with rules. */
+import { factOrUnknown, mapped, valueOr } from "../../../api/fact.js";
 import { search } from "../../../api/registry.js";
 import { Button } from "../../../parts/buttons.js";
 import { Dialog } from "../../../parts/dialogs.js";
+import { visibly } from "../../../parts/gap.js";
 import { overview } from "../../../state/signals.js";
 import { html, useEffect, useId, useState } from "../../../vendor/ui.js";
 import { problemOf } from "./drafts.js";
 import { usedNames } from "./used_names.js";
 
+/** @import { Fact } from "../../../api/fact.js" */
 /** @import { Draft, Reference } from "./drafts.js" */
 
 /** The most subjects that the picker offers. */
@@ -64,12 +67,12 @@ export function References({ draft, onSave, onClose }) {
  *   onRemove: () => void}} props
  */
 function ReferenceRow({ row, list, unused, onChange, onRemove }) {
-  const [proposed, setProposed] = useState(/** @type {{subject: string, version: number}[] | null} */ (null));
+  const [proposed, setProposed] = useState(/** @type {Fact<{subject: string, version: number}[]> | null} */ (null));
   const name = row.name || "a name";
   const find = async () => {
     const word = row.name.replace(/\.(proto|json|avsc)$/, "").split(/[/.]/).at(-1) ?? "";
-    const answer = await search({ q: word, in: "name,text", latestOnly: true, limit: 8 }).catch(() => ({ hits: [] }));
-    setProposed(answer.hits ?? []);
+    const asked = search({ q: word, in: "name,text", latestOnly: true, limit: 8 });
+    setProposed(mapped(await factOrUnknown(asked), ({ hits }) => hits ?? []));
   };
   useEffect(() => {
     if (row.name !== "" && row.subject === "") find();
@@ -92,8 +95,9 @@ function ReferenceRow({ row, list, unused, onChange, onRemove }) {
       ${unused && html`<p class="xs faint">The text does not use this name.</p>`}
       ${proposed !== null && html`
         <p class="row wrap xs dim">
-          ${proposed.length === 0 && "No subject has this name in its text."}
-          ${proposed.map(({ subject, version }) =>
+          ${proposed.gap !== null && `The search failed: ${proposed.reason}`}
+          ${proposed.gap === null && proposed.value.length === 0 && `No subject${visibly()} has this name in its text.`}
+          ${valueOr(proposed, []).map(({ subject, version }) =>
             html`
               <${Button} kind="small" onClick=${() => onChange({ subject, version })}>${subject} ${version}</${Button}>
             `

@@ -1,5 +1,6 @@
 /** A decoded key or value in a line: its schema and value, or why there is none. */
 import { bytesOf } from "../../../api/serdes.js";
+import { perhapsHidden } from "../../../parts/gap.js";
 import { Shown } from "../../../parts/hostile.js";
 import { href, path } from "../../../state/routes.js";
 import { plainText } from "../../../text/bytes.js";
@@ -7,6 +8,9 @@ import { html } from "../../../vendor/ui.js";
 import { OneLine } from "./value_text.js";
 
 /** @typedef {import("../../../api/serdes.js").Decoded} Decoded */
+
+/** What an unknown schema may be besides. @param {Decoded} decoded */
+export const hiddenWords = ({ reason }) => reason === "unknown" ? perhapsHidden() : "";
 
 /** The reasons with which bytes may be a text without a schema. */
 const UNFRAMED = new Set(["magic", "truncated"]);
@@ -45,7 +49,9 @@ export function InLine({ bytes, decoded }) {
   const plain = plainOf(bytes, decoded);
   if (plain) return html`<${Shown} text=${plain.kind === "JSON" ? plain.text : JSON.stringify(plain.text)} />`;
   if (decoded.error !== undefined) {
-    return html`<span class="bad-text">✕ not decoded: <${Shown} text=${decoded.error} /></span>`;
+    return html`<span class="bad-text" title=${
+      hiddenWords(decoded)
+    }>✕ not decoded: <${Shown} text=${decoded.error} /></span>`;
   }
   return html`<${OneLine} value=${decoded.value} />`;
 }

@@ -10,7 +10,7 @@ import { href, path } from "../../../state/routes.js";
 import { fromBase64, plainText, toHex } from "../../../text/bytes.js";
 import { html, useState } from "../../../vendor/ui.js";
 import { Cells, Dump } from "./cells.js";
-import { InLine, plainOf, SchemaOf } from "./decoded.js";
+import { hiddenWords, InLine, plainOf, SchemaOf } from "./decoded.js";
 import { textOf, ValueText } from "./value_text.js";
 import { grouped } from "../../../text/grouped.js";
 import { Remarks } from "../../decode/remarks.js";
@@ -137,7 +137,7 @@ function Part({ name, bytes: packed, decoded = {}, subject }) {
         ${decoded.error !== undefined && !plain &&
           html`<p class="bad-text body s anywhere">✕ not decoded: <${Shown} text=${decoded.error} />${
             decoded.at !== null && decoded.at !== undefined ? `, at byte ${decoded.at}` : ""
-          }</p>`}
+          }${hiddenWords(decoded) && `.${hiddenWords(decoded)}`}</p>`}
         ${showsBytes && html`
           <div class="body stack">
             <${Cells} bytes=${bytes} index=${index} framed=${framed} />

@@ -1,7 +1,9 @@
 /** The key or value of a record to produce: with the subject's schema, as a text, or none. */
+import { gapFact } from "../../../api/fact.js";
 import * as registry from "../../../api/registry.js";
 import { bytesOf, encode, example } from "../../../api/serdes.js";
 import { Button, LinkButton, Segmented } from "../../../parts/buttons.js";
+import { GapBadge, visibly } from "../../../parts/gap.js";
 import { Shown } from "../../../parts/hostile.js";
 import { Icon } from "../../../parts/icon.js";
 import { Select } from "../../../parts/menus.js";
@@ -53,7 +55,7 @@ export function PartInput({ part, topic, subject, before, onChange }) {
     ${
     !subject && mode !== "none" && html`
       <footer
-        class="row wrap"><span class="grow">No subject <span class="mono"><${Shown} text=${`${topic}-${part}`} /></span>.</span>
+        class="row wrap"><span class="grow">No subject <span class="mono"><${Shown} text=${`${topic}-${part}`} /></span>${visibly()}.</span>
             <${LinkButton} kind="small" href=${href("/new", { topic, part })} reason=${may(
               "register",
               `${topic}-${part}`,
@@ -130,6 +132,7 @@ function WithSchema({ part, topic, subject, before, onChange }) {
     <div class="body stack">
       <div class="row wrap">
           <${Select} label="Schema of the ${part}" value=${version} options=${choices} onChange=${setVersion} />
+          ${versions.error && html`<${GapBadge} fact=${gapFact(versions.error)} name="versions" />`}
           ${type === "AVRO" &&
             html`<${Segmented} label="Unions of the ${part}" options=${[["plain", "plain unions"], [
               "tagged",

@@ -9,6 +9,7 @@ import { toast } from "../../../parts/toasts.js";
 import { useRequest } from "../../../parts/use_request.js";
 import { useKeys } from "../../../frame/keyboard.js";
 import { go, href, path } from "../../../state/routes.js";
+import { listingError, readListing } from "../../../state/live_listing.js";
 import { config, may } from "../../../state/signals.js";
 import { html, useState } from "../../../vendor/ui.js";
 import { BrokerStrip, FromBroker, NoProxy, useBroker } from "../broker.js";
@@ -47,7 +48,9 @@ function Prepared({ topic, partitions, query }) {
     offset,
   ]);
   const cluster = useRequest(() => rest.clusterId(), [topic]);
-  if (again.error) return html`<${Failure} error=${again.error} again=${again.reload} />`;
+  const failed = [again, cluster].find(({ error }) => error);
+  if (failed) return html`<${Failure} error=${failed.error} again=${failed.reload} />`;
+  if (!subjects && listingError.value) return html`<${Failure} error=${listingError.value} again=${readListing} />`;
   if (!subjects || cluster.data === undefined || (isAgain && !again.data)) return null;
   return html`
     <${Form} topic=${topic} partitions=${partitions} cluster=${cluster.data} before=${again.data ?? null}

@@ -1,0 +1,73 @@
+"""A registry with access rules, and users of few rights who sign in at its page.
+
+`reader` may read flights-value and shared-value, and knows nothing else. `lister` may also list all other subjects.
+`writer` may also write flights-value. `settler` may use frozen-value and moved-value, and read their settings.
+`stranger` may do nothing. None but `settler` and `admin` may read settings.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+from magicbyte.platform.server_process import ServerProcess
+from magicbyte.security.sign_in.password_hash import hash_password
+from magicbyte.testing import running_registry
+from tests.ui.kit.filling import CUSTOMER, flight, register
+
+USERS = ("admin", "reader", "lister", "writer", "settler", "stranger")
+RULES = """\
+allow User:reader READ SUBJECT LITERAL flights-value
+allow User:reader READ SUBJECT LITERAL shared-value
+allow User:lister DESCRIBE SUBJECT LITERAL *
+allow User:lister READ SUBJECT LITERAL flights-value
+allow User:writer READ,WRITE SUBJECT LITERAL flights-value
+allow User:settler READ,WRITE,DESCRIBE_CONFIGS SUBJECT LITERAL frozen-value
+allow User:settler READ,WRITE,DESCRIBE_CONFIGS SUBJECT LITERAL moved-value
+"""
+_SHARED = {"type": "record", "name": "Shared", "fields": [{"name": "city", "type": "string"}]}
+
+
+@contextmanager
+def guarded_registry(folder: Path, rest_url: str = "") -> Iterator[ServerProcess]:
+    """Run the registry. Each user's password is its name.
+
+    Args:
+        folder: Where its files of users and rules are written.
+        rest_url: The REST proxy behind the page, if there is one.
+    """
+    users, rules = folder / "users", folder / "rules"
+    users.write_text("".join(f"{name}:{hash_password(name)}\n" for name in USERS))
+    users.chmod(0o600)
+    rules.write_text(RULES)
+    properties = {
+        "authentication.method": "BASIC",
+        "magicbyte.users.file": str(users),
+        "magicbyte.acl.store": f"file:{rules}",
+        "super.users": "User:admin",
+        **({"magicbyte.ui.rest.url": rest_url} if rest_url else {}),
+    }
+    with running_registry("memory:", properties=properties) as server:
+        with httpx.Client(base_url=server.url, auth=("admin", "admin"), trust_env=False) as client:
+            _fill(client)
+        yield server
+
+
+def _fill(client: httpx.Client) -> None:
+    for version in (1, 2, 3):
+        register(client, "flights-value", flight(version))
+    register(client, "frozen-value", flight(1))
+    register(client, "moved-value", flight(2))
+    register(client, "secret-value", json.dumps(CUSTOMER), "JSON")
+    register(client, "secret-value", json.dumps({**CUSTOMER, "title": "Client"}), "JSON")
+    register(client, "shared-value", json.dumps(_SHARED))
+    holder = {"type": "record", "name": "Holder", "fields": [{"name": "shared", "type": "Shared"}]}
+    refers = {"name": "Shared", "subject": "shared-value", "version": 1}
+    register(client, "holder-value", json.dumps(holder), references=[refers])
+    client.put("/config/flights-value", json={"compatibility": "NONE"}).raise_for_status()
+    client.put("/mode/frozen-value", json={"mode": "READONLY"}).raise_for_status()
+    client.put("/mode/moved-value?force=true", json={"mode": "IMPORT"}).raise_for_status()
