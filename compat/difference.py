@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Protocol
 
@@ -80,6 +80,10 @@ class Incomparable(ValueError):
     """Two schemas that the type's rules cannot compare; the text says why, in the reference's words."""
 
 
+class NotExamined(ValueError):
+    """The search for breaks that the rules allow ended before it had tried everything; the text says why."""
+
+
 class Differ(Protocol):
     """Lists the differences between a reader schema and a writer schema."""
 
@@ -130,8 +134,9 @@ class Judged:
     new_reads_old: bool
 
 
-#: Finds breaks that the rules allow, with a witness if data can show them; raises TooMuchWork beyond the budget.
-CautionFinder = Callable[[Judged, Budget], Sequence[Difference]]
+#: Finds breaks that the rules allow, with a witness if data can show them. After those that it found, it raises
+#: TooMuchWork beyond the budget, and NotExamined if something else ends the search.
+CautionFinder = Callable[[Judged, Budget], Iterable[Difference]]
 
 
 class FixFinder(Protocol):

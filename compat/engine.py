@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from compat.budget import Budget, TooMuchWork
-from compat.difference import NEVER, Difference, Incomparable, Judged, Rule
+from compat.difference import NEVER, STRICT_AND_LENIENT, Difference, Incomparable, Judged, NotExamined, Rule
 from compat.formats import FORMATS
 from compat.level import Direction, Level, Policy
 from compat.report.explain import Incompatibility, explain_all
@@ -35,6 +35,15 @@ NOT_COMPARABLE = Rule(
     harm="Nobody can tell whether a reader understands the data.",
     remedy="Change the schema so that the comparison is possible.",
 )
+NOT_EXAMINED = Rule(
+    "NOT_EXAMINED",
+    STRICT_AND_LENIENT,
+    change="The {reader} schema was not examined whole against data of the {writer} schema: {info}.",
+    harm="The rules find the two compatible; whether the reader refuses some data all the same is not known.",
+    remedy="Try data of your own, or compare a smaller schema.",
+)
+#: The reason if the budget is spent.
+_TOO_MUCH_WORK = "the search for breaks that the rules allow ended at its limit of work"
 
 #: How many characters of a message cost one step.
 _CHARACTERS_A_STEP = 8
@@ -77,20 +86,20 @@ class Comparison:
     policy: Policy
 
     def cautions(self, findings: Sequence[Finding], budget: Budget) -> tuple[Finding, ...]:
-        """What breaks although the rules allow it, once per rule and path; places of findings are left out."""
+        """What breaks although the rules allow it, once per rule and path; places of findings are left out.
+
+        A direction without breaks whose search ends early has the caution NOT_EXAMINED: none found is then no proof.
+        """
         try:
             old = self.previous.parsed()
         except InvalidSchema:
             return ()
-        if old.schema_type != self.new.schema_type or budget.is_spent:
+        if old.schema_type != self.new.schema_type:
             return ()
         cautions: dict[tuple[str, str], Finding] = {}
-        try:
-            for direction in self.level.directions:
-                for caution in self._one_way(old, direction, findings, budget):
-                    cautions.setdefault((caution.difference.rule.name, caution.difference.path), caution)
-        except TooMuchWork:
-            pass
+        for direction in self.level.directions:
+            for caution in self._one_way(old, direction, findings, budget):
+                cautions.setdefault((caution.difference.rule.name, caution.difference.path), caution)
         return tuple(cautions.values())
 
     def _one_way(
@@ -100,11 +109,26 @@ class Comparison:
         broken = [finding.difference for finding in findings if finding.direction is direction]
         places = {(difference.reader_at, difference.writer_at) for difference in broken}
         judged = Judged(reader, writer, is_compatible=not broken, new_reads_old=direction.new_reads_old)
-        for difference in FORMATS[self.new.schema_type].cautions(judged, budget):
+        for difference in _examined(judged, budget):
             if (difference.reader_at, difference.writer_at) not in places:
                 message = difference.fill(difference.rule.change, direction.reader, direction.writer)
                 version = self.previous.version
                 yield Finding(difference, message, direction, version, self.new, old, self.level, self.policy)
+
+
+def _examined(judged: Judged, budget: Budget) -> Iterator[Difference]:
+    """The cautions of a pair, and then NOT_EXAMINED if the search ended early and no break is known."""
+    reason = _TOO_MUCH_WORK
+    try:
+        if not budget.is_spent:
+            yield from FORMATS[judged.reader.schema_type].cautions(judged, budget)
+            return
+    except TooMuchWork:
+        pass
+    except NotExamined as error:
+        reason = str(error)
+    if judged.is_compatible and judged.reader.canonical != judged.writer.canonical:
+        yield Difference(NOT_EXAMINED, "/", {"info": reason})
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +161,7 @@ class Verdict:
         """What breaks although the rules allow it, compared with the newest version.
 
         Args:
-            budget: Pays for the search; once it is spent, no cautions are returned.
+            budget: Pays for the search; once it is spent, the caution is NOT_EXAMINED.
         """
         return () if self.newest is None else self.newest.cautions(self.findings, budget or Budget())
 

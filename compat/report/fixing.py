@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import islice
 
 from compat.budget import Budget, TooMuchWork
-from compat.difference import Incomparable, Judged
+from compat.difference import Incomparable, Judged, NotExamined
 from compat.formats import FORMATS
 from compat.level import Level, Policy
 from compat.report.edits import Fix, apply_edits
@@ -81,7 +81,8 @@ def _mends(fix: Fix, finding: Finding, old: ParsedSchema, before: Counter[_Key],
             return False
         broken = {direction for _, _, direction in breaks}
         cautions = _cautions(edited, old, finding.level, budget, broken)
-    except (InvalidSchema, Incomparable):
+    except (InvalidSchema, Incomparable, NotExamined):
+        # What was not examined proves nothing.
         return False
     cautions_before, steps = _cautions_before(finding.new, old, finding.level)  # type: ignore[arg-type]  # by identity
     budget.spend(steps // 2)
@@ -115,7 +116,7 @@ def _counted(count: Callable[[Budget], Counter[_Key]]) -> tuple[Counter[_Key], i
     before = budget.steps_left
     try:
         return count(budget), before - budget.steps_left
-    except (TooMuchWork, Incomparable, InvalidSchema):
+    except (TooMuchWork, NotExamined, Incomparable, InvalidSchema):
         return Counter(), before
 
 

@@ -134,7 +134,12 @@ def test_cautions_do_not_change_the_verdict_and_end_with_the_budget():
     case = read(PROTOBUF)["number-narrowed"]
     verdict = verdict_of(PROTOBUF, case)
     assert verdict.messages == ()
-    assert verdict.explained(Budget(1)) == ()
+    (only,) = verdict.explained(Budget(1))
+    assert (only.rule, only.severity, only.fixes) == ("NOT_EXAMINED", "warning", ())
+    assert only.change == (
+        "The new schema was not examined whole against data of the old schema: "
+        "the search for breaks that the rules allow ended at its limit of work."
+    )
 
 
 def test_large_schemas_have_cautions():
@@ -149,6 +154,83 @@ def test_large_schemas_have_cautions():
     case = {"old": text("p0", "one"), "new": text("not_a_property", "other")}
     assert len(case["new"]) > 70_000
     assert {caution.rule for caution in verdict_of(JSON, case).explained()} == {"REQUIRED_NOT_COMPARED"}
+
+
+def documents(**keywords: Any) -> dict[str, Any]:
+    """A pair of JSON Schemas that the rules find compatible."""
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}, **keywords}
+    return {"old": json.dumps(schema), "new": json.dumps({**schema, "description": "other"})}
+
+
+def many_places() -> dict[str, Any]:
+    old, new = (
+        {"properties": {f"p{at}": {"type": "string", "description": text} for at in range(41)}} for text in ("a", "b")
+    )
+    return {"old": json.dumps(old), "new": json.dumps(new)}
+
+
+NOT_EXAMINED = {
+    "no document": (
+        documents(allOf=[{"type": "string"}, {"type": "object"}]),
+        "no document was made that the writer's schema accepts",
+    ),
+    "too large": (
+        documents(minProperties=10_001),
+        "documents beyond these limits were left out: "
+        "10000 characters in a text, 1000 elements in an array, 500000 characters",
+    ),
+    "places": (many_places(), "only the first 40 of the places at which they differ were searched"),
+}
+
+
+@pytest.mark.parametrize("name", NOT_EXAMINED)
+def test_what_was_not_examined_is_told(name: str):
+    case, reason = NOT_EXAMINED[name]
+    verdict = verdict_of(JSON, case)
+    (only,) = verdict.explained(Budget())
+    assert (only.rule, only.severity, only.example, only.effect) == ("NOT_EXAMINED", "warning", None, None)
+    assert only.change == f"The new schema was not examined whole against data of the old schema: {reason}."
+    assert verdict.compatible
+
+
+def test_a_break_is_not_told_as_not_examined():
+    case = documents(minProperties=10_001)
+    case["new"] = json.dumps({**json.loads(case["new"]), "required": ["a"], "minProperties": 10_002})
+    assert "NOT_EXAMINED" not in {reason.rule for reason in verdict_of(JSON, case).explained()}
+    assert [reason.rule for reason in verdict_of(JSON, documents()).explained()] == []
+
+
+def test_a_fix_is_not_proven_by_what_was_not_examined():
+    old = {"properties": {"a": {"type": "string"}}, "description": "one"}
+    new = {"properties": {"a": {"type": "integer"}}, "description": "other"}
+    offered = []
+    for more in ({}, {"minProperties": 10_001}):
+        case = {"old": json.dumps({**old, **more}), "new": json.dumps({**new, **more})}
+        (broken,) = verdict_of(JSON, case).explained()
+        assert broken.rule == "TYPE_CHANGED"
+        offered.append([fix.title for fix in broken.fixes])
+    assert offered[0]
+    assert not offered[1]
+
+
+def test_texts_with_formats_and_patterns_beside_a_place_do_not_hide_it():
+    """The search fills what an object requires with texts that its formats and patterns accept."""
+    address = {
+        "type": "object",
+        "properties": {
+            "since": {"type": "string", "format": "date-time"},
+            "code": {"type": "string", "pattern": "^[A-Z]{2,5}-[0-9]+$"},
+            "mail": {"type": "string", "format": "email"},
+            "tags": {"contains": {"type": "integer"}},
+        },
+        "required": ["code", "mail", "since", "tags"],
+    }
+    old = {"type": "object", "properties": {"address": address}}
+    new = json.loads(json.dumps(old))
+    new["properties"]["address"]["properties"]["tags"]["contains"]["minimum"] = 5
+    case = {"old": json.dumps(old), "new": json.dumps(new)}
+    (only,) = verdict_of(JSON, case).explained()
+    assert only.rule == "CONTAINS_NOT_COMPARED"
 
 
 if __name__ == "__main__":

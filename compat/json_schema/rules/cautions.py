@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from compat.budget import Budget
-from compat.difference import STRICT_AND_LENIENT, Difference, Judged, Rule
+from compat.budget import Budget, TooMuchWork
+from compat.difference import STRICT_AND_LENIENT, Difference, Judged, NotExamined, Rule
 from compat.json import json_text
 from compat.json_schema.judges.judging import Route
 from compat.json_schema.model import nodes as model
@@ -112,25 +112,44 @@ _WAYS: tuple[tuple[str, str], ...] = (
 CAUTIONS: Mapping[str, Rule] = {rule.name: rule for rule in (*_BY_KEYWORD.values(), DOCUMENT_REFUSED)}
 
 
-def cautions(judged: Judged, budget: Budget) -> list[Difference]:
+def cautions(judged: Judged, budget: Budget) -> Iterator[Difference]:
     """The cautions of a pair that the rules find compatible; none for any other pair.
 
     Raises:
         TooMuchWork: The search exceeds the budget.
+        NotExamined: It leaves out places or documents, or the validator does not support a schema.
     """
     reader, writer = judged.reader, judged.writer
     assert isinstance(reader, JsonSchema)
     assert isinstance(writer, JsonSchema)
     # If the rules already report a break, a refused document would show nothing new.
     if not judged.is_compatible or reader.canonical == writer.canonical:
-        return []
-    try:
-        trial = Trial(reader, writer, budget)
-    except ValueError:
-        return []
-    routes = _routes(writer.model)
+        return
     by_document: dict[tuple[str, str | None], Difference] = {}
-    for pointer in islice(changed(writer.raw, reader.raw), _MOST_PLACES):
+    try:
+        _search(reader, writer, by_document, budget)
+    except TooMuchWork:
+        yield from by_document.values()
+        raise
+    except ValueError as error:
+        yield from by_document.values()
+        raise NotExamined(str(error)) from error
+    yield from by_document.values()
+
+
+def _search(
+    reader: JsonSchema, writer: JsonSchema, by_document: dict[tuple[str, str | None], Difference], budget: Budget
+) -> None:
+    """Add the breaks of the places at which two schemas differ, by caution and document.
+
+    Raises:
+        TooMuchWork: The search exceeds the budget.
+        ValueError: It leaves out places or documents, or the validator does not support a schema.
+    """
+    trial = Trial(reader, writer, budget)
+    routes = _routes(writer.model)
+    places = changed(writer.raw, reader.raw)
+    for pointer in islice(places, _MOST_PLACES):
         budget.spend(1)
         refusal = trial.search(_route_to(pointer, routes), (pointer, pointer), _MOST_TRIED)
         if refusal is not None:
@@ -139,7 +158,10 @@ def cautions(judged: Judged, budget: Budget) -> list[Difference]:
             # A document shows one break; prefer the place of the keyword that refuses it, if that keyword has changed.
             if key not in by_document or pointer[-1] in refusal.way:
                 by_document[key] = difference
-    return list(by_document.values())
+    if next(places, None) is not None:
+        raise ValueError(f"only the first {_MOST_PLACES} of the places at which they differ were searched")
+    if trial.incomplete:
+        raise ValueError(trial.incomplete)
 
 
 def _difference(refusal: Refusal, pointer: Pointer, reader: JsonSchema, writer: JsonSchema) -> Difference:

@@ -32,6 +32,28 @@ _MOST_SCHEMAS = 20_000
 _ANYTHING: tuple[Any, ...] = (None, True, 0, 0.5, "", "a", [], [0, 0], {}, {"a": 0})
 #: The signs of a regular expression that are not literal text; the pattern without them may match itself.
 _PATTERN_SIGNS = re.compile(r"[\\^$.*+?()\[\]{}|]")
+#: A text of each format.
+FORMAT_SAMPLES: Mapping[str, str] = {
+    "date-time": "2024-02-29T12:30:00Z",
+    "date": "2024-02-29",
+    "time": "12:30:00Z",
+    "duration": "P1D",
+    "email": "a@example.com",
+    "idn-email": "a@example.com",
+    "hostname": "example.com",
+    "idn-hostname": "example.com",
+    "ipv4": "192.0.2.1",
+    "ipv6": "2001:db8::1",
+    "uri": "http://example.com/",
+    "uri-reference": "/a",
+    "iri": "http://example.com/",
+    "iri-reference": "/a",
+    "uri-template": "/{a}",
+    "uuid": "f81d4fae-7dec-11d0-a765-00a0c91e6bf6",
+    "json-pointer": "/a",
+    "relative-json-pointer": "0",
+    "regex": "a",
+}
 #: The most values of one member of a combined schema.
 _MOST_OF_A_MEMBER = 400
 #: The most elements of an array, and how many characters of an object or array take a step of the budget.
@@ -44,15 +66,21 @@ _Make = Callable[[Any, int], Iterator[Any]]
 
 
 class Maker:
-    """Generates values that a schema may accept; `hints` are plain values to try, also values near them.
+    """Generates values that a schema may accept.
 
     Raises TooMuchWork if the values exceed the budget.
+
+    Args:
+        hints: Plain values to try, also values near them.
+        budget: Pays for the values.
+        raw: The schema as JSON, which has the formats of texts; the model does not.
 
     Attributes:
         left_out: Whether a value was left out because it exceeds one of `LIMITS`.
     """
 
-    def __init__(self, hints: set[str], budget: Budget) -> None:
+    def __init__(self, hints: set[str], budget: Budget, raw: Any = None) -> None:
+        self._raw = raw
         values = [_decoded(hint) for hint in sorted(hints)]
         numbers = [Decimal(value) for value in values if value.__class__ in (int, Decimal)]
         steps = (Decimal(0), Decimal(1), Decimal(-1), Decimal("0.5"), Decimal("-0.5"))
@@ -149,6 +177,7 @@ class Maker:
                 yield self._completed(node, value, depth)
 
     def _texts(self, node: model.String, _depth: int) -> Iterator[str]:
+        yield from self._likely(node)
         bounds = [int(bound) for bound in (node.min_length, node.max_length) if bound is not None]
         for length in dict.fromkeys((*bounds, 1, 0, *self._lengths)):
             if 0 <= length <= LONGEST_TEXT:
@@ -162,6 +191,21 @@ class Maker:
                 # A longer text still matches unless the pattern is anchored.
                 yield f"{sample}a"
         yield from ("0", "A", "a1", "abc", "a b", "-", "2020-01-01", "a@b.cc")
+
+    def _likely(self, node: model.String) -> Iterator[str]:
+        """The text that the pattern or the format accepts: the first value has to fit where it only fills a place."""
+        sample = next(iter(samples(node.pattern)), None) if node.pattern is not None else self._of_format(node)
+        if sample is not None and (node.min_length or 0) <= len(sample) <= (node.max_length or LONGEST_TEXT):
+            yield sample
+
+    def _of_format(self, node: model.String) -> str | None:
+        schema = self._raw
+        try:
+            for step in node.at or ():
+                schema = schema[step]
+            return FORMAT_SAMPLES.get(schema["format"])
+        except (LookupError, TypeError):
+            return None
 
     def _amounts(self, node: model.Number, _depth: int) -> Iterator[int | Decimal]:
         bounds = [node.minimum, node.maximum, node.exclusive_minimum, node.exclusive_maximum]

@@ -12,7 +12,7 @@ from compat.json import json_text
 from compat.json_schema.judges.judging import Route
 from compat.json_schema.schema import JsonSchema
 from compat.json_schema.validate.validators import bounded_work, first_error, validator
-from compat.json_schema.witness.candidates import Maker
+from compat.json_schema.witness.candidates import LIMITS, Maker
 from compat.json_schema.witness.hints import hints_at
 from compat.json_schema.witness.shrinking import shrink
 from compat.schema import Pointer
@@ -40,7 +40,11 @@ class Refusal(NamedTuple):
 
 
 class Trial:
-    """The validators of two schemas."""
+    """The validators of two schemas.
+
+    Attributes:
+        incomplete: Why a search without a result does not tell much; empty if each tells as much as a search can.
+    """
 
     def __init__(self, reader: JsonSchema, writer: JsonSchema, budget: Budget) -> None:
         """Make the validators.
@@ -50,9 +54,11 @@ class Trial:
         """
         bounds = [_bound(schema) for schema in (writer, reader)]
         if max(bounds) > _MOST_WORK:
-            raise ValueError("a document may take too long")
+            raise ValueError("to validate a document may take too long")
         self._accepts, self._reads = validator(writer), validator(reader)
         self._reader, self._writer, self._budget = reader, writer, budget
+        self.incomplete = ""
+        self._accepted = 0
         self._steps = _STEPS_A_TRY + int(sum(bounds)) // _WORK_A_STEP
         budget.spend((len(reader.source) + len(writer.source)) // _CHARACTERS_A_STEP)
 
@@ -63,7 +69,10 @@ class Trial:
             TooMuchWork: The budget is spent.
         """
         self._budget.spend(self._steps)
-        return self._accepts.is_valid(document) and not self._reads.is_valid(document)
+        if not self._accepts.is_valid(document):
+            return False
+        self._accepted += 1
+        return not self._reads.is_valid(document)
 
     def search(self, route: Route, hints: tuple[Pointer | None, Pointer | None], most: int) -> Refusal | None:
         """A document that breaks, shrunk as far as possible; None if the search finds none.
@@ -78,14 +87,19 @@ class Trial:
         """
         values = hints_at(hints[0], self._reader.raw) | hints_at(hints[1], self._writer.raw)
         self._budget.spend(_STEPS_A_HINT * len(values))
-        maker = Maker(values, self._budget)
+        maker = Maker(values, self._budget, self._writer.raw)
         places = [route[:length] for length in range(len(route), -1, -1)]
         candidates = chain.from_iterable(
             islice(maker.reaching(self._writer.model, place), _MOST_PER_PLACE) for place in places
         )
+        accepted_before = self._accepted
         for candidate in islice(candidates, most):
             if self.breaks(candidate):
                 return self._refusal(shrink(candidate, self.breaks))
+        if maker.left_out:
+            self.incomplete = f"documents beyond these limits were left out: {LIMITS}"
+        elif self._accepted == accepted_before:
+            self.incomplete = "no document was made that the writer's schema accepts"
         return None
 
     def _refusal(self, document: Any) -> Refusal:

@@ -30,6 +30,7 @@ OTHERS = {
     "LINT_RESERVED": "A lint rule: a Protobuf number or name was given up and is not reserved.",
     "SCHEMA_TYPE_CHANGED": "The schema is of another type than the version before.",
     "NOT_COMPARABLE": "The two schemas cannot be compared: one cannot be read, or the comparison takes too much work.",
+    "NOT_EXAMINED": "A warning: the rules find the schemas compatible, but the search for other breaks ended early.",
 }
 _JUDGED = {True: "a warning, an error with --strict", False: "an error"}
 

@@ -13,7 +13,7 @@ from compat.json_schema.model import nodes as model
 from compat.json_schema.schema import JsonSchema, parse
 from compat.json_schema.validate.validators import Validator, bounded_work, compiled, first_error
 from compat.json_schema.validate.work import BACKTRACKS
-from compat.json_schema.witness.candidates import LIMITS, LONGEST_TEXT, Maker
+from compat.json_schema.witness.candidates import FORMAT_SAMPLES, LIMITS, LONGEST_TEXT, Maker
 from compat.json_schema.witness.pattern_samples import samples
 from compat.schema import Dependencies, InvalidSchema, SchemaText
 from magicbyte.ui.messages.limits import ExampleTooLarge
@@ -25,11 +25,6 @@ _ORDERED, _MOST = 40, 250
 _MOST_MENDED = 30
 _MOST_WORK = 2e6
 _SIZE = 2_000
-#: A text of each format.
-_FORMATS = (
-    *("2024-02-29T12:30:00Z", "2024-02-29", "12:30:00Z", "P1D", "a@example.com", "example.com", "192.0.2.1"),
-    *("2001:db8::1", "http://example.com/", "f81d4fae-7dec-11d0-a765-00a0c91e6bf6", "/a", "0", "a", "{a}"),
-)
 
 
 def candidates(
@@ -52,7 +47,7 @@ def candidates(
     yield from map(json_text.dumps, examples if isinstance(examples, list) else ())
     if "default" in raw:
         yield json_text.dumps(raw["default"])
-    maker = _Maker(set(), Budget())
+    maker = _Maker(set(), Budget(), parsed.raw)
     try:
         yield from _made(maker, parsed)
     except TooMuchWork:
@@ -119,7 +114,7 @@ def _mended(validator: Validator, value: Any) -> Any:
         error = first_error(validator, value)
         if not error.schema_path or error.schema_path[-1] != "format":
             break
-        for text in _FORMATS:
+        for text in dict.fromkeys(FORMAT_SAMPLES.values()):
             other = _with(value, error.instance_path, text)
             later = first_error(validator, other)
             if (later.instance_path, later.schema_path) != (error.instance_path, error.schema_path):
