@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from compat.engine import selected
 from compat.level import LEVELS, Policy
+from magicbyte.kit.errors import ApiError
 from registry import errors
 from registry.decide.decision import Decision, Terms, require_valid_rules, tombstone
 from registry.decide.match import find_among, find_match
@@ -82,7 +83,13 @@ def decide_register(
             if registered is not None:
                 return Decision(registered)
     require_valid_rules(complete.content.rule_set)
-    candidate = canonicalize(view, complete, config, terms, strict=not mode.imports)
+    try:
+        candidate = canonicalize(view, complete, config, terms, strict=not mode.imports)
+    except ApiError:
+        registered = None if anew else registered_already(view, request, terms, parse=True)
+        if registered is None:
+            raise
+        return Decision(registered)
     if not mode.imports:
         require_valid_fields(candidate, complete)
     existing = _same_version(view, complete, candidate, terms, anew=anew)

@@ -56,14 +56,24 @@ def registered_already(view: View, request: Registration, terms: Terms, *, parse
     # If the mode refuses registrations, no later step would parse the text.
     takes_registrations = effective_mode(view, subject).takes_registrations
     if version is None and (parse or not takes_registrations):
-        with suppress(ApiError):
-            candidate = canonicalize(view, request, config, terms, strict=takes_registrations)
-            version = find_match(view, subject, candidate, terms)
+        version = _look_up_parsed(view, request, config, terms, strict_first=takes_registrations)
     if version is None or (request.schema_id >= 0 and version.schema_id != request.schema_id):
         return None
     if request.version == LATEST and version is not view.latest(subject):
         return None
     return version if request.version in (0, LATEST, version.number) else None
+
+
+def _look_up_parsed(
+    view: View, request: Registration, config: Config, terms: Terms, *, strict_first: bool
+) -> Version | None:
+    # The strict parse serves the registration that follows. What it refuses may be stored all the same: by an import,
+    # or by a registry that was less strict.
+    for strict in (True, False) if strict_first else (False,):
+        with suppress(ApiError):
+            candidate = canonicalize(view, request, config, terms, strict=strict)
+            return find_match(view, request.subject, candidate, terms)
+    return None
 
 
 def _look_up_as_sent(view: View, request: Registration, config: Config, *, include_deleted: bool) -> Version | None:

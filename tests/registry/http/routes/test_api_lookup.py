@@ -145,3 +145,35 @@ def test_the_order_of_aliases_and_properties_does_not_count(api: Any, stored_que
     different = ALIASED % ('{"x":1,"y":2}', '"S","T"')
     assert api("POST", f"/subjects/s{query}", {"schema": different}).json()["error_code"] == 40403
     assert api("GET", "/subjects/s/versions").json() == [1]
+
+
+#: A text that an import or an older registry stored; new schemas may have no such name.
+DOTTED = '{"type":"record","name":"R","fields":[{"name":"x.y","type":"int","default":1}]}'
+ILLEGAL = {"error_code": 42201, "message": "Invalid schema of type AVRO, details: Illegal character in: x.y"}
+
+
+@pytest.fixture
+def dotted(api: Any) -> Any:
+    """A registry that has such a text as version 1 of `s`, with id 7."""
+    api("PUT", "/mode/s", {"mode": "IMPORT"})
+    assert api.register("s", DOTTED, id=7, version=1).json()["id"] == 7
+    api("PUT", "/mode/s", {"mode": "READWRITE"})
+    return api
+
+
+@pytest.mark.parametrize("query", ["", "?normalize=true"])
+@pytest.mark.parametrize("text", [DOTTED, DOTTED.replace(":", " : ")])
+def test_a_stored_text_that_is_no_new_schema_stays_registered(dotted: Any, query: str, text: str) -> None:
+    answer = dotted("POST", f"/subjects/s/versions{query}", {"schema": text})
+    assert (answer.status_code, answer.json()["id"], answer.json()["version"]) == (200, 7, 1)
+    assert dotted("POST", f"/subjects/s{query}", {"schema": text}).json()["version"] == 1
+    assert dotted("GET", "/subjects/s/versions").json() == [1]
+
+
+@pytest.mark.parametrize("query", ["", "?normalize=true"])
+def test_a_text_that_is_not_stored_has_to_be_a_new_schema(dotted: Any, query: str) -> None:
+    for subject, text in (("s", DOTTED.replace("1}", "2}")), ("t", DOTTED)):
+        answer = dotted("POST", f"/subjects/{subject}/versions{query}", {"schema": text})
+        assert (answer.status_code, answer.json()) == (422, ILLEGAL)
+    later = DOTTED.replace("x.y", "xy")
+    assert dotted("POST", "/compatibility/subjects/s/versions/1", {"schema": later}).json() == {"is_compatible": True}
