@@ -8,6 +8,7 @@ from urllib.parse import unquote
 from magicbyte.http.errors import NOT_FOUND
 from magicbyte.http.routing.request import Request
 from rest_proxy.admin.client import AdminClient
+from rest_proxy.errors import NO_CLUSTER_ID
 from rest_proxy.errors import NOT_FOUND as NOT_FOUND_BECAUSE
 from rest_proxy.http.access import rights_of
 from rest_proxy.http.common import proxy_of, segment
@@ -29,11 +30,18 @@ class Call:
         links: Makes the URLs in the answer.
     """
 
-    __slots__ = ("cluster_id", "links", "proxy", "request")
+    __slots__ = ("_unknown_cluster", "cluster_id", "links", "proxy", "request")
 
-    def __init__(self, request: Request, cluster_id: str | None = None) -> None:
-        """Read the request; `cluster_id` is for paths that name no cluster."""
+    def __init__(self, request: Request, cluster_id: str | None = None, *, unknown_cluster: str | None = None) -> None:
+        """Read the request.
+
+        Args:
+            request: The request.
+            cluster_id: The cluster's id, for paths that name no cluster.
+            unknown_cluster: The text of the error if the path names another cluster than the proxy's; None if it may.
+        """
         self.request = request
+        self._unknown_cluster = unknown_cluster
         self.proxy: Proxy = proxy_of(request)
         parameters = request.match.parameters
         self.cluster_id = unquote(parameters.get("cluster", "")) if cluster_id is None else cluster_id
@@ -43,8 +51,33 @@ class Call:
         )
 
     async def admin(self) -> AdminClient:
-        """The admin client."""
+        """The admin client, once it is sure that the path's cluster is the proxy's.
+
+        So a handler that first reads the body and checks the rights does not need a broker to refuse them.
+
+        Raises:
+            ApiError: As `require_cluster`.
+        """
+        await self.require_cluster()
         return await self.proxy.admin()
+
+    async def require_cluster(self) -> None:
+        """Check that the path's cluster is the proxy's; for handlers that do without the admin client.
+
+        Raises:
+            ApiError: NOT_FOUND; NO_CLUSTER_ID if the brokers are too old to have an id.
+        """
+        text, self._unknown_cluster = self._unknown_cluster, None
+        if text is None:
+            return
+        admin = await self.proxy.admin()
+        if self.cluster_id == await admin.cluster_id():
+            return
+        cluster_id = await admin.cluster_id(fresh=True)
+        if cluster_id is None:
+            raise NO_CLUSTER_ID()
+        if self.cluster_id != cluster_id:
+            raise NOT_FOUND_BECAUSE(detail=text.format(id=self.cluster_id))
 
     def segment(self, parameter: str) -> str:
         """A path segment, decoded from percent-encoding.

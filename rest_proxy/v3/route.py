@@ -1,4 +1,4 @@
-"""The common parts of v3's routes: media types, access rules, the rate limit, and the check of the cluster's id."""
+"""The common parts of v3's routes: media types, access rules, the rate limit, and the error of another cluster."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from magicbyte.http.errors import NOT_ACCEPTABLE, UNSUPPORTED_MEDIA_TYPE
 from magicbyte.http.routing.negotiation import Produced, choose, consumes
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.rows import Negotiate, Row
-from rest_proxy.errors import NO_CLUSTER_ID, NOT_FOUND
 from rest_proxy.http.v3_access import V3_ACCESS
 from rest_proxy.v3.call import Call
 from rest_proxy.v3.envelopes import JSON
@@ -46,7 +45,7 @@ def route(
         operation_id: The id in the OpenAPI document.
         endpoint: The name behind `api.v3.`, which gives the access rule.
         handler: Answers a call.
-        checks_cluster: Whether the path's cluster has to be the proxy's.
+        checks_cluster: Whether the path's cluster has to be the proxy's; checked when the handler asks for brokers.
         unknown_cluster: The text of the error if it is another.
         is_rate_limited: Whether `rate.limit.*` applies.
         media_types: Chooses the media types; by default JSON for all.
@@ -56,12 +55,10 @@ def route(
     names_cluster = checks_cluster and "{cluster}" in path
 
     async def handled(request: Request) -> Response:
-        call = Call(request)
+        call = Call(request, unknown_cluster=unknown_cluster if names_cluster else None)
         rate_limit = call.proxy.rate_limit
         if is_rate_limited and rate_limit is not None:
             await rate_limit.admit(name)
-        if names_cluster:
-            await require_cluster(call, unknown_cluster)
         return await handler(call)
 
     return Row(
@@ -75,22 +72,6 @@ def route(
         may_be_stored=False,
         **options,
     )
-
-
-async def require_cluster(call: Call, text: str = UNKNOWN_CLUSTER) -> None:
-    """Check that a path's cluster is the proxy's.
-
-    Raises:
-        ApiError: NOT_FOUND; NO_CLUSTER_ID if the brokers are too old to have an id.
-    """
-    admin = await call.admin()
-    if call.cluster_id == await admin.cluster_id():
-        return
-    cluster_id = await admin.cluster_id(fresh=True)
-    if cluster_id is None:
-        raise NO_CLUSTER_ID()
-    if call.cluster_id != cluster_id:
-        raise NOT_FOUND(detail=text.format(id=call.cluster_id))
 
 
 def accept_json(request: Request) -> None:

@@ -61,6 +61,7 @@ async def consume(call: Call) -> Response:
         _at_most("fetch_max_bytes", request.fetch_max_bytes, most_bytes, most_bytes),
     )
     shown_bytes = _at_most("message_max_bytes", request.message_max_bytes, _SHOWN_BYTES, most_bytes)
+    await call.require_cluster()
     async with call.proxy.reads.reader() as reader:
         pages = await reader.read(topic, await _starts(reader, topic, request), bounds)
     records = [record for page in pages.values() for record in page.records]

@@ -39,6 +39,7 @@ async def of_partition(call: Call) -> Response:
     if partition < 0:
         raise PARTITION_NOT_FOUND()
     bounds = _bounds(call)
+    await call.require_cluster()
     async with call.proxy.reads.reader() as reader:
         starts = await _starts(call, reader, topic, [partition], bounds)
         pages = await _read(call, reader, topic, starts, bounds)
@@ -50,6 +51,7 @@ async def of_partition(call: Call) -> Response:
 async def of_topic(call: Call) -> Response:
     """Records of all partitions of a topic, from a cursor, or as in one partition."""
     topic, bounds, cursor = call.segment("topic"), _bounds(call), call.query("cursor")
+    await call.require_cluster()
     async with call.proxy.reads.reader() as reader:
         partitions = await reader.partitions(topic)
         if cursor:

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
@@ -21,8 +21,9 @@ from magicbyte.testing import temporary_broker
 from magicbyte.testing.servers import running_rest_proxy
 from rest_proxy.admin.lazy_client import LazyAdminClient
 from rest_proxy.errors import from_broker
+from rest_proxy.proxy import Proxy
+from rest_proxy.v3.call import Call
 from rest_proxy.v3.resources import clusters
-from rest_proxy.v3.route import require_cluster
 from tests.rest.conftest import Rest, make_topic, unique
 from tests.rest.v3.conftest import V3
 
@@ -215,14 +216,25 @@ class OldBrokers:
         del fresh
 
 
-class CallOfOldBrokers:
-    cluster_id = "any"
-
+class ProxyOfOldBrokers:
     async def admin(self) -> OldBrokers:
         return OldBrokers()
 
 
-@pytest.mark.parametrize("handler", [clusters.list_all, require_cluster])
+class CallOfOldBrokers(Call):
+    """A call with only the parts that finding the cluster needs."""
+
+    def __init__(self) -> None:
+        self.cluster_id, self._unknown_cluster, self.proxy = "any", "text", cast("Proxy", ProxyOfOldBrokers())
+
+
+async def list_all(call: CallOfOldBrokers) -> None:
+    """The list of clusters, whose path names no cluster."""
+    call._unknown_cluster = None
+    await clusters.list_all(call)
+
+
+@pytest.mark.parametrize("handler", [list_all, Call.admin, Call.require_cluster])
 def test_brokers_without_a_cluster_id(handler: Any) -> None:
     with pytest.raises(ApiError) as raised:
         asyncio.run(handler(CallOfOldBrokers()))
@@ -246,3 +258,33 @@ def test_no_broker_can_be_reached() -> None:
         for answer in pool.map(lambda path: client.get(f"/v3/clusters{path}"), paths):
             assert (answer.status_code, answer.json()["error_code"]) == (500, 50003), answer.url
             assert "127.0.0.1" not in answer.text
+
+
+def test_a_body_is_read_before_a_broker_is_asked() -> None:
+    """A bad body is refused at once, although no broker can be reached; the cluster of the path is looked up later."""
+    nothing = "Payload error. Null input provided. Data is required."
+    bodies = {
+        ("POST", "/topics"): "Payload error. Request body is empty. Data is required.",
+        ("PATCH", "/topics/t"): "Payload error. Request body is empty. Partitions_count is required.",
+        ("POST", "/topics/t/partitions/0/records:delete"): nothing,
+        ("POST", "/topics/t/partitions/-/records:delete"): nothing,
+        ("POST", "/acls"): nothing,
+        ("POST", "/acls:batch"): nothing,
+        ("POST", "/consumer-groups/g/offsets:alter"): nothing,
+        ("PUT", "/topics/t/configs/c"): nothing,
+        ("PUT", "/brokers/1/configs/c"): nothing,
+        ("PUT", "/broker-configs/c"): nothing,
+        ("POST", "/topics/-/configs:alter"): nothing,
+    }
+    with (
+        running_rest_proxy("127.0.0.1:1", "") as proxy,
+        httpx.Client(base_url=proxy.url, timeout=10) as client,
+    ):
+        for (method, path), message in bodies.items():
+            answer = client.request(method, f"/v3/clusters/c{path}", headers={"Content-Type": "application/json"})
+            assert (answer.status_code, answer.json()["message"]) == (422, message), path
+        for path in ("/topics", "/topics/t/partitions/-/consume"):
+            answer = client.post(f"/v3/clusters/c{path}", content="{", headers={"Content-Type": "application/json"})
+            assert (answer.status_code, answer.json()["message"]) == (400, "Input data was truncated"), path
+        answer = client.get("/v3/clusters/c/topics/t/records?max_records=x")
+        assert answer.status_code == 400, answer.text
