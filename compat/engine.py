@@ -16,6 +16,7 @@ from compat.formats import FORMATS
 from compat.level import Direction, Level, Policy
 from compat.report.explain import Incompatibility, explain_all
 from compat.report.finding import Finding
+from compat.report.fixing import OtherVersions
 from compat.report.messages import version_messages
 from compat.schema import InvalidSchema, ParsedSchema
 
@@ -140,12 +141,14 @@ class Verdict:
         findings: What broke, for explanations.
         notes: Remarks on the judgement; they follow the messages.
         newest: The comparison with the newest version, if there was one.
+        versions: The versions that the level compares with, newest first; fixes are proven on all of them.
     """
 
     messages: tuple[str, ...]
     findings: tuple[Finding, ...]
     notes: tuple[str, ...] = ()
     newest: Comparison | None = None
+    versions: tuple[Previous, ...] = ()
 
     @property
     def compatible(self) -> bool:
@@ -172,8 +175,12 @@ class Verdict:
             budget: Pays for the work. Findings explained after it is spent have no witness.
         """
         budget = budget or Budget()
-        findings = explain_all(self.findings, budget)
-        return (*findings, *explain_all(self.cautions(budget), budget))
+        others = None
+        if self.newest is not None and len(self.versions) > 1:
+            parsers = [version.parsed for version in self.versions]
+            others = OtherVersions(parsers, self.newest.level, self.newest.policy)
+        findings = explain_all(self.findings, budget, others)
+        return (*findings, *explain_all(self.cautions(budget), budget, others))
 
 
 def check(
@@ -204,7 +211,8 @@ def check(
         TooMuchWork: The check exceeds the given budget.
     """
     newest = Comparison(new, previous[-1], level, policy) if previous and level.directions else None
-    compared = ((version, compare(new, version, level, policy, budget)) for version in selected(previous, level))
+    versions = tuple(selected(previous, level))
+    compared = ((version, compare(new, version, level, policy, budget)) for version in versions)
     messages, findings = judge(
         compared,
         level,
@@ -212,7 +220,7 @@ def check(
         reserved_messages=reserved_messages,
         every_version=every_version,
     )
-    return Verdict(messages, findings, newest=newest)
+    return Verdict(messages, findings, newest=newest, versions=versions)
 
 
 def selected(previous: Sequence[T], level: Level) -> Iterator[T]:

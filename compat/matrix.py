@@ -10,6 +10,7 @@ from compat.engine import Comparison, Previous, Verdict, compare, judge, selecte
 from compat.level import BACKWARD, FORWARD, LEVELS, Direction, Level, Policy
 from compat.report.explain import Incompatibility, explain_all
 from compat.report.finding import Finding
+from compat.report.fixing import OtherVersions
 from compat.schema import ParsedSchema
 
 _BOTH_WAYS = LEVELS["FULL_TRANSITIVE"]
@@ -84,23 +85,31 @@ class Matrix:
             raise TooMuchWork("The schema may be incompatible with an older version")
         return Verdict(messages, findings)
 
-    def explained(self, budget: Budget) -> tuple[tuple[Incompatibility, ...], bool]:
+    def explained(self, budget: Budget, level: Level | None = None) -> tuple[tuple[Incompatibility, ...], bool]:
         """The explanations of all findings, newest version first, then the cautions; and whether some are left out.
 
         Args:
+            level: The level on whose versions fixes are proven; by default only on the version of the finding.
             budget: Pays for the work. Findings explained after it is spent have no witness. A break with several
                 versions is explained first for the newest of them.
         """
         all_findings = [finding for row in self.rows for finding in row.findings]
         findings = all_findings[:_MOST_EXPLANATIONS]
         order = _distinct_first(findings)
-        in_order = explain_all([findings[index] for index in order], budget)
+        others = self._others(level)
+        in_order = explain_all([findings[index] for index in order], budget, others)
         explanations = dict(zip(order, in_order, strict=True))
         newest = self.rows[0].findings if self.rows else ()
         cautions = self.newest.cautions(newest, budget) if self.newest is not None else ()
-        of_cautions = explain_all(cautions[:_MOST_EXPLANATIONS], budget)
+        of_cautions = explain_all(cautions[:_MOST_EXPLANATIONS], budget, others)
         is_cut = max(len(all_findings), len(cautions)) > _MOST_EXPLANATIONS
         return (*[explanations[index] for index in range(len(findings))], *of_cautions), is_cut
+
+    def _others(self, level: Level | None) -> OtherVersions | None:
+        if level is None or self.newest is None:
+            return None
+        rows = selected(self.rows[::-1], level)
+        return OtherVersions([row.previous.parsed for row in rows], level, self.newest.policy)
 
 
 def _distinct_first(findings: Sequence[Finding]) -> list[int]:

@@ -13,7 +13,7 @@ from compat.formats import FORMATS
 from compat.level import Direction
 from compat.report.edits import Fix
 from compat.report.finding import Finding
-from compat.report.fixing import fixes_of
+from compat.report.fixing import OtherVersions, fixes_of
 from compat.schema import ParsedSchema, Pointer, Position
 
 ERROR = "error"
@@ -105,8 +105,16 @@ class Incompatibility:
 _STEPS_A_FINDING = 20_000
 
 
-def explain_all(findings: Iterable[Finding], budget: Budget) -> list[Incompatibility]:
-    """The explanations of several findings, which share a budget: each gets its witness before any gets fixes."""
+def explain_all(
+    findings: Iterable[Finding], budget: Budget, others: OtherVersions | None = None
+) -> list[Incompatibility]:
+    """The explanations of several findings, which share a budget: each gets its witness before any gets fixes.
+
+    Args:
+        findings: The findings.
+        budget: Pays for the work.
+        others: The versions on which fixes have to stand; by default only that of the finding.
+    """
     findings = list(findings)
     witnesses = []
     for index, finding in enumerate(findings):
@@ -116,7 +124,7 @@ def explain_all(findings: Iterable[Finding], budget: Budget) -> list[Incompatibi
     explanations = []
     for index, (finding, witness) in enumerate(zip(findings, witnesses, strict=True)):
         part = budget.part(len(findings) - index, _STEPS_A_FINDING)
-        explanations.append(_explained(finding, witness, fixes_of(finding, part)))
+        explanations.append(_explained(finding, witness, fixes_of(finding, part, others)))
         budget.take(part)
     return explanations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterable
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
@@ -29,11 +29,71 @@ _LINE_BREAK = re.compile(r"\r?\n")
 _Key = tuple[str, str, str]
 
 
-def fixes_of(finding: Finding, budget: Budget) -> tuple[Fix, ...]:
+class OtherVersions:
+    """The versions that a level compares with, on which a fix for one of them has to stand as well.
+
+    Each is parsed, and compared with the new schema, once at most.
+    """
+
+    def __init__(self, parsers: Iterable[Callable[[], ParsedSchema]], level: Level, policy: Policy) -> None:
+        """Prepare the trials.
+
+        Args:
+            parsers: Return the parsed versions, or raise InvalidSchema.
+            level: The level, whose directions count.
+            policy: How strictly differences are judged.
+        """
+        self._parsers = tuple(parsers)
+        self._level = level
+        self._policy = policy
+        self._parsed: dict[int, ParsedSchema | None] = {}
+        self._before: dict[tuple[int, int], Counter[tuple[str, str]]] = {}
+
+    def stand(self, new: ParsedSchema, edited: ParsedSchema, known: ParsedSchema, budget: Budget) -> bool:
+        """Whether the edited schema has no rule reported more often than the new one, on each version.
+
+        Args:
+            new: The new schema.
+            edited: The new schema with the fix.
+            known: The version on which the fix was tried already.
+            budget: Pays for the comparisons.
+
+        Raises:
+            TooMuchWork: The comparisons exceed the budget.
+        """
+        return all(self._stands_on(index, new, edited, known, budget) for index in range(len(self._parsers)))
+
+    def _stands_on(
+        self, index: int, new: ParsedSchema, edited: ParsedSchema, known: ParsedSchema, budget: Budget
+    ) -> bool:
+        old = self._version(index, budget)
+        if old is None or old is known or old.schema_type != new.schema_type:
+            return True
+        key = (index, id(new))
+        try:
+            if key not in self._before:
+                self._before[key] = _by_rule(_breaks(new, old, self._level, self._policy, budget))
+            return _by_rule(_breaks(edited, old, self._level, self._policy, budget)) <= self._before[key]
+        except Incomparable:
+            return False
+
+    def _version(self, index: int, budget: Budget) -> ParsedSchema | None:
+        """A version; None if it cannot be read: then no schema can be compared with it."""
+        if index not in self._parsed:
+            try:
+                self._parsed[index] = self._parsers[index]()
+            except InvalidSchema:
+                self._parsed[index] = None
+            parsed = self._parsed[index]
+            budget.spend(0 if parsed is None else len(parsed.source) // _CHARACTERS_A_STEP)
+        return self._parsed[index]
+
+
+def fixes_of(finding: Finding, budget: Budget, others: OtherVersions | None = None) -> tuple[Fix, ...]:
     """The fixes for a finding; none once the budget is spent.
 
     Each fix was tried: the edited text is a valid schema, the finding is gone, and no rule and no caution is reported
-    more often than before.
+    more often than before; nor is a rule on the other versions, if there are any.
     """
     new, old = finding.new, finding.old
     schema_format = FORMATS[new.schema_type]
@@ -47,7 +107,7 @@ def fixes_of(finding: Finding, budget: Budget) -> tuple[Fix, ...]:
         budget.spend(steps // 2)
         fixes = schema_format.fixes(difference, new, old, new_reads_old=finding.direction.new_reads_old)
         for fix in (_with_line_breaks_of(new.source, fix) for fix in islice(fixes, _MOST_TRIED)):
-            if _mends(fix, finding, old, before, budget):
+            if _mends(fix, finding, old, before, others, budget):
                 offered.append(fix)
             if len(offered) == _MOST_OFFERED:
                 break
@@ -63,7 +123,14 @@ def _with_line_breaks_of(source: str, fix: Fix) -> Fix:
     return replace(fix, edits=tuple(replace(edit, text=_LINE_BREAK.sub("\r\n", edit.text)) for edit in fix.edits))
 
 
-def _mends(fix: Fix, finding: Finding, old: ParsedSchema, before: Counter[_Key], budget: Budget) -> bool:
+def _mends(
+    fix: Fix,
+    finding: Finding,
+    old: ParsedSchema,
+    before: Counter[_Key],
+    others: OtherVersions | None,
+    budget: Budget,
+) -> bool:
     try:
         text = apply_edits(finding.new.source, fix.edits)
     except ValueError:
@@ -86,7 +153,9 @@ def _mends(fix: Fix, finding: Finding, old: ParsedSchema, before: Counter[_Key],
         return False
     cautions_before, steps = _cautions_before(finding.new, old, finding.level)  # type: ignore[arg-type]  # by identity
     budget.spend(steps // 2)
-    return _by_rule(cautions) <= _by_rule(cautions_before) and not (is_caution and cautions[key])
+    if not _by_rule(cautions) <= _by_rule(cautions_before) or (is_caution and cautions[key]):
+        return False
+    return others is None or others.stand(finding.new, edited, old, budget)
 
 
 def _by_rule(breaks: Counter[_Key]) -> Counter[tuple[str, str]]:

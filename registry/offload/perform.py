@@ -137,10 +137,9 @@ def _judge_every(
     matrix = compare_with_every(new, previous, task.policy, budget)
     if job.is_cut:
         matrix = replace(matrix, is_cut=True)
-    verdict = matrix.verdict(
-        LEVELS[task.level], validate_fields=task.validate_fields, reserved_messages=reserved_messages
-    )
-    explanations, lacks_some = matrix.explained(budget) if task.explain else ((), False)
+    level = LEVELS[task.level]
+    verdict = matrix.verdict(level, validate_fields=task.validate_fields, reserved_messages=reserved_messages)
+    explanations, lacks_some = matrix.explained(budget, level) if task.explain else ((), False)
     return Compared(
         verdict.messages,
         tuple([explanation.to_json() for explanation in explanations]),

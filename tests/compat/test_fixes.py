@@ -21,7 +21,8 @@ from compat.engine import Previous, Verdict, check
 from compat.formats import FORMATS, parse
 from compat.json.edits import append_elements, remove, set_member, spans, value_text
 from compat.json.json_text import loads
-from compat.level import LEVELS
+from compat.level import LEVELS, Policy
+from compat.matrix import compare_with_every
 from compat.report.edits import Fix, TextEdit, apply_edits
 from compat.schema import AVRO, JSON, PROTOBUF, InvalidSchema, ParsedSchema, SchemaText
 from tests.compat.avro.evolutions import evolutions
@@ -363,6 +364,35 @@ def test_a_branch_of_another_name_has_no_cause():
     )
     (told,) = verdict_of(new, old, "BACKWARD").explained()
     assert told.change == "The union of the new schema has no branch that reads ENUM A of the old schema."
+
+
+@pytest.mark.parametrize(
+    ("level", "titles", "of_every"),
+    [
+        ("BACKWARD", ["Read both types, by a union", "Keep the type"], ["Keep the type"]),
+        ("BACKWARD_TRANSITIVE", ["Read both types, by a union"], []),
+    ],
+)
+def test_a_fix_stands_on_all_versions_of_the_level(level: str, titles: list[str], of_every: list[str]):
+    def record(kind: str) -> ParsedSchema:
+        return parse(SchemaText(AVRO, f'{{"type":"record","name":"R","fields":[{{"name":"x","type":"{kind}"}}]}}'))
+
+    versions = [Previous(1, record("int")), Previous(2, record("string"))]
+    (told,) = check(record("int"), versions, LEVELS[level]).explained(Budget())
+    assert [fix.title for fix in told.fixes] == titles
+    matrix = compare_with_every(record("int"), versions, Policy.STRICT, Budget())
+    forward, backward = sorted(matrix.explained(Budget(), LEVELS[level])[0], key=lambda told: told.direction)[::-1]
+    assert [fix.title for fix in forward.fixes] == of_every
+    assert [fix.title for fix in backward.fixes] == titles
+
+
+def test_a_version_that_cannot_be_read_is_no_trial():
+    def refuse() -> ParsedSchema:
+        raise InvalidSchema(AVRO, "broken")
+
+    new, old = (parse(SchemaText(AVRO, text)) for text in ('"int"', '"string"'))
+    told = check(new, [Previous(1, refuse), Previous(2, old)], LEVELS["BACKWARD_TRANSITIVE"]).explained(Budget())
+    assert [fix.title for fix in told[0].fixes] == ["Read both types, by a union", "Keep the type"]
 
 
 def test_statements_keep_their_layout():

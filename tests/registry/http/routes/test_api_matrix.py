@@ -149,3 +149,19 @@ def test_other_types_are_compared_in_both_directions(
     errors = [item for item in told["explanations"] if item["severity"] == "error"]
     assert sorted({item["direction"] for item in errors}) == directions
     assert all(item["example"] for item in errors)
+
+
+@pytest.mark.parametrize("every", ["", "&every=true"])
+def test_fixes_are_tried_on_all_versions_of_the_level(api: Any, every: str) -> None:
+    api("PUT", "/config/s", {"compatibility": "NONE"})
+    for kind in ("int", "string"):
+        api.register("s", record({"name": "x", "type": kind}))
+    titles = {}
+    for level in ("backward", "backward_transitive"):
+        told = ask(api, f"{ALL}?level={level}&explain=true{every}", {"name": "x", "type": "int"})
+        backward = [told for told in told["explanations"] if told["direction"] == "BACKWARD"]
+        titles[level] = [fix["title"] for fix in backward[0]["fixes"]]
+    assert titles == {
+        "backward": ["Read both types, by a union", "Keep the type"],
+        "backward_transitive": ["Read both types, by a union"],
+    }
