@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from compat.schema import SchemaText
+from serdes.client.clients import RegistryClient
+from serdes.console.consume.reading import FieldReader
 from serdes.text import TextOptions, text_form
 from serdes.text.remark import Remark, Remarks
 
@@ -229,3 +231,26 @@ def test_remarks_have_limits() -> None:
     assert remarks.listed[0] == Remark("$." + "p" * 297 + "…", "violation", "t" * 499 + "…")
     assert [remark.path for remark in remarks.listed[1:]] == [f"$[{index}]" for index in range(99)]
     assert remarks.left_out == 51
+
+
+def test_the_consumer_prints_them_on_demand() -> None:
+    client = RegistryClient("mock://remarks")
+    first, _ = [client.register("t-value", SchemaText("AVRO", json.dumps(text))) for text in (WRITER, READER)]
+    message = b"\0" + first.id.to_bytes(4, "big") + b"\2\2x"
+    lines = {
+        with_remarks: FieldReader(
+            client, "value", "AVRO", {"use.latest.version": True}, with_remarks=with_remarks
+        ).text(message, "t", None)
+        for with_remarks in (False, True)
+    }
+    assert lines[False] == b'{"a":1,"c":5}'
+    text, remarks = lines[True].split(b"\t")
+    assert text == lines[False]
+    assert json.loads(remarks) == [
+        {"path": "$.b", "kind": "skipped-field", "text": "the reader's schema has no such field"},
+        {
+            "path": "$.c",
+            "kind": "default",
+            "text": "the writer's schema has no such field; this is the default of the reader's",
+        },
+    ]

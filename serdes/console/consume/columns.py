@@ -16,6 +16,7 @@ _NO_ID = b"null"
 
 PROPERTIES = (
     "print.timestamp", "print.key", "print.partition", "print.offset", "print.headers", "print.schema.ids",
+    "print.remarks",
     "key.separator", "line.separator", "headers.separator", "schema.id.separator", "null.literal",
     "key.deserializer", "headers.deserializer", "preserve.json.field.name",
 )  # fmt: skip

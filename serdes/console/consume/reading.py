@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from serdes.client.clients import RegistryClient
 from serdes.client.models import SchemaInfo
 from serdes.console.consume.undecodable import Undecodable
-from serdes.console.text import text_deserializer
+from serdes.console.text import remarking_deserializer, text_deserializer
 from serdes.error import SchemaNotFound, SerializationError
 from serdes.message import wire
 from serdes.message.json_bytes import dumps
 from serdes.serialization import SerializationContext
-from serdes.text import TextOptions
+from serdes.text import Remarked, TextOptions
 
 Headers = list[tuple[str, bytes | None]] | None
 ToText = Callable[[bytes], str]
@@ -32,6 +32,7 @@ class FieldReader:
         options: The options of the text format.
         plain: The function from bytes to text, which replaces all of the above.
         text_without_frame: Whether bytes without a frame are text, shown as a JSON string.
+        with_remarks: Whether a tab and the remarks (`serdes.text.remark`) as a JSON array follow the text.
     """
 
     client: RegistryClient | None
@@ -41,6 +42,7 @@ class FieldReader:
     options: TextOptions = field(default_factory=TextOptions)
     plain: ToText | None = None
     text_without_frame: bool = False
+    with_remarks: bool = False
     _deserializers: dict[str, Any] = field(default_factory=dict)
     _types: dict[object, str] = field(default_factory=dict)
 
@@ -58,11 +60,11 @@ class FieldReader:
                 return dumps(data.decode(errors="replace"))
             context = SerializationContext(topic, self.part, headers)
             deserialize = self._deserializer(self.schema_type or self._type(data, context))
-            text: bytes = deserialize(data, context)
+            datum: Any = deserialize(data, context)
         except (SerializationError, SchemaNotFound) as error:
             reason = error.message if isinstance(error, SchemaNotFound) else str(error)
             raise Undecodable(self.part, reason, data, schema_id_of(data)) from error
-        return text
+        return _with_remarks(datum) if self.with_remarks else datum
 
     def is_framed(self, data: bytes, headers: Headers) -> bool:
         """Whether the bytes are read as framed with a schema id."""
@@ -81,7 +83,8 @@ class FieldReader:
         deserializer = self._deserializers.get(schema_type)
         if deserializer is None:
             assert self.client is not None
-            deserializer = text_deserializer(self.client, schema_type, self.conf, self.options)
+            make = remarking_deserializer if self.with_remarks else text_deserializer
+            deserializer = make(self.client, schema_type, self.conf, self.options)
             self._deserializers[schema_type] = deserializer
         return deserializer
 
@@ -98,6 +101,10 @@ class FieldReader:
                 info = self.client.schema_by_id(frame.schema_id, f"{context.topic}-{self.part}")
             schema_type = self._types[key] = info.schema.schema_type
         return schema_type
+
+
+def _with_remarks(remarked: Remarked) -> bytes:
+    return remarked.text + b"\t" + dumps([asdict(remark) for remark in remarked.remarks.listed])
 
 
 def schema_id_of(data: bytes) -> int | None:

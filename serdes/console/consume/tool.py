@@ -32,8 +32,8 @@ def parser(program: str) -> argparse.ArgumentParser:
         usage=f"{program} --bootstrap-server HOST:PORT --topic TOPIC [OPTION ...]",
         description="Reads records that were written with a schema, and writes one line for each to stdout.",
         epilog="Formatter properties: print.timestamp, print.key, print.partition, print.offset, print.headers, "
-        "print.schema.ids, key.separator, line.separator, headers.separator, schema.id.separator, null.literal, "
-        "key.deserializer, headers.deserializer, schema.registry.url, and the deserializer's settings.",
+        "print.schema.ids, print.remarks, key.separator, line.separator, headers.separator, schema.id.separator, "
+        "null.literal, key.deserializer, headers.deserializer, schema.registry.url, and the deserializer's settings.",
     )
     add_common(flags, LEGACY["consumer"])
     add = flags.add_argument
@@ -186,9 +186,11 @@ def _line(schema_type: str, sorted_: properties.Properties, config: Config) -> C
     if schema_type == JSON:
         # Java's formatter shows records whether or not they are valid.
         conf.setdefault("json.fail.invalid.schema", "false")
-    key = FieldReader(client, "key", schema_type, conf, options)
+    with_remarks = sorted_.flag("print.remarks")
+    key = FieldReader(client, "key", schema_type, conf, options, with_remarks=with_remarks)
     if "key.deserializer" in sorted_.tool:
         from serdes.console.plain import plain  # noqa: PLC0415  # rarely used
 
         key.plain = plain("key.deserializer", sorted_.tool["key.deserializer"])[1]
-    return columns(sorted_, key, FieldReader(client, "value", schema_type, conf, options)).line
+    value = FieldReader(client, "value", schema_type, conf, options, with_remarks=with_remarks)
+    return columns(sorted_, key, value).line
