@@ -198,6 +198,23 @@ def test_what_was_not_examined_is_told(name: str):
     assert verdict.compatible
 
 
+@pytest.mark.parametrize(
+    "keywords",
+    [
+        {"type": "number", "minimum": 3, "maximum": 1},
+        {"type": "string", "minLength": 2, "maxLength": 1},
+        {"type": "array", "minItems": 2, "maxItems": 1},
+        {"type": "object", "minProperties": 2, "maxProperties": 1},
+        {"type": "object", "required": ["b"], "properties": {"b": {"type": "number", "minimum": 3, "maximum": 1}}},
+        {"allOf": [{"type": "object"}, {"type": "string", "minLength": 2, "maxLength": 1}]},
+        {"anyOf": [{"type": "string", "minLength": 2, "maxLength": 1}, False]},
+    ],
+)
+def test_a_writer_whose_bounds_contradict_each_other_is_examined(keywords: dict[str, Any]):
+    case = {"old": json.dumps(keywords), "new": json.dumps({**keywords, "description": "other"})}
+    assert [reason.rule for reason in verdict_of(JSON, case).explained()] == []
+
+
 def test_a_break_is_not_told_as_not_examined():
     case = documents(**LONG)
     case["new"] = json.dumps({**json.loads(case["new"]), "required": ["a", "long"], "minProperties": 1})

@@ -13,6 +13,7 @@ from compat.json_schema.judges.judging import Route
 from compat.json_schema.schema import JsonSchema
 from compat.json_schema.validate.validators import bounded_work, first_error, validator
 from compat.json_schema.witness.candidates import LIMITS, Maker
+from compat.json_schema.witness.contradiction import accepts_nothing
 from compat.json_schema.witness.hints import hints_at
 from compat.json_schema.witness.shrinking import shrink
 from compat.schema import Pointer
@@ -40,11 +41,7 @@ class Refusal(NamedTuple):
 
 
 class Trial:
-    """The validators of two schemas.
-
-    Attributes:
-        incomplete: Why a search without a result does not tell much; empty if each tells as much as a search can.
-    """
+    """The validators of two schemas."""
 
     def __init__(self, reader: JsonSchema, writer: JsonSchema, budget: Budget) -> None:
         """Make the validators.
@@ -57,8 +54,8 @@ class Trial:
             raise ValueError("to validate a document may take too long")
         self._accepts, self._reads = validator(writer), validator(reader)
         self._reader, self._writer, self._budget = reader, writer, budget
-        self.incomplete = ""
-        self._accepted = 0
+        self._left_out = False
+        self._tried = self._accepted = 0
         self._steps = _STEPS_A_TRY + int(sum(bounds)) // _WORK_A_STEP
         budget.spend((len(reader.source) + len(writer.source)) // _CHARACTERS_A_STEP)
 
@@ -69,10 +66,20 @@ class Trial:
             TooMuchWork: The budget is spent.
         """
         self._budget.spend(self._steps)
+        self._tried += 1
         if not self._accepts.is_valid(document):
             return False
         self._accepted += 1
         return not self._reads.is_valid(document)
+
+    @property
+    def incomplete(self) -> str:
+        """Why searches without a result tell little; empty if they tell as much as a search can."""
+        if self._left_out:
+            return f"documents beyond these limits were left out: {LIMITS}"
+        if not self._tried or self._accepted or accepts_nothing(self._writer.model):
+            return ""
+        return "no document was made that the writer's schema accepts"
 
     def search(self, route: Route, hints: tuple[Pointer | None, Pointer | None], most: int) -> Refusal | None:
         """A document that breaks, shrunk as far as possible; None if the search finds none.
@@ -92,14 +99,10 @@ class Trial:
         candidates = chain.from_iterable(
             islice(maker.reaching(self._writer.model, place), _MOST_PER_PLACE) for place in places
         )
-        accepted_before = self._accepted
         for candidate in islice(candidates, most):
             if self.breaks(candidate):
                 return self._refusal(shrink(candidate, self.breaks))
-        if maker.left_out:
-            self.incomplete = f"documents beyond these limits were left out: {LIMITS}"
-        elif self._accepted == accepted_before:
-            self.incomplete = "no document was made that the writer's schema accepts"
+        self._left_out |= maker.left_out
         return None
 
     def _refusal(self, document: Any) -> Refusal:
