@@ -165,9 +165,9 @@ async def alter_topics(call: Call) -> Response:
     if repeated:
         raise KAFKA_BAD_REQUEST(detail=f"data: the topic {min(repeated)} is given more than once")
     require_topics(call.request, "ALTER_CONFIGS", *names)
+    admin = await call.admin()
     if not names:
         return no_content()
-    admin = await call.admin()
     owners = [Owner(Kind.TOPIC, name) for name in names]
     altered: list[tuple[Owner, list[Change]]] = []
     for owner, described, changes in zip(owners, await configs.describe_all(admin, owners), body.data, strict=True):

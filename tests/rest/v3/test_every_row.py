@@ -25,6 +25,8 @@ VALUES = {
     "group": "not-there",
     "consumer": "not-there",
 }
+#: What a row needs in its query.
+QUERIES = {"deleteKafkaAcls": "?resource_type=TOPIC&pattern_type=LITERAL&operation=READ&permission=ALLOW"}
 NOT_FOUND = {"error_code": 404, "message": "HTTP 404 Not Found"}
 
 
@@ -70,14 +72,22 @@ def test_another_method_is_not_allowed(v3: V3, row: Row) -> None:
     "row", [row for row in ROWS if "{cluster}" in row.path and row.operation_id not in PRODUCERS], ids=name_of
 )
 def test_the_cluster_must_be_the_proxys(v3: V3, row: Row) -> None:
-    """Before anything else is looked at: the bodies here are wrong too."""
-    answer = ask(v3, row, b"[" if row in READERS else None, {"content-type": "application/json"}, cluster="other")
+    """After the body and the query: these are right here."""
+    path = path_of(row, cluster="other") + QUERIES.get(row.operation_id, "")
+    body = BODIES[row.operation_id] if row in READERS else None
+    answer = v3.client.request(row.method, path, content=body, headers={"content-type": "application/json"})
     text = "Cluster other cannot be found."
     if "/consumer-groups" in row.path:
         text = "Cluster other could not be found."
     elif row.operation_id == "getKafkaCluster":
         text = "HTTP 404 Not Found"
     assert (answer.status_code, answer.json()) == (404, {"error_code": 404, "message": text})
+
+
+@pytest.mark.parametrize("row", [row for row in READERS if row.operation_id not in PRODUCERS], ids=name_of)
+def test_a_wrong_body_is_refused_before_the_cluster_is_looked_up(v3: V3, row: Row) -> None:
+    answer = ask(v3, row, b"{", {"content-type": "application/json"}, cluster="other")
+    assert (answer.status_code, answer.json()) == (400, {"error_code": 400, "message": "Input data was truncated"})
 
 
 @pytest.mark.parametrize("number", ["one", "1.0", "%31x", "99999999999"])
