@@ -20,6 +20,7 @@ from spark_avro.plan.resolution import Resolved
 from spark_avro.plan.selection import Selection, select_versions
 from spark_avro.registry import Registry, client_of, register_or_look_up, subject_of
 from spark_avro.stored_values import json_text
+from spark_avro.valid_text import utf8_text
 from spark_avro.workers.decoding import Asked, json_decoder
 from spark_avro.workers.udf import asked_by_workers, decoded_by
 
@@ -49,7 +50,7 @@ class JsonPlan:
     def parts(self, payload: Column) -> Decoded:
         """The parts of a payload decoded by this plan."""
         readable = F.coalesce(schema_id(payload).isin(*self.ids), F.lit(False))
-        text = F.when(readable, F.substring(payload, wire.V0_SIZE + 1, 2**31 - 1).cast("string"))
+        text = F.when(readable, utf8_text(F.substring(payload, wire.V0_SIZE + 1, 2**31 - 1)))
         value, parsed = _parse(text, self.kind)
         sound = payload.isNull() | (readable & F.coalesce(parsed, F.lit(False)))
         text_type = {"type": "string"}

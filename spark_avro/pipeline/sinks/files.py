@@ -31,6 +31,7 @@ from spark_avro.pipeline.ports import (
     SinkContext,
     SinkResult,
 )
+from spark_avro.pipeline.sinks.broken_texts import broken_text
 from spark_avro.pipeline.sinks.columns import (
     ColumnChange,
     ColumnFit,
@@ -44,7 +45,7 @@ from spark_avro.pipeline.sinks.columns import (
 from spark_avro.pipeline.sinks.files_marker import FilesMarker
 from spark_avro.pipeline.sinks.manifest import PRIVATE, DataFile, Manifest, read_manifest, write_manifest
 from spark_avro.pipeline.sinks.marker import is_written, marker_of
-from spark_avro.pipeline.sinks.positions import place_position, placed_columns
+from spark_avro.pipeline.sinks.positions import NOT_DATA, place_position, placed_columns
 from spark_avro.pipeline.sinks.time_partitions import BATCH, Partitions, plan_partitions
 from spark_avro.pipeline.sinks.value_count import ValueCount
 from spark_avro.stored_values import JSON_TIMES, exact_files
@@ -63,6 +64,7 @@ class _Layout:
     Attributes:
         rows: The schema of the rows.
         partitions: The partitions.
+        rejection: The reason why a row is rejected, NULL for rows that are written; None if none can be.
         placed: The columns to select from the rows: those of the files, and the partitions under other names.
         columns: The columns to select from the result.
         data: The schema of `placed` without the partitions.
@@ -70,6 +72,7 @@ class _Layout:
 
     rows: spark.StructType
     partitions: Partitions
+    rejection: Column | None
     placed: Sequence[Column]
     columns: Sequence[Column]
     data: spark.StructType
@@ -114,7 +117,7 @@ class FilesTarget:
         attempt = uuid.uuid4().hex[:8]
         staging = f"{_STAGING}/{batch}/{attempt}"
         layout = self._laid_out(rows)
-        good, rejecting, rejected, rejection = rows, None, None, layout.partitions.rejection
+        good, rejecting, rejected, rejection = rows, None, None, layout.rejection
         if rejection is not None:
             rejecting = ValueCount(rows, rejection)
             good = rejecting.rows.where(rejection.isNull())
@@ -151,8 +154,25 @@ class FilesTarget:
             data = _data(rows.select(*placed).schema, {*partitions.columns, *inner.values()})
             outer = [F.col(quoted(inner[name])).alias(name) for name in partitions.columns]
             columns = [*self._fitted(data).columns(), *outer]
-            self._layout = _Layout(rows.schema, partitions, placed, columns, data)
+            reasons = [partitions.rejection, self._broken_text(rows, partitions)]
+            present = [reason for reason in reasons if reason is not None]
+            rejection = F.coalesce(*present) if present else None
+            self._layout = _Layout(rows.schema, partitions, rejection, placed, columns, data)
         return self._layout
+
+    def _broken_text(self, rows: DataFrame, partitions: Partitions) -> Column | None:
+        """Why a row is rejected that would be changed in JSON or in a folder's name."""
+        kinds = rows.select(*(column.alias(name) for name, column in partitions.columns.items())).schema
+        of_folders = [(name, column, kinds[name].dataType) for name, column in partitions.columns.items()]
+        # Parquet and Avro have the bytes of a text as they are.
+        of_files = [
+            (field.name, F.col(quoted(field.name)), field.dataType)
+            for field in (rows.schema.fields if self._spec.format == "json" else ())
+            if field.name not in NOT_DATA
+        ]
+        reasons = [broken_text(of_folders, "the folder's name"), broken_text(of_files, "JSON")]
+        present = [reason for reason in reasons if reason is not None]
+        return F.coalesce(*present) if present else None
 
     def _stage(self, rows: DataFrame, layout: _Layout, staging: str) -> tuple[int, int]:
         """Write the files to the staging folder, and return how many rows are in them, and how many of those late."""

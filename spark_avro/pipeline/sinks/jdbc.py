@@ -1,15 +1,21 @@
-"""A table of any database with a JDBC driver: Spark's writer appends, so a repeated batch is in the table twice."""
+"""A table of any database with a JDBC driver: Spark's writer appends, so a repeated batch is in the table twice.
+
+Texts, dates and timestamps go through Java's classes, which change texts that are not UTF-8, and whose SQL has years of
+four digits. Rows with other values are rejected.
+"""
 
 from __future__ import annotations
 
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as spark
 
 from spark_avro.pipeline.file.sinks import JdbcSink
 from spark_avro.pipeline.ports import POSITION, BatchIdentity, Delivery, Guarantee, SinkContext, SinkRefused, SinkResult
+from spark_avro.pipeline.sinks.broken_texts import broken_text, split_rows
 from spark_avro.pipeline.sinks.columns import ColumnFit, fit_columns, never, quoted
-from spark_avro.pipeline.sinks.positions import KEPT_FIELDS, flat_position, place_position
+from spark_avro.pipeline.sinks.positions import KEPT_FIELDS, NOT_DATA, flat_position, place_position
 
 
 class JdbcTarget:
@@ -23,6 +29,16 @@ class JdbcTarget:
     )
 
     def __init__(self, spec: JdbcSink, context: SinkContext) -> None:
+        """Make a sink; nothing is connected yet.
+
+        Raises:
+            SinkRefused: The database is SQLite, whose driver changes values.
+        """
+        if spec.url.startswith("jdbc:sqlite:"):
+            raise SinkRefused(
+                "sink.jdbc.url: SQLite's driver would cut timestamps to milliseconds, make floating-point numbers of"
+                " decimals, and store NaN as NULL; use sink.sql with sqlite:///FILE, which also writes exactly once"
+            )
         self._spec, self._context = spec, context
 
     def prepare(self, schema: spark.StructType) -> tuple[str, ...]:
@@ -36,12 +52,12 @@ class JdbcTarget:
 
     def write(self, rows: DataFrame, batch: BatchIdentity) -> SinkResult:
         """Append a batch; see `Sink`."""
-        del batch
-        flat = self._flat(rows)
+        split = split_rows(rows, _changed(rows), self._context, batch)
+        flat = self._flat(split.good)
         target = self._target()
         selected = flat if target is None else flat.select(*self._fitted(flat.schema, target).columns())
         selected.write.jdbc(self._spec.url, self._spec.table, mode="append", properties=dict(self._spec.properties))
-        return SinkResult(rows.count())
+        return SinkResult(rows.count() - split.refused, split.rejected)
 
     def close(self) -> None:
         """Nothing is open; see `Sink`."""
@@ -73,3 +89,23 @@ class JdbcTarget:
             if "SQLException" not in str(error) and "SQLSyntax" not in str(error):
                 raise
             return None
+
+
+#: The first and the last moment of a column's type; a DATE is compared as its first moment.
+_FIRST, _LAST = "0001-01-01 00:00:00", "9999-12-31 23:59:59.999999"
+
+
+def _changed(rows: DataFrame) -> Column | None:
+    """Why a row is rejected that the driver would change, or NULL; None if the columns have no such values."""
+    reasons = []
+    for field in rows.schema.fields:
+        if field.name in NOT_DATA:
+            continue
+        column = F.col(quoted(field.name))
+        if isinstance(field.dataType, spark.DateType | spark.TimestampType | spark.TimestampNTZType):
+            first, last = (F.lit(text).cast("timestamp_ntz").cast(field.dataType) for text in (_FIRST, _LAST))
+            problem = f"column {field.name}: the year is outside of 1 to 9999"
+            reasons.append(F.when((column < first) | (column > last), F.lit(problem)))
+        elif (reason := broken_text([(field.name, column, field.dataType)], "JDBC")) is not None:
+            reasons.append(reason)
+    return F.coalesce(*reasons) if reasons else None

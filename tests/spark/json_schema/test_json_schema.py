@@ -48,6 +48,7 @@ def test_types_and_broken_messages(spark: SparkSession, avro: Any, subject: str)
         b'{"id": "seven"}',
         b'{"id": 1',
         b"",
+        b'{"id": 1, "note": "\xffA"}',
     ]
     messages = [*(header + text for text in texts), None, b"{}", b"\x00\x00\x0f\x42\x40{}"]
     rows = [(n, None if m is None else bytearray(m)) for n, m in enumerate(messages)]
@@ -67,7 +68,7 @@ def test_types_and_broken_messages(spark: SparkSession, avro: Any, subject: str)
     assert found[0].quick.value == found[0].strict.value == first
     assert found[1].quick.value.id == 0
     assert found[1].strict.error.reason.endswith("0 is less than the minimum of 1")
-    kinds = ["malformed payload"] * 3 + [None, "wrong magic byte", "unknown schema id"]
+    kinds = ["malformed payload"] * 4 + [None, "wrong magic byte", "unknown schema id"]
     for row, kind in zip(found[2:], kinds, strict=True):
         for read in (row.quick, row.strict):
             assert read.value is None

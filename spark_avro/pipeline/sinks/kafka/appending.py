@@ -5,11 +5,21 @@ from __future__ import annotations
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as spark
 
 from magicbyte.kit.kafka.client_settings import client_config
 from spark_avro.pipeline.file.sinks import KafkaSink
-from spark_avro.pipeline.ports import BatchIdentity, Delivery, Guarantee, SinkContext, SinkRefused, SinkResult
+from spark_avro.pipeline.ports import (
+    REASON,
+    BatchIdentity,
+    Delivery,
+    Guarantee,
+    SinkContext,
+    SinkRefused,
+    SinkResult,
+)
+from spark_avro.pipeline.sinks.broken_texts import split_rows
 from spark_avro.pipeline.sinks.kafka.payload import SOURCE_HEADER, Encoding, topic_name
 
 
@@ -48,10 +58,11 @@ class AppendingTarget:
 
     def write(self, rows: DataFrame, batch: BatchIdentity) -> SinkResult:
         """Write a batch; a repeated one is written again. See `Sink`."""
-        del batch
-        records = self._encoding.records(rows, source_header=True).select("topic", "key", "value", "headers")
-        records.write.format("kafka").options(**self._properties).save()
-        return SinkResult(rows.count())
+        records = self._encoding.records(rows, source_header=True)
+        split = split_rows(records, F.col(REASON) if REASON in records.columns else None, self._context, batch)
+        good = split.good.select("topic", "key", "value", "headers")
+        good.write.format("kafka").options(**self._properties).save()
+        return SinkResult(rows.count() - split.refused, split.rejected)
 
     def close(self) -> None:
         """Nothing is open; see `Sink`."""

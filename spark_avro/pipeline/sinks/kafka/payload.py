@@ -18,7 +18,8 @@ from spark_avro.errors import PlanError
 from spark_avro.json_schema.functions import to_confluent_json
 from spark_avro.json_schema.types import json_schema_of
 from spark_avro.pipeline.file.sinks import KafkaSink, Mirror, Payload
-from spark_avro.pipeline.ports import HEADERS, KEY, POSITION, SinkContext, SinkRefused
+from spark_avro.pipeline.ports import HEADERS, KEY, POSITION, REASON, SinkContext, SinkRefused
+from spark_avro.pipeline.sinks.broken_texts import broken_text
 from spark_avro.pipeline.sinks.kafka.mirroring import SchemaMirror
 from spark_avro.pipeline.sinks.positions import NOT_DATA
 from spark_avro.plan.derive import derive
@@ -31,6 +32,9 @@ from spark_avro.stored_values import json_text
 SOURCE_HEADER = "__magicbyte.src"
 
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
+
+#: The formats that are made by way of JSON; the others have the bytes of a text as they are.
+_OF_JSON = ("json", "json-plain", "protobuf")
 
 _TYPES = {"avro": AVRO, "json": JSON, "protobuf": PROTOBUF}
 _Encode = Callable[..., Column]
@@ -75,6 +79,8 @@ class Encoding:
     def records(self, rows: DataFrame, *, source_header: bool) -> DataFrame:
         """The records of rows: `_kafka` if the rows have it, then topic, key, value and headers.
 
+        If keys or values are JSON, the column REASON follows: why a record is rejected, or NULL.
+
         Args:
             rows: The rows.
             source_header: Whether records get SOURCE_HEADER.
@@ -92,13 +98,26 @@ class Encoding:
         key = self._key(rows)
         none = F.lit(None).cast("binary")
         position = [F.col(POSITION)] if POSITION in rows.columns else []
+        reason = self._broken_text(rows, key)
         return [
             *position,
             (F.expr(self._spec.topic.text) if topic is None else F.lit(topic)).alias("topic"),
             (none if key is None else self._encoded(self._spec.key_format, key, rows, is_key=True)).alias("key"),
             self._encoded(self._spec.value, self._value(rows), rows, is_key=False).alias("value"),
             self._headers(rows, source_header=source_header).alias("headers"),
+            *([] if reason is None else [reason.alias(REASON)]),
         ]
+
+    def _broken_text(self, rows: DataFrame, key: Column | None) -> Column | None:
+        """Why a record is rejected whose key or value would be changed in JSON; None if there is no JSON."""
+        made: list[tuple[str, Column]] = []
+        if self._spec.value.format in _OF_JSON:
+            made = [(name, F.col(f"`{name}`")) for name in rows.columns if name not in NOT_DATA]
+        if key is not None and self._spec.key_format.format in _OF_JSON:
+            made.append(("of the key", key))
+        kinds = rows.select(*(column.alias(str(number)) for number, (_, column) in enumerate(made))).schema.fields
+        columns = [(name, column, field.dataType) for (name, column), field in zip(made, kinds, strict=True)]
+        return broken_text(columns, "the record")
 
     def _copied(self, rows: DataFrame) -> list[Column]:
         """The unchanged records, with their timestamps and partitions."""

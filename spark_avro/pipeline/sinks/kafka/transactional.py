@@ -21,6 +21,7 @@ from magicbyte.kit.kafka.client_settings import PRODUCER_DEFAULTS, Config, clien
 from spark_avro.pipeline.file.sinks import KafkaSink
 from spark_avro.pipeline.ports import (
     POSITION,
+    REASON,
     BatchIdentity,
     Delivery,
     Fenced,
@@ -135,7 +136,7 @@ class TransactionalTarget:
         data = records.select(*payload).toArrow()
         if writer.takes_all(data):
             return data, []
-        # Positions only name refused records, so collect them only when a record is too large.
+        # Positions only name refused records, so collect them only when there is one.
         places = [column.alias(f"{_AT}{name}") for name, column in flat_position(records, PLACE_FIELDS)]
         return writer.fitting(records.select(*payload, *places).toArrow())
 
@@ -179,22 +180,27 @@ class _Writer:
         self._partition, self.marker = started.partition, started.marker
 
     def takes_all(self, data: pa.Table) -> bool:
-        """Whether the topic takes the largest of the records."""
+        """Whether the topic takes all records."""
+        if REASON in data.column_names and data[REASON].null_count < len(data):
+            return False
         largest = pc.max(_sizes(data)).as_py()
         return largest is None or largest + _OVERHEAD_BYTES <= self._limit
 
     def fitting(self, data: pa.Table) -> tuple[pa.Table, list[tuple[tuple[Any, ...], str]]]:
         """The records that the topic takes, and the positions of the others with the reason."""
         sizes = _sizes(data)
-        too_large = pc.greater(sizes, self._limit - _OVERHEAD_BYTES)
+        unfit = pc.greater(sizes, self._limit - _OVERHEAD_BYTES)
+        if REASON in data.column_names:
+            unfit = pc.or_(unfit, pc.is_valid(data[REASON]))
         places = [name for name in data.column_names if name.startswith(_AT)]
         refused = [
-            (tuple(row[name] for name in places), f"the record has {size} bytes, and the topic takes {self._limit}")
-            for row, size in zip(
-                data.select(places).filter(too_large).to_pylist(), sizes.filter(too_large).to_pylist(), strict=True
+            (
+                tuple(row[name] for name in places),
+                row.get(REASON) or f"the record has {size} bytes, and the topic takes {self._limit}",
             )
+            for row, size in zip(data.filter(unfit).to_pylist(), sizes.filter(unfit).to_pylist(), strict=True)
         ]
-        return data.filter(pc.invert(too_large)), refused
+        return data.filter(pc.invert(unfit)), refused
 
     def write(self, data: pa.Table, batch: BatchIdentity, refused: int) -> None:
         """Write records and the marker in one transaction.

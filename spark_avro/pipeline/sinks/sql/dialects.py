@@ -10,15 +10,20 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as spark
 
+from spark_avro.pipeline.sinks.broken_texts import broken_text_of
 from spark_avro.pipeline.sinks.columns import Widens, can_widen, never
 from spark_avro.stored_values import has_json, json_text
+from spark_avro.valid_text import has_broken_text
 
 #: The types that are sent as JSON.
 NESTED = (spark.StructType, spark.ArrayType, spark.MapType)
 
 
-def _json(column: Column) -> Column:
-    return json_text(column, nulls=True)
+def _json(column: Column, kind: spark.DataType) -> Column:
+    """The JSON of a column; for a value that has none, the problem, which is no JSON of a NESTED type."""
+    whole = json_text(column, nulls=True)
+    broken = has_broken_text(column, kind)
+    return whole if broken is None else F.when(broken, F.lit(broken_text_of("JSON"))).otherwise(whole)
 
 
 def _text(column: Column) -> Column:
@@ -61,7 +66,9 @@ class Dialect:
 
     def sent(self, column: Column, kind: spark.DataType) -> Column:
         """A column in the form in which it is sent."""
-        form = _json if isinstance(kind, NESTED) else self.forms.get(type(kind))
+        if isinstance(kind, NESTED):
+            return _json(column, kind)
+        form = self.forms.get(type(kind))
         return column if form is None else form(column)
 
     def kept(self, kind: spark.DataType) -> spark.DataType:

@@ -1,4 +1,4 @@
-"""Rows that a database would take and change: they are rejected before they are sent.
+"""Rows that a database would take and change, or that have no JSON: they are rejected before they are sent.
 
 The checks look at whole columns of a `pyarrow.Table`; each returns the numbers of rows, with reasons.
 """
@@ -31,9 +31,17 @@ def unfit_rows(rows: pa.Table, check: Check, nested: Collection[str]) -> dict[in
     """
     unfit: dict[int, str] = {}
     for name in rows.column_names:
-        for number, reason in check(rows[name], name in nested):
+        column, is_nested = rows[name], name in nested
+        without_json = _without_json(column) if is_nested else ()
+        for number, reason in (*without_json, *check(column, is_nested)):
             unfit.setdefault(number, f"column {name}: {reason}")
     return unfit
+
+
+def _without_json(column: pa.ChunkedArray) -> Iterator[tuple[int, str]]:
+    """The values that have no JSON; `Dialect.sent` has put the reason in their place."""
+    for number in _numbers(pc.invert(pc.match_substring_regex(column, r"^[\[{]"))):
+        yield number, column[number].as_py()
 
 
 def sqlite_changes(column: pa.ChunkedArray, is_nested: bool) -> Iterator[tuple[int, str]]:  # noqa: FBT001, ARG001

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 import uuid
 import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import fastavro
 import pyarrow as pa
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
@@ -30,6 +33,8 @@ from spark_avro.pipeline.sinks.kafka.transactional import TransactionalTarget
 Rows = Callable[..., DataFrame]
 
 STRING = Payload(format="string")
+#: Microseconds of the years 1, 1582, 1754, 1883, 9999 and 294247, and before.
+TIMES = [-62135596800000000, -12219292800000001, -6816355200000000, -2717640000000001, 253402300799999999, 2**63 - 1]
 
 
 class Topic:
@@ -448,3 +453,58 @@ def test_a_registry_that_is_away_is_no_refusal(kafka: str, context: Callable[...
     away = Topic(kafka, url, context)
     with pytest.raises(RegistryUnavailable):
         away.sink(value=Payload()).prepare(numbers(0, 1).schema)
+
+
+#: Micros, days and the rest at the edges of their types -> fastavro's reader has raw numbers without logical types.
+EDGES: dict[str, tuple[str, Any]] = {
+    "at": (f"array({', '.join(f'timestamp_micros({micros}L)' for micros in TIMES)})", TIMES),
+    "local": (f"array(cast(timestamp_micros({TIMES[0]}L) as timestamp_ntz))", TIMES[:1]),
+    "day": ("array(date_from_unix_date(-719162), date_from_unix_date(11248738))", [-719162, 11248738]),
+    "double": ("array(double('NaN'), double('-0.0'), double('-Infinity'), 4.9E-324D, null)",
+               ["nan", "-0.0", "-inf", "5e-324", "None"]),
+    "float": ("array(float('NaN'), float('-0.0'))", ["nan", "-0.0"]),
+    "digits": ("array(cast('-99999999999999999999999999999999999999' as decimal(38,0)))",
+               [(1 - 10**38).to_bytes(16, "big", signed=True)]),
+    "money": ("array(cast('-99.99' as decimal(4,2)), cast('0.01' as decimal(4,2)))",
+              [(-9999).to_bytes(2, "big", signed=True), b"\1"]),
+    "long": ("array(9223372036854775807L, -9223372036854775807L - 1L)", [2**63 - 1, -(2**63)]),
+    "int": ("array(2147483647, -2147483647 - 1)", [2**31 - 1, -(2**31)]),
+    "text": ("array('', 'a\\u0000b', null)", ["", "a\0b", None]),
+    "bytes": ("array(cast('' as binary), unhex('00FF'))", [b"", b"\0\xff"]),
+    "struct": ("array(named_struct('a', cast(null as int)), null)", [{"a": None}, None]),
+    "map": ("map('', cast(null as string), 'b', 'c')", {"": None, "b": "c"}),
+    "none": ("cast(null as struct<a: int>)", None),
+}  # fmt: skip
+
+
+def test_avro_keeps_each_value(topic: Topic, numbers: Rows) -> None:
+    columns = [f"{sql} as {name}" for name, (sql, _) in EDGES.items()]
+    broken = "cast(unhex('FF41') as string) as broken"
+    assert topic.sink(value=Payload()).write(numbers(0, 1, *columns, broken), topic.batch(0, 0, 1)).written == 1
+    [value] = topic.values()
+    text = topic.registry.version(f"{topic.name}-value").schema.text
+    # Without logical types, the numbers and bytes are those of the payload; fastavro cannot read the broken text.
+    plain = re.sub(r'"logicalType":"[^"]*",?|,"logicalType":"[^"]*"', "", text.replace(" ", ""))
+    bare = json.loads(plain)
+    bare["fields"][-1]["type"] = ["bytes", "null"] if bare["fields"][-1]["type"][0] == "string" else ["null", "bytes"]
+    found: Any = fastavro.schemaless_reader(io.BytesIO(value[5:]), fastavro.parse_schema(bare), None)
+    assert found.pop("broken") == b"\xffA"
+    for name in ("double", "float"):
+        found[name] = [str(one) for one in found[name]]
+    assert found == {name: expected for name, (_, expected) in EDGES.items()}
+
+
+@pytest.mark.parametrize("delivery", ["exactly-once", "at-least-once"])
+@pytest.mark.parametrize("format_", ["json", "json-plain"])
+def test_a_text_that_has_no_json_is_rejected(
+    topic: Topic, numbers: Rows, positions: Any, delivery: str, format_: str
+) -> None:
+    rows = numbers(0, 3, "array(if(n = 1, cast(unhex('FF41') as string), 'a\\uFFFD')) as v")
+    result = topic.sink(value=Payload(format=format_), delivery=delivery).write(rows, topic.batch(0, 0, 3))
+    assert result.written == 2
+    [(place, reason)] = positions(result.rejected)
+    assert (place, reason.partition(";")[0]) == (
+        1, "column v: a text is not UTF-8, and the record would have U+FFFD in place of its bytes"
+    )  # fmt: skip
+    skip = 5 if format_ == "json" else 0
+    assert [json.loads(value[skip:]) for value in topic.values()] == [{"v": ["a\ufffd"]}] * 2

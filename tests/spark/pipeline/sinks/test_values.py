@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from pyspark.sql import DataFrame
 
 from spark_avro import sinks
 from spark_avro.pipeline.file.sinks import FilesSink, SqlSink
+from spark_avro.pipeline.file.sql_text import Sql, SqlRole
 from spark_avro.pipeline.ports import BatchIdentity, SinkRefused
 from spark_avro.pipeline.sinks.files import FilesTarget
 from spark_avro.pipeline.sinks.sql.target import SqlTarget
@@ -25,6 +27,8 @@ LAST, BEFORE_1 = 9223372036854775807, -62135596800000001
 def time(micros: int) -> str:
     return f"timestamp_micros({micros}L)"
 
+
+_BROKEN = "column v: a text is not UTF-8, and JSON would have U+FFFD in place of its bytes"
 
 #: Name -> SQL of a value, and what SQLite and PostgreSQL have; a text after `!` is in the reason of a rejected row.
 CASES: dict[str, list[tuple[str, Any, Any]]] = {
@@ -98,6 +102,17 @@ CASES: dict[str, list[tuple[str, Any, Any]]] = {
     "money": [
         ("array(cast('999999999999999999999999999999999999.90' as decimal(38,2)))",
          "[999999999999999999999999999999999999.90]", "[999999999999999999999999999999999999.90]"),
+    ],
+    "broken": [
+        *[(f"{before}cast(unhex('FF41') as string){after}", f"!{_BROKEN}", f"!{_BROKEN}")
+          for before, after in (
+              ("array(named_struct('t', ", ", 'b', cast(null as binary), 'm', map('a', array(array('b')))))"),
+              ("array(named_struct('t', '', 'b', unhex('FF'), 'm', map(", ", array(array('b')))))"),
+              ("array(null, named_struct('t', '', 'b', unhex('FF'), 'm', map('a', array(null, array(null, ", ")))))"),
+          )],
+        ("array(named_struct('t', '\\uFFFD', 'b', unhex('FF'), 'm', map('a', array(array('\\uFFFD')))))",
+         '[{"t":"\ufffd","b":"/w==","m":{"a":[["\ufffd"]]}}]',
+         '[{"b": "/w==", "m": {"a": [["\ufffd"]]}, "t": "\ufffd"}]'),
     ],
     "nul": [("array('\\u0000')", '["\\u0000"]', "!u0000 cannot be converted to text")],
 }  # fmt: skip
@@ -196,3 +211,28 @@ def test_json_files_have_microseconds(
     FilesTarget(FilesSink(path=str(tmp_path), format="json"), context()).write(rows, batch(0, 0, 1))
     [file] = tmp_path.rglob("batch=*/*.json")
     assert file.read_text() == '{"n":0,"at":"1970-01-01T00:00:00.000001Z","local":"1970-01-01T00:00:00.000001"}\n'
+
+
+def test_a_text_that_is_not_utf8_is_kept_or_its_row_is_rejected_in_files(
+    tmp_path: Path, numbers: Rows, batch: Callable[..., BatchIdentity], context: Any, positions: Any
+) -> None:
+    broken = "if(n = 1, cast(unhex('FF41') as string), 'a\\uFFFD')"
+    rows = numbers(0, 2, "n", f"{broken} as v", f"array(named_struct('t', {broken}, 'b', unhex('FF'))) as w")
+    for kind in ("parquet", "avro"):
+        sink = FilesTarget(FilesSink(path=str(tmp_path / kind), format=kind), context())
+        assert sink.write(rows, batch(0, 0, 2)).written == 2
+    [file, *others] = (tmp_path / "parquet").rglob("*.parquet")
+    table = pq.read_table([file, *others], partitioning=None)
+    texts = dict(zip(table["n"].to_pylist(), table["v"].cast("binary").to_pylist(), strict=True))
+    assert texts == {0: "a\ufffd".encode(), 1: b"\xffA"}
+    assert any(b"\x04\xffA" in file.read_bytes() for file in (tmp_path / "avro").rglob("*.avro"))
+    written = FilesTarget(FilesSink(path=str(tmp_path / "json"), format="json"), context()).write(rows, batch(0, 0, 2))
+    assert written.written == 1
+    [(place, reason)] = positions(written.rejected)
+    assert (place, reason.partition(";")[0]) == (1, _BROKEN)
+    [file] = (tmp_path / "json").rglob("batch=*/*.json")
+    assert json.loads(file.read_bytes()) == {"n": 0, "v": "a\ufffd", "w": [{"t": "a\ufffd", "b": "/w=="}]}
+    by_v = FilesSink(path=str(tmp_path / "by_v"), partition=(Sql("v", SqlRole.ITEM),))
+    written = FilesTarget(by_v, context()).write(rows, batch(0, 0, 2))
+    assert written.written == 1
+    assert positions(written.rejected)[0][1].startswith("column v: a text is not UTF-8, and the folder's name would")
