@@ -16,7 +16,7 @@ from spark_avro.pipeline.sinks.columns import quoted as spark_quoted
 from spark_avro.pipeline.sinks.newest import ORDER_FIELDS
 from spark_avro.pipeline.sinks.positions import KEPT_FIELDS, NOT_DATA, PLACE_FIELDS, flat_position
 from spark_avro.pipeline.sinks.sql.dialects import DIALECTS, NESTED, spark_type
-from spark_avro.pipeline.sinks.sql.statements import DELETED, Table, names, quoted
+from spark_avro.pipeline.sinks.sql.statements import DELETED, DELETED_KEYS, Table, names, quoted
 
 #: Columns that only the driver gets, to name refused rows.
 HIDDEN = "_at_"
@@ -76,17 +76,29 @@ class Planner:
         ]
         types = {field.name: str(self._dialect.sql_type(field.dataType)) for field in fields}
         table = self._keyed(types)
+        statements = self._of_deleted_keys(table, fit, bind) if table.deletes else ()
         if target is None:
-            return TablePlan(ColumnFit(flat, spark.StructType(fields)), table, (table.create(),))
+            return TablePlan(ColumnFit(flat, spark.StructType(fields)), table, (table.create(), *statements))
         assert bind is not None
         self._check_key(table, bind)
-        statements = tuple(
+        changes = tuple(
             f"ALTER TABLE {self._name} ADD COLUMN {quoted(change.path)} {types[change.path]}"
             if change.old is None
             else f"ALTER TABLE {self._name} ALTER COLUMN {quoted(change.path)} TYPE {types[change.path]}"
             for change in fit.changes
         )
-        return TablePlan(ColumnFit(flat, spark.StructType(fields)), table, statements)
+        return TablePlan(ColumnFit(flat, spark.StructType(fields)), table, (*changes, *statements))
+
+    def _of_deleted_keys(self, table: Table, fit: ColumnFit, bind: sa.Connection | None) -> tuple[str, ...]:
+        """The statements that create or change the table of deleted keys."""
+        if bind is None or not sa.inspect(bind).has_table(f"{self._table}{DELETED_KEYS}", self._schema):
+            return (table.create_deleted_keys(),)
+        columns = table.deleted_columns
+        return tuple(
+            f"ALTER TABLE {table.deleted_keys} ALTER COLUMN {quoted(change.path)} TYPE {columns[change.path]}"
+            for change in fit.changes
+            if change.old is not None and change.path in columns
+        )
 
     def sent(self, rows: DataFrame, plan: TablePlan) -> DataFrame:
         """The columns to send: those of the table, DELETED for an upsert with deletes, and those of HIDDEN."""
@@ -150,7 +162,8 @@ class Planner:
                 f" the columns {', '.join(places)}; evolve.columns: add makes them, or use another order"
             )
         is_by_offset, deletes = self.upsert.is_by_offset, self.upsert.deletes is not None
-        return Table(self._name, types, key, order, is_by_offset, deletes)
+        deleted = ".".join(quoted(part) for part in (self._schema, f"{self._table}{DELETED_KEYS}") if part)
+        return Table(self._name, types, key, order, is_by_offset, deletes, deleted if deletes else "")
 
     def _check_key(self, table: Table, bind: sa.Connection) -> None:
         if not table.key:

@@ -7,7 +7,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from spark_avro.pipeline.ports import POSITION
-from spark_avro.pipeline.sinks.newest import FieldName, is_newer, newest_query
+from spark_avro.pipeline.sinks.newest import ORDER_FIELDS, FieldName, is_newer, newest_query
+
+#: What is added to the name of a table whose rows can delete keys, for the table that keeps the deleted keys.
+DELETED_KEYS = "_deleted_keys"
 
 #: The temporary table of an upsert's rows, and its column for rows that delete their key.
 STAGE = "magicbyte_stage"
@@ -25,6 +28,8 @@ class Table:
         order: The column that decides which row is newer.
         is_by_offset: Whether it is the offset in Kafka, which orders only the records of one partition.
         deletes: Whether the rows have DELETED.
+        deleted_keys: The quoted name of the table of deleted keys, if the rows have DELETED: a key with the place of
+            the record that deleted it, so that an older record which is read later does not bring it back.
     """
 
     name: str
@@ -33,13 +38,28 @@ class Table:
     order: str | None = None
     is_by_offset: bool = False
     deletes: bool = False
+    deleted_keys: str = ""
 
     def create(self) -> str:
         """The statement that creates the table."""
-        parts = [f"{quoted(name)} {kind}" for name, kind in self.columns.items()]
+        return self._create(self.name, self.columns)
+
+    def create_deleted_keys(self) -> str:
+        """The statement that creates the table of deleted keys."""
+        return self._create(self.deleted_keys, self.deleted_columns)
+
+    @property
+    def deleted_columns(self) -> dict[str, str]:
+        """The columns of deleted keys with their SQL types: the key and what decides which row is newer."""
+        assert self.order is not None
+        places = [f"{POSITION}_{name}" for name in ORDER_FIELDS] if self.is_by_offset else [self.order]
+        return {name: self.columns[name] for name in dict.fromkeys((*self.key, *places))}
+
+    def _create(self, table: str, columns: dict[str, str]) -> str:
+        parts = [f"{quoted(name)} {kind}" for name, kind in columns.items()]
         if self.key:
             parts.append(f"PRIMARY KEY ({names(self.key)})")
-        return f"CREATE TABLE {self.name} ({', '.join(parts)})"
+        return f"CREATE TABLE {table} ({', '.join(parts)})"
 
     def create_stage(self) -> str:
         """The statement that creates the temporary table; it lasts until the transaction ends."""
@@ -54,23 +74,35 @@ class Table:
         Args:
             replaced: Topics of the source that were deleted and made again.
         """
-        newest = f"({self._newest()})"
-        others = [name for name in self.columns if name not in self.key]
-        changes = ", ".join(f"{quoted(name)} = excluded.{quoted(name)}" for name in others)
-        action = f"UPDATE SET {changes} WHERE {self._newer('excluded', replaced)}" if changes else "NOTHING"
-        kept = f"NOT {DELETED}" if self.deletes else "true"
-        insert = (
-            f"INSERT INTO {self.name} ({names(self.columns)}) SELECT {names(self.columns)} FROM {newest} AS new_"
-            f" WHERE {kept} ON CONFLICT ({names(self.key)}) DO {action}"
-        )
         if not self.deletes:
-            return [insert]
-        same = " AND ".join(f"new_.{quoted(name)} = {self.name}.{quoted(name)}" for name in self.key)
+            return [self._upsert(self.name, self.columns, "true", replaced)]
+        newest, deleted = f"({self._newest()}) AS new_", self.deleted_keys
         delete = (
-            f"DELETE FROM {self.name} WHERE EXISTS (SELECT 1 FROM {newest} AS new_ WHERE {DELETED} AND {same}"
-            f" AND {self._newer('new_', replaced)})"
+            f"DELETE FROM {self.name} WHERE EXISTS (SELECT 1 FROM {newest} WHERE {DELETED} AND {self._same(self.name)}"
+            f" AND {self._newer('new_', self.name, replaced)})"
         )
-        return [delete, insert]
+        note = self._upsert(deleted, self.deleted_columns, DELETED, replaced)
+        was_deleted = f"SELECT 1 FROM {deleted} WHERE {self._same(deleted)}"
+        is_old = f"EXISTS ({was_deleted} AND NOT {self._newer('new_', deleted, replaced)})"
+        insert = self._upsert(self.name, self.columns, f"NOT {DELETED} AND NOT {is_old}", replaced)
+        # The row that a key has again is newer than its deletion, and is now what older records are compared with.
+        forget = (
+            f"DELETE FROM {deleted} WHERE EXISTS (SELECT 1 FROM {newest} WHERE NOT {DELETED} AND {self._same(deleted)}"
+            f" AND {self._newer('new_', deleted, replaced)})"
+        )
+        return [delete, note, insert, forget]
+
+    def _upsert(self, table: str, columns: dict[str, str], chosen: str, replaced: Collection[str]) -> str:
+        """The statement that brings the newest staged rows that a condition chooses into a table with the key."""
+        changes = ", ".join(f"{quoted(name)} = excluded.{quoted(name)}" for name in columns if name not in self.key)
+        action = f"UPDATE SET {changes} WHERE {self._newer('excluded', table, replaced)}" if changes else "NOTHING"
+        return (
+            f"INSERT INTO {table} ({names(columns)}) SELECT {names(columns)} FROM ({self._newest()}) AS new_"
+            f" WHERE {chosen} ON CONFLICT ({names(self.key)}) DO {action}"
+        )
+
+    def _same(self, table: str) -> str:
+        return " AND ".join(f"new_.{quoted(name)} = {table}.{quoted(name)}" for name in self.key)
 
     def _newest(self) -> str:
         assert self.order is not None
@@ -81,12 +113,12 @@ class Table:
             f" DESC) AS newest_ FROM {STAGE}) AS ranked_ WHERE newest_ = 1"
         )
 
-    def _newer(self, new: str, replaced: Collection[str]) -> str:
+    def _newer(self, new: str, table: str, replaced: Collection[str]) -> str:
         assert self.order is not None
         if self.is_by_offset:
-            return is_newer(_place(f"{new}."), _place(f"{self.name}."), replaced)
+            return is_newer(_place(f"{new}."), _place(f"{table}."), replaced)
         order = quoted(self.order)
-        return f"({self.name}.{order} IS NULL OR {new}.{order} >= {self.name}.{order})"
+        return f"({table}.{order} IS NULL OR {new}.{order} >= {table}.{order})"
 
 
 def _place(table: str) -> FieldName:

@@ -26,7 +26,7 @@ from spark_avro.pipeline.ports import (
 )
 from spark_avro.pipeline.sinks.columns import log_changes
 from spark_avro.pipeline.sinks.marker import foreign_checkpoint, is_backfill, is_written, marker_of
-from spark_avro.pipeline.sinks.newest import BY_PLACE
+from spark_avro.pipeline.sinks.newest import BY_PLACE, DELETED_STAY
 from spark_avro.pipeline.sinks.positions import rejected_rows
 from spark_avro.pipeline.sinks.sql.dialects import DIALECTS, POSTGRESQL
 from spark_avro.pipeline.sinks.sql.loading import LOADERS, Loading
@@ -73,6 +73,7 @@ class SqlTarget:
         self._has_markers = False
         upsert = self._planner.upsert
         order = f"; {BY_PLACE}" if upsert is not None and upsert.is_by_offset else ""
+        order += f"; {DELETED_STAY}" if upsert is not None and upsert.deletes is not None else ""
         self.guarantee = Guarantee(
             Delivery.EXACTLY_ONCE,
             f"a batch and its marker are written in one transaction, and a repeated batch finds the marker{order}",

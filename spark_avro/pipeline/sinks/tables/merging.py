@@ -10,7 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from spark_avro.pipeline.file.sinks import Upsert
 from spark_avro.pipeline.ports import POSITION, Delivery, Guarantee
 from spark_avro.pipeline.sinks.columns import ColumnFit, quoted
-from spark_avro.pipeline.sinks.newest import BY_PLACE, FieldName, is_newer, newest_query
+from spark_avro.pipeline.sinks.newest import BY_PLACE, DELETED_RETURN, FieldName, is_newer, newest_query
 
 _VIEW = "magicbyte_batch"
 _DELETED = "_deleted_"
@@ -29,6 +29,7 @@ def table_guarantee(table_format: str, how: str, upsert: Upsert | None) -> Guara
     else:
         foreign, sink = "harmless: the newest row of each key stays", f"{table_format}-upsert"
         how = f"{how}; {BY_PLACE}" if upsert.is_by_offset else how
+        how = f"{how}; {DELETED_RETURN}" if upsert.deletes is not None else how
     return Guarantee(Delivery.EXACTLY_ONCE, how, foreign, f"tests/chaos/pipeline_killed.py --sink {sink}")
 
 

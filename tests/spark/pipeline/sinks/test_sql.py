@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -20,7 +21,7 @@ from spark_avro.pipeline.ports import BatchIdentity, ForeignCheckpoint, SinkCont
 from spark_avro.pipeline.sinks.sql import stage
 from spark_avro.pipeline.sinks.sql.stage import StageLoader, sender
 from spark_avro.pipeline.sinks.sql.target import SqlTarget
-from tests.spark.pipeline.sinks.upsert_order import REPLACED, Record, batch_of, rounds, rows_of, winners
+from tests.spark.pipeline.sinks.upsert_order import DELETED, LEFT, REPLACED, Record, batch_of, rounds, rows_of, winners
 
 UPSERT = Upsert(key=(FieldPath(("id",)),))
 
@@ -229,6 +230,21 @@ def test_rows_that_delete_their_key(database: Database, sink: Any, numbers: Rows
     target.write(numbers(3, 6, *columns), batch(1, 3, 6))
     target.write(numbers(8, 9, *columns), batch(2, 6, 9))
     assert database.rows("select id, op, _kafka_offset from t order by id") == [(0, "u", 3), (2, "u", 8)]
+
+
+@pytest.mark.parametrize("order", ["_kafka.offset", "s"])
+def test_an_older_record_does_not_bring_a_deleted_key_back(
+    spark: SparkSession, database: Database, sink: Any, order: str
+) -> None:
+    mode = Upsert(key=(FieldPath(("id",)),), order=FieldPath(tuple(order.split("."))), deletes=Sql("v = 'd'"))
+    for number, records in enumerate(DELETED):
+        rows = rows_of(spark, records).withColumn("s", F.unix_seconds("_kafka.timestamp"))
+        # Each batch by a driver of its own, and the batch with the deletion twice.
+        for query in ("q1", "q2") if number == 1 else ("q1",):
+            sink(mode=mode).write(rows, replace(batch_of(number), query_id=query))
+    assert database.rows("select id, v from t order by id") == LEFT
+    assert database.rows("select id from t_deleted_keys order by id") == [(1,), (2,), (3,)]
+    assert "deleted keys are kept in a table TABLE_deleted_keys" in sink(mode=mode).guarantee.reason
 
 
 @pytest.mark.parametrize("mode", ["append", UPSERT], ids=["append", "upsert"])

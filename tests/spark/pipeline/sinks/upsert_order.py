@@ -38,6 +38,18 @@ CASES: dict[str, tuple[list[list[Record]], str]] = {
 #: A topic that was deleted and made again begins at offset 0.
 REPLACED = [[Record("f", 0, 100, 10, "old")], [Record("f", 0, 0, 20, "new")]]
 
+#: Batches in which an older record of a key comes after the one that deleted it, and what is left of keys 1, 2 and 3.
+DELETED = [
+    [(1, Record("f", 0, 100, 10, "old")), (2, Record("f", 0, 101, 10, "kept"))],
+    [(1, Record("f", 1, 3, 30, "d")), (3, Record("f", 1, 4, 30, "d"))],
+    [(1, Record("f", 0, 102, 20, "late")), (3, Record("f", 0, 103, 20, "late")), (2, Record("f", 0, 104, 20, "new"))],
+    [(3, Record("f", 1, 5, 40, "again"))],
+    [(3, Record("f", 0, 105, 35, "late")), (1, Record("g", 0, 0, 25, "late"))],
+    # An older deletion does not delete, and is no newer deletion.
+    [(3, Record("f", 0, 106, 36, "d")), (2, Record("f", 1, 6, 15, "d")), (1, Record("g", 0, 1, 26, "d"))],
+    [(1, Record("f", 0, 107, 29, "late"))],
+]
+LEFT = [(2, "new"), (3, "again")]
 
 NAMES = list(CASES)
 
