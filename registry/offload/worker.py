@@ -29,7 +29,7 @@ def main() -> None:
     # As in the server: a job's objects are freed without the collector or stay cached, so cycles are searched rarely.
     gc.freeze()
     gc.set_threshold(_OBJECTS_A_COLLECTION)
-    serve(lambda raw: [encode(_do(raw, parse))], memory_bytes=_MOST_MEMORY)
+    serve(lambda raw, _ask: [encode(_do(raw, parse))], memory_bytes=_MOST_MEMORY)
 
 
 def _do(raw: bytes, parse: Parser) -> Done:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
-from magicbyte.kit.processes.worker_pool import serve
+from magicbyte.kit.processes.worker_pool import Ask, serve
 from serdes.message.json_bytes import loads
 from serdes.validation.described import DescribedSchema, unpacked
 from serdes.validation.judging import ACCEPTED, COMPILE, INVALID, REFUSED, UNKNOWN
@@ -45,7 +45,7 @@ def main() -> None:
     serve(_answer, memory_bytes=_MEMORY_BYTES)
 
 
-def _answer(request: bytes) -> Iterator[bytes]:
+def _answer(request: bytes, _ask: Ask) -> Iterator[bytes]:
     kind, digest, content = request[:1], request[1 : _DIGEST_BYTES + 1], request[_DIGEST_BYTES + 1 :]
     if kind == COMPILE:
         yield _compile(digest, content)

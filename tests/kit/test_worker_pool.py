@@ -17,6 +17,9 @@ from magicbyte.kit.processes.worker_pool import (
     PoolBusy,
     Worker,
     WorkerDied,
+    WorkerKilled,
+    WorkerOutOfCpu,
+    WorkerOutOfMemory,
     WorkerPool,
     WorkerTimeout,
     WorkerUnavailable,
@@ -26,7 +29,7 @@ from magicbyte.kit.processes.worker_pool import (
 WORKER = """
 import os, time
 from magicbyte.kit.processes.worker_pool import serve
-def answer(message):
+def answer(message, ask):
     word, _, rest = message.partition(b" ")
     if word == b"first":
         yield b"first"
@@ -37,6 +40,8 @@ def answer(message):
             pass
     if word == b"die":
         os._exit(3)
+    if word == b"ask":
+        rest = b" ".join([ask(rest), ask(b"again")])
     if word == b"fill":
         bytearray(int(rest))
     yield str(os.getpid()).encode() if word == b"pid" else rest
@@ -181,6 +186,92 @@ def test_a_pool_that_is_closed_ends_what_is_at_work(with_pool: Callable[..., Non
     with_pool(use, size=1)
 
 
+def test_a_worker_asks_before_it_answers(with_pool: Callable[..., None]):
+    questions = []
+
+    async def reply(question: bytes) -> bytes:
+        questions.append(question)
+        return question.upper() * 100_000
+
+    async def use(pool: AsyncWorkerPool) -> None:
+        answer = await pool.run(b"ask who", seconds=60, client="a", reply=reply)
+        assert answer == b"WHO" * 100_000 + b" " + b"AGAIN" * 100_000
+        assert await pool.run(b"echo a", seconds=60, client="a", reply=reply) == b"a"
+        assert questions == [b"who", b"again"]
+
+    with_pool(use)
+
+
+def test_a_reply_counts_for_the_time_of_a_job(with_pool: Callable[..., None]):
+    given_up = asyncio.Event()
+
+    async def reply(_question: bytes) -> bytes:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            given_up.set()
+            raise
+        return b""
+
+    async def use(pool: AsyncWorkerPool) -> None:
+        with pytest.raises(WorkerTimeout, match=r"^it took more than 0\.2 s$"):
+            await pool.run(b"ask who", seconds=0.2, client="a", reply=reply)
+        await asyncio.wait_for(given_up.wait(), 30)
+        assert await pool.run(b"echo a", seconds=60, client="a") == b"a"
+
+    with_pool(use, size=1)
+
+
+def test_a_job_that_is_cancelled_gets_no_reply(with_pool: Callable[..., None]):
+    asked, given_up = asyncio.Event(), asyncio.Event()
+
+    async def reply(_question: bytes) -> bytes:
+        asked.set()
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            given_up.set()
+            raise
+        return b""
+
+    async def use(pool: AsyncWorkerPool) -> None:
+        job = asyncio.ensure_future(pool.run(b"ask who", seconds=60, client="a", reply=reply))
+        await asked.wait()
+        job.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await job
+        await asyncio.wait_for(given_up.wait(), 30)
+        assert await pool.run(b"echo a", seconds=60, client="a") == b"a"
+
+    with_pool(use, size=1)
+
+
+def test_a_worker_that_is_killed_while_it_asks_is_replaced_once(with_pool: Callable[..., None]):
+    pids: list[int] = []
+
+    async def reply(question: bytes) -> bytes:
+        if question == b"who" and len(pids) < 2:
+            os.kill(pids[-1], signal.SIGKILL)
+            await ended(pids[-1])
+            pids.append(0)
+        return question
+
+    async def use(pool: AsyncWorkerPool) -> None:
+        pids.append(int(await pool.run(b"pid", seconds=60, client="a")))
+        assert await pool.run(b"ask who", seconds=60, client="a", reply=reply) == b"who again"
+
+    with_pool(use, size=1)
+
+
+def test_the_kernel_ends_a_job_that_takes_too_much_processor_time(with_pool: Callable[..., None]):
+    async def use(pool: AsyncWorkerPool) -> None:
+        with pytest.raises(WorkerOutOfCpu, match=r"^it took more than 0\.1 s of processor time$"):
+            await pool.run(b"spin", seconds=60, client="a", cpu_seconds=0.1)
+        assert await pool.run(b"echo a", seconds=60, client="a") == b"a"
+
+    with_pool(use, size=1)
+
+
 def test_a_worker_without_work_ends(with_pool: Callable[..., None], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("IDLE_SECONDS", "0.05")
 
@@ -229,8 +320,18 @@ def test_the_kernel_ends_a_worker_that_takes_too_much_processor_time(pool: Worke
     assert asked(pool, b"echo a") == b"a"
 
 
+def test_a_worker_that_somebody_kills_is_told_apart(pool: WorkerPool):
+    def use(worker: Worker) -> bytes:
+        pid = int(worker.ask(b"pid", seconds=60))
+        os.kill(pid, signal.SIGKILL)
+        return worker.ask(b"echo a", seconds=60)
+
+    with pytest.raises(WorkerKilled, match=r"^its worker ended with SIGKILL$"):
+        pool.run(use)
+
+
 def test_a_worker_says_what_it_met(pool: WorkerPool):
-    with pytest.raises(WorkerDied, match=r"^it met MemoryError\(\)$"):
+    with pytest.raises(WorkerOutOfMemory, match=r"^it met MemoryError\(\)$"):
         asked(pool, b"fill 2000000000")
 
 

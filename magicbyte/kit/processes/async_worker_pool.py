@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from typing import Any
 
 from magicbyte.kit.processes.worker_pool import PoolBusy, Worker, WorkerPool
 from magicbyte.kit.sharing.fair_queue import FairQueue, NoTurn
 
 #: How many workers more than its size a pool starts for clients whose jobs would wait for another client's.
 _RESERVE = 1
+
+#: Replies to a worker's question, on the event loop.
+AsyncReply = Callable[[bytes], Coroutine[Any, Any, bytes]]
 
 
 class AsyncWorkerPool:
@@ -21,28 +26,45 @@ class AsyncWorkerPool:
     """
 
     def __init__(
-        self, module: str, *, size: int = 2, wait_seconds: float = 10.0, most_waiting: int | None = None
+        self,
+        module: str,
+        *,
+        arguments: Sequence[str] = (),
+        size: int = 2,
+        wait_seconds: float = 10.0,
+        most_waiting: int | None = None,
     ) -> None:
         """Make a pool without workers.
 
         Args:
             module: The module that a worker runs with `python -m`.
+            arguments: The module's arguments.
             size: How many workers may run at once; one more runs if one client uses them all.
             wait_seconds: How long a job may wait for a worker.
             most_waiting: How many jobs of one client may wait; None for no limit.
         """
-        self._pool = WorkerPool(module, size=size + _RESERVE)
+        self._pool = WorkerPool(module, arguments=arguments, size=size + _RESERVE)
         self._queue = FairQueue(size, reserve=_RESERVE, most_waiting=most_waiting, wait_seconds=wait_seconds)
         self._threads = ThreadPoolExecutor(size + _RESERVE, thread_name_prefix=module)
         self._jobs: set[_Job] = set()
 
-    async def run(self, message: bytes, *, seconds: float, client: str) -> bytes:
+    async def run(
+        self,
+        message: bytes,
+        *,
+        seconds: float,
+        client: str,
+        cpu_seconds: float = 0.0,
+        reply: AsyncReply | None = None,
+    ) -> bytes:
         """Return a worker's answer to a message; if the caller is cancelled, the worker is killed.
 
         Args:
             message: The argument of the worker's function.
-            seconds: How long the worker may take.
+            seconds: How long the worker may take, with the replies to its questions.
             client: The client that the job is for: its principal, or its network if nobody signs in.
+            cpu_seconds: How much processor time the worker may take; 0 for no limit.
+            reply: Replies to the worker's questions; None if it has none.
 
         Raises:
             PoolBusy: No worker was free in time, or too many jobs of the client wait.
@@ -50,7 +72,7 @@ class AsyncWorkerPool:
         """
         try:
             async with self._queue.turn(client):
-                return await self._run(_Job(message, seconds))
+                return await self._run(_Job(message, seconds, cpu_seconds, reply))
         except NoTurn as refusal:
             raise PoolBusy(str(refusal)) from None
 
@@ -76,19 +98,25 @@ class AsyncWorkerPool:
 
 
 class _Job:
-    """A message for a worker, sent by a thread; the event loop may stop the job."""
+    """A message for a worker, sent by a thread; the event loop may stop the job, and replies to the worker."""
 
-    def __init__(self, message: bytes, seconds: float) -> None:
+    def __init__(self, message: bytes, seconds: float, cpu_seconds: float, reply: AsyncReply | None) -> None:
         self._message = message
         self._seconds = seconds
+        self._cpu_seconds = cpu_seconds
+        self._reply = reply
+        self._loop = asyncio.get_running_loop()
         self._lock = threading.Lock()
         self._worker: Worker | None = None
+        self._replying: Future[bytes] | None = None
         self._is_stopped = False
 
     def __call__(self, worker: Worker) -> bytes:
         self._hold(worker)
         try:
-            return worker.ask(self._message, seconds=self._seconds)
+            return worker.ask(
+                self._message, seconds=self._seconds, cpu_seconds=self._cpu_seconds, reply=self._reply_on_loop
+            )
         finally:
             self._hold(None)
 
@@ -97,6 +125,8 @@ class _Job:
             self._is_stopped = True
             if self._worker is not None:
                 self._worker.stop()
+            if self._replying is not None:
+                self._replying.cancel()
 
     def _hold(self, worker: Worker | None) -> None:
         """Set the worker that `stop` kills; None after the answer, when the worker may already do another job."""
@@ -104,3 +134,17 @@ class _Job:
             self._worker = worker
             if worker is not None and self._is_stopped:
                 worker.stop()
+
+    def _reply_on_loop(self, question: bytes, seconds: float) -> bytes:
+        assert self._reply is not None, "this worker has nobody to ask"
+        with self._lock:
+            if self._is_stopped:
+                return b""  # the worker has been killed
+            replying = self._replying = asyncio.run_coroutine_threadsafe(self._reply(question), self._loop)
+        try:
+            return replying.result(seconds)
+        except CancelledError:
+            return b""  # as above
+        except TimeoutError:
+            replying.cancel()
+            raise

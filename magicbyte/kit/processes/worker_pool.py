@@ -10,8 +10,9 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection, Pipe
 from struct import Struct
@@ -22,13 +23,20 @@ from magicbyte.kit.processes import process
 
 #: A request is its limit of processor time, in seconds, followed by the message.
 _CPU_SECONDS = Struct(">d")
-#: The first byte that a worker sends: a part of an answer follows, or the error that ends the worker.
-_ANSWER, _BROKEN = b"+", b"!"
+#: The first byte that a worker sends: a part of an answer follows, a question, or the error that ends the worker.
+_ANSWER, _QUESTION, _BROKEN = b"+", b"?", b"!"
+#: How the text of an error of missing memory begins.
+_NO_MEMORY = "MemoryError("
 #: How long a worker may take to start, and to end after it has closed its connection.
 _START_SECONDS = 30.0
 _END_SECONDS = 1.0
 
 T = TypeVar("T")
+
+#: Takes a worker's question and the seconds that are left; returns the reply, or raises TimeoutError.
+Reply = Callable[[bytes, float], bytes]
+#: Sends a question to the parent process and returns its reply.
+Ask = Callable[[bytes], bytes]
 
 
 class PoolBusy(Exception):
@@ -47,8 +55,24 @@ class WorkerTimeout(WorkerFailed):
     """A worker was killed, because it took too long or was stopped."""
 
 
+class WorkerOutOfCpu(WorkerTimeout):
+    """A worker was killed, because it took too much processor time."""
+
+
 class WorkerDied(WorkerFailed):
     """A worker ended: it took too much memory, hit a defect, or was idle for too long."""
+
+
+class WorkerOutOfMemory(WorkerDied):
+    """A worker ended, because it reached its limit of memory."""
+
+
+class WorkerKilled(WorkerDied):
+    """Somebody else killed the worker, such as the kernel of a machine without free memory."""
+
+
+def _refuse(_question: bytes, _seconds: float) -> bytes:
+    raise AssertionError("this worker has nobody to ask")
 
 
 class Worker:
@@ -56,12 +80,13 @@ class Worker:
 
     Args:
         module: The module's name; the worker imports it by the `sys.path` of this process.
+        arguments: The module's arguments; `serve` leaves them to it, from `sys.argv[2]` on.
 
     Raises:
         WorkerUnavailable: The process cannot be started.
     """
 
-    def __init__(self, module: str) -> None:
+    def __init__(self, module: str, arguments: Sequence[str] = ()) -> None:
         if sys.platform == "win32":
             raise WorkerUnavailable("it needs a worker process, which does not run on Windows")
         if getattr(sys, "frozen", False) or not sys.executable:
@@ -73,7 +98,7 @@ class Worker:
         try:
             self._connection, theirs = Pipe()
             with theirs:
-                command = [sys.executable, "-P", "-m", module, str(theirs.fileno())]
+                command = [sys.executable, "-P", "-m", module, str(theirs.fileno()), *arguments]
                 environment = {**os.environ, "PYTHONPATH": path}
                 self._process = process.start(command, environment=environment, pass_fds=[theirs.fileno()])
         except OSError as error:
@@ -87,13 +112,14 @@ class Worker:
         """Whether the process is alive."""
         return self._process.poll() is None
 
-    def ask(self, message: bytes, *, seconds: float, cpu_seconds: float = 0.0) -> bytes:
+    def ask(self, message: bytes, *, seconds: float, cpu_seconds: float = 0.0, reply: Reply = _refuse) -> bytes:
         """Send a message and return the first part of the answer.
 
         Args:
             message: The argument of the worker's function.
-            seconds: How long the worker may take for this part.
+            seconds: How long the worker may take for this part, with the replies to its questions.
             cpu_seconds: How much processor time the whole answer may take; 0 for no limit.
+            reply: Replies to the worker's questions.
 
         Raises:
             WorkerFailed: The worker did not answer, and has ended.
@@ -105,20 +131,28 @@ class Worker:
                 raise WorkerUnavailable(f"its worker process did not start: {failure}") from None
             self._is_ready = True
         self._cpu_seconds = cpu_seconds
-        with suppress(OSError):  # the worker has ended; `receive` raises that
-            self._connection.send_bytes(_CPU_SECONDS.pack(cpu_seconds) + message)
-        return self.receive(seconds)
+        self._send(_CPU_SECONDS.pack(cpu_seconds) + message)
+        return self.receive(seconds, reply)
 
-    def receive(self, seconds: float) -> bytes:
+    def receive(self, seconds: float, reply: Reply = _refuse) -> bytes:
         """Return the next part of the answer; raises the same errors as `ask`."""
+        until = time.monotonic() + seconds
         failure: WorkerFailed
         try:
-            if not self._connection.poll(seconds):
-                failure = WorkerTimeout(f"it took more than {seconds:g} s")
-            elif (part := self._connection.recv_bytes()).startswith(_ANSWER):
-                return part[1:]
+            while (left := until - time.monotonic()) > 0 and self._connection.poll(left):
+                part = self._connection.recv_bytes()
+                if part.startswith(_ANSWER):
+                    return part[1:]
+                if part.startswith(_BROKEN):
+                    error = part[1:].decode()
+                    kind = WorkerOutOfMemory if error.startswith(_NO_MEMORY) else WorkerDied
+                    failure = kind(f"it met {error}")
+                    break
+                self._send(reply(part[1:], until - time.monotonic()))
             else:
-                failure = WorkerDied(f"it met {part[1:].decode()}")
+                failure = WorkerTimeout(f"it took more than {seconds:g} s")
+        except TimeoutError:
+            failure = WorkerTimeout(f"it took more than {seconds:g} s")
         except (EOFError, OSError):
             failure = self._death()
         self.kill()
@@ -140,6 +174,10 @@ class Worker:
         self._process.returncode = 0  # it is not a child of this process, so do not wait for it
         self._connection.close()
 
+    def _send(self, message: bytes) -> None:
+        with suppress(OSError):  # the worker has ended; `receive` raises that
+            self._connection.send_bytes(message)
+
     def _death(self) -> WorkerFailed:
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_END_SECONDS)
@@ -148,8 +186,9 @@ class Worker:
         if self._is_stopped:
             return WorkerTimeout("it was stopped")
         if code == -signal.SIGPROF:
-            return WorkerTimeout(f"it took more than {self._cpu_seconds:g} s of processor time")
-        return WorkerDied(f"its worker ended with {signal.Signals(-code).name if code < 0 else code}")
+            return WorkerOutOfCpu(f"it took more than {self._cpu_seconds:g} s of processor time")
+        kind = WorkerKilled if code in (-signal.SIGKILL, -signal.SIGTERM) else WorkerDied
+        return kind(f"its worker ended with {signal.Signals(-code).name if code < 0 else code}")
 
 
 class WorkerPool:
@@ -158,15 +197,19 @@ class WorkerPool:
     A worker starts when there is work for it, and ends after it has been idle for a while.
     """
 
-    def __init__(self, module: str, *, size: int = 2, wait_seconds: float = 10.0) -> None:
+    def __init__(
+        self, module: str, *, arguments: Sequence[str] = (), size: int = 2, wait_seconds: float = 10.0
+    ) -> None:
         """Make a pool without workers.
 
         Args:
             module: The module that a worker runs with `python -m`.
+            arguments: The module's arguments.
             size: How many workers may run at once.
             wait_seconds: How long a caller may wait for a worker.
         """
         self._module = module
+        self._arguments = tuple(arguments)
         self._size = size
         self._wait_seconds = wait_seconds
         self._free = threading.BoundedSemaphore(size)
@@ -191,7 +234,7 @@ class WorkerPool:
             while (worker := self._pop_idle()) is not None:
                 with suppress(WorkerDied):
                     return self._use(worker, use)
-            return self._use(Worker(self._module), use)
+            return self._use(Worker(self._module, self._arguments), use)
         finally:
             self._free.release()
 
@@ -237,11 +280,11 @@ if sys.platform != "win32":
     os.register_at_fork(after_in_child=_forget_all)
 
 
-def serve(answer: Callable[[bytes], Iterable[bytes]], *, memory_bytes: int, idle_seconds: float = 60.0) -> None:
+def serve(answer: Callable[[bytes, Ask], Iterable[bytes]], *, memory_bytes: int, idle_seconds: float = 60.0) -> None:
     """Answer messages until the parent has gone or the worker is idle for too long; the main function of a worker.
 
     Args:
-        answer: Yields the parts of a message's answer; each part is sent at once.
+        answer: Yields the parts of a message's answer; each part is sent at once. Before that, it may ask the parent.
         memory_bytes: The memory limit of the process, without its code; a message that needs more ends the process.
         idle_seconds: How long the process waits for a message before it ends.
     """
@@ -252,13 +295,18 @@ def serve(answer: Callable[[bytes], Iterable[bytes]], *, memory_bytes: int, idle
         with suppress(OSError, ValueError):  # not every system has these limits
             resource.setrlimit(limit, (value, value))
     with Connection(int(sys.argv[1])) as parent:
+
+        def ask(question: bytes) -> bytes:
+            parent.send_bytes(_QUESTION + question)
+            return parent.recv_bytes()
+
         try:
             parent.send_bytes(_ANSWER)
             while parent.poll(idle_seconds):
                 request = parent.recv_bytes()
                 # The kernel enforces this limit, even on a call that never returns to the interpreter.
                 signal.setitimer(signal.ITIMER_PROF, *_CPU_SECONDS.unpack_from(request))
-                for part in answer(request[_CPU_SECONDS.size :]):
+                for part in answer(request[_CPU_SECONDS.size :], ask):
                     parent.send_bytes(_ANSWER + part)
                 signal.setitimer(signal.ITIMER_PROF, 0)
         except (EOFError, ConnectionError):
