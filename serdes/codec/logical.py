@@ -104,19 +104,26 @@ def _decimal(node: Node) -> tuple[Convert, Convert]:
         if size > MAX_DIGITS:
             raise ValueError(f"{size} digits exceed the limit of {MAX_DIGITS} digits")
         unscaled = int("".join(map(str, digits))) * 10**shift if any(digits) else 0
-        # A negative number gets the width of its magnitude, as in fastavro, even if it is a power of two.
-        size = (unscaled.bit_length() + 8) // 8 if width is None else width
         try:
-            return (-unscaled if sign else unscaled).to_bytes(size, "big", signed=True)
+            return _stored(-unscaled if sign else unscaled, width)
         except OverflowError:
-            raise ValueError(f"{value} does not fit {size} bytes") from None
+            raise ValueError(f"{value} does not fit {width} bytes") from None
 
     def present(value: bytes) -> Decimal:
         if len(value) > MAX_DECIMAL_BYTES:
-            raise _too_long(value)
+            raise _too_long(len(value))
         return Decimal(int.from_bytes(value, "big", signed=True)).scaleb(-scale, context)
 
     return prepare, present
+
+
+def _stored(unscaled: int, width: int | None) -> bytes:
+    """A number in two's complement, in `width` bytes or in as few as possible."""
+    # A negative number gets the width of its magnitude, as in fastavro, even if it is a power of two.
+    size = (abs(unscaled).bit_length() + 8) // 8 if width is None else width
+    if size > MAX_DECIMAL_BYTES:
+        raise _too_long(size)
+    return unscaled.to_bytes(size, "big", signed=True)
 
 
 def _scaled(shift: int, scale: int) -> str:
@@ -130,14 +137,14 @@ def unscaled_digits(value: bytes) -> str:
         ValueError: It has more bytes than MAX_DECIMAL_BYTES.
     """
     if len(value) > MAX_DECIMAL_BYTES:
-        raise _too_long(value)
+        raise _too_long(len(value))
     # Not `str(int)`, which refuses more than 4300 digits.
     return format(Decimal(int.from_bytes(value, "big", signed=True)), "f")
 
 
-def _too_long(value: bytes) -> ValueError:
+def _too_long(size: int) -> ValueError:
     return ValueError(
-        f"a decimal of {len(value)} bytes; the limit is {MAX_DECIMAL_BYTES} bytes, which have {MAX_DIGITS} digits"
+        f"a decimal of {size} bytes; the limit is {MAX_DECIMAL_BYTES} bytes, which have {MAX_DIGITS} digits"
     )
 
 
