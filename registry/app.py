@@ -87,7 +87,7 @@ def create_app(
             await asyncio.to_thread(node.start)
             put_rules_in_force(settings, node, guard)
         if beside is not None:
-            beside.attach(app, asyncio.get_running_loop())
+            beside.attach(app)
         posting = asyncio.create_task(webhooks.run()) if settings.webhook_urls else None
         try:
             yield

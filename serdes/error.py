@@ -260,6 +260,16 @@ class PayloadError(SerializationError):
 
 
 @dataclass(unsafe_hash=True)
+class ValueTooLarge(SerializationError):
+    """A value whose JSON text would have more bytes than the caller takes."""
+
+    most_bytes: int
+
+    def __str__(self) -> str:
+        return f"its JSON has more than {self.most_bytes} bytes"
+
+
+@dataclass(unsafe_hash=True)
 class RulesNotSupported(SerializationError):
     """A schema with rules that clients must carry out, such as encryption; serdes refuses them, as it runs none."""
 

@@ -29,10 +29,15 @@ def _color(value: str) -> str:
 
 
 class PageSettings(HttpSettings):
-    """The page's name, what it may change, and the REST proxy behind it."""
+    """The page's name, what it may change, the limits of its messages, and the REST proxy behind it."""
 
     page_enabled: bool = Field(True, alias="magicbyte.ui.enabled")
     page_read_only: bool = Field(False, alias="magicbyte.ui.read.only")
     rest_url: Annotated[str, AfterValidator(_url)] = Field("", alias="magicbyte.ui.rest.url")
     page_name: str = Field("", alias="magicbyte.ui.name", max_length=40)
+    #: Limits of a request to `/ui/decode`, `/ui/encode` and `/ui/example`, which a worker process answers.
+    messages_cpu_ms: int = Field(5_000, alias="magicbyte.ui.messages.cpu.ms", gt=0)
+    messages_timeout_ms: int = Field(20_000, alias="magicbyte.ui.messages.timeout.ms", gt=0)
+    messages_memory_bytes: int = Field(512 << 20, alias="magicbyte.ui.messages.memory.bytes", ge=128 << 20)
+    messages_max_bytes: int = Field(16 << 20, alias="magicbyte.ui.messages.max.bytes", gt=0)
     page_color: Annotated[str, AfterValidator(_color)] = Field("", alias="magicbyte.ui.color")

@@ -18,7 +18,7 @@ from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.rows import Row
 from magicbyte.security.tls.context import client_context
 from magicbyte.ui import errors
-from magicbyte.ui.decode import OpenClient, decode_routes
+from magicbyte.ui.decode import MessageWorkers, ReadRegistry
 from magicbyte.ui.files import File, Files
 from magicbyte.ui.inside import Inside
 from magicbyte.ui.paths import FOLDER, FRONT, path_below, path_of_rest
@@ -35,20 +35,22 @@ _READS = frozenset(("GET", "HEAD"))
 def beside(settings: PageSettings) -> Beside:
     """The page's routes, for the registry that the page shows."""
     inside = Inside()
-    page = Page(settings, registry_base="../", open_client=inside.client, has_rules=settings.has_rules)
+    page = Page(settings, registry_base="../", read_registry=inside.read, has_rules=settings.has_rules)
     return Beside(page.rows(), front=FRONT, attach=inside.attach, close=page.close)
 
 
 class Page:
     """The handlers of the page's routes."""
 
-    def __init__(self, settings: PageSettings, *, registry_base: str, open_client: OpenClient, has_rules: bool) -> None:
+    def __init__(
+        self, settings: PageSettings, *, registry_base: str, read_registry: ReadRegistry, has_rules: bool
+    ) -> None:
         """Read the files.
 
         Args:
-            settings: The name of the page, what it may change, and the REST proxy behind it.
+            settings: The name of the page, what it may change, the limits of messages, and the REST proxy behind it.
             registry_base: The registry's address relative to `/ui/`.
-            open_client: Makes the client through which a request's messages are decoded and encoded.
+            read_registry: Sends a GET to the registry as the sender of a request, for its messages.
             has_rules: Whether the registry may have access rules. Its lists then leave out what a user may not see.
         """
         self._settings = settings
@@ -56,7 +58,7 @@ class Page:
         if settings.rest_url:
             tls = partial(client_context, settings, shows_certificate=False)
             self._rest = Upstream("REST proxy", settings.rest_url, tls, trusted_proxies=settings.trusted_proxies)
-        self._helpers = decode_routes(open_client)
+        self._workers = MessageWorkers(read_registry, settings)
         self._config = orjson.dumps(
             {
                 "name": settings.page_name,
@@ -90,7 +92,8 @@ class Page:
         )
 
     async def close(self) -> None:
-        """Close the connections to other servers."""
+        """End the workers, and close the connections to other servers."""
+        await self._workers.close()
         if self._rest is not None:
             await self._rest.close()
 
@@ -114,8 +117,7 @@ class Page:
     async def helper(self, request: Request) -> Response:
         """Messages that the serdes decode, encode or make up, with schemas that the sender may read."""
         name = (path_below(request) or "").partition("/")[0]
-        answer = await self._helpers[name](request.scope, await request.body())
-        return Response(answer.body, answer.status, media_type="application/json")
+        return await self._workers.answer(request, name)
 
     async def rest(self, request: Request) -> Response:
         """The REST proxy's answer.

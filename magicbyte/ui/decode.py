@@ -1,124 +1,149 @@
-"""The serdes behind `POST /ui/decode`, `/ui/encode` and `/ui/example`, on threads and in bounded time."""
+"""The serdes behind `POST /ui/decode`, `/ui/encode` and `/ui/example`, in worker processes that can be killed."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, TypeVar
 
-import orjson
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
 
-from serdes.client.clients import RegistryClient
+from magicbyte.http.asgi import Scope
+from magicbyte.http.page_settings import PageSettings
+from magicbyte.http.routing.clients import client_key
+from magicbyte.http.routing.request import Request
+from magicbyte.kit.errors import ApiError
+from magicbyte.kit.processes.async_worker_pool import AsyncWorkerPool
+from magicbyte.kit.processes.worker_pool import (
+    PoolBusy,
+    WorkerDied,
+    WorkerFailed,
+    WorkerKilled,
+    WorkerOutOfCpu,
+    WorkerOutOfMemory,
+    WorkerTimeout,
+)
+from magicbyte.ui import errors
+from magicbyte.ui.messages.exchange import Outcome, Question, Reply, Task, pack, unpack
+from magicbyte.ui.messages.request import LARGEST_BODY
 
-Scope = MutableMapping[str, Any]
-#: Takes a request's ASGI scope; returns a client of the registry with the caller's credentials.
-OpenClient = Callable[[Scope], RegistryClient]
+#: Sends a worker's GET to the registry as the sender of the request with this scope; raises OSError if there is no
+#: answer.
+ReadRegistry = Callable[[Scope, Question], Awaitable[Reply]]
+
+#: How many requests run at once, and how many of one client may wait.
+_MOST_RUNNING, _MOST_WAITING = 2, 8
+#: How long a request may wait for its turn, in seconds.
+_WAIT_SECONDS = 20.0
+_RETRY_SECONDS = "1"
+
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
 
 
-class Answer(NamedTuple):
-    """The status and the JSON of an answer."""
+class MessageWorkers:
+    """Worker processes that decode, encode and make up messages; each starts when it is first needed."""
 
-    status: int
-    body: bytes
+    def __init__(self, read_registry: ReadRegistry, settings: PageSettings) -> None:
+        """Describe the workers.
+
+        Args:
+            read_registry: Sends the workers' questions to the registry.
+            settings: The limits of a request.
+        """
+        self._read_registry = read_registry
+        self._settings = settings
+        self._pool = AsyncWorkerPool(
+            "magicbyte.ui.messages.worker",
+            arguments=[str(settings.messages_memory_bytes)],
+            size=_MOST_RUNNING,
+            wait_seconds=_WAIT_SECONDS,
+            most_waiting=_MOST_WAITING,
+        )
+
+    async def close(self) -> None:
+        """End the workers at once."""
+        await self._pool.close()
+
+    async def answer(self, request: Request, name: str) -> Response:
+        """Answer a request by a worker; if its client goes, the worker is killed.
+
+        Args:
+            request: The request.
+            name: `decode`, `encode` or `example`.
+
+        Raises:
+            ApiError: 400 for a body that is too large; 422 if the request needs more processor time or memory than the
+                settings allow; 429 or 503 if others use all workers or the registry is too slow.
+            ClientDisconnect: The client has gone.
+        """
+        body = await request.body()
+        if len(body) > LARGEST_BODY:
+            raise errors.BODY_TOO_LARGE(size=len(body), limit=LARGEST_BODY)
+        settings = self._settings
+        converting = self._pool.run(
+            pack(Task(name, body, settings.messages_max_bytes)),
+            seconds=settings.messages_timeout_ms / 1000,
+            client=client_key(request, settings.trusted_proxies),
+            cpu_seconds=settings.messages_cpu_ms / 1000,
+            reply=partial(self._reply, request.scope),
+        )
+        try:
+            outcome = unpack(await _unless_gone(request, converting), Outcome)
+        except PoolBusy:
+            raise errors.TOO_MANY_MESSAGES().with_headers(Retry_After=_RETRY_SECONDS) from None
+        except WorkerFailed as failure:
+            raise self._error_of(failure) from None
+        if outcome.trace:
+            log.error("a message could not be converted\n%s", outcome.trace)
+        return Response(outcome.body, outcome.status, media_type="application/json")
+
+    async def _reply(self, scope: Scope, packed: bytes) -> bytes:
+        try:
+            reply = await self._read_registry(scope, unpack(packed, Question))
+        except OSError as error:
+            log.warning("the registry does not answer: %r", error)
+            reply = Reply(0)
+        return pack(reply)
+
+    def _error_of(self, failure: WorkerFailed) -> ApiError:
+        settings = self._settings
+        if isinstance(failure, WorkerOutOfCpu):
+            return errors.TOO_MUCH_CPU(limit=settings.messages_cpu_ms)
+        if isinstance(failure, WorkerOutOfMemory):
+            return errors.TOO_MUCH_MEMORY(limit=settings.messages_memory_bytes)
+        if isinstance(failure, WorkerTimeout):
+            error = errors.MESSAGES_TOO_SLOW(limit=settings.messages_timeout_ms)
+        elif isinstance(failure, WorkerDied) and not isinstance(failure, WorkerKilled):
+            log.error("a message could not be converted, as %s", failure)
+            return errors.WORKER_DIED(reason=failure)
+        else:
+            error = errors.NO_WORKER(reason=failure)
+        return error.with_headers(Retry_After=_RETRY_SECONDS)
 
 
-#: Takes a request's scope and body.
-Handler = Callable[[Scope, bytes], Awaitable[Answer]]
+async def _unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """Return the work's result; cancel the work if the client of the request disconnects.
 
-#: The most seconds of a request, and the most requests at once: others are refused.
-SECONDS = 20.0
-_MOST_RUNNING, _MOST_WAITING = 2, 16
-
-_log = logging.getLogger(__name__)
-
-
-def decode_routes(open_client: OpenClient) -> Mapping[str, Handler]:
-    """The handlers of `decode`, `encode` and `example`.
-
-    Args:
-        open_client: Makes the client that a request's schemas come from; it is closed after the request.
+    Raises:
+        ClientDisconnect: The client has disconnected.
     """
-    threads = _Threads()
-    return {
-        name: partial(_answer, threads, open_client, name)
-        # The names of the functions in `_work`.
-        for name in ("decode", "encode", "example")
-    }
-
-
-class _Threads:
-    """Threads that are made on first use, and the number of requests that wait for them."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self._pool: ThreadPoolExecutor | None = None
-
-    def submit(self, work: Callable[[], Answer]) -> asyncio.Future[Answer]:
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(_MOST_RUNNING, thread_name_prefix="ui-serdes")
-        self.count += 1
-        future = asyncio.get_running_loop().run_in_executor(self._pool, work)
-        future.add_done_callback(self._finished)
-        return future
-
-    def _finished(self, future: asyncio.Future[Answer]) -> None:
-        self.count -= 1
-        if not future.cancelled():
-            # Drop the result of a request that was given up.
-            future.exception()
-
-
-async def _answer(threads: _Threads, open_client: OpenClient, name: str, scope: Scope, body: bytes) -> Answer:
-    if threads.count >= _MOST_RUNNING + _MOST_WAITING:
-        return _refusal(429, 42901, "too many messages are being decoded; ask again later")
+    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(_gone(request))
     try:
-        future = threads.submit(partial(_work, open_client, name, scope, body))
-        return await asyncio.wait_for(asyncio.shield(future), SECONDS)
-    except TimeoutError:
-        return _refusal(503, 50301, f"this takes longer than {SECONDS:g} s; ask for fewer messages")
+        await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise ClientDisconnect
+        return working.result()
+    finally:
+        working.cancel()
+        leaving.cancel()
 
 
-def _work(open_client: OpenClient, name: str, scope: Scope, body: bytes) -> Answer:
-    # Imported on the thread, at the first request: it takes time that a registry need not spend at its start.
-    from magicbyte.ui.messages.decode import decoded  # noqa: PLC0415
-    from magicbyte.ui.messages.encode import encoded  # noqa: PLC0415
-    from magicbyte.ui.messages.example import example  # noqa: PLC0415
-    from magicbyte.ui.messages.failure import failure_of  # noqa: PLC0415
-    from magicbyte.ui.messages.request import (  # noqa: PLC0415
-        BadRequest,
-        DecodeRequest,
-        EncodeRequest,
-        ExampleRequest,
-        read,
-    )
-    from serdes.error import NotAuthorized, RegistryError, SerdesError  # noqa: PLC0415
-
-    functions: dict[str, tuple[type[Any], Callable[[RegistryClient, Any], bytes]]] = {
-        "decode": (DecodeRequest, decoded),
-        "encode": (EncodeRequest, encoded),
-        "example": (ExampleRequest, example),
-    }
-    kind, function = functions[name]
-    try:
-        request = read(body, kind)
-        with open_client(scope) as client:
-            return Answer(200, function(client, request))
-    except BadRequest as error:
-        return _refusal(400, 40001, error.detail)
-    except NotAuthorized as error:
-        return _refusal(error.status, error.code, error.message)
-    except RegistryError as error:
-        status = error.status if 400 <= error.status < 500 else 502
-        return _refusal(status, error.code if error.code > 0 else status * 100 + 1, error.message)
-    except SerdesError as error:
-        return _refusal(422, 42201, failure_of(error).error)
-    except Exception:  # noqa: BLE001  hostile bytes and schemas may raise anything
-        _log.exception("a message could not be converted")
-        return _refusal(422, 42201, "the messages cannot be converted with these schemas")
-
-
-def _refusal(status: int, code: int, message: str) -> Answer:
-    return Answer(status, orjson.dumps({"error_code": code, "message": message}))
+async def _gone(request: Request) -> None:
+    """Wait until the client has disconnected; its whole body has been received."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

@@ -9,3 +9,23 @@ READ_ONLY = ErrorKind(403, "The page may only read here: magicbyte.ui.read.only 
 UNREACHABLE = ErrorKind(502, "The {server} cannot be reached")
 TOO_SLOW = ErrorKind(504, "The {server} did not answer within {seconds} s")
 TOO_MANY_EVENTS = ErrorKind(429, "This client follows the changes {limit} times already, which is the most")
+
+BODY_TOO_LARGE = ErrorKind(40001, "the body has {size} bytes; at most {limit} are read")
+TOO_MANY_MESSAGES = ErrorKind(42901, "too many messages are being decoded; ask again later")
+TOO_MUCH_CPU = ErrorKind(
+    42201,
+    "this takes more than {limit} ms of processor time (magicbyte.ui.messages.cpu.ms); send fewer or smaller messages,"
+    " or use a simpler schema",
+)
+TOO_MUCH_MEMORY = ErrorKind(
+    42201,
+    "this takes more than {limit} bytes of memory (magicbyte.ui.messages.memory.bytes); send fewer or smaller messages,"
+    " or use a simpler schema",
+)
+WORKER_DIED = ErrorKind(42201, "the messages cannot be converted with these schemas: {reason}")
+MESSAGES_TOO_SLOW = ErrorKind(
+    50301,
+    "the registry did not answer in time, or the machine is busy: this took more than {limit} ms"
+    " (magicbyte.ui.messages.timeout.ms); ask again later, or for fewer messages",
+)
+NO_WORKER = ErrorKind(50301, "no process could work on this: {reason}; ask again later")

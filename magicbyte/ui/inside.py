@@ -4,97 +4,78 @@ from __future__ import annotations
 
 import asyncio
 from typing import Any
-
-import httpx
+from urllib.parse import unquote
 
 from magicbyte.http.asgi import ASGIApp, Message, Scope
 from magicbyte.http.routing.identity import PEER
 from magicbyte.security.principal import FORWARDED_FOR
-from serdes.client.clients import RegistryClient, Retry
+from magicbyte.ui.messages.exchange import Question, Reply
+from serdes.client.requester import OFFSET_HEADER
 
 #: The longest wait for an answer, in seconds.
 _SECONDS = 30.0
 #: The headers that tell who sends a request, and from where.
 _OF_SENDER = frozenset((b"authorization", FORWARDED_FOR))
+_OFFSET = OFFSET_HEADER.encode()
 
 
 class Inside:
-    """The application that also serves the page; the registry's client calls it in this process."""
+    """The application that also serves the page; the workers' questions are requests to it in this process."""
 
     def __init__(self) -> None:
         self._app: ASGIApp | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
 
-    def attach(self, app: ASGIApp, loop: asyncio.AbstractEventLoop) -> None:
-        """Use an application that runs on a loop."""
-        self._app, self._loop = app, loop
+    def attach(self, app: ASGIApp) -> None:
+        """Use an application."""
+        self._app = app
 
-    def client(self, scope: Scope) -> RegistryClient:
-        """Return a client whose requests have the sender of another request, for use in a thread."""
-        assert self._app is not None
-        assert self._loop is not None
-        transport = InsideTransport(self._app, self._loop, scope)
-        return RegistryClient("http://registry", transport=transport, retry=Retry(0))
+    async def read(self, scope: Scope, question: Question) -> Reply:
+        """Send a GET to the application as the sender of another request.
 
-
-class InsideTransport(httpx.BaseTransport):
-    """Calls an application on its event loop, from a thread.
-
-    Its requests have the credentials, the address and the certificate of the request that they are made for, so the
-    application decides on access as if the client had sent them.
-    """
-
-    def __init__(self, app: ASGIApp, loop: asyncio.AbstractEventLoop, scope: Scope) -> None:
-        """Prepare requests.
+        It has the credentials, the address and the certificate of that request, so the application decides on access
+        as if the client had sent it.
 
         Args:
-            app: The application.
-            loop: The loop that the application runs on.
-            scope: The request that the others are made for.
-        """
-        self._app = app
-        self._loop = loop
-        self._scope = scope
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Call the application and wait for its answer.
+            scope: The request that this one is made for.
+            question: The GET.
 
         Raises:
-            httpx.ReadTimeout: It did not answer in time.
+            TimeoutError: The application did not answer in time.
         """
-        answering = asyncio.run_coroutine_threadsafe(self._answer(request, request.read()), self._loop)
-        try:
-            return answering.result(_SECONDS)
-        except TimeoutError:
-            answering.cancel()
-            raise httpx.ReadTimeout("the server did not answer in time", request=request) from None
-
-    async def _answer(self, request: httpx.Request, body: bytes) -> httpx.Response:
-        raw_path, _, query = request.url.raw_path.partition(b"?")
-        headers = [(name.lower(), value) for name, value in request.headers.raw if name.lower() not in _OF_SENDER]
-        headers += [(name, value) for name, value in self._scope["headers"] if name in _OF_SENDER]
-        scope: dict[str, Any] = {
-            **{name: self._scope[name] for name in ("asgi", "client", "server", "scheme", PEER) if name in self._scope},
+        assert self._app is not None
+        raw_path, _, query = question.target.partition("?")
+        headers = [(b"accept", question.accept.encode())]
+        if question.offset is not None:
+            headers.append((_OFFSET, question.offset.encode()))
+        headers += [(name, value) for name, value in scope["headers"] if name in _OF_SENDER]
+        inner: dict[str, Any] = {
+            **{name: scope[name] for name in ("asgi", "client", "server", "scheme", PEER) if name in scope},
             "type": "http",
             "http_version": "1.1",
             "root_path": "",
-            "method": request.method,
-            "path": request.url.path,
-            "raw_path": raw_path,
-            "query_string": query,
+            "method": "GET",
+            "path": unquote(raw_path),
+            "raw_path": raw_path.encode(),
+            "query_string": query.encode(),
             "headers": headers,
         }
         answer = _Answer()
-        pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+        async with asyncio.timeout(_SECONDS):
+            await self._app(inner, _nothing_to_receive(), answer.take)
+        offset = next((value.decode() for name, value in answer.headers if name.lower() == _OFFSET), None)
+        return Reply(answer.status, b"".join(answer.parts), offset)
 
-        async def receive() -> Message:
-            if pending:
-                return pending.pop()
-            await asyncio.Event().wait()
-            return {"type": "http.disconnect"}
 
-        await self._app(scope, receive, answer.take)
-        return httpx.Response(answer.status, headers=answer.headers, content=b"".join(answer.parts))
+def _nothing_to_receive() -> Any:
+    pending: list[Message] = [{"type": "http.request", "body": b"", "more_body": False}]
+
+    async def receive() -> Message:
+        if pending:
+            return pending.pop()
+        await asyncio.Event().wait()
+        return {"type": "http.disconnect"}
+
+    return receive
 
 
 class _Answer:

@@ -11,6 +11,7 @@ from functools import partial
 import httpx
 from starlette.responses import Response
 
+from magicbyte.http.asgi import Scope, header
 from magicbyte.http.held_stream import HeldStream
 from magicbyte.http.routing.clients import client_key
 from magicbyte.http.routing.identity import peer_of
@@ -24,6 +25,8 @@ log = logging.getLogger("magicbyte.ui")
 #: The longest wait for a connection, for the beginning of an answer, and for its next part, in seconds.
 _SECONDS = 30.0
 _MOST_CONNECTIONS = 32
+#: The largest answer that `read` takes, in bytes.
+_LARGEST_READ = 64 << 20
 #: How many endless answers may be open, in all and for one client; they have connections of their own.
 _MOST_EVENTS, _EVENTS_PER_CLIENT = 512, 16
 #: Headers of requests and answers that are passed on. Cookies and headers of the connection are not. `pass_on` sets the
@@ -117,21 +120,66 @@ class Upstream:
         client = self._client = self._client or self._open(_MOST_CONNECTIONS)
         return await self._pass_on(request, path, client, _nothing)
 
+    async def read(self, scope: Scope, target: str, headers: Mapping[str, str]) -> httpx.Response:
+        """Send a GET as the sender of a request, and return the whole answer.
+
+        Args:
+            scope: The request that this one is made for.
+            target: The encoded path at the server, and the query.
+            headers: Further headers.
+
+        Raises:
+            TimeoutError: The server did not answer in time.
+            ConnectionError: It cannot be reached, or its answer is too large.
+        """
+        client = self._client = self._client or self._open(_MOST_CONNECTIONS)
+        authorization = header(scope, b"authorization")
+        sent = client.build_request(
+            "GET",
+            self._url_of(target.encode()),
+            headers={**headers, **({} if authorization is None else {"authorization": authorization})}
+            | await self._sender(scope, has_credentials=authorization is not None),
+        )
+        try:
+            async with asyncio.timeout(_SECONDS):
+                answer = await client.send(sent, stream=True)
+                try:
+                    parts, size = [], 0
+                    async for part in answer.aiter_bytes():
+                        parts.append(part)
+                        size += len(part)
+                        if size > _LARGEST_READ:
+                            raise ConnectionError(f"the answer of the {self._name} has more than {_LARGEST_READ} bytes")
+                finally:
+                    await answer.aclose()
+        except httpx.TimeoutException as error:
+            raise TimeoutError(f"the {self._name} at {self.url}: {error!r}") from error
+        except httpx.HTTPError as error:
+            raise ConnectionError(f"the {self._name} at {self.url}: {error!r}") from error
+        # The parts are decoded already.
+        headers = {name: value for name, value in answer.headers.items() if name != "content-encoding"}
+        return httpx.Response(answer.status_code, headers=headers, content=b"".join(parts))
+
+    async def _sender(self, scope: Scope, *, has_credentials: bool) -> dict[str, str]:
+        """The headers that say who sends a request, and from where; `has_credentials` if it has its own."""
+        address = client_of(scope["headers"], peer_of(scope).address, self._trusted_proxies)
+        return {FORWARDED_FOR.decode(): address, **({} if has_credentials else await self._credentials())}
+
+    def _url_of(self, target: bytes) -> httpx.URL:
+        url = httpx.URL(self.url)
+        return url.copy_with(raw_path=url.raw_path.rstrip(b"/") + target)
+
     async def _pass_on(
         self, request: Request, path: str, client: httpx.AsyncClient, at_end: Callable[[], None]
     ) -> Response:
         headers = {name: ", ".join(request.headers.getlist(name)) for name in _PASSED_ON if name in request.headers}
-        headers[FORWARDED_FOR.decode()] = client_of(
-            request.scope["headers"], peer_of(request.scope).address, self._trusted_proxies
-        )
-        if "authorization" not in headers:
-            headers |= await self._credentials()
-        url, query = httpx.URL(self.url), request.scope["query_string"]
-        target = url.raw_path.rstrip(b"/") + path.encode("latin-1") + (b"?" + query if query else b"")
+        headers |= await self._sender(request.scope, has_credentials="authorization" in headers)
+        query = request.scope["query_string"]
+        target = path.encode("latin-1") + (b"?" + query if query else b"")
         has_body = "content-length" in request.headers or "transfer-encoding" in request.headers
         sent = client.build_request(
             request.method,
-            url.copy_with(raw_path=target),
+            self._url_of(target),
             headers=headers,
             content=request.stream() if has_body else None,
         )

@@ -10,24 +10,24 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.responses import Response
 
-from magicbyte.http.asgi import Scope, header
+from magicbyte.http.asgi import Scope
 from magicbyte.http.connection.hosts import is_loopback
 from magicbyte.http.routing.access import OPEN
 from magicbyte.http.routing.application import Api, Application, plain_response
-from magicbyte.http.routing.identity import peer_of
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.rows import BodyLimit, Row, Streams
 from magicbyte.http.server import serve as serve_http
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.logs import set_up_logs
-from magicbyte.security.principal import FORWARDED_FOR, Network, client_of
+from magicbyte.security.principal import Network
 from magicbyte.ui.app import Page, json_errors, require_writable
+from magicbyte.ui.messages.exchange import Question, Reply
 from magicbyte.ui.paths import FOLDER, FRONT, only_asks, path_of_registry
 from magicbyte.ui.rest import Upstream
 from magicbyte.ui.settings import UiSettings
-from serdes.client.clients import AsyncRegistryClient, RegistryClient, Retry, Tls
+from serdes.client.clients import AsyncRegistryClient, Tls
 from serdes.client.config import client_options
-from serdes.client.requester import split_urls
+from serdes.client.requester import OFFSET_HEADER, split_urls
 
 #: As large as the registry's own limits allow by default: an import, and any other body.
 _LIMITS = {BodyLimit.USUAL: 8 << 20, BodyLimit.BULK: 1 << 30}
@@ -42,7 +42,7 @@ def create_app(settings: UiSettings, registry: Registry) -> Application:
         registry: The registry that the page shows; it is closed with the application.
     """
     # Nothing tells whether another registry has access rules.
-    page = Page(settings, registry_base="registry/", open_client=registry.client, has_rules=True)
+    page = Page(settings, registry_base="registry/", read_registry=registry.read, has_rules=True)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -94,7 +94,6 @@ class Registry:
             options: The arguments of RegistryClient, from the client's settings.
             trusted_proxies: Networks whose `X-Forwarded-For` gives the address of a client.
         """
-        self._trusted_proxies = trusted_proxies
         self._options = options
         self._tokens = AsyncRegistryClient(**options)
         # Credentials in the URL count too.
@@ -119,15 +118,17 @@ class Registry:
         await self.upstream.close()
         await self._tokens.close()
 
-    def client(self, scope: Scope) -> RegistryClient:
-        """A client with the credentials of a request; with those of the settings if the request has none."""
-        authorization = header(scope, b"authorization")
-        address = client_of(scope["headers"], peer_of(scope).address, self._trusted_proxies)
-        headers = {**(self._options.get("headers") or {}), FORWARDED_FOR.decode(): address}
-        options = {**self._options, "retry": Retry(0), "headers": headers}
-        if authorization is not None:
-            options |= {"auth": None, "headers": {**headers, "Authorization": authorization}}
-        return RegistryClient(**options)
+    async def read(self, scope: Scope, question: Question) -> Reply:
+        """The registry's answer to a GET that is made for a request, with the sender's credentials.
+
+        Raises:
+            OSError: The registry does not answer.
+        """
+        headers = {"accept": question.accept}
+        if question.offset is not None:
+            headers[OFFSET_HEADER] = question.offset
+        answer = await self.upstream.read(scope, question.target, headers)
+        return Reply(answer.status_code, answer.content, answer.headers.get(OFFSET_HEADER))
 
     async def _credentials(self) -> Mapping[str, str]:
         if self._auth is None:

@@ -93,18 +93,7 @@ class AvroCodec:
     @cached_property
     def avro_to_json_bytes(self) -> Callable[..., bytes]:
         """The function that decodes a buffer from an offset to the compact Avro JSON text, in UTF-8."""
-        import orjson  # noqa: PLC0415  (its import takes longer than that of the codecs)
-
-        decode, dumps, words = self.avro_to_json, orjson.dumps, self.schema.words()
-
-        def show(buffer: Buffer, offset: int = 0) -> bytes:
-            value = decode(buffer, offset)
-            try:
-                return dumps(value)
-            except orjson.JSONEncodeError as error:
-                raise DecodeError("$", offset, words, f"no JSON: {error}") from None
-
-        return show
+        return text_decoder(self.avro_to_json, self.schema)
 
     @property
     def payload_to_json_bytes(self) -> Callable[..., bytes]:
@@ -116,6 +105,29 @@ def _raw_to_json_bytes(buffer: Buffer, offset: int = 0) -> bytes:
     import orjson  # noqa: PLC0415  (as above)
 
     return orjson.dumps(bytes(buffer[offset:]).decode("iso-8859-1"))
+
+
+def text_decoder(decode: Callable[..., Any], schema: Node, most_bytes: int | None = None) -> Callable[..., bytes]:
+    """The function from a buffer and an offset to the JSON text in UTF-8 of the value that `decode` returns.
+
+    It raises DecodeError, or ValueTooLarge if the text would have more than `most_bytes` bytes.
+    """
+    import orjson  # noqa: PLC0415  (its import takes longer than that of the codecs)
+
+    from serdes.message.json_bytes import require_size  # noqa: PLC0415  (as above)
+
+    dumps, words = orjson.dumps, schema.words()
+
+    def show(buffer: Buffer, offset: int = 0) -> bytes:
+        value = decode(buffer, offset)
+        if most_bytes is not None:
+            require_size(value, most_bytes)
+        try:
+            return dumps(value)
+        except orjson.JSONEncodeError as error:
+            raise DecodeError("$", offset, words, f"no JSON: {error}") from None
+
+    return show
 
 
 #: Errors of Python's compiler for a schema beyond its limits; data is then encoded and decoded step by step.

@@ -22,11 +22,10 @@ from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import Any
 
-from serdes.codec.codec import AvroCodec, decoder, encoder
+from serdes.codec.codec import AvroCodec, decoder, encoder, text_decoder
 from serdes.codec.decode.plan import Plan
 from serdes.codec.encode.branch import plain_chooser, tag_chooser
 from serdes.codec.encode.check import JSON, Check, Unfit
-from serdes.codec.errors import DecodeError
 from serdes.codec.form import Form
 from serdes.codec.logical import MAX_DIGITS, Convert, preparer, presenter, unscaled_digits
 from serdes.codec.schema import Node
@@ -171,27 +170,20 @@ def _form(*, plain: bool, defaults: bool) -> Form:
 
 
 @lru_cache(maxsize=_CACHED)
-def readable_decoder(codec: AvroCodec, *, plain_unions: bool) -> Callable[..., bytes]:
-    """The function from a buffer and an offset to the JSON text in UTF-8; it raises DecodeError.
+def readable_decoder(codec: AvroCodec, *, plain_unions: bool, most_bytes: int | None = None) -> Callable[..., bytes]:
+    """The function from a buffer and an offset to the JSON text in UTF-8; it raises the errors of `text_decoder`.
 
     Args:
         codec: The writer's codec.
         plain_unions: Whether unions have no tags.
+        most_bytes: The most bytes of the text; None for no limit.
     """
-    import orjson  # noqa: PLC0415  (as in the codec: its import is slow)
-
-    if not has_logical_type(codec.schema):
-        return codec.avro_to_json_bytes
-    decode, words = decoder(codec.plan, _form(plain=plain_unions, defaults=False)), codec.schema.words()
-
-    def show(buffer: bytes, offset: int = 0) -> bytes:
-        value = decode(buffer, offset)
-        try:
-            return orjson.dumps(value)
-        except orjson.JSONEncodeError as error:
-            raise DecodeError("$", offset, words, f"no JSON: {error}") from None
-
-    return show
+    if has_logical_type(codec.schema):
+        decode = decoder(codec.plan, _form(plain=plain_unions, defaults=False))
+        return text_decoder(decode, codec.schema, most_bytes)
+    return (
+        codec.avro_to_json_bytes if most_bytes is None else text_decoder(codec.avro_to_json, codec.schema, most_bytes)
+    )
 
 
 @lru_cache(maxsize=_CACHED)

@@ -11,6 +11,7 @@ import msgspec
 import orjson
 
 from compat.json.fault import fault_of
+from serdes.error import ValueTooLarge
 
 #: orjson reads integers beyond 64 bits as floats; a text that may hold one is read by the standard library.
 _LARGE = re.compile(r"\d{19}")
@@ -76,6 +77,37 @@ def _loads(text: str, parse_float: Callable[[str], float]) -> Any:
         if too_long is None:
             raise
         raise json.JSONDecodeError("a number of more than 4300 digits", text, too_long.start()) from None
+
+
+def require_size(value: Any, most_bytes: int) -> None:
+    """Check that the JSON text of a value is not too long, before it is made.
+
+    A small message may have a huge text, because the names of fields repeat. The check counts the least bytes that each
+    part needs; escapes can make a text that passes six times as long.
+
+    Args:
+        value: Dicts, lists, texts and numbers.
+        most_bytes: The most bytes of the text.
+
+    Raises:
+        ValueTooLarge: The text would have more.
+    """
+    left, waiting = most_bytes, [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, str):
+            left -= len(part) + 2
+        elif isinstance(part, dict):
+            # Each member has two quotes, a colon and a comma or a brace.
+            left -= 1 + sum(map(len, part)) + 4 * len(part)
+            waiting += part.values()
+        elif isinstance(part, list):
+            left -= 1 + len(part)
+            waiting += part
+        else:
+            left -= 1
+        if left < 0:
+            raise ValueTooLarge(most_bytes)
 
 
 def has_long_numbers(text: bytes) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 from compat.schema import Dependencies, SchemaText
 from serdes.avro import compiled, record_name
 from serdes.codec import AvroCodec, compile_codec
+from serdes.codec.codec import text_decoder
 from serdes.message.config import DeserializerConfig, SerializerConfig
 from serdes.message.deserializer import Decode, Resolved
 from serdes.message.json_bytes import loads_written
@@ -57,8 +58,10 @@ def _decoder(
     if options.logical and not codec.is_raw:
         from serdes.codec.readable import readable_decoder  # noqa: PLC0415  # producers do not need it
 
-        return readable_decoder(codec, plain_unions=options.plain_unions)
-    return codec.payload_to_json_bytes
+        return readable_decoder(codec, plain_unions=options.plain_unions, most_bytes=options.most_bytes)
+    if options.most_bytes is None or codec.is_raw:
+        return codec.payload_to_json_bytes
+    return text_decoder(codec.avro_to_json, codec.schema, options.most_bytes)
 
 
 def _examiner(

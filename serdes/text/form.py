@@ -46,6 +46,7 @@ class TextOptions:
             them; else Avro's own JSON, with numbers and the texts of bytes.
         proto_names: Whether Protobuf fields keep the schema's names instead of lowerCamelCase.
         holds_up_others: Whether encoding blocks other work of the thread; slow encoders then return a Later.
+        most_bytes: The most bytes of a text that is made from a message; None for no limit.
     """
 
     plain_unions: bool = False
@@ -54,6 +55,7 @@ class TextOptions:
     logical: bool = True
     proto_names: bool = False
     holds_up_others: bool = False
+    most_bytes: int | None = None
 
 
 class Unfit(ValueError):

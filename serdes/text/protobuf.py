@@ -18,7 +18,7 @@ from serdes.message.config import (
     SerializerConfig,
 )
 from serdes.message.deserializer import Decode, Resolved
-from serdes.message.json_bytes import dumps
+from serdes.message.json_bytes import dumps, require_size
 from serdes.message.protobuf_schema import parse
 from serdes.message.serializer import Encoder
 from serdes.protobuf import decoder_of_schema
@@ -90,14 +90,15 @@ def _decoder(writer: Resolved, reader: Resolved | None, config: DeserializerConf
     def decode(message: bytes, offset: int) -> bytes:
         try:
             datum = decode_message(message, offset)
-            return dumps(
-                json_format.MessageToDict(
-                    datum,
-                    always_print_fields_with_no_presence=True,
-                    preserving_proto_field_name=options.proto_names,
-                    descriptor_pool=datum.DESCRIPTOR.file.pool,
-                )
+            value = json_format.MessageToDict(
+                datum,
+                always_print_fields_with_no_presence=True,
+                preserving_proto_field_name=options.proto_names,
+                descriptor_pool=datum.DESCRIPTOR.file.pool,
             )
+            if options.most_bytes is not None:
+                require_size(value, options.most_bytes)
+            return dumps(value)
         except (json_format.Error, TypeError, DecodeError) as error:
             raise PayloadError(str(error)) from error
 

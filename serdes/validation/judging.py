@@ -7,6 +7,8 @@ second part: path, keyword and reason as JSON.
 
 from __future__ import annotations
 
+import math
+import time
 from functools import partial
 
 import orjson
@@ -29,15 +31,37 @@ _PATIENCE = 5.0
 pool = WorkerPool("serdes.validation.worker", wait_seconds=30.0)
 
 
+#: How many seconds all further values of this process may take together.
+_seconds_left = math.inf
+
+
+def limit_judging(seconds: float) -> None:
+    """Limit the time of all values from now on: a process that works on one request at a time sets it for each."""
+    global _seconds_left  # noqa: PLW0603 - the time of the process
+    _seconds_left = seconds
+
+
 def judge(schema: DescribedSchema, text: bytes) -> Refusal | None:
     """Validate a value given as JSON text; returns the refusal, or None if the schema accepts it.
 
-    A value that takes more time or memory than a worker may use is refused.
+    A value that takes more time or memory than a worker may use is refused; so are all values after the time of
+    `limit_judging`.
 
     Raises:
         ValueError: The schema cannot be compiled.
         ValidationUnavailable: No worker can be started, or none becomes free in time.
     """
+    global _seconds_left  # noqa: PLW0603 - as above
+    if _seconds_left <= 0:
+        return schema.given_up("validation was not begun, as the values before it took all of its time")
+    started = time.monotonic()
+    try:
+        return _judge(schema, text)
+    finally:
+        _seconds_left -= time.monotonic() - started
+
+
+def _judge(schema: DescribedSchema, text: bytes) -> Refusal | None:
     try:
         verdict = pool.run(partial(_verdict, schema, text))
     except (PoolBusy, WorkerUnavailable) as error:

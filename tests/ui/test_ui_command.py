@@ -30,7 +30,7 @@ def running_ui(folder: Path, registry_url: str, *options: str) -> Iterator[httpx
     server = ServerProcess("page", command, url, log=folder / f"{free_port()}.log", probe="/ui/config.json")
     try:
         server.start()
-        with httpx.Client(base_url=url, trust_env=False) as client:
+        with httpx.Client(base_url=url, trust_env=False, timeout=60) as client:
             yield client
         assert f"page        {url}/ui/" in server.log.read_text()
     finally:
@@ -181,6 +181,10 @@ def test_the_credentials_of_the_settings_are_for_who_has_none(registry: ServerPr
         (["--registry-url", "http://localhost:1", "--rest-url", "localhost"], "magicbyte.ui.rest.url: "),
         (["--registry-url", "http://localhost:1", "--property", "nonsense=1"], "nonsense"),
         (
+            ["--registry-url", "http://localhost:1", "--property", "magicbyte.ui.messages.cpu.ms=0"],
+            "magicbyte.ui.messages.cpu.ms: ",
+        ),
+        (
             [
                 "--registry-url",
                 "http://localhost:1",
@@ -215,3 +219,5 @@ def test_a_registry_that_is_gone(folder: Path) -> None:
             502,
             {"error_code": 502, "message": "The schema registry cannot be reached"},
         )
+        (item,) = http.post("/ui/decode", json={"data": ["AAAAAAEC"]}).json()["data"]
+        assert (item["error"], item["reason"]) == ("the registry does not answer", "registry")

@@ -42,10 +42,11 @@ def main(arguments: Sequence[str]) -> int:
 
     exit_on_signals()
     try:
-        settings = UiSettings.from_properties(_properties(options))
+        client = gather_settings(options.property, options.config, url=options.registry_url)
+        of_page = {name: client.pop(name) for name in list(client) if name.startswith("magicbyte.ui.")}
+        settings = UiSettings.from_properties(of_page | _properties(options))
         if settings.listener.scheme != "http":
             raise Failure("--listen: the page is served over http; put a proxy that speaks TLS in front of it")
-        client = gather_settings(options.property, options.config, url=options.registry_url)
         if "schema.registry.url" not in client:
             raise Failure("say which registry the page is for: --registry-url http://HOST:8081")
         return serve(settings, client, on_start=lambda: _report(settings.listener.url))

@@ -343,6 +343,6 @@ async def _on_anything(request: Request, error: Exception) -> Response:
 
 
 async def _on_disconnect(request: Request, _error: Exception) -> Response:
-    log.info("%s %s: the client disconnected before it had sent its whole body", request.method, request.url.path)
+    log.info("%s %s: the client disconnected before it was answered", request.method, request.url.path)
     # The client is gone, so it does not get this answer.
     return Response(status_code=400)

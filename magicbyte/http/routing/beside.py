@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from asyncio import AbstractEventLoop
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
@@ -17,14 +16,13 @@ class Beside:
     Attributes:
         rows: The routes.
         front: The path, relative to the server's root, that a browser is sent to when somebody opens the root.
-        attach: Called when the server starts, with the application, to which the handlers may send requests, and its
-            event loop.
+        attach: Called when the server starts, with the application, to which the handlers may send requests.
         close: Called when the server stops.
     """
 
     rows: Sequence[Row]
     front: str
-    attach: Callable[[ASGIApp, AbstractEventLoop], None]
+    attach: Callable[[ASGIApp], None]
     close: Callable[[], Awaitable[None]]
 
 

@@ -12,7 +12,8 @@ from uuid import UUID
 import orjson
 
 from compat.schema import JSON, PROTOBUF
-from magicbyte.ui.messages.failure import Failure, failure_of
+from magicbyte.ui.messages.failure import ENDING, Failure, failure_of
+from magicbyte.ui.messages.items import Items
 from magicbyte.ui.messages.lookup import Lookup, SchemaId
 from magicbyte.ui.messages.request import LARGEST_DATA, BadRequest, DecodeRequest, Framed
 from serdes.client.clients import RegistryClient
@@ -24,29 +25,30 @@ from serdes.serialization import SerializationContext
 from serdes.text import Remarked, TextOptions
 from serdes.text.remark import Remarks
 
-#: The largest total size of the values of an answer: field names repeat, so a value may be larger than its message.
-_LARGEST_ANSWER = 16 << 20
 #: The seconds of a request in which messages are also examined for remarks: a validation may take half a second.
 _EXAMINED_SECONDS = 5.0
 
 
-def decoded(client: RegistryClient, request: DecodeRequest) -> bytes:
+def decoded(client: RegistryClient, request: DecodeRequest, most_bytes: int) -> bytes:
     """The answer to a request, as JSON.
+
+    Args:
+        client: The registry's client, with the rights of the sender.
+        request: The request.
+        most_bytes: The largest total size of the values: field names repeat, so a value may be larger than its message.
 
     Raises:
         BadRequest: The messages have more than 1 MiB.
     """
-    reader = _Reader(client, request)
+    reader = _Reader(client, request, most_bytes)
     messages = [_bytes(item) for item in request.data]
     size = sum(len(message[0]) for message in messages if isinstance(message, tuple))
     if size > LARGEST_DATA:
         raise BadRequest(f"data has {size} bytes; at most {LARGEST_DATA} are read")
-    items, left = [], _LARGEST_ANSWER
+    items = Items(most_bytes)
     for message in messages:
-        item = reader.item(message) if left > 0 else _json(Failure("other", "the values before it fill the answer"))
-        left -= len(item)
-        items.append(item)
-    return b'{"data":[%b]}' % b",".join(items)
+        items.add(reader.item, message)
+    return items.joined()
 
 
 def _bytes(item: str | Framed | None) -> tuple[bytes, bytes | None] | Failure | None:
@@ -68,11 +70,13 @@ def _json(failure: Failure, **members: Any) -> bytes:
 class _Reader:
     """Decodes the messages of one request."""
 
-    def __init__(self, client: RegistryClient, request: DecodeRequest) -> None:
+    def __init__(self, client: RegistryClient, request: DecodeRequest, most_bytes: int) -> None:
         self._client = client
         self._request = request
         self._lookup = Lookup(client, request)
-        self._options = TextOptions(plain_unions=request.unions == "plain", logical=request.logical)
+        self._options = TextOptions(
+            plain_unions=request.unions == "plain", logical=request.logical, most_bytes=most_bytes
+        )
         self._deserializers: dict[tuple[str, bool], Deserializer] = {}
         self._examined_until = monotonic() + _EXAMINED_SECONDS
 
@@ -89,6 +93,8 @@ class _Reader:
         except SchemaNotFound:
             name = f"id {described['schemaId']}" if "schemaId" in described else f"guid {described['guid']}"
             return _json(Failure("unknown", f"{name} is unknown", 1), **described)
+        except ENDING:
+            raise
         except Exception as error:  # noqa: BLE001  hostile bytes and schemas may raise anything
             return _json(failure_of(error), **described)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -11,7 +12,8 @@ import orjson
 
 from compat.formats import parse
 from compat.schema import JSON, PROTOBUF, InvalidSchema, Reference, SchemaText
-from magicbyte.ui.messages.failure import failure_of
+from magicbyte.ui.messages.failure import ENDING, failure_of
+from magicbyte.ui.messages.items import Items
 from magicbyte.ui.messages.lookup import Lookup
 from magicbyte.ui.messages.request import EncodeRequest, Proposal, Target
 from serdes.client.clients import RegistryClient
@@ -86,22 +88,32 @@ def _checked(client: RegistryClient, request: Target, proposal: Proposal) -> Sch
     return schema
 
 
-def encoded(client: RegistryClient, request: EncodeRequest) -> bytes:
+def encoded(client: RegistryClient, request: EncodeRequest, most_bytes: int) -> bytes:
     """The answer to a request, as JSON.
+
+    Args:
+        client: The registry's client, with the rights of the sender.
+        request: The request.
+        most_bytes: The largest total size of the items.
 
     Raises:
         SerdesError: The registry does not know the schema, refuses, or does not answer.
     """
     schema = chosen(client, request)
     writer = Writer(client, request, schema, framing=request.framing)
-    return orjson.dumps({"data": [_item(writer, raw) for raw in request.data]})
+    items = Items(most_bytes)
+    for raw in request.data:
+        items.add(partial(_item, writer), raw)
+    return items.joined()
 
 
-def _item(writer: Writer, raw: msgspec.Raw) -> dict[str, Any]:
+def _item(writer: Writer, raw: msgspec.Raw) -> bytes:
     try:
-        return writer.item(bytes(raw).decode())
+        return orjson.dumps(writer.item(bytes(raw).decode()))
+    except ENDING:
+        raise
     except Exception as error:  # noqa: BLE001  hostile values and schemas may raise anything
-        return {**failure_of(error).members(), **writer.schema.members()}
+        return orjson.dumps({**failure_of(error).members(), **writer.schema.members()})
 
 
 class Writer:

@@ -18,10 +18,13 @@ from serdes.error import (
     SerdesError,
     SubjectNotFound,
     TruncatedMessage,
+    ValueTooLarge,
     VersionNotFound,
     WrongMagic,
 )
 
+#: Errors that end the worker instead of failing an item: no memory is left, or the server has gone.
+ENDING = (MemoryError, EOFError, BrokenPipeError, ConnectionResetError)
 #: The longest text of an error: a library may repeat a whole schema or value.
 _LONGEST = 2_000
 
@@ -31,7 +34,7 @@ class Failure(NamedTuple):
 
     Attributes:
         reason: One word for programs: `magic`, `truncated`, `indexes`, `unknown`, `payload`, `value`, `schema`,
-            `rules`, `rights`, `registry`, `base64` or `other`.
+            `rules`, `rights`, `registry`, `base64`, `size` or `other`.
         error: The sentence.
         at: The byte of the message, or the character of the value, at fault; None if unknown.
         path: The path to the value at fault.
@@ -60,6 +63,7 @@ _FAILURES: tuple[tuple[type[Exception], Callable[[Any], Failure]], ...] = (
     (InvalidMessageIndexes, lambda error: Failure("indexes", str(error), 5)),
     (PayloadError, lambda error: Failure("payload", error.problem, error.offset)),
     (BadText, lambda error: Failure("value", error.problem, error.offset, error.path)),
+    (ValueTooLarge, lambda error: Failure("size", f"{error} (magicbyte.ui.messages.max.bytes)")),
     (RulesNotSupported, lambda error: Failure("rules", str(error))),
     (SchemaNotFound, lambda error: Failure("unknown", error.message)),
     (SubjectNotFound, lambda error: Failure("unknown", error.message)),

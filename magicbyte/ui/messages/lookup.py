@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from compat.schema import PROTOBUF, InvalidSchema, SchemaText
+from magicbyte.ui.messages.failure import ENDING
 from magicbyte.ui.messages.request import Common
 from serdes.client.clients import RegistryClient
 from serdes.client.models import SchemaInfo, SubjectVersion
@@ -61,6 +62,8 @@ class Lookup:
                     if isinstance(schema_id, int)
                     else self.client.schema_by_guid(str(schema_id))
                 )
+            except ENDING:
+                raise
             except Exception as error:  # noqa: BLE001  raised again for each message
                 self._infos[schema_id] = error
         info = self._infos[schema_id]

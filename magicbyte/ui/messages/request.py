@@ -169,8 +169,6 @@ def read(body: bytes, kind: type[R]) -> R:
     Raises:
         BadRequest: The body is no such request; the text names the member at fault.
     """
-    if len(body) > LARGEST_BODY:
-        raise BadRequest(f"the body has {len(body)} bytes; at most {LARGEST_BODY} are read")
     try:
         request = msgspec.json.decode(body, type=kind)
     except (ValueError, RecursionError) as error:

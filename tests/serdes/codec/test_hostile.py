@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -13,8 +14,10 @@ from hypothesis import strategies as st
 from compat.schema import SchemaText
 from serdes.avro import AvroDeserializer
 from serdes.client.clients import RegistryClient
-from serdes.error import SerdesError
+from serdes.codec import EncodeError, compile_codec
+from serdes.error import SerdesError, ValueTooLarge
 from serdes.json_schema import JSONDeserializer
+from serdes.message.json_bytes import require_size
 from serdes.protobuf import ProtobufDeserializer
 from serdes.serialization import SerializationContext
 
@@ -115,3 +118,27 @@ def test_lengths_that_the_message_cannot_hold(deserializers: dict[str, Any], sch
         assert tracemalloc.get_traced_memory()[1] < 300_000
     finally:
         tracemalloc.stop()
+
+
+def test_a_decimal_on_a_fixed_is_made_up_to_a_size():
+    text = '{"type":"fixed","name":"F","size":%d,"logicalType":"decimal","precision":4,"scale":2}'
+    assert compile_codec(text % 1786).encode(Decimal("-0.01")) == b"\xff" * 1786
+    for size in (1787, 2_000_000_000):
+        with pytest.raises(EncodeError, match=f"a decimal of {size} bytes; the limit is 1786 bytes"):
+            compile_codec(text % size).encode(Decimal("-0.01"))
+
+
+@pytest.mark.parametrize(
+    ("value", "size"),
+    [
+        ({"a": [1, "b"]}, 13),  # {"a":[1,"b"]}
+        ([1, 2, 3], 7),
+        ("text", 6),
+        ({"a": {"b": 1}, "c": 2}, 19),
+        ([["a"], ["b"]], 13),
+    ],
+)
+def test_the_size_of_a_text_is_counted_before_it_is_made(value: Any, size: int):
+    require_size(value, size)
+    with pytest.raises(ValueTooLarge, match=f"^its JSON has more than {size - 1} bytes$"):
+        require_size(value, size - 1)

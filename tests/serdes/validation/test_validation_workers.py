@@ -21,7 +21,7 @@ from serdes.client.clients import AsyncRegistryClient, RegistryClient
 from serdes.error import DatumRefused, PayloadError, SchemaCompileError, ValidationUnavailable
 from serdes.json_schema import JSONDeserializer, JSONSerializer
 from serdes.validation import JsonValidator, ValueRefused
-from serdes.validation.judging import pool
+from serdes.validation.judging import limit_judging, pool
 
 VALUE = SerializationContext("t", "value")
 
@@ -174,7 +174,7 @@ def test_a_forked_process_has_workers_of_its_own(tmp_path: Path) -> None:
     code = f"""
 import os
 {PROGRAM}
-from serdes.validation.judging import pool
+from serdes.validation.judging import limit_judging, pool
 of_parent = pool._idle[0]._process.pid
 child = os.fork()
 if not child:
@@ -191,7 +191,7 @@ def test_workers_end_with_their_program(tmp_path: Path) -> None:
     code = f"""
 import os, signal
 {PROGRAM}
-from serdes.validation.judging import pool
+from serdes.validation.judging import limit_judging, pool
 print(pool._idle[0]._process.pid, flush=True)
 signal.pause()
 """
@@ -251,3 +251,17 @@ def test_asynchronous_clients_hold_up_no_event_loop(client: RegistryClient, tran
 
     asyncio.run(main())
     assert order == ["other", "refused"] * 3
+
+
+def test_the_time_of_all_values_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Restores the time of this process.
+    monkeypatch.setattr("serdes.validation.judging._seconds_left", float("inf"))
+    check = JsonValidator(ENDLESS).check
+    limit_judging(0.1)
+    with pytest.raises(ValueRefused, match="validation was ended, as it took more than"):
+        check({"amount": "x"})
+    with pytest.raises(ValueRefused, match=r"validation was not begun, as the values before it took all of its time$"):
+        check({"amount": "x"})
+    limit_judging(60)
+    with pytest.raises(ValueRefused, match="validation was ended"):
+        check({"amount": "x"})
