@@ -19,12 +19,6 @@ BY_PLACE = (
 #: How deletions are kept, as `explain` tells it.
 DELETED_STAY = "deleted keys are kept in a table TABLE_deleted_keys, so that no older record brings them back"
 
-#: What does not hold where deletions are not kept, as `explain` tells it.
-DELETED_RETURN = (
-    "deleted keys are not kept, so that an older record which is read later, from another partition, brings a key back;"
-    " sink.sql keeps them"
-)
-
 #: From a field of `_kafka` to the SQL of its column.
 FieldName = Callable[[str], str]
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as spark
 
 from spark_avro.pipeline.file.sinks import DeltaSink, Upsert
 from spark_avro.pipeline.folder import Folder
 from spark_avro.pipeline.ports import BatchIdentity, SinkContext, SinkRefused, SinkResult
+from spark_avro.pipeline.sinks.broken_texts import broken_text, split_rows
 from spark_avro.pipeline.sinks.columns import ColumnFit, can_widen, fit_columns, log_changes, quoted
 from spark_avro.pipeline.sinks.marker import MarkerKey, is_written, marker_of
 from spark_avro.pipeline.sinks.positions import place_position
+from spark_avro.pipeline.sinks.tables.deleted_keys import SUFFIX, DeletedKeys
 from spark_avro.pipeline.sinks.tables.delta_marker import DeltaMarkers
 from spark_avro.pipeline.sinks.tables.merging import merge_statement, newest_rows, orders_by_position, table_guarantee
 from spark_avro.pipeline.sinks.tables.table_changes import change_statement, type_text
@@ -40,14 +44,32 @@ class DeltaTarget:
         self._keep_position = spec.keep_position or orders_by_position(self._upsert)
         self._fit: tuple[spark.StructType, ColumnFit] | None = None
         self._markers: tuple[MarkerKey, DeltaMarkers] | None = None
+        self._deleted: DeletedKeys | None = None
+        if self._upsert is not None and self._upsert.deletes is not None:
+            path, table = (name and f"{name.rstrip('/')}{SUFFIX}" for name in (spec.path, spec.table))
+            beside = replace(spec, path=path, table=table, mode="append", partition=())
+            self._deleted = DeletedKeys(DeltaTarget(beside, context), self._upsert)
         how = "a batch is one Delta transaction with the query's id and the batch's number"
         self.guarantee = table_guarantee("delta", how, self._upsert)
 
     def prepare(self, schema: spark.StructType) -> tuple[str, ...]:
         """Check the columns; see `Sink`."""
         rows = place_position(self._context.spark.createDataFrame([], schema), keep=self._keep_position)
-        target = self._target(self._context.spark)
-        return self._statements(self._fitted(rows.schema, target), target)
+        return self._to_make(self._context.spark, rows.schema)
+
+    @property
+    def name(self) -> str:
+        """The table's name in SQL."""
+        return self._name
+
+    def make(self, session: SparkSession, schema: spark.StructType) -> None:
+        """Create the table for rows of a schema, or change it."""
+        for statement in self._to_make(session, schema):
+            session.sql(statement)
+
+    def _to_make(self, session: SparkSession, schema: spark.StructType) -> tuple[str, ...]:
+        target = self._target(session)
+        return self._statements(self._fitted(schema, target), target)
 
     def write(self, rows: DataFrame, batch: BatchIdentity) -> SinkResult:
         """Write a batch in one Delta transaction; see `Sink`."""
@@ -58,7 +80,8 @@ class DeltaTarget:
         if marker is not None and is_written(marker, batch, self._name, adopt=self._context.adopt):
             return marker.result()
         count = rows.count()
-        placed = place_position(rows, keep=self._keep_position)
+        split = split_rows(rows, self._broken_text(rows), self._context, batch)
+        placed = place_position(split.good, keep=self._keep_position)
         fit = self._fitted(placed.schema, target)
         statements = self._statements(fit, target)
         if target is None and self._spec.path is not None:
@@ -68,17 +91,26 @@ class DeltaTarget:
         log_changes(self._name, statements)
         if target is not None:
             fit = fit.completed(target)
-        marker = marker_of(batch, marker, written=count)
+        written = count - split.refused
+        marker = marker_of(batch, marker, written=written, refused=split.refused)
+        newest = None if self._upsert is None else newest_rows(placed, fit, self._upsert)
+        if newest is not None and self._deleted is not None:
+            newest = self._deleted.applied(newest, batch.former_topic_ids)
         with markers.committing(session, marker), exact_files(session):
-            if self._upsert is None:
+            if self._upsert is None or newest is None:
                 self._append(placed.select(*fit.columns()))
             else:
-                newest = newest_rows(placed, fit, self._upsert)
                 session.sql(merge_statement(self._name, newest, fit, self._upsert, batch.former_topic_ids))
-        return SinkResult(count)
+        return SinkResult(written, split.rejected)
 
     def close(self) -> None:
         """Nothing is open; see `Sink`."""
+
+    def _broken_text(self, rows: DataFrame) -> Column | None:
+        """Why a row is rejected whose partition has no name; the files have the bytes of a text as they are."""
+        kinds = [(str(path), F.col(str(path))) for path in self._spec.partition]
+        schema = rows.select(*(column.alias(name) for name, column in kinds)).schema
+        return broken_text([(name, column, schema[name].dataType) for name, column in kinds], "the folder's name")
 
     def _append(self, rows: DataFrame) -> None:
         writer = rows.write.format("delta").mode("append")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
@@ -13,6 +14,7 @@ from spark_avro.pipeline.ports import BatchIdentity, SinkContext, SinkRefused, S
 from spark_avro.pipeline.sinks.columns import ColumnFit, can_widen, fit_columns, log_changes, quoted
 from spark_avro.pipeline.sinks.marker import MarkerKey, is_written, marker_of
 from spark_avro.pipeline.sinks.positions import place_position
+from spark_avro.pipeline.sinks.tables.deleted_keys import SUFFIX, DeletedKeys
 from spark_avro.pipeline.sinks.tables.iceberg_commit import commit_with
 from spark_avro.pipeline.sinks.tables.iceberg_marker import IcebergMarkers
 from spark_avro.pipeline.sinks.tables.merging import merge_statement, newest_rows, orders_by_position, table_guarantee
@@ -36,6 +38,10 @@ class IcebergTarget:
         self._upsert = spec.mode if isinstance(spec.mode, Upsert) else None
         # An upsert compares its order column with that of the table's row.
         self._keep_position = spec.keep_position or orders_by_position(self._upsert)
+        self._deleted: DeletedKeys | None = None
+        if self._upsert is not None and self._upsert.deletes is not None:
+            beside = replace(spec, table=f"{spec.table}{SUFFIX}", mode="append", time=None)
+            self._deleted = DeletedKeys(IcebergTarget(beside, context), self._upsert)
         how = "a batch is one snapshot with the batch's identity, and a repeated batch finds the snapshot"
         self.guarantee = table_guarantee("iceberg", how, self._upsert)
         if spec.table.count(".") < 2:
@@ -59,8 +65,21 @@ class IcebergTarget:
         rows = place_position(self._context.spark.createDataFrame([], schema), keep=self._keep_position)
         if self._spec.time is not None and str(self._spec.time) not in rows.columns:
             raise SinkRefused(f"sink.iceberg.time: the rows have no column {self._spec.time}")
-        target = self._target(self._context.spark)
-        return self._statements(self._fitted(rows.schema, target), target)
+        return self._to_make(self._context.spark, rows.schema)
+
+    @property
+    def name(self) -> str:
+        """The table's name in SQL."""
+        return self._spec.table
+
+    def make(self, session: SparkSession, schema: spark.StructType) -> None:
+        """Create the table for rows of a schema, or change it."""
+        for statement in self._to_make(session, schema):
+            session.sql(statement)
+
+    def _to_make(self, session: SparkSession, schema: spark.StructType) -> tuple[str, ...]:
+        target = self._target(session)
+        return self._statements(self._fitted(schema, target), target)
 
     def write(self, rows: DataFrame, batch: BatchIdentity) -> SinkResult:
         """Write a batch as one snapshot; see `Sink`."""
@@ -87,7 +106,10 @@ class IcebergTarget:
             self._append(placed.select(*fit.columns()), properties)
         else:
             # Iceberg's MERGE reads its source twice, and Spark refuses one with expressions that are not deterministic.
-            newest = newest_rows(placed, fit, self._upsert).localCheckpoint()
+            newest = newest_rows(placed, fit, self._upsert)
+            if self._deleted is not None:
+                newest = self._deleted.applied(newest, batch.former_topic_ids)
+            newest = newest.localCheckpoint()
             statement = merge_statement(self._spec.table, newest, fit, self._upsert, batch.former_topic_ids)
             commit_with(session, statement, properties)
         markers.note(marker)

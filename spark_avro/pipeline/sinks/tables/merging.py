@@ -10,10 +10,11 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from spark_avro.pipeline.file.sinks import Upsert
 from spark_avro.pipeline.ports import POSITION, Delivery, Guarantee
 from spark_avro.pipeline.sinks.columns import ColumnFit, quoted
-from spark_avro.pipeline.sinks.newest import BY_PLACE, DELETED_RETURN, FieldName, is_newer, newest_query
+from spark_avro.pipeline.sinks.newest import BY_PLACE, DELETED_STAY, FieldName, is_newer, newest_query
 
 _VIEW = "magicbyte_batch"
-_DELETED = "_deleted_"
+#: The column of rows that delete their key.
+DELETED = "_deleted_"
 
 
 def table_guarantee(table_format: str, how: str, upsert: Upsert | None) -> Guarantee:
@@ -29,7 +30,7 @@ def table_guarantee(table_format: str, how: str, upsert: Upsert | None) -> Guara
     else:
         foreign, sink = "harmless: the newest row of each key stays", f"{table_format}-upsert"
         how = f"{how}; {BY_PLACE}" if upsert.is_by_offset else how
-        how = f"{how}; {DELETED_RETURN}" if upsert.deletes is not None else how
+        how = f"{how}; {DELETED_STAY}" if upsert.deletes is not None else how
     return Guarantee(Delivery.EXACTLY_ONCE, how, foreign, f"tests/chaos/pipeline_killed.py --sink {sink}")
 
 
@@ -48,7 +49,7 @@ def newest_rows(rows: DataFrame, fit: ColumnFit, upsert: Upsert) -> DataFrame:
     """
     key = [str(path) for path in upsert.key]
     deleted = F.lit(False) if upsert.deletes is None else F.coalesce(F.expr(str(upsert.deletes)), F.lit(False))
-    fitted = rows.select(*fit.columns(), deleted.alias(_DELETED))
+    fitted = rows.select(*fit.columns(), deleted.alias(DELETED))
     if upsert.is_by_offset:
         newest = newest_query("{rows}", ", ".join(key), _field(POSITION))
         return fitted.sparkSession.sql(newest, rows=fitted).drop("last_", "newest_")
@@ -69,20 +70,28 @@ def merge_statement(
         replaced: Topics of the source that were deleted and made again.
     """
     newest.createOrReplaceTempView(_VIEW)
-    order = str(upsert.order)
-    same = " AND ".join(f"target.{path} <=> new.{path}" for path in upsert.key)
-    newer = f"(target.{order} IS NULL OR new.{order} >= target.{order})"
-    if upsert.is_by_offset:
-        newer = is_newer(_field(f"new.{POSITION}"), _field(f"target.{POSITION}"), replaced)
+    same, newer = same_key(upsert), is_newer_row(upsert, replaced)
     names = [quoted(field.name) for field in fit.schema.fields]
     changes = ", ".join(f"target.{name} = new.{name}" for name in names)
     values = ", ".join(f"new.{name}" for name in names)
     return (
         f"MERGE INTO {table} AS target USING {_VIEW} AS new ON {same}"  # noqa: S608 - quoted names
-        f" WHEN MATCHED AND {newer} AND new.{_DELETED} THEN DELETE"
+        f" WHEN MATCHED AND {newer} AND new.{DELETED} THEN DELETE"
         f" WHEN MATCHED AND {newer} THEN UPDATE SET {changes}"
-        f" WHEN NOT MATCHED AND NOT new.{_DELETED} THEN INSERT ({', '.join(names)}) VALUES ({values})"
+        f" WHEN NOT MATCHED AND NOT new.{DELETED} THEN INSERT ({', '.join(names)}) VALUES ({values})"
     )
+
+
+def same_key(upsert: Upsert) -> str:
+    """The condition that the rows `target` and `new` have the same key."""
+    return " AND ".join(f"target.{path} <=> new.{path}" for path in upsert.key)
+
+
+def is_newer_row(upsert: Upsert, replaced: Collection[str]) -> str:
+    """The condition that the row `new` takes the place of the row `target` of its key."""
+    if upsert.is_by_offset:
+        return is_newer(_field(f"new.{POSITION}"), _field(f"target.{POSITION}"), replaced)
+    return f"(target.{upsert.order} IS NULL OR new.{upsert.order} >= target.{upsert.order})"
 
 
 def _field(struct: str) -> FieldName:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from spark_avro.pipeline.file.field_path import FieldPath
 from spark_avro.pipeline.file.sinks import DeltaSink, IcebergSink, Upsert
@@ -18,7 +19,7 @@ from spark_avro.pipeline.sinks import open_sink
 from spark_avro.pipeline.sinks.tables.delta_marker import DeltaMarkers
 from spark_avro.pipeline.sinks.tables.iceberg_marker import IcebergMarkers
 from tests.spark.pipeline.sinks.lake_session import lake_session
-from tests.spark.pipeline.sinks.upsert_order import REPLACED, batch_of, rounds, rows_of, winners
+from tests.spark.pipeline.sinks.upsert_order import DELETED, LEFT, REPLACED, batch_of, rounds, rows_of, winners
 
 Rows = Callable[..., DataFrame]
 Batch = Callable[..., BatchIdentity]
@@ -242,6 +243,16 @@ def test_an_upsert_keeps_the_newest_row_of_each_key(lake: Lake, numbers: Rows, b
     random = ("n % 3 as id", "n * 10 + cast(rand() as bigint) as v", "'u' as op")
     sink.write(numbers(11, 12, *random), batch(2, 11, 12))
     assert lake.rows("id", "v") == [(0, 90), (2, 110)]
+
+
+@pytest.mark.parametrize("order", ["_kafka.offset", "s"])
+def test_an_older_record_does_not_bring_a_deleted_key_back(lake: Lake, spark: SparkSession, order: str) -> None:
+    mode = Upsert(key=(ID,), order=FieldPath(tuple(order.split("."))), deletes=Sql("v = 'd'"))
+    for number, records in enumerate(DELETED):
+        rows = rows_of(spark, records).withColumn("s", F.unix_seconds("_kafka.timestamp"))
+        lake.sink(mode=mode).write(rows, batch_of(number))
+    assert lake.rows("id", "v") == LEFT
+    assert "deleted keys are kept in a table TABLE_deleted_keys" in lake.sink(mode=mode).guarantee.reason
 
 
 def test_an_upsert_knows_the_newest_record_of_a_key(lake: Lake, spark: SparkSession) -> None:

@@ -16,9 +16,9 @@ from spark_avro.pipeline.sinks import open_sink
 @pytest.mark.timeout(900)
 def test_delta_and_iceberg_tables() -> None:
     """In a process of their own: the extensions are those of a session from its start."""
-    file = Path(__file__).with_name("lake_tables.py")
+    file, values = (Path(__file__).with_name(name) for name in ("lake_tables.py", "lake_values.py"))
     run = subprocess.run(
-        [sys.executable, "-P", "-m", "pytest", file, "-q", "-p", "no:cacheprovider"],
+        [sys.executable, "-P", "-m", "pytest", file, values, "-q", "-p", "no:cacheprovider"],
         capture_output=True,
         text=True,
         check=False,
