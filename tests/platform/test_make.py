@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import shutil
 import subprocess
 import sys
@@ -66,7 +67,9 @@ def test_options_go_only_to_the_programs_that_area_names(
     # The programs themselves do not run: `echo` stands for the interpreter.
     command = ["make", "--silent", "--assume-old=.venv/jars-fetched", f"BIN={tmp_path}", goal, *variables]
     (tmp_path / "python").symlink_to(shutil.which("echo") or "")
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    # A make that runs the suite passes its own variables on.
+    environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "AREA", "ARGS")}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     if isinstance(programs, str):
         assert (done.returncode, done.stderr.splitlines()[0], done.stdout) == (2, programs, "")
     else:

@@ -29,6 +29,9 @@ from registry.feed import outgoing
 from registry.feed.outgoing import ForbiddenAddress, post_to_allowed
 from rest_proxy.errors import delivery_error, from_kafka
 
+#: Most tests of this file take seconds each.
+pytestmark = pytest.mark.slow
+
 Start = Callable[..., ServerProcess]
 PEOPLE = ("admin", "reader", "settings")
 RULES = "allow User:reader READ SUBJECT PREFIXED a\nallow User:settings DESCRIBE_CONFIGS SUBJECT PREFIXED a\n"

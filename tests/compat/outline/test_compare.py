@@ -363,4 +363,7 @@ def test_a_large_comparison_is_cut_and_says_so() -> None:
     comparison = compare(*sides, budget=Budget(100_000_000))
     assert (comparison.is_cut, len(comparison.changes)) == (True, MOST_CHANGES)
     # Rows with findings are kept.
-    assert rows(comparison)[-1] == "changed nyc.Flight.last type: int -> long [TYPE_MISMATCH FORWARD]"
+    assert rows(comparison)[-2:] == [
+        "changed nyc.Flight.last type: int -> long [TYPE_MISMATCH FORWARD]",
+        "changed / None -> None [NOT_EXAMINED BACKWARD]",
+    ]

@@ -333,6 +333,7 @@ def test_a_registry_that_cannot_start_says_why_in_a_line(kafka: str) -> None:
     assert raised.value.last_lines[-1].startswith(f"magicbyte: the registry can't start: {topic} has 3 partitions")
 
 
+@pytest.mark.slow
 def test_a_stopped_leader_that_wakes_up_is_fenced(kafka: str) -> None:
     with nodes(kafka, 2) as started:
         register(started[0], "s", '"int"')

@@ -300,9 +300,9 @@ def test_a_long_schema_goes_to_the_committer_twice(api: Any, monkeypatch: pytest
     submitted: list[Any] = []
     submit = SharedLogNode.submit
 
-    def counting(node: SharedLogNode, command: Any) -> Any:
+    def counting(node: SharedLogNode, command: Any, client: str = "") -> Any:
         submitted.append(command)
-        return submit(node, command)
+        return submit(node, command, client)
 
     monkeypatch.setattr(SharedLogNode, "submit", counting)
     assert api.register("s", record("R")).status_code == 200

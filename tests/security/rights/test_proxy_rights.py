@@ -173,6 +173,7 @@ def test_a_topic_is_made_only_with_the_right_to_create_it(ask: Client, kafka: st
         assert produce("writer", topic).status_code in (200, 207)
 
 
+@pytest.mark.slow
 def test_a_deleted_topic_is_not_made_again_without_the_right_to_create_it(ask: Client, kafka: str):
     admin, topic = AdminClient({"bootstrap.servers": kafka}), f"{PREFIX}new-deleted"
     for who in ("maker", "writer"):

@@ -20,6 +20,9 @@ from serdes.letters.headers import FORMS, DeadLetter
 from tests.security.rights.rule_servers import wait_for
 from tests.security.secrets.planted import MARK, Watched, files_with_secrets, planted
 
+#: Most tests of this file take seconds each.
+pytestmark = pytest.mark.slow
+
 COMMAND = (sys.executable, "-P", "-m", "magicbyte.cli.main")
 NOWHERE = "127.0.0.1:1"
 JAAS = 'org.apache.kafka.common.security.{module} required username="u" password="{password}";'
@@ -84,7 +87,6 @@ def test_commands_for_dead_letters(place: Place) -> None:
     assert dead_letter(place, "purge", "--replayed")[0] == 0
 
 
-@pytest.mark.slow
 def test_commands_for_dead_letters_that_brokers_refuse(place: Place) -> None:
     code, written = dead_letter(place, "list", config="refused")
     assert code != 0
@@ -147,7 +149,6 @@ def test_commands_for_pipelines_that_only_read_the_file(
         assert done == code, written
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("command", ["explain", "dry-run", "run"])
 def test_commands_for_pipelines_that_start_spark(place: Place, command: str) -> None:
     code, written = place.watched.run(
@@ -197,7 +198,6 @@ def test_what_requests_of_v3_hold(kafka: str, place: Place) -> None:
         assert MARK not in proxy.log.read_text()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])
 def test_credentials_that_brokers_refuse(kafka: str, mechanism: str, tmp_path: Path) -> None:
     """In the producer, the consumer, the reader and the admin client."""

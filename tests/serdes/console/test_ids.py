@@ -301,6 +301,7 @@ def test_wrong_calls_exit_with_2(arguments: list[str], said: str, capsys: pytest
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_what_is_not_there_is_said(tools: Any, kafka: str, topic: str, monkeypatch: Any, capsys: Any):
     absent = tools.magicbyte("ids", topic)
     assert (absent.code, absent.err) == (3, f"magicbyte ids: topic {topic} does not exist\n")

@@ -147,6 +147,7 @@ async def set_quota(bootstrap_servers: str, *, remove: bool) -> None:
     await lazy.close()
 
 
+@pytest.mark.slow
 def test_a_quota_of_the_broker(strict: Strict) -> None:
     asyncio.run(set_quota(strict.bootstrap_servers, remove=False))
     try:

@@ -66,6 +66,7 @@ def test_without_tolerance_a_broken_record_stops_with_its_place(
     assert sink.rows == []
 
 
+@pytest.mark.slow
 def test_records_that_fail_become_dead_letters_and_everything_is_counted(
     spark: SparkSession, topics: Any, avro: Any, sink: ListSink, pipeline_file: Any
 ) -> None:

@@ -30,6 +30,9 @@ from spark_avro.pipeline.sinks.kafka.markers_topic import MARKERS, MarkersTopic
 from spark_avro.pipeline.sinks.kafka.mirroring import framed_ids
 from spark_avro.pipeline.sinks.kafka.transactional import TransactionalTarget
 
+#: Most tests of this file take seconds each.
+pytestmark = pytest.mark.slow
+
 Rows = Callable[..., DataFrame]
 
 STRING = Payload(format="string")
@@ -143,7 +146,6 @@ def test_another_checkpoint_is_refused_unless_it_is_adopted(topic: Topic, number
     assert topic.values() == [b"%d" % n for n in range(7)]
 
 
-@pytest.mark.slow
 def test_a_backfill_has_a_transaction_and_a_marker_of_its_own(topic: Topic, numbers: Rows) -> None:
     stream = topic.sink()
     stream.write(numbers(0, 5), topic.batch(0, 0, 5))
@@ -283,7 +285,6 @@ def _murmur2(data: bytes) -> int:
     return (h ^ (h >> 15)) & 0x7FFFFFFF
 
 
-@pytest.mark.slow
 def test_an_expression_names_the_topic_of_each_record(topic: Topic, numbers: Rows) -> None:
     other = f"{topic.name}-odd"
     expression = Sql(f"concat('{topic.name}', if(n % 2 = 1, '-odd', ''))")
@@ -339,7 +340,6 @@ def test_a_schema_that_the_subject_refuses_stops_the_pipeline_before_the_first_b
     assert [message.value()[5:] for message in topic.messages()] == [b"\x020"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["json", "protobuf"])
 def test_other_formats(topic: Topic, numbers: Rows, tmp_path: Any, kind: str) -> None:
     proto = tmp_path / "flight.proto"
@@ -403,7 +403,6 @@ def test_a_mirror_copies_records_as_they_are(topic: Topic, spark: SparkSession) 
         topic.sink(mirror=True).prepare(rows.selectExpr("value", "1 as one", "_kafka").schema)
 
 
-@pytest.mark.slow
 def test_a_mirror_copies_the_schemas_of_its_records_under_their_ids(topic: Topic, spark: SparkSession) -> None:
     name = f"r{uuid.uuid4().hex}"
     inner = SchemaText(AVRO, f'{{"type":"enum","name":"{name}","symbols":["A"]}}')
@@ -444,7 +443,6 @@ def test_a_preparation_writes_nothing(topic: Topic, numbers: Rows) -> None:
     assert topic.name not in admin.list_topics(timeout=30).topics
 
 
-@pytest.mark.slow
 def test_a_registry_that_is_away_is_no_refusal(kafka: str, context: Callable[..., SinkContext], numbers: Rows) -> None:
     from serdes.error import RegistryUnavailable  # noqa: PLC0415 - here alone
 

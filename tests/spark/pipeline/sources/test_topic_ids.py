@@ -20,6 +20,9 @@ from spark_avro.pipeline.sources.opening import open_source
 from spark_avro.pipeline.sources.topic_ids import TopicReplaced, read_topic_ids
 from tests.spark.pipeline.flights import V1, ListSink, messages
 
+#: Most tests of this file take seconds each.
+pytestmark = pytest.mark.slow
+
 
 def broker_id(servers: str, topic: str) -> str:
     """A topic's id, as the broker tells it."""
@@ -37,7 +40,6 @@ def test_a_batch_has_the_ids_of_its_topics(
     assert [batch.topic_ids for batch in sink.identities] == [{topic: broker_id(topics.servers, topic)}]
 
 
-@pytest.mark.slow  # it needs the jars of another Kafka
 def test_a_broker_without_topic_ids_gives_none(spark: SparkSession, tmp_path: Path) -> None:
     older = {"inter.broker.protocol.version": "2.7"}
     broker = LocalBroker(tmp_path, port=0, version="2.8.2", properties=older)

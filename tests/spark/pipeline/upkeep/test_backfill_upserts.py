@@ -15,6 +15,9 @@ from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.ports import SinkRefused, SourceRange
 from spark_avro.pipeline.upkeep.backfill import backfill
 
+#: Most tests of this file take seconds each.
+pytestmark = pytest.mark.slow
+
 
 class Table:
     """A table in SQLite that a pipeline writes, and the topic it reads."""
