@@ -54,6 +54,6 @@ def test_each_row_is_there_once_when_parts_are_restored_renamed_and_expired() ->
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("fault", ["refused", "again", "partitions", "deleted"])
+@pytest.mark.parametrize("fault", ["again", "partitions"])  # the others run in `make chaos`
 def test_a_table_has_the_last_value_of_each_key_when_its_topic_changes(fault: str) -> None:
     assert output_of("pipeline_sources.py", "--rows", "40", "--fault", fault) == f"{fault}: holds\n"
