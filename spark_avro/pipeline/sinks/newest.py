@@ -16,8 +16,10 @@ BY_PLACE = (
     " topic and partition"
 )
 
+#: What is added to the name of a table whose rows can delete keys, for the table that keeps the deleted keys.
+DELETED_KEYS = "_deleted_keys"
 #: How deletions are kept, as `explain` tells it.
-DELETED_STAY = "deleted keys are kept in a table TABLE_deleted_keys, so that no older record brings them back"
+DELETED_STAY = f"deleted keys are kept in a table TABLE{DELETED_KEYS}, so that no older record brings them back"
 
 #: From a field of `_kafka` to the SQL of its column.
 FieldName = Callable[[str], str]

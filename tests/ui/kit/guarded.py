@@ -8,17 +8,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+from playwright.sync_api import Page
 
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.security.sign_in.password_hash import hash_password
 from magicbyte.testing import running_registry
+from tests.ui.conftest import OpenPage
 from tests.ui.kit.filling import CUSTOMER, flight, register
+from tests.ui.kit.watch import Watch
 
+#: Opens a path as a user.
+As = Callable[[str, str], Page]
 USERS = ("admin", "reader", "lister", "writer", "settler", "stranger")
 RULES = """\
 allow User:reader READ SUBJECT LITERAL flights-value
@@ -55,6 +60,19 @@ def guarded_registry(folder: Path, rest_url: str = "") -> Iterator[ServerProcess
         with httpx.Client(base_url=server.url, auth=("admin", "admin"), trust_env=False) as client:
             _fill(client)
         yield server
+
+
+def signing_in(url: str, open_page: OpenPage, watch: Watch) -> As:
+    """Return a function that opens a path of the page as a user."""
+    for status in (401, 403, 404):
+        watch.expect(status)
+
+    def open_as(user: str, path: str) -> Page:
+        page = open_page(url, http_credentials={"username": user, "password": user})
+        page.goto(path)
+        return page
+
+    return open_as
 
 
 def _fill(client: httpx.Client) -> None:

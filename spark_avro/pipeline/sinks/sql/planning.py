@@ -13,10 +13,10 @@ from spark_avro.pipeline.file.sinks import SqlSink, Upsert
 from spark_avro.pipeline.ports import POSITION, SinkContext, SinkRefused
 from spark_avro.pipeline.sinks.columns import ColumnFit, fit_columns
 from spark_avro.pipeline.sinks.columns import quoted as spark_quoted
-from spark_avro.pipeline.sinks.newest import ORDER_FIELDS
+from spark_avro.pipeline.sinks.newest import DELETED_KEYS, ORDER_FIELDS
 from spark_avro.pipeline.sinks.positions import KEPT_FIELDS, NOT_DATA, PLACE_FIELDS, flat_position
 from spark_avro.pipeline.sinks.sql.dialects import DIALECTS, NESTED, spark_type
-from spark_avro.pipeline.sinks.sql.statements import DELETED, DELETED_KEYS, Table, names, quoted
+from spark_avro.pipeline.sinks.sql.statements import DELETED, Table, names, quoted
 
 #: Columns that only the driver gets, to name refused rows.
 HIDDEN = "_at_"

@@ -9,9 +9,6 @@ from dataclasses import dataclass
 from spark_avro.pipeline.ports import POSITION
 from spark_avro.pipeline.sinks.newest import ORDER_FIELDS, FieldName, is_newer, newest_query
 
-#: What is added to the name of a table whose rows can delete keys, for the table that keeps the deleted keys.
-DELETED_KEYS = "_deleted_keys"
-
 #: The temporary table of an upsert's rows, and its column for rows that delete their key.
 STAGE = "magicbyte_stage"
 DELETED = "_deleted_"

@@ -18,8 +18,6 @@ from spark_avro.pipeline.file.sinks import Upsert
 from spark_avro.pipeline.sinks.tables.merging import DELETED, is_newer_row, same_key
 from spark_avro.stored_values import exact_files
 
-#: What is added to the name of a table for the table of its deleted keys.
-SUFFIX = "_deleted_keys"
 _VIEW = "magicbyte_deleted"
 
 
@@ -30,8 +28,8 @@ class KeyTable(Protocol):
     def name(self) -> str:
         """The table's name in SQL."""
 
-    def make(self, session: SparkSession, schema: spark.StructType) -> None:
-        """Create the table for rows, or change it."""
+    def statements_for(self, session: SparkSession, schema: spark.StructType) -> tuple[str, ...]:
+        """The statements that create the table for rows, or change it."""
 
 
 class DeletedKeys:
@@ -63,7 +61,8 @@ class DeletedKeys:
         newest = newest.localCheckpoint()
         schema = self.columns(newest.schema)
         if self._made != schema:
-            self._table.make(session, schema)
+            for statement in self._table.statements_for(session, schema):
+                session.sql(statement)
             self._made = schema
         same, newer = same_key(self._upsert), is_newer_row(self._upsert, replaced)
         deleted = newest.where(DELETED).select(*(F.col(f"`{name}`") for name in schema.names))

@@ -15,8 +15,9 @@ from spark_avro.pipeline.ports import BatchIdentity, SinkContext, SinkRefused, S
 from spark_avro.pipeline.sinks.broken_texts import broken_text, split_rows
 from spark_avro.pipeline.sinks.columns import ColumnFit, can_widen, fit_columns, log_changes, quoted
 from spark_avro.pipeline.sinks.marker import MarkerKey, is_written, marker_of
+from spark_avro.pipeline.sinks.newest import DELETED_KEYS
 from spark_avro.pipeline.sinks.positions import place_position
-from spark_avro.pipeline.sinks.tables.deleted_keys import SUFFIX, DeletedKeys
+from spark_avro.pipeline.sinks.tables.deleted_keys import DeletedKeys
 from spark_avro.pipeline.sinks.tables.delta_marker import DeltaMarkers
 from spark_avro.pipeline.sinks.tables.merging import merge_statement, newest_rows, orders_by_position, table_guarantee
 from spark_avro.pipeline.sinks.tables.table_changes import change_statement, type_text
@@ -46,7 +47,7 @@ class DeltaTarget:
         self._markers: tuple[MarkerKey, DeltaMarkers] | None = None
         self._deleted: DeletedKeys | None = None
         if self._upsert is not None and self._upsert.deletes is not None:
-            path, table = (name and f"{name.rstrip('/')}{SUFFIX}" for name in (spec.path, spec.table))
+            path, table = (name and f"{name.rstrip('/')}{DELETED_KEYS}" for name in (spec.path, spec.table))
             beside = replace(spec, path=path, table=table, mode="append", partition=())
             self._deleted = DeletedKeys(DeltaTarget(beside, context), self._upsert)
         how = "a batch is one Delta transaction with the query's id and the batch's number"
@@ -55,19 +56,15 @@ class DeltaTarget:
     def prepare(self, schema: spark.StructType) -> tuple[str, ...]:
         """Check the columns; see `Sink`."""
         rows = place_position(self._context.spark.createDataFrame([], schema), keep=self._keep_position)
-        return self._to_make(self._context.spark, rows.schema)
+        return self.statements_for(self._context.spark, rows.schema)
 
     @property
     def name(self) -> str:
         """The table's name in SQL."""
         return self._name
 
-    def make(self, session: SparkSession, schema: spark.StructType) -> None:
-        """Create the table for rows of a schema, or change it."""
-        for statement in self._to_make(session, schema):
-            session.sql(statement)
-
-    def _to_make(self, session: SparkSession, schema: spark.StructType) -> tuple[str, ...]:
+    def statements_for(self, session: SparkSession, schema: spark.StructType) -> tuple[str, ...]:
+        """The statements that create the table for rows of a schema, or change it."""
         target = self._target(session)
         return self._statements(self._fitted(schema, target), target)
 

@@ -13,8 +13,9 @@ from spark_avro.pipeline.file.sinks import IcebergSink, Upsert
 from spark_avro.pipeline.ports import BatchIdentity, SinkContext, SinkRefused, SinkResult
 from spark_avro.pipeline.sinks.columns import ColumnFit, can_widen, fit_columns, log_changes, quoted
 from spark_avro.pipeline.sinks.marker import MarkerKey, is_written, marker_of
+from spark_avro.pipeline.sinks.newest import DELETED_KEYS
 from spark_avro.pipeline.sinks.positions import place_position
-from spark_avro.pipeline.sinks.tables.deleted_keys import SUFFIX, DeletedKeys
+from spark_avro.pipeline.sinks.tables.deleted_keys import DeletedKeys
 from spark_avro.pipeline.sinks.tables.iceberg_commit import commit_with
 from spark_avro.pipeline.sinks.tables.iceberg_marker import IcebergMarkers
 from spark_avro.pipeline.sinks.tables.merging import merge_statement, newest_rows, orders_by_position, table_guarantee
@@ -40,7 +41,7 @@ class IcebergTarget:
         self._keep_position = spec.keep_position or orders_by_position(self._upsert)
         self._deleted: DeletedKeys | None = None
         if self._upsert is not None and self._upsert.deletes is not None:
-            beside = replace(spec, table=f"{spec.table}{SUFFIX}", mode="append", time=None)
+            beside = replace(spec, table=f"{spec.table}{DELETED_KEYS}", mode="append", time=None)
             self._deleted = DeletedKeys(IcebergTarget(beside, context), self._upsert)
         how = "a batch is one snapshot with the batch's identity, and a repeated batch finds the snapshot"
         self.guarantee = table_guarantee("iceberg", how, self._upsert)
@@ -65,19 +66,15 @@ class IcebergTarget:
         rows = place_position(self._context.spark.createDataFrame([], schema), keep=self._keep_position)
         if self._spec.time is not None and str(self._spec.time) not in rows.columns:
             raise SinkRefused(f"sink.iceberg.time: the rows have no column {self._spec.time}")
-        return self._to_make(self._context.spark, rows.schema)
+        return self.statements_for(self._context.spark, rows.schema)
 
     @property
     def name(self) -> str:
         """The table's name in SQL."""
         return self._spec.table
 
-    def make(self, session: SparkSession, schema: spark.StructType) -> None:
-        """Create the table for rows of a schema, or change it."""
-        for statement in self._to_make(session, schema):
-            session.sql(statement)
-
-    def _to_make(self, session: SparkSession, schema: spark.StructType) -> tuple[str, ...]:
+    def statements_for(self, session: SparkSession, schema: spark.StructType) -> tuple[str, ...]:
+        """The statements that create the table for rows of a schema, or change it."""
         target = self._target(session)
         return self._statements(self._fitted(schema, target), target)
 

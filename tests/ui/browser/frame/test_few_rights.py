@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from magicbyte.platform.server_process import ServerProcess
 from tests.ui.conftest import OpenPage
 from tests.ui.kit.editing import content, put
 from tests.ui.kit.filling import flight
-from tests.ui.kit.guarded import guarded_registry
+from tests.ui.kit.guarded import As, guarded_registry, signing_in
 from tests.ui.kit.watch import Watch
 
 pytestmark = pytest.mark.browser
 
 #: No schema, level or mode of another state than the true one may be on a page.
 CLAIMS = re.compile(r"BACKWARD(?!_)|READWRITE|has no version|no schema yet|\ballowed\b")
-
-As = Callable[[str, str], Page]
 
 
 @pytest.fixture(scope="module")
@@ -31,16 +29,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]
 
 @pytest.fixture
 def signed_in(guarded: ServerProcess, open_page: OpenPage, watch: Watch) -> As:
-    """Opens a path as a user."""
-    for status in (401, 403, 404):
-        watch.expect(status)
-
-    def open_as(user: str, path: str) -> Page:
-        page = open_page(guarded.url, http_credentials={"username": user, "password": user})
-        page.goto(path)
-        return page
-
-    return open_as
+    return signing_in(guarded.url, open_page, watch)
 
 
 def test_the_list_marks_what_may_not_be_read(signed_in: As) -> None:

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import httpx
 import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from magicbyte.platform.broker import free_port
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_rest_proxy, temporary_broker
 from tests.ui.conftest import OpenPage
-from tests.ui.kit.guarded import guarded_registry
+from tests.ui.kit.guarded import As, guarded_registry, signing_in
 from tests.ui.kit.watch import Watch
 
 pytestmark = pytest.mark.browser
-
-#: Opens a path as a user.
-As = Callable[[str, str], Page]
 
 
 @pytest.fixture(scope="module")
@@ -46,15 +43,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]
 
 @pytest.fixture
 def signed_in(guarded: ServerProcess, open_page: OpenPage, watch: Watch) -> As:
-    for status in (401, 403, 404):
-        watch.expect(status)
-
-    def open_as(user: str, path: str) -> Page:
-        page = open_page(guarded.url, http_credentials={"username": user, "password": user})
-        page.goto(path)
-        return page
-
-    return open_as
+    return signing_in(guarded.url, open_page, watch)
 
 
 def test_a_hidden_subject_is_not_absent(signed_in: As) -> None:
