@@ -90,7 +90,7 @@ def running(*options: str, kafka: str | None = None) -> Iterator[Up]:
         yield up
     finally:
         up.process.terminate()
-        up.process.communicate()
+        up.process.communicate(timeout=60)
 
 
 def memory_folders() -> set[str]:

@@ -20,10 +20,11 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     broker = LocalBroker(options.data_dir or data_folder(), options.port)
     try:
-        with stop_on_signals():
+        with stop_on_signals() as check:
             broker.start()
             say(f"broker at {broker.bootstrap_servers}, its data and log in {broker.data_dir}; Ctrl-C stops it")
             while broker.is_running:
+                check()
                 time.sleep(0.2)
             raise BrokerFailed(f"the broker ended by itself; its log is {broker.log}")
     except StopRequested:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -15,17 +15,29 @@ class StopRequested(BaseException):
 
 
 @contextmanager
-def stop_on_signals() -> Iterator[None]:
-    """Raise StopRequested inside the block at the first stop signal, and ignore all later ones."""
+def stop_on_signals() -> Iterator[Callable[[], None]]:
+    """Raise StopRequested inside the block at the first stop signal, and ignore all later ones.
+
+    Yields:
+        A function that raises it again after a signal, for the block's loop to call: Python drops an exception that is
+        raised in a finalizer or a callback, and then nothing would stop the block.
+    """
+    requested = False
 
     def stop(number: int, frame: FrameType | None) -> None:
+        nonlocal requested
         del number, frame
+        requested = True
         ignore_stop_signals()
         raise StopRequested
 
+    def check() -> None:
+        if requested:
+            raise StopRequested
+
     handle_stop_signals(stop)
     try:
-        yield
+        yield check
     finally:
         ignore_stop_signals()
 

@@ -13,7 +13,7 @@ import ssl
 import sys
 import time
 import webbrowser
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,12 +41,12 @@ def main(arguments: Sequence[str]) -> int:
     options = _parse(arguments)
     platform: Platform | None = None
     try:
-        with stop_on_signals():
+        with stop_on_signals() as check:
             _check_broker(options)
             _check_ports(options)
             platform = Platform(options)
             platform.start()
-            platform.wait()
+            platform.wait(check)
     except StopRequested:
         pass
     except ServerFailed as failure:
@@ -206,9 +206,10 @@ class Platform:
                 unready[0].wait_until_ready(0)
             time.sleep(0.02)
 
-    def wait(self) -> None:
-        """Wait until a server ends by itself, and then raise Failure."""
+    def wait(self, check: Callable[[], None]) -> None:
+        """Wait until a server ends by itself, and then raise Failure; `check` is called every 0.2 s and may raise."""
         while True:
+            check()
             self._check()
             time.sleep(0.2)
 
