@@ -25,8 +25,8 @@ TESTS_ui := tests/ui
 TESTS_platform := tests/platform tests/kit tests/structure tests/install tests/managed
 TESTS_brokers := $(shell grep -rlw --include='test_*.py' 'kafka\|temporary_broker' tests/registry) tests/rest tests/platform/test_broker.py
 TESTS := $(if $(AREA),$(TESTS_$(AREA)),tests)
-# A test waits for servers half of its time, so two processes share the work.
-IN_TWO := -n 2
+# A test waits for servers a third of its time, so three processes share two cores.
+IN_THREE := -n 3
 BENCHES := $(filter-out bench/kit/%,$(wildcard $(if $(AREA),bench/$(AREA)/*.py bench/$(AREA)*.py,bench/*/*.py bench/*.py)))
 CHAOS := $(wildcard tests/chaos/$(AREA)*.py)
 FUZZ := $(wildcard tests/fuzz/fuzz_$(AREA)*.py)
@@ -41,14 +41,14 @@ up: $(JARS)
 
 test: $(JARS)
 	@test -n "$(strip $(TESTS))" || { echo "no such area: AREA=$(AREA)" >&2; exit 2; }
-	$(BIN)/python -P -m pytest $(TESTS) $(if $(AREA),,$(IN_TWO)) $(ARGS)
+	$(BIN)/python -P -m pytest $(TESTS) $(if $(AREA),,$(IN_THREE)) $(ARGS)
 
 # The core, then the long tests and those that need a browser; Debian's Chromium is installed if there is none.
 test-all: test test-rest
 
 test-rest: $(JARS)
 	$(BIN)/python -P tests/browser/chromium.py
-	$(BIN)/python -P -m pytest tests -m "browser or slow" $(IN_TWO) $(ARGS)
+	$(BIN)/python -P -m pytest tests -m "browser or slow" $(IN_THREE) $(ARGS)
 
 # Clients in other languages against a running registry; says which it leaves out if Node or Go is missing.
 test-clients: $(INSTALLED)
