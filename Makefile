@@ -31,7 +31,7 @@ BENCHES := $(filter-out bench/kit/%,$(wildcard $(if $(AREA),bench/$(AREA)/*.py b
 CHAOS := $(wildcard tests/chaos/$(AREA)*.py)
 FUZZ := $(wildcard tests/fuzz/fuzz_$(AREA)*.py)
 
-.PHONY: demo up test test-all test-rest test-clients test-install test-versions test-spark test-brokers test-upgrade lint bench chaos fuzz lock vendor clean
+.PHONY: demo up test test-all test-rest test-clients test-install test-versions test-spark test-brokers test-upgrade lint bench chaos fuzz lock openapi vendor clean
 
 demo: $(JARS)
 	$(BIN)/python -P -m magicbyte.cli.main demo $(if $(KEEP),--keep)
@@ -103,6 +103,10 @@ fuzz: $(JARS)
 lock: $(INSTALLED)
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --extra dev --python-version 3.11 --no-header --no-annotate \
 		$(ARGS) pyproject.toml -o requirements.lock
+
+# The contracts that are generated: from the rows of each table and what their endpoints declare.
+openapi: $(INSTALLED)
+	$(BIN)/python -P -m registry.http.contract openapi/registry.yaml
 
 # The page's JavaScript libraries and fonts, from the npm packages that vendor.json pins; needs Node and the network.
 vendor:

@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -16,7 +17,7 @@ from magicbyte.http.asgi import Receive, Scope, Send, header, list_header
 from magicbyte.http.errors import NOT_ACCEPTABLE, UNSUPPORTED_MEDIA_TYPE
 from magicbyte.http.routing.negotiation import Produced, choose, consumes
 from magicbyte.http.routing.request import Request
-from magicbyte.http.routing.response import WholeResponse
+from magicbyte.http.routing.response import Json
 from magicbyte.kit.errors import ApiError
 from registry.decide.configure import UPDATE_NAMES
 from registry.decide.question import Question, stored_source
@@ -112,9 +113,14 @@ async def _disconnect(receive: Receive) -> None:
         pass
 
 
-def answer(request: Request, value: Any, status: int = 200) -> Response:
+def answer(request: Request, value: Any, status: int = 200) -> Json[Any]:
     """A JSON answer in the negotiated media type."""
-    return WholeResponse(orjson.dumps(value), status, media_type_of(request))
+    return Json(value, status, media_type_of(request))
+
+
+def text_answer(request: Request, text: str) -> Json[Any]:
+    """The text of a schema in the negotiated media type: JSON for Avro and JSON Schema, not for Protobuf."""
+    return Json(orjson.Fragment(text), 200, media_type_of(request))
 
 
 def media_type_of(request: Request) -> str:
@@ -174,35 +180,58 @@ def _config(config: Config, names: dict[str, str]) -> dict[str, Any]:
     return {names[field]: stored[name] for field, name in CONFIG_NAMES.items() if name in stored}
 
 
-async def version_object(request: Request, version: Version) -> dict[str, Any]:
-    """A version's object, as requested by the parameters `format`, `referenceFormat` and `findTags`."""
-    return await with_extras(request, version, schema_object(version, await text_in_form(request, version)), {})
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How a request wants a version to be shown.
+
+    Attributes:
+        form: The form of the text; "" for the stored text.
+        reference_format: The form of references' subjects.
+        tags: The tags to list; `*` for all.
+    """
+
+    form: str = ""
+    reference_format: str = ""
+    tags: frozenset[str] = frozenset()
+
+
+_AS_STORED = Shown()
+
+
+def shown_of(request: Request) -> Shown:
+    """How a bare request wants a version to be shown."""
+    if not request.scope["query_string"]:
+        return _AS_STORED
+    query = request.query_params
+    return Shown(query.get("format", ""), query.get("referenceFormat", ""), frozenset(query.getlist("findTags")))
+
+
+async def version_object(request: Request, version: Version, shown: Shown) -> dict[str, Any]:
+    """A version's object, as a request wants it shown."""
+    value = schema_object(version, await text_in_form(request, version, shown.form))
+    return await with_extras(request, version, value, shown, {})
 
 
 async def with_extras(
-    request: Request, version: Version, value: dict[str, Any], more: dict[str, Any]
+    request: Request, version: Version, value: dict[str, Any], shown: Shown, more: dict[str, Any]
 ) -> dict[str, Any]:
-    """A version's object with the additions that `referenceFormat` and `findTags` request, and with `more`."""
-    extras = await _asked_extras(request, version) | more
+    """A version's object with the additions that a request wants, and with `more`."""
+    extras = await _wanted_extras(request, version, shown) | more
     if not extras:
         return value
     last = {name: value.pop(name) for name in ("ts", "deleted")}
     return value | extras | last
 
 
-async def _asked_extras(request: Request, version: Version) -> dict[str, Any]:
+async def _wanted_extras(request: Request, version: Version, shown: Shown) -> dict[str, Any]:
     extras: dict[str, Any] = {}
-    if not request.scope["query_string"]:
-        return extras
-    query, context = request.query_params, context_of(version.subject)
-    references = version.content.references
-    if references and query.get("referenceFormat", "").lower() == "qualified":
+    context, references = context_of(version.subject), version.content.references
+    if references and shown.reference_format.lower() == "qualified":
         extras["references"] = [
             {"name": reference.name, "subject": in_context(context, reference.subject), "version": reference.version}
             for reference in references
         ]
-    tag_names = frozenset(query.getlist("findTags"))
-    if tag_names and (tags := await _schema_tags(registry_of(request), version, tag_names)):
+    if shown.tags and (tags := await _schema_tags(registry_of(request), version, shown.tags)):
         extras["schemaTags"] = orjson.Fragment(tags)
     return extras
 
@@ -236,9 +265,8 @@ _BASE64 = re.compile(r"\s*[A-Za-z0-9+/=][A-Za-z0-9+/=\s]*")
 _FORMS_SENT: Mapping[str, Callable[[str], str]] = {PROTOBUF: _protobuf_form}
 
 
-async def text_in_form(request: Request, version: Version, otherwise: str = "") -> str:
-    """The text of a version in the form that the `format` parameter names; the stored text if there is no such form."""
-    asked = request.query_params.get("format", "") if request.scope["query_string"] else ""
+async def text_in_form(request: Request, version: Version, asked: str, otherwise: str = "") -> str:
+    """The text of a version in the form that a request asks for; the stored text if there is no such form."""
     form = asked.strip().lower() or otherwise
     if form in ("", "default"):
         return version.text

@@ -13,6 +13,7 @@ from magicbyte.http.errors import MALFORMED_BODY
 from magicbyte.http.routing.negotiation import charset_of
 from magicbyte.http.routing.request import Request
 from registry import errors
+from registry.access.rights import Rights
 from registry.decide import Registration, Tagging
 from registry.http.request import flag, rights_of
 from registry.state.contract import Metadata, RuleSet
@@ -73,12 +74,43 @@ _JSON_CHARSETS = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})
 
 
 async def registration_of(request: Request, subject: str) -> Registration:
-    """The schema in the body of a register, look-up or compatibility request.
+    """The schema in the body of a bare request to register or to look up.
 
     Raises:
-        ApiError: 400 if a field has the wrong type.
+        ApiError: 400 if a field has the wrong type; 40301 if the sender may not read a reference.
     """
-    body = await body_of(request)
+    return registration_from(
+        await body_of(request),
+        subject,
+        rights_of(request),
+        normalize=flag(request, "normalize"),
+        force=flag(request, "force"),
+        explain=flag(request, "explain"),
+    )
+
+
+def registration_from(
+    body: dict[str, Any],
+    subject: str,
+    rights: Rights | None,
+    *,
+    normalize: bool = False,
+    force: bool = False,
+    explain: bool = False,
+) -> Registration:
+    """The schema in a body.
+
+    Args:
+        body: The body's JSON object.
+        subject: The subject that the schema is for.
+        rights: The sender's rights; None if there are no rules.
+        normalize: Whether to compare and store the normalized text.
+        force: Whether to skip the compatibility check.
+        explain: Whether errors explain what broke.
+
+    Raises:
+        ApiError: 400 if a field has the wrong type; 40301 if the sender may not read a reference.
+    """
     schema_type = _field(body, "schemaType", str, None)
     try:
         metadata, rule_set = Metadata.from_json(body.get("metadata")), RuleSet.from_json(body.get("ruleSet"))
@@ -93,10 +125,8 @@ async def registration_of(request: Request, subject: str) -> Registration:
         metadata,
         rule_set,
     )
-    rights = rights_of(request)
     if rights is not None:
         rights.require_references(subject, content.references, content.schema_type)
-    normalize, force, explain = flag(request, "normalize"), flag(request, "force"), flag(request, "explain")
     if _CONTENT_FIELDS.issuperset(body):
         return Registration(subject, content, normalize=normalize, force=force, explain=explain)
     return Registration(
@@ -117,13 +147,12 @@ async def registration_of(request: Request, subject: str) -> Registration:
 _CONTENT_FIELDS = frozenset({"schema", "schemaType", "references", "metadata", "ruleSet"})
 
 
-async def tagging_of(request: Request, subject: str, number: int | None) -> Tagging:
+def tagging_from(body: dict[str, Any], subject: str, number: int | None) -> Tagging:
     """The body of a request for a version with other tags, metadata or rules.
 
     Raises:
         ApiError: 400 if a field has the wrong type.
     """
-    body = await body_of(request)
     try:
         metadata = Metadata.from_json(body.get("metadata"))
         rule_set, merge = RuleSet.from_json(body.get("ruleSet")), RuleSet.from_json(body.get("rulesToMerge"))

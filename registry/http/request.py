@@ -17,6 +17,7 @@ from magicbyte.http.routing.table import RouteMatch
 from registry import errors
 from registry.access.rights import Rights
 from registry.service import Registry, WriteTexts
+from registry.settings import RegistrySettings
 from registry.state.model import (
     ALL_CONTEXTS,
     DEFAULT_CONTEXT,
@@ -33,6 +34,7 @@ RIGHTS = "magicbyte.rights"
 #: The scope's key for the subject that `RegistryAccess` has decided on.
 DECIDED = "magicbyte.decided_subject"
 _SEEN = "magicbyte.seen_registry"
+_INTEGER = re.compile(r"[+-]?[0-9]{1,10}")
 #: A path segment that needs no decoding and names no context.
 _PLAIN_SUBJECT = re.compile(r"[A-Za-z0-9.][A-Za-z0-9._-]*")
 
@@ -141,9 +143,9 @@ def context_of_match(match: RouteMatch) -> str:
     return match.parameters.get(_AROUND, DEFAULT_CONTEXT)
 
 
-def prefix_of(request: Request) -> str:
+def prefix_of(request: Request, prefix: str) -> str:
     """The prefix of the requested subjects; by default, all in the path's context, or in all contexts."""
-    prefix, context = request.query_params.get("subjectPrefix", ""), context_of_request(request)
+    context = context_of_request(request)
     if context != DEFAULT_CONTEXT:
         return in_context(context, prefix)
     return prefix or ALL_CONTEXTS
@@ -194,13 +196,18 @@ def asked_subject(registry: Registry, match: RouteMatch, *, allow_global: bool) 
     return _wire_form(registry, unquote(segment), around, allow_global=allow_global)
 
 
-def subject_in_query(request: Request, name: str) -> str | None:
+def named_prefix(request: Request, prefix: str) -> str:
+    """The prefix of the requested subjects; by default, all in the path's context."""
+    context = context_of_request(request)
+    return prefix if context == DEFAULT_CONTEXT and prefix.startswith(ALL_CONTEXTS) else in_context(context, prefix)
+
+
+def subject_in_query(request: Request, raw: str) -> str | None:
     """The subject that a query parameter names, in wire form, with aliases resolved; None without the parameter.
 
     Raises:
         ApiError: 42208; 40301 if the sender may not read it.
     """
-    raw = request.query_params.get(name)
     if not raw:
         return None
     registry, rights = registry_of(request), rights_of(request)
@@ -236,19 +243,15 @@ def version_of(request: Request) -> int | None:
     Raises:
         ApiError: 42202.
     """
-    return _version_number(unquote(request.match.parameters["version"]))
+    return version_number(unquote(request.match.parameters["version"]))
 
 
-def version_in_query(request: Request, name: str) -> int | None:
-    """The version that a query parameter names; None for `latest` and without the parameter.
+def version_number(raw: str) -> int | None:
+    """The number that a version's text names; None for `latest`.
 
     Raises:
         ApiError: 42202.
     """
-    return _version_number(request.query_params.get(name) or "latest")
-
-
-def _version_number(raw: str) -> int | None:
     text = raw.strip()
     if text.lower() == "latest" or text == "-1":
         return None
@@ -259,60 +262,63 @@ def _version_number(raw: str) -> int | None:
 
 def id_of(request: Request) -> int:
     """The schema id in the path; a path without an integer is not a route."""
-    raw = unquote(request.match.parameters["id"])
-    if not re.fullmatch(r"[+-]?[0-9]{1,10}", raw) or abs(int(raw)) > MAX_VERSION:
+    return schema_id(request.match.parameters["id"])
+
+
+def schema_id(segment: str) -> int:
+    """The schema id in a segment of a path.
+
+    Raises:
+        ApiError: 404 if it is not an integer of 32 bits.
+    """
+    raw = unquote(segment)
+    if not _INTEGER.fullmatch(raw) or abs(int(raw)) > MAX_VERSION:
         raise NOT_FOUND()
     return int(raw)
 
 
 def flag(request: Request, name: str) -> bool:
-    """A boolean query parameter; any value but `true` is false."""
+    """A boolean query parameter of a bare request; any value but `true` is false."""
     # Most requests have no query, and parsing one takes longer than this check.
     return bool(request.scope["query_string"]) and request.query_params.get(name, "").lower() == "true"
 
 
 def number(request: Request, name: str, default: int) -> int:
-    """An integer query parameter.
+    """An integer query parameter of a bare request.
 
     Raises:
         ApiError: 404 if it is not a number, as in the reference.
     """
-    raw = request.query_params.get(name) if request.scope["query_string"] else None
-    if raw is None or not raw.strip():
+    return integer(request.query_params.get(name, ""), default) if request.scope["query_string"] else default
+
+
+def integer(raw: str, default: int) -> int:
+    """The integer that a parameter's text names; the default for an empty text.
+
+    Raises:
+        ApiError: 404 if it is not a number, as in the reference.
+    """
+    if not raw.strip():
         return default
-    if not re.fullmatch(r"[+-]?[0-9]{1,10}", raw):
+    if not _INTEGER.fullmatch(raw):
         raise NOT_FOUND()
     return int(raw)
 
 
-def bounded_number(request: Request, name: str, default: int, *, least: int, most: int) -> int:
-    """An integer query parameter of a route that the reference does not have.
-
-    Raises:
-        ApiError: 400 if it is not a number within the bounds.
-    """
-    raw = request.query_params.get(name, "").strip()
-    if not raw:
-        return default
-    if not re.fullmatch(r"[+-]?[0-9]{1,10}", raw) or not least <= int(raw) <= most:
-        raise errors.INVALID_PARAMETER(detail=f"{name} must be a number from {least} to {most}, not {raw[:40]!r}")
-    return int(raw)
-
-
-def page(request: Request, items: list[Any], kind: ListKind) -> list[Any]:
+def page(settings: RegistrySettings, items: list[Any], kind: ListKind, offset: int, limit: int) -> list[Any]:
     """The part of a list that `offset` and `limit` select, within the settings' limits for lists of a kind."""
-    first, end = page_bounds(request, kind)
+    first, end = page_bounds(settings, kind, offset, limit)
     return items[first:end]
 
 
-def page_bounds(request: Request, kind: ListKind) -> tuple[int, int]:
+def page_bounds(settings: RegistrySettings, kind: ListKind, offset: int, limit: int) -> tuple[int, int]:
     """The first index and the end index of the part of a list that `offset` and `limit` select."""
-    offset = max(0, number(request, "offset", 0))
-    default: int = getattr(registry_of(request).settings, f"{kind}_search_default_limit")
-    return offset, offset + (number(request, "limit", -1) if has_limit(request, kind) else default)
+    first = max(0, offset)
+    default: int = getattr(settings, f"{kind}_search_default_limit")
+    return first, first + (limit if has_limit(settings, kind, limit) else default)
 
 
-def has_limit(request: Request, kind: ListKind) -> bool:
-    """Tell whether the request has a valid limit; a limit out of bounds is ignored."""
-    most: int = getattr(registry_of(request).settings, f"{kind}_search_max_limit")
-    return 0 < number(request, "limit", -1) <= most
+def has_limit(settings: RegistrySettings, kind: ListKind, limit: int) -> bool:
+    """Tell whether a limit is valid; a limit out of bounds is ignored."""
+    most: int = getattr(settings, f"{kind}_search_max_limit")
+    return 0 < limit <= most

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from functools import partial
+import inspect
+from functools import partial, wraps
+from typing import Any
+
+from starlette.responses import Response
 
 from magicbyte.http.routing.access import OPEN, SIGNED_IN, Access, Operation, Resource
-from magicbyte.http.routing.rows import BodyLimit, Row, Streams
+from magicbyte.http.routing.rows import BodyLimit, Endpoint, Row, Streams
 from registry.http.answers import negotiated, negotiated_if_possible, negotiated_lines, unnegotiated
+from registry.http.parameters import SettingsContext
 from registry.http.request import RegistryRow
 from registry.http.routes import (
     access_rules,
     compatibility,
+    declared,
     events,
     graph,
     outlines,
@@ -74,16 +80,48 @@ _probe = partial(Row, "GET", access=OPEN, media_types=negotiated_if_possible)
 _remembered = partial(Row, "GET", media_types=negotiated, is_remembered=True)
 _ask = partial(Row, "POST", media_types=negotiated)
 _post, _put, _delete = (partial(RegistryRow, method, media_types=negotiated) for method in ("POST", "PUT", "DELETE"))
+
+
+def _without_subject(endpoint: Endpoint) -> Endpoint:
+    """The same endpoint for the path that names no subject."""
+    signature = inspect.signature(endpoint, eval_str=True)
+    parameters = [
+        parameter.replace(annotation=SettingsContext) if parameter.name == "subject" else parameter
+        for parameter in signature.parameters.values()
+    ]
+
+    @wraps(endpoint)
+    async def of_context(**arguments: Any) -> Response:
+        return await endpoint(**arguments)
+
+    of_context.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return of_context
+
+
 _VERSIONS = "/subjects/{subject}/versions"
 _VERSION = f"{_VERSIONS}/{{version}}"
 
 ROWS: tuple[Row, ...] = (
     _read("/subjects", "listSubjects", _LIST, subjects.list_subjects),
-    _ask("/subjects/{subject}", "lookUpSchema", _READ_OR_WRITE, subjects.look_up_schema, is_remembered=True),
+    _ask(
+        "/subjects/{subject}",
+        "lookUpSchema",
+        _READ_OR_WRITE,
+        subjects.look_up_schema,
+        is_remembered=True,
+        declared=declared.look_up_schema,
+    ),
     _delete("/subjects/{subject}", "deleteSubject", _DELETE, subjects.delete_subject, write=_DELETE_SUBJECT),
-    _remembered(_VERSIONS, "listVersions", _DESCRIBE, subjects.list_versions),
-    _post(_VERSIONS, "registerSchema", _WRITE, subjects.register_schema, write=_REGISTER),
-    _remembered(_VERSION, "getVersion", _READ, subjects.get_version),
+    _remembered(_VERSIONS, "listVersions", _DESCRIBE, subjects.list_versions, declared=declared.list_versions),
+    _post(
+        _VERSIONS,
+        "registerSchema",
+        _WRITE,
+        subjects.register_schema,
+        write=_REGISTER,
+        declared=declared.register_schema,
+    ),
+    _remembered(_VERSION, "getVersion", _READ, subjects.get_version, declared=declared.get_version),
     _delete(_VERSION, "deleteVersion", _DELETE, subjects.delete_version, write=_DELETE_VERSION),
     _remembered(f"{_VERSION}/outline", "getVersionOutline", _READ, outlines.get_version_outline),
     _post(f"{_VERSION}/tags", "tagVersion", _READ_AND_WRITE, subjects.tag_version, write=_REGISTER),
@@ -93,11 +131,11 @@ ROWS: tuple[Row, ...] = (
     _ask("/subjects/{subject}/compare", "compareText", _READ, outlines.compare_text),
     _remembered(f"{_VERSION}/graph", "getGraph", _READ, graph.get_graph),
     _remembered("/subjects/{subject}/metadata", "getLatestWithMetadata", _READ, subjects.get_latest_with_metadata),
-    _post("/subjects/{subject}/undelete", "undeleteSubject", _UNDELETE, subjects.undelete, write=_UNDELETING),
-    _post(f"{_VERSION}/undelete", "undeleteVersion", _UNDELETE, subjects.undelete, write=_UNDELETING),
+    _post("/subjects/{subject}/undelete", "undeleteSubject", _UNDELETE, subjects.undelete_subject, write=_UNDELETING),
+    _post(f"{_VERSION}/undelete", "undeleteVersion", _UNDELETE, subjects.undelete_version, write=_UNDELETING),
     _read("/schemas", "listSchemas", _LIST_READABLE, schemas.list_schemas),
     _read("/schemas/types", "listTypes", SIGNED_IN, schemas.list_types),
-    _remembered("/schemas/ids/{id}", "getById", _READ, schemas.get_by_id),
+    _remembered("/schemas/ids/{id}", "getById", _READ, schemas.get_by_id, declared=declared.get_by_id),
     _remembered("/schemas/ids/{id}/schema", "getTextById", _READ, schemas.get_text_by_id),
     _remembered("/schemas/ids/{id}/subjects", "listSubjectsById", _LIST_READABLE, schemas.list_subjects_by_id),
     _remembered("/schemas/ids/{id}/versions", "listVersionsById", _LIST_READABLE, schemas.list_versions_by_id),
@@ -105,15 +143,21 @@ ROWS: tuple[Row, ...] = (
     _read("/schemas/guids/{guid}/ids", "listIdsByGuid", _LIST_READABLE, schemas.list_ids_by_guid),
     _ask(f"/compatibility{_VERSION}", "checkAgainstVersion", _READ, compatibility.check_against_version),
     _ask(f"/compatibility{_VERSIONS}", "checkAgainstAll", _READ, compatibility.check_against_all),
-    _read("/config", "getGlobalConfig", _READ_DEFAULTS, settings.get_config),
-    _put("/config", "putGlobalConfig", _CHANGE_DEFAULTS, settings.put_config, write=_UPDATE_CONFIG),
-    _delete("/config", "deleteGlobalConfig", _CHANGE_DEFAULTS, settings.delete_config, write=_DELETE_CONFIG),
+    _read("/config", "getGlobalConfig", _READ_DEFAULTS, _without_subject(settings.get_config)),
+    _put("/config", "putGlobalConfig", _CHANGE_DEFAULTS, _without_subject(settings.put_config), write=_UPDATE_CONFIG),
+    _delete(
+        "/config",
+        "deleteGlobalConfig",
+        _CHANGE_DEFAULTS,
+        _without_subject(settings.delete_config),
+        write=_DELETE_CONFIG,
+    ),
     _read("/config/{subject}", "getSubjectConfig", _READ_SETTINGS, settings.get_config),
     _put("/config/{subject}", "putSubjectConfig", _CHANGE_SETTINGS, settings.put_config, write=_UPDATE_CONFIG),
     _delete("/config/{subject}", "deleteSubjectConfig", _CHANGE_SETTINGS, settings.delete_config, write=_DELETE_CONFIG),
-    _read("/mode", "getGlobalMode", _READ_DEFAULTS, settings.get_mode),
-    _put("/mode", "putGlobalMode", _CHANGE_DEFAULTS, settings.put_mode, write=_UPDATE_MODE),
-    _delete("/mode", "deleteGlobalMode", _CHANGE_DEFAULTS, settings.delete_mode, write=_DELETE_MODE),
+    _read("/mode", "getGlobalMode", _READ_DEFAULTS, _without_subject(settings.get_mode)),
+    _put("/mode", "putGlobalMode", _CHANGE_DEFAULTS, _without_subject(settings.put_mode), write=_UPDATE_MODE),
+    _delete("/mode", "deleteGlobalMode", _CHANGE_DEFAULTS, _without_subject(settings.delete_mode), write=_DELETE_MODE),
     _read("/mode/{subject}", "getSubjectMode", _READ_SETTINGS, settings.get_mode),
     _put("/mode/{subject}", "putSubjectMode", _CHANGE_SETTINGS, settings.put_mode, write=_UPDATE_MODE),
     _delete("/mode/{subject}", "deleteSubjectMode", _CHANGE_SETTINGS, settings.delete_mode, write=_DELETE_MODE),

@@ -19,7 +19,6 @@ import yaml
 from fastapi import FastAPI
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
-from starlette.routing import Route
 
 from magicbyte.http.asgi import Receive, Scope, Send
 from magicbyte.http.errors import GATEWAY_TIMEOUT, INTERNAL
@@ -30,7 +29,8 @@ from magicbyte.http.routing.limits import EarlyError, within
 from magicbyte.http.routing.recorder import Recorder, access_log
 from magicbyte.http.routing.remembered import RememberedAnswers, Slot
 from magicbyte.http.routing.request import Request
-from magicbyte.http.routing.rows import BodyLimit, Negotiate, Row
+from magicbyte.http.routing.rows import BodyLimit, Handler, Negotiate, Row
+from magicbyte.http.routing.solved import RowRoute
 from magicbyte.http.routing.table import Locate, RouteMatch, Table
 from magicbyte.kit.errors import ApiError, ErrorKind
 from magicbyte.kit.failure import Failure
@@ -129,8 +129,10 @@ class Application:
         }
         self.fastapi = FastAPI(lifespan=self._checked(lifespan), openapi_url=None, docs_url=None, redoc_url=None)
         self.fastapi.router.redirect_slashes = False
+        self._handlers: dict[Row, Handler] = {self.table.without_route: self.table.without_route.handler}
         for row in api.rows:
-            route = Route(row.path, _Mounted(self), methods=[row.method], name=row.operation_id)
+            route = RowRoute(row)
+            self._handlers[row] = route.handler
             self.fastapi.router.routes.append(route)
         document: dict[str, Any] = {}
 
@@ -266,7 +268,7 @@ class Application:
         if api.before_handling is not None:
             await api.before_handling(request)
         try:
-            response = await request.row.handler(request)
+            response = await self._handlers[request.row](request)
         except Exception as error:  # noqa: BLE001  as above
             response = await self._on_error(request, error)
         if api.after_handling is not None:
@@ -292,16 +294,6 @@ def _headers_of(row: Row, headers: Sequence[Header]) -> tuple[Header, ...]:
     return tuple(page if header == NO_PAGE else header for header in headers)
 
 
-class _Mounted:
-    """A row as a route of the framework; it passes the request to the application."""
-
-    def __init__(self, application: Application) -> None:
-        self._application = application
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._application(scope, receive, send)
-
-
 def require_rows(app: FastAPI, rows: Sequence[Row]) -> None:
     """Check that each route has a row, because access to a route is decided by its row.
 
@@ -311,7 +303,7 @@ def require_rows(app: FastAPI, rows: Sequence[Row]) -> None:
     in_table = {(row.method, row.path) for row in rows}
     for route in app.routes:
         path, methods = getattr(route, "path", ""), getattr(route, "methods", None) or {"any method"}
-        if not isinstance(getattr(route, "endpoint", None), _Mounted):
+        if not isinstance(route, RowRoute):
             raise Failure(f"the route {', '.join(sorted(methods))} {path} has no row in the table")
         if not in_table >= {(method, path) for method in methods - {"HEAD"}}:
             raise Failure(f"the route {', '.join(sorted(methods))} {path} is not that of its row")

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any, Generic, TypeVar
+
+import orjson
 from starlette.responses import Response
+
+T_co = TypeVar("T_co", covariant=True)
 
 
 class WholeResponse(Response):
@@ -11,3 +16,29 @@ class WholeResponse(Response):
     def __init__(self, body: bytes, status: int, media_type: str) -> None:
         self.status_code, self.body, self.media_type, self.background = status, body, media_type, None
         self.raw_headers = [(b"content-length", b"%d" % len(body)), (b"content-type", media_type.encode())]
+
+
+class Json(WholeResponse, Generic[T_co]):
+    """A JSON value of a type; an endpoint that returns `Json[T]` is described as answering T."""
+
+    def __init__(self, value: T_co, status: int, media_type: str) -> None:
+        """Make the answer.
+
+        Args:
+            value: The value; orjson writes it.
+            status: The HTTP status.
+            media_type: The media type.
+        """
+        super().__init__(orjson.dumps(value), status, media_type)
+
+
+class NotModified(Json[Any]):
+    """The answer to a client that has the current answer already."""
+
+    def __init__(self, etag: str) -> None:
+        """Make the answer.
+
+        Args:
+            etag: The ETag of the current answer.
+        """
+        Response.__init__(self, status_code=304, headers={"etag": etag})

@@ -13,6 +13,8 @@ from magicbyte.http.routing.access import Access, Operation
 from magicbyte.http.routing.request import Request
 
 Handler = Callable[[Request], Awaitable[Response]]
+#: A function with parameters that FastAPI solves.
+Endpoint = Callable[..., Awaitable[Response]]
 #: Chooses the media type of the answer and sets it in the request; raises 406 or 415.
 Negotiate = Callable[[Request], None]
 
@@ -46,7 +48,7 @@ class Row:
             segments.
         operation_id: The route's operation id in the OpenAPI contract.
         access: The rights that a principal needs.
-        handler: Answers a request.
+        handler: Answers a request: a function that takes the request, and keyword-only parameters that FastAPI solves.
         media_types: Chooses the answer's media type, and refuses bodies of unsupported types.
         body_limit: The limit of its bodies.
         has_deadline: Whether the server's deadline applies; if not, an answer may take any time.
@@ -58,6 +60,8 @@ class Row:
             of the server.
         page_policy: The Content-Security-Policy of its answers if they are a page; a response may have its own.
         endpoint: The route's name in `api.endpoints.allowlist` and `api.endpoints.blocklist`; "" if it has none.
+        declared: Declares the parameters of a handler that takes only the request, because its rate is a goal. The
+            contract describes it, and nobody calls it.
         may_be_stored: Whether caches may store its answers if nobody has to sign in.
     """
 
@@ -65,7 +69,7 @@ class Row:
     path: str
     operation_id: str
     access: Access
-    handler: Handler
+    handler: Endpoint
     media_types: Negotiate
     _: KW_ONLY
     body_limit: BodyLimit = BodyLimit.USUAL
@@ -77,6 +81,7 @@ class Row:
     for_own_pages: bool = False
     page_policy: bytes | None = None
     endpoint: str = ""
+    declared: Endpoint | None = None
     may_be_stored: bool = True
 
     @cached_property

@@ -101,7 +101,7 @@ class Table:
         """
         self.rows = tuple(rows)
         self._locate = locate
-        self._without_route = Row(NO_ROUTE, NO_ROUTE, NO_ROUTE, SIGNED_IN, _answer_without_route, media_types)
+        self.without_route = Row(NO_ROUTE, NO_ROUTE, NO_ROUTE, SIGNED_IN, _answer_without_route, media_types)
         #: Counts requests without a row.
         self.unrouted = Tallies(NO_ROUTE, NO_ROUTE)
         #: Patterns by the number of segments and the first segment, which is None if it is a parameter.
@@ -153,14 +153,14 @@ class Table:
         try:
             path, outer_parameters = self._locate(path)
         except ApiError as error:
-            return RouteMatch(self._without_route, self.unrouted, path, {}, error)
+            return RouteMatch(self.without_route, self.unrouted, path, {}, error)
         allowed: list[str] = []
         for pattern, parameters in self._matching(path):
             entry = pattern.rows.get(method)
             if entry is not None:
                 return RouteMatch(*entry, path, {**outer_parameters, **parameters} if outer_parameters else parameters)
             allowed += [other for other in pattern.rows if other not in allowed]
-        return RouteMatch(self._without_route, self.unrouted, path, outer_parameters, allowed=allowed)
+        return RouteMatch(self.without_route, self.unrouted, path, outer_parameters, allowed=allowed)
 
     def _matching(self, path: str) -> Iterable[tuple[_Pattern | _Beginning, dict[str, str]]]:
         first, *rest = segments = path.split("/")[1:]

@@ -3,33 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
-from starlette.responses import Response
+from fastapi import Depends
 
-from compat.level import LEVELS
 from magicbyte.http.routing.request import Request
+from magicbyte.http.routing.response import Json
+from magicbyte.http.routing.solved import made_of_parameters
 from magicbyte.kit.errors import ApiError
 from registry import errors
 from registry.decide import Registration, Terms
 from registry.decide.prepare import canonicalize
 from registry.decide.register import judge
+from registry.http import models
 from registry.http.answers import answer
-from registry.http.bodies import registration_of
-from registry.http.request import flag, registry_of, subject_of, version_of
+from registry.http.bodies import registration_from
+from registry.http.parameters import Every, Explain, Level, Normalize, Subject, Verbose, VersionNumber
+from registry.http.parameters.bodies import SchemaBody
+from registry.http.request import registry_of, rights_of
 from registry.state.model import Version
 from registry.state.resolve import effective_config
 from registry.state.view import View
 
+
+@dataclass(frozen=True, slots=True)
+class _Wants:
+    """What a check is to say, and how it judges."""
+
+    normalize: Normalize = False
+    verbose: Verbose = False
+    explain: Explain = False
+    level: Level = None
+    every: Every = False
+
+
+_WantsOfQuery = Annotated[_Wants, Depends(made_of_parameters(_Wants))]
 #: Errors that a verbose answer reports as messages.
 _NO_SCHEMA = frozenset({errors.INVALID_SCHEMA, errors.EMPTY_SCHEMA, errors.UNKNOWN_SCHEMA_TYPE})
 
 
-async def check_against_version(request: Request) -> Response:
-    """Check a schema against one version; with `latest`, a subject without versions accepts any schema."""
-    registry, subject, number = registry_of(request), subject_of(request), version_of(request)
+async def check_against_version(
+    request: Request,
+    *,
+    subject: Subject,
+    number: VersionNumber,
+    body: SchemaBody,
+    wants: _WantsOfQuery,
+) -> Json[models.Verdict]:
+    """Check a schema against one version."""
+    registry = registry_of(request)
 
     def look_up(view: View) -> Version | None:
         version = view.latest(subject) if number is None else view.version(subject, number)
@@ -38,42 +62,29 @@ async def check_against_version(request: Request) -> Response:
     version = await registry.find(look_up)
     if version is None and number is not None:
         raise errors.VERSION_NOT_FOUND(version=number)
-    return await _answer_verdict(request, subject, [version] if version else [])
+    # With `latest`, a subject without versions accepts any schema.
+    return await _answer_verdict(request, subject, body, [version] if version else [], wants)
 
 
-async def check_against_all(request: Request) -> Response:
-    """Check a schema against the live versions of a subject that its compatibility level selects."""
-    registry, subject = registry_of(request), subject_of(request)
-    versions = await registry.find(lambda view: view.live_versions(subject) or None)
-    return await _answer_verdict(request, subject, versions or [])
-
-
-async def _answer_verdict(request: Request, subject: str, versions: Sequence[Version]) -> Response:
+async def check_against_all(
+    request: Request, *, subject: Subject, body: SchemaBody, wants: _WantsOfQuery
+) -> Json[models.Verdict]:
+    """Check a schema against the versions that the level asks for."""
     registry = registry_of(request)
-    registration = await registration_of(request, subject)
-    work = partial(
-        _verdict,
-        registry.view,
-        registration,
-        versions,
-        level=_level_of(request),
-        verbose=flag(request, "verbose"),
-        explain=flag(request, "explain"),
-        every=flag(request, "every"),
+    versions = await registry.find(lambda view: view.live_versions(subject) or None)
+    return await _answer_verdict(request, subject, body, versions or [], wants)
+
+
+async def _answer_verdict(
+    request: Request, subject: str, body: dict[str, Any], versions: Sequence[Version], wants: _Wants
+) -> Json[models.Verdict]:
+    registry = registry_of(request)
+    registration = registration_from(
+        body, subject, rights_of(request), normalize=wants.normalize, explain=wants.explain
     )
-    return answer(request, await registry.compute(work))
-
-
-def _level_of(request: Request) -> str | None:
-    """The level to judge at; None for the subject's.
-
-    Raises:
-        ApiError: 42203.
-    """
-    level = request.query_params.get("level", "").upper()
-    if level and level not in LEVELS:
-        raise errors.INVALID_COMPATIBILITY_LEVEL()
-    return level or None
+    return answer(
+        request, await registry.compute(partial(_verdict, registry.view, registration, versions, wants=wants))
+    )
 
 
 def _verdict(
@@ -82,29 +93,28 @@ def _verdict(
     versions: Sequence[Version],
     terms: Terms,
     *,
-    level: str | None,
-    verbose: bool,
-    explain: bool,
-    every: bool,
+    wants: _Wants,
 ) -> dict[str, Any]:
     config = effective_config(view, registration.subject, terms.default_level)
-    if level is not None:
-        config = replace(config, compatibility_level=level)
+    if wants.level is not None:
+        config = replace(config, compatibility_level=wants.level)
     try:
         candidate = canonicalize(view, registration, config, terms, strict=True)
     except ApiError as error:
-        if verbose and error.kind in _NO_SCHEMA:
+        if wants.verbose and error.kind in _NO_SCHEMA:
             return {"is_compatible": False, "messages": [error.message]}
         raise
-    verdict = judge(view, registration.subject, candidate, config, terms, versions, explain=explain, every=every)
+    verdict = judge(
+        view, registration.subject, candidate, config, terms, versions, explain=wants.explain, every=wants.every
+    )
     value: dict[str, Any] = {"is_compatible": verdict.compatible}
-    if verbose:
+    if wants.verbose:
         value["messages"] = [*verdict.messages, *verdict.notes]
-    if every:
+    if wants.every:
         value["versions"] = [
             {"version": row.version, "backward": row.backward, "forward": row.forward} for row in verdict.versions
         ]
         value["cut"] = verdict.is_cut
-    if explain:
+    if wants.explain:
         value["explanations"] = list(verdict.explanations)
     return value

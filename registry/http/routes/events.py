@@ -17,6 +17,7 @@ from magicbyte.http.routing.request import Request
 from registry.access.rights import Rights
 from registry.errors import TOO_MANY_FOLLOWERS
 from registry.feed.changes import Change, TooOld, changes_since
+from registry.http.parameters import LastEventId, SubjectPrefix
 from registry.http.request import prefix_of, registry_of, rights_of
 
 if TYPE_CHECKING:
@@ -28,9 +29,9 @@ _HEARTBEAT_SECONDS = 15.0
 _CHECK_SECONDS = 1.0
 
 
-async def follow_changes(request: Request) -> Response:
-    """Send changes as server-sent events, starting after `Last-Event-ID`, or with the next change if it is missing."""
-    registry, asked = registry_of(request), request.headers.get("last-event-id")
+async def follow_changes(request: Request, *, asked: LastEventId = None, prefix: SubjectPrefix = "") -> Response:
+    """Extension: changes as server-sent events; the id of an event is its offset in the log."""
+    registry = registry_of(request)
     if asked is not None and not re.fullmatch(r"\s*-?[0-9]{1,18}\s*", asked):
         raise MALFORMED_BODY(detail=f"Last-Event-ID must be an offset, not {asked!r}")
     after = registry.view.offset if asked is None else int(asked)
@@ -40,7 +41,7 @@ async def follow_changes(request: Request) -> Response:
     goes_on = None if guard is None else partial(_goes_on, guard, request, rights)
     if not registry.followers.take(registry.client):
         raise TOO_MANY_FOLLOWERS(limit=registry.followers.most)
-    events = _events(registry, after, prefix_of(request), may_see, goes_on)
+    events = _events(registry, after, prefix_of(request, prefix), may_see, goes_on)
     return HeldStream(
         events,
         partial(registry.followers.give_back, registry.client),

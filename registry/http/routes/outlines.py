@@ -8,30 +8,36 @@ from itertools import pairwise
 from typing import Any
 
 import orjson
-from starlette.responses import Response
 
 from compat.level import Policy
 from compat.schema import InvalidSchema
 from magicbyte.http.routing.request import Request
+from magicbyte.http.routing.response import Json
 from magicbyte.kit.errors import ApiError
 from registry import errors
 from registry.decide import Question, Registration, Terms, Unanswered
 from registry.decide.prepare import pinned_source
 from registry.decide.question import Source, stored_source
+from registry.http import models
 from registry.http.answers import answer
-from registry.http.bodies import registration_of
-from registry.http.request import (
-    context_of_request,
-    flag,
-    number,
-    registry_of,
-    subject_in_query,
-    subject_of,
-    version_in_query,
+from registry.http.bodies import registration_from
+from registry.http.parameters import (
+    Consecutive,
+    Deleted,
+    Explain,
+    FromSubject,
+    Limit,
+    NewVersion,
+    OldVersion,
+    Subject,
+    VersionNumber,
 )
+from registry.http.parameters.bodies import SchemaBody
+from registry.http.request import context_of_request, registry_of, rights_of, subject_in_query, version_number
 from registry.http.routes.subjects import find_in_contexts
 from registry.offload.jobs import CompareOutlines, MakeOutline, OutlineMade, OutlinesCompared
 from registry.offload.parsing import invalid_schema
+from registry.service import Registry
 from registry.state.lookup import find_version
 from registry.state.model import SubjectName, Version
 from registry.state.resolve import effective_config
@@ -41,31 +47,53 @@ from registry.state.view import View
 _COMPARISONS, _MOST_COMPARISONS = 20, 100
 
 
-async def get_version_outline(request: Request) -> Response:
-    """Return the outline of one version."""
-    version = await find_in_contexts(request)
+async def get_version_outline(
+    request: Request, *, subject: Subject, number: VersionNumber, deleted: Deleted = False
+) -> Json[models.Outline]:
+    """Extension: what a version declares, as a tree: types, fields and symbols in words."""
+    version = await find_in_contexts(registry_of(request), subject, number, include_deleted=deleted)
     source = stored_source(registry_of(request).view, version)
     return await _answer_outline(request, source, _side(version))
 
 
-async def make_outline(request: Request) -> Response:
-    """Return the outline of the schema in the body."""
-    registration = await _text_of(request, str(SubjectName(context_of_request(request), "")))
+async def make_outline(request: Request, *, body: SchemaBody) -> Json[models.Outline]:
+    """Extension: what the schema in the body declares, as a tree: types, fields and symbols in words."""
+    registration = _text_of(request, body, str(SubjectName(context_of_request(request), "")))
     source = _source(registry_of(request).view, registration)
     return await _answer_outline(request, source, _text_side(None, source))
 
 
-async def compare_versions(request: Request) -> Response:
-    """Compare two versions, by default the latest with the one before; or, as a list, each with the one before."""
-    registry, subject = registry_of(request), subject_of(request)
-    from_subject = subject_in_query(request, "fromSubject")
-    new = await _find_version(request, subject, version_in_query(request, "to"))
-    if flag(request, "consecutive"):
-        return await _compare_consecutive(request, new)
-    if request.query_params.get("from") or from_subject is not None:
-        old = await _find_version(request, from_subject or subject, version_in_query(request, "from"))
+async def compare_versions(
+    request: Request,
+    *,
+    subject: Subject,
+    old_text: OldVersion = "",
+    new_text: NewVersion = "latest",
+    from_subject: FromSubject = "",
+    consecutive: Consecutive = False,
+    explain: Explain = False,
+    limit: Limit = -1,
+    deleted: Deleted = False,
+) -> Json[models.Comparisons]:
+    """Extension: what changed between two versions, and whom each change breaks.
+
+    With `consecutive`, a list: each version with the one before.
+    """
+    registry = registry_of(request)
+    other = subject_in_query(request, from_subject)
+    old_number = version_number(old_text or "latest")
+    new_number = version_number(new_text or "latest")
+    new = await _find_version(registry, subject, new_number, include_deleted=deleted)
+    versions = registry.view.versions if deleted else registry.view.live_versions
+    if consecutive:
+        first = 1 if not old_text else new.number if old_number is None else old_number
+        listed = [version for version in versions(new.subject) if first <= version.number <= new.number]
+        most = limit if 0 < limit <= _MOST_COMPARISONS else _COMPARISONS
+        return await _compare_consecutive(request, list(pairwise(reversed(listed)))[:most], searches=explain)
+    if old_text or other is not None:
+        old = await _find_version(registry, other or subject, old_number, include_deleted=deleted)
     else:
-        older = [version for version in _versions(request, subject) if version.number < new.number]
+        older = [version for version in versions(subject) if version.number < new.number]
         if not older:
             detail = f"'{subject}' has no version before {new.number}; name the version to compare with in from"
             raise errors.INVALID_PARAMETER(detail=detail)
@@ -73,16 +101,24 @@ async def compare_versions(request: Request) -> Response:
     return await _answer_comparison(request, old, stored_source(registry.view, new), _side(new))
 
 
-async def compare_text(request: Request) -> Response:
-    """Compare a version, by default the latest, with the schema in the body."""
-    registry, subject = registry_of(request), subject_of(request)
-    from_subject = subject_in_query(request, "fromSubject") or subject
-    old = await _find_version(request, from_subject, version_in_query(request, "from"))
-    source = _source(registry.view, await _text_of(request, subject))
+async def compare_text(
+    request: Request,
+    *,
+    subject: Subject,
+    body: SchemaBody,
+    old_text: OldVersion = "",
+    from_subject: FromSubject = "",
+    deleted: Deleted = False,
+) -> Json[models.Comparison]:
+    """Extension: what changed between a version and the schema in the body, and whom each change breaks."""
+    registry = registry_of(request)
+    other = subject_in_query(request, from_subject) or subject
+    old = await _find_version(registry, other, version_number(old_text or "latest"), include_deleted=deleted)
+    source = _source(registry.view, _text_of(request, body, subject))
     return await _answer_comparison(request, old, source, _text_side(subject, source))
 
 
-async def _answer_outline(request: Request, source: Source, side: dict[str, Any]) -> Response:
+async def _answer_outline(request: Request, source: Source, side: dict[str, Any]) -> Json[Any]:
     try:
         made = await registry_of(request).ask(Question(source, MakeOutline()), OutlineMade)
     except InvalidSchema as error:
@@ -91,7 +127,7 @@ async def _answer_outline(request: Request, source: Source, side: dict[str, Any]
     return answer(request, {**side, "nodes": made.nodes, "cut": made.is_cut, "outline": tree})
 
 
-async def _answer_comparison(request: Request, old: Version, source: Source, side: dict[str, Any]) -> Response:
+async def _answer_comparison(request: Request, old: Version, source: Source, side: dict[str, Any]) -> Json[Any]:
     registry = registry_of(request)
     try:
         compared = await registry.compute(partial(_compare, registry.view, side, source, old))
@@ -100,17 +136,12 @@ async def _answer_comparison(request: Request, old: Version, source: Source, sid
     return answer(request, _comparison(old, side, compared))
 
 
-async def _compare_consecutive(request: Request, newest: Version) -> Response:
+async def _compare_consecutive(
+    request: Request, pairs: Sequence[tuple[Version, Version]], *, searches: bool
+) -> Json[Any]:
     """A list of comparisons, the newest first; it ends early when the request has used up its work."""
     registry = registry_of(request)
-    oldest = version_in_query(request, "from") if request.query_params.get("from") else 1
-    first = newest.number if oldest is None else oldest
-    versions = [version for version in _versions(request, newest.subject) if first <= version.number <= newest.number]
-    limit = number(request, "limit", -1)
-    most = limit if 0 < limit <= _MOST_COMPARISONS else _COMPARISONS
-    pairs = list(pairwise(reversed(versions)))[:most]
-    view = registry.view
-    outcomes = await registry.compute(partial(_compare_each, view, pairs, searches=flag(request, "explain")))
+    outcomes = await registry.compute(partial(_compare_each, registry.view, pairs, searches=searches))
     comparisons = [
         _problem(old, new, outcome) if isinstance(outcome, InvalidSchema) else _comparison(old, _side(new), outcome)
         for (new, old), outcome in zip(pairs, outcomes, strict=False)
@@ -152,13 +183,12 @@ def _compare(
     return terms.ask(view, question, OutlinesCompared)
 
 
-async def _find_version(request: Request, subject: str, version: int | None) -> Version:
-    """One version of a subject; a deleted one only if the query asks for deleted versions.
+async def _find_version(registry: Registry, subject: str, version: int | None, *, include_deleted: bool) -> Version:
+    """One version of a subject.
 
     Raises:
         ApiError: 40401, 40402.
     """
-    registry, include_deleted = registry_of(request), flag(request, "deleted")
 
     def look_up(view: View) -> Version | None:
         stored = view.latest(subject) if version is None else view.version(subject, version)
@@ -168,14 +198,8 @@ async def _find_version(request: Request, subject: str, version: int | None) -> 
     return stored or find_version(registry.view, subject, version, include_deleted=include_deleted)
 
 
-def _versions(request: Request, subject: str) -> Sequence[Version]:
-    """The versions of a subject, the oldest first; deleted ones only if the query says so."""
-    view = registry_of(request).view
-    return view.versions(subject) if flag(request, "deleted") else view.live_versions(subject)
-
-
-async def _text_of(request: Request, subject: str) -> Registration:
-    registration = await registration_of(request, subject)
+def _text_of(request: Request, body: dict[str, Any], subject: str) -> Registration:
+    registration = registration_from(body, subject, rights_of(request))
     if registration.content.is_blank:
         raise errors.EMPTY_SCHEMA()
     return registration

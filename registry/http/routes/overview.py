@@ -21,38 +21,36 @@ from registry.access.rights import Rights
 from registry.feed.kept_bodies import KeptBody
 from registry.feed.overview import OverviewQuery, Sight, head, overview
 from registry.http.answers import media_type_of
-from registry.http.request import bounded_number, context_of_request, flag, prefix_of, registry_of, rights_of
+from registry.http.parameters import Deleted, FirstRow, HeadRows, IfNoneMatch, MostRows, SubjectPrefix
+from registry.http.request import context_of_request, prefix_of, registry_of, rights_of
 from registry.service import Registry
-from registry.state.model import MAX_VERSION
 
 #: The key of digests of states, so that nobody finds a state by trying.
 _KEY = secrets.token_bytes(16)
-_MOST_ROWS = 100_000
-_MOST_HEAD_ROWS = 1000
 _LINES = "application/x-ndjson"
 #: Browsers keep the answer and ask each time whether it is still current.
 _REVALIDATE: Header = (b"cache-control", b"private, no-cache")
 _VARY: Header = (b"vary", b"accept-encoding, authorization")
 
 
-async def get_overview(request: Request) -> Response:
-    """Return a row for each subject, as columns; 304 if the log and the sender's rights are as in `If-None-Match`.
-
-    With `head`, a line with the first rows of the context and its counts comes before the line with all rows.
-    """
+async def get_overview(
+    request: Request,
+    *,
+    prefix: SubjectPrefix = "",
+    deleted: Deleted = False,
+    offset: FirstRow = 0,
+    limit: MostRows = 100_000,
+    head_rows: HeadRows = 0,
+    if_none_match: IfNoneMatch = None,
+) -> Response:
+    """Extension: a row for each subject, as columns; compressed if the client accepts gzip."""
     registry, rights = registry_of(request), rights_of(request)
-    query = OverviewQuery(
-        prefix_of(request),
-        flag(request, "deleted"),
-        bounded_number(request, "offset", 0, least=0, most=MAX_VERSION),
-        bounded_number(request, "limit", _MOST_ROWS, least=1, most=_MOST_ROWS),
-    )
-    head_rows = bounded_number(request, "head", 0, least=0, most=_MOST_HEAD_ROWS)
+    query = OverviewQuery(prefix_of(request, prefix), deleted, offset, limit)
     context = context_of_request(request) if head_rows else None
     state = _state(registry, rights)
     etag = f'W/"{":".join(state) if rights is None else _digest_of(state)}"'
     headers = [(b"etag", etag.encode()), _REVALIDATE, _VARY]
-    if is_current(list_header(request.scope, b"if-none-match"), etag):
+    if is_current(if_none_match, etag):
         response = Response(status_code=304)
     else:
         sight = None if rights is None else Sight(partial(rights.may, "READ"), partial(rights.may, "DESCRIBE_CONFIGS"))

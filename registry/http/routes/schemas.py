@@ -6,34 +6,57 @@ import asyncio
 import uuid
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import unquote, urlencode
+from urllib.parse import urlencode
 
 import orjson
 from starlette.responses import Response
 
 from compat.formats import FORMATS
 from magicbyte.http.routing.request import Request
+from magicbyte.http.routing.response import Json
 from registry import errors
 from registry.feed.listing import ListQuery, Page, list_versions
+from registry.http import models
 from registry.http.answers import (
     ChunkedAnswer,
     answer,
     media_type_of,
     schema_object,
     schema_string_object,
+    shown_of,
+    text_answer,
     text_in_form,
     with_extras,
 )
-from registry.http.request import context_of_request, flag, has_limit, id_of, page, page_bounds, registry_of, rights_of
-from registry.state.model import (
-    ALL_CONTEXTS,
-    DEFAULT_CONTEXT,
-    SubjectName,
-    Version,
-    context_of,
-    in_context,
-    parse_subject,
+from registry.http.parameters import (
+    Aliases,
+    AssociationType,
+    Deleted,
+    Format,
+    Guid,
+    LatestOnly,
+    Lifecycle,
+    Limit,
+    Offset,
+    ResourceType,
+    RuleType,
+    SchemaId,
+    SubjectOfId,
+    SubjectPrefix,
 )
+from registry.http.request import (
+    context_of_request,
+    flag,
+    has_limit,
+    id_of,
+    named_prefix,
+    page,
+    page_bounds,
+    registry_of,
+    rights_of,
+)
+from registry.service import Registry
+from registry.state.model import DEFAULT_CONTEXT, SubjectName, Version, context_of, in_context, parse_subject
 from registry.state.resolve import resolve_alias
 from registry.state.view import View
 
@@ -41,23 +64,39 @@ from registry.state.view import View
 _BYTES_A_CHUNK = 256 * 1024
 
 
-async def list_schemas(request: Request) -> Response:
-    """List the versions of all subjects with a prefix, sorted by subject and version."""
+async def list_schemas(
+    request: Request,
+    *,
+    prefix: SubjectPrefix = "",
+    aliases: Aliases = False,
+    deleted: Deleted = False,
+    latest_only: LatestOnly = False,
+    rule_type: RuleType = "",
+    _resource_type: ResourceType = "",
+    _association_type: AssociationType = (),
+    _lifecycle: Lifecycle = "",
+    offset: Offset = 0,
+    limit: Limit = -1,
+) -> Response:
+    """All versions of all subjects, sorted by subject and version.
+
+    With `limit`, exactly so many versions if there are so many. Without it, a page ends after 1000 versions or
+    16 MiB of texts (`magicbyte.schema.search.max.bytes`), whichever comes first, but has one version at least.
+    """
     registry = registry_of(request)
-    prefix = request.query_params.get("subjectPrefix", "")
-    if context_of_request(request) != DEFAULT_CONTEXT or not prefix.startswith(ALL_CONTEXTS):
-        prefix = in_context(context_of_request(request), prefix)
-    first, end = page_bounds(request, "schema")
+    first, end = page_bounds(registry.settings, "schema", offset, limit)
     query = ListQuery(
-        prefix,
-        deleted=flag(request, "deleted"),
-        latest_only=flag(request, "latestOnly"),
-        rule_type=request.query_params.get("ruleType", "").upper(),
-        aliases=flag(request, "aliases"),
+        named_prefix(request, prefix),
+        deleted=deleted,
+        latest_only=latest_only,
+        rule_type=rule_type.upper(),
+        aliases=aliases,
         first=first,
         end=end,
         # A client that sets a limit takes a shorter list for the last page, so it must get as many as it asked for.
-        most_characters=None if has_limit(request, "schema") else registry.settings.schema_search_max_bytes,
+        most_characters=(
+            None if has_limit(registry.settings, "schema", limit) else registry.settings.schema_search_max_bytes
+        ),
     )
     listed = await asyncio.get_running_loop().run_in_executor(registry.lists, list_versions, registry.view, query)
     response = ChunkedAnswer(_chunks(listed), registry.lists, media_type_of(request))
@@ -85,62 +124,84 @@ def _chunks(listed: Page) -> Iterator[bytes]:
     yield bytes(chunk) + b"]"
 
 
-async def list_types(request: Request) -> Response:
-    """List the supported schema types."""
+async def list_types(request: Request) -> Json[models.Names]:
+    """The schema types."""
     return answer(request, list(FORMATS))
 
 
-async def get_by_id(request: Request) -> Response:
-    """Return the schema with an id, even if all versions with that id are soft deleted."""
-    version = await _find_by_id(request)
-    asked = "subject" in request.query_params
-    value: dict[str, Any] = schema_string_object(
-        version, await text_in_form(request, version), with_subject=asked and bool(parse_subject(_wanted(request)).name)
-    )
+async def get_by_id(request: Request) -> Json[models.SchemaString]:
+    """Answer the schema with an id, even if all its versions are soft deleted; it takes the bare request."""
+    asked, shown = request.query_params.get("subject"), shown_of(request)
+    wanted = _wanted(request, asked or "")
+    version = await _find_by_id(registry_of(request), id_of(request), wanted)
+    with_subject = asked is not None and bool(parse_subject(wanted).name)
+    value = schema_string_object(version, await text_in_form(request, version, shown.form), with_subject=with_subject)
     rights = rights_of(request)
     more: dict[str, Any] = {}
     # The highest id tells how many schemas there are, hidden ones too.
     if flag(request, "fetchMaxId") and (rights is None or rights.may("DESCRIBE", None)):
         more["maxId"] = registry_of(request).view.highest_id(context_of(version.subject))
-    return answer(request, await with_extras(request, version, value, more))
+    return answer(request, await with_extras(request, version, value, shown, more))
 
 
-async def get_text_by_id(request: Request) -> Response:
-    """Return only the text of the schema with an id."""
-    version = await _find_by_id(request)
-    return Response(await text_in_form(request, version), media_type=media_type_of(request))
+async def get_text_by_id(
+    request: Request, *, schema_id: SchemaId, subject: SubjectOfId = "", form: Format = ""
+) -> Json[models.Text]:
+    """The bare text that an id stands for."""
+    version = await _find_by_id(registry_of(request), schema_id, _wanted(request, subject))
+    return text_answer(request, await text_in_form(request, version, form))
 
 
-async def list_subjects_by_id(request: Request) -> Response:
-    """List the subjects that have a version with an id."""
-    versions = await _versions_by_id(request)
-    return answer(request, page(request, sorted({version.subject for version in versions}), "subject"))
+async def list_subjects_by_id(
+    request: Request,
+    *,
+    schema_id: SchemaId,
+    subject: SubjectOfId = "",
+    deleted: Deleted = False,
+    offset: Offset = 0,
+    limit: Limit = -1,
+) -> Json[models.Names]:
+    """The subjects that have a version with an id."""
+    registry = registry_of(request)
+    versions = await _versions_by_id(registry, schema_id, _wanted(request, subject), with_deleted=deleted)
+    subjects = sorted({version.subject for version in versions})
+    return answer(request, page(registry.settings, subjects, "subject", offset, limit))
 
 
-async def list_versions_by_id(request: Request) -> Response:
-    """List the subjects and versions that have an id."""
-    versions = sorted(await _versions_by_id(request), key=lambda version: (version.subject, version.number))
+async def list_versions_by_id(
+    request: Request,
+    *,
+    schema_id: SchemaId,
+    subject: SubjectOfId = "",
+    deleted: Deleted = False,
+    offset: Offset = 0,
+    limit: Limit = -1,
+) -> Json[models.SubjectVersions]:
+    """The versions that carry an id."""
+    registry = registry_of(request)
+    found = await _versions_by_id(registry, schema_id, _wanted(request, subject), with_deleted=deleted)
+    versions = sorted(found, key=lambda version: (version.subject, version.number))
     numbers = [{"subject": version.subject, "version": version.number} for version in versions]
-    return answer(request, page(request, numbers, "subject"))
+    return answer(request, page(registry.settings, numbers, "subject", offset, limit))
 
 
-async def get_by_guid(request: Request) -> Response:
-    """Return the schema with a guid."""
-    version = next(iter((await _find_by_guid(request)).values()), None)
+async def get_by_guid(request: Request, *, guid: Guid, form: Format = "") -> Json[models.SchemaString]:
+    """What a guid stands for."""
+    version = next(iter((await _find_by_guid(registry_of(request), guid)).values()), None)
     if version is None:
-        raise errors.ID_NOT_FOUND(id=unquote(request.match.parameters["guid"]))
-    return answer(request, schema_string_object(version, await text_in_form(request, version), with_subject=False))
+        raise errors.ID_NOT_FOUND(id=guid)
+    text = await text_in_form(request, version, form)
+    return answer(request, schema_string_object(version, text, with_subject=False))
 
 
-async def list_ids_by_guid(request: Request) -> Response:
-    """List the contexts that have a schema with a guid, and its id in each."""
-    versions = await _find_by_guid(request)
+async def list_ids_by_guid(request: Request, *, guid: Guid) -> Json[models.ContextIds]:
+    """The contexts that know a guid, each with its id."""
+    versions = await _find_by_guid(registry_of(request), guid)
     return answer(request, [{"context": context, "id": version.schema_id} for context, version in versions.items()])
 
 
-async def _find_by_guid(request: Request) -> dict[str, Version]:
-    """The versions with the path's guid, one for each context."""
-    registry, guid = registry_of(request), unquote(request.match.parameters["guid"])
+async def _find_by_guid(registry: Registry, guid: str) -> dict[str, Version]:
+    """The versions with a guid, one for each context."""
     # The first request by guid waits until the index is built; other requests are not blocked.
     await registry.index_digests()
     return await registry.find(lambda view: _with_guid(view, guid) or None) or {}
@@ -160,15 +221,12 @@ def _with_guid(view: View, guid: str) -> dict[str, Version]:
     return by_context
 
 
-def _wanted(request: Request) -> str:
+def _wanted(request: Request, subject: str) -> str:
     """The subject in the query, in the path's context."""
-    subject = in_context(context_of_request(request), request.query_params.get("subject", ""))
-    return resolve_alias(registry_of(request).view, subject)
+    return resolve_alias(registry_of(request).view, in_context(context_of_request(request), subject))
 
 
-async def _find_by_id(request: Request) -> Version:
-    schema_id, subject = id_of(request), _wanted(request)
-
+async def _find_by_id(registry: Registry, schema_id: int, subject: str) -> Version:
     def look_up(view: View) -> Version | None:
         for context in _contexts(view, subject):
             versions = view.with_id(context, schema_id)
@@ -181,7 +239,7 @@ async def _find_by_id(request: Request) -> Version:
         # If the subject does not have the id, the subject only selects the context.
         return next(iter(view.with_id(context_of(subject), schema_id)), None)
 
-    version = await registry_of(request).find(look_up)
+    version = await registry.find(look_up)
     if version is None:
         raise errors.ID_NOT_FOUND(id=schema_id)
     return version
@@ -193,10 +251,7 @@ def _contexts(view: View, subject: str) -> list[str]:
     return [context, *(view.contexts() if name and context == DEFAULT_CONTEXT else [])]
 
 
-async def _versions_by_id(request: Request) -> list[Version]:
-    schema_id, subject = id_of(request), _wanted(request)
-    with_deleted = flag(request, "deleted")
-
+async def _versions_by_id(registry: Registry, schema_id: int, subject: str, *, with_deleted: bool) -> list[Version]:
     def look_up(view: View) -> list[Version] | None:
         for context in _contexts(view, subject):
             versions = view.with_id(context, schema_id)
@@ -204,7 +259,7 @@ async def _versions_by_id(request: Request) -> list[Version]:
                 return [version for version in versions if with_deleted or not version.deleted]
         return None
 
-    versions = await registry_of(request).find(look_up)
+    versions = await registry.find(look_up)
     if versions is None:
         raise errors.SCHEMA_NOT_FOUND()
     name = parse_subject(subject).name

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from base64 import b64encode
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.responses import Response
@@ -16,10 +16,12 @@ from magicbyte.http.response_headers import NO_STORE
 from magicbyte.http.routing.beside import is_navigation
 from magicbyte.http.routing.negotiation import Produced, choose
 from magicbyte.http.routing.request import Request
+from magicbyte.http.routing.response import Json
 from registry.access.rights import Rights
 from registry.cluster.node import Status
+from registry.http import models
 from registry.http.answers import PRODUCED, answer, negotiated
-from registry.http.bodies import body_of
+from registry.http.parameters.bodies import AnyBody
 from registry.http.request import registry_of
 
 if TYPE_CHECKING:
@@ -51,7 +53,7 @@ DOCS_POLICY = b"; ".join(
 
 
 async def root(request: Request) -> Response:
-    """Return an empty object; clients use it to test the connection. Send a browser to the page, if there is one."""
+    """Does nothing; shows that the registry is there."""
     front: str | None = request.app.state.front
     if front is not None and (is_navigation(request.scope) or _accepts_only_html(request)):
         return Response(status_code=303, headers={"Location": front})
@@ -64,14 +66,13 @@ def _accepts_only_html(request: Request) -> bool:
     return choose(accept, PRODUCED) is None and choose(accept, _HTML) is not None
 
 
-async def post_root(request: Request) -> Response:
-    """Accept any JSON object and ignore it."""
-    await body_of(request)
+async def post_root(request: Request, *, _body: AnyBody) -> Json[models.AnyObject]:
+    """Does nothing with an object."""
     return answer(request, {})
 
 
-async def cluster_id(request: Request) -> Response:
-    """Return the ids of the Kafka cluster and of the registry cluster."""
+async def cluster_id(request: Request) -> Json[models.AnyObject]:
+    """The ids of the clusters."""
     registry = registry_of(request)
     clusters = {
         "kafka-cluster": await registry.cluster_id(),
@@ -80,24 +81,27 @@ async def cluster_id(request: Request) -> Response:
     return answer(request, {"scope": {"path": [], "clusters": clusters}})
 
 
-async def version(request: Request) -> Response:
-    """Return the server's version."""
+async def version(request: Request) -> Json[models.AnyObject]:
+    """The version of the server."""
     return answer(request, {"version": __version__, "commitId": ""})
 
 
-async def deployment(request: Request) -> Response:
-    """Return the deployment's attributes from the settings."""
+async def deployment(request: Request) -> Json[models.AnyObject]:
+    """Attributes of the deployment."""
     listed = registry_of(request).settings.deployment_attributes.split(",")
     return answer(request, {"attributes": [attribute.strip() for attribute in listed if attribute.strip()]})
 
 
-async def live(request: Request) -> Response:
-    """Liveness: 200 as long as the event loop runs."""
+async def live(request: Request) -> Json[models.AnyObject]:
+    """The server runs."""
     return answer(request, {"status": "UP"})
 
 
-async def ready(request: Request) -> Response:
-    """Readiness: 200 if reads are up to date and writes can reach a leader; otherwise the answer says what is wrong."""
+async def ready(request: Request) -> Json[models.Health]:
+    """Reads are up to date and writes have somewhere to go; 503 and the problem if not.
+
+    If clients sign in, all but the status needs DESCRIBE of the registry.
+    """
     status = await registry_of(request).status()
     value: dict[str, object] = {"status": "UP" if status.ready else "DOWN"}
     if await _may_see_details(request):
@@ -111,13 +115,13 @@ async def ready(request: Request) -> Response:
     return _health_answer(request, value, status)
 
 
-async def startup(request: Request) -> Response:
-    """Startup: 200 once the log has been read; before that, the server does not accept requests."""
+async def startup(request: Request) -> Json[models.AnyObject]:
+    """The log has been read once."""
     return answer(request, {"status": "UP"})
 
 
-async def health(request: Request) -> Response:
-    """Readiness, with Karapace's path and field names."""
+async def health(request: Request) -> Json[models.AnyObject]:
+    """The same as `/health/ready`, by Karapace's path and names."""
     registry = registry_of(request)
     status = await registry.status()
     if not await _may_see_details(request):
@@ -137,8 +141,8 @@ async def health(request: Request) -> Response:
     return _health_answer(request, value, status)
 
 
-async def master_available(request: Request) -> Response:
-    """Whether writes can reach a leader, with Karapace's path and field names."""
+async def master_available(request: Request) -> Json[models.AnyObject]:
+    """Whether writes have somewhere to go, by Karapace's path and name."""
     leader = await registry_of(request).leader_url()
     return answer(request, {"master_available": leader is not None})
 
@@ -158,7 +162,7 @@ async def _may_see_details(request: Request) -> bool:
     return Rights(guard.authorizer, group_id, principal, address).may("DESCRIBE", None)
 
 
-def _health_answer(request: Request, value: dict[str, object], status: Status) -> Response:
+def _health_answer(request: Request, value: dict[str, object], status: Status) -> Json[Any]:
     response = answer(request, value, 200 if status.ready else 503)
     if request.app.state.guard is not None:
         # The answer may be for one principal only.
@@ -167,15 +171,15 @@ def _health_answer(request: Request, value: dict[str, object], status: Status) -
 
 
 async def metrics(request: Request) -> Response:
-    """Return the server's metrics in Prometheus' text format."""
+    """Metrics in Prometheus' text format."""
     return Response(await request.app.state.metrics.render(), media_type=CONTENT_TYPE_LATEST)
 
 
 async def docs(_request: Request) -> Response:
-    """Return the API's description as a page with a form for each request; the page loads nothing from elsewhere."""
+    """This description, for people."""
     return Response(_DOCS, media_type="text/html")
 
 
-async def openapi(request: Request) -> Response:
-    """Return the API's description in OpenAPI."""
+async def openapi(request: Request) -> Json[models.AnyObject]:
+    """This description."""
     return answer(request, request.app.openapi())

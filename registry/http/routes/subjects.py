@@ -6,11 +6,11 @@ import re
 from functools import partial
 
 from msgspec.structs import replace
-from starlette.responses import Response
 
 from magicbyte.http.asgi import header
 from magicbyte.http.errors import MALFORMED_BODY
 from magicbyte.http.routing.request import Request
+from magicbyte.http.routing.response import Json
 from magicbyte.kit.errors import ApiError
 from registry import errors
 from registry.access.rights import without_details
@@ -23,11 +23,36 @@ from registry.decide import (
     decide_undelete,
 )
 from registry.decide.registered import look_up, registered_already
-from registry.http.answers import answer, form_sent, registered_object, text_in_form, version_object
-from registry.http.bodies import registration_of, tagging_of
+from registry.http import models
+from registry.http.answers import (
+    Shown,
+    answer,
+    form_sent,
+    registered_object,
+    shown_of,
+    text_answer,
+    text_in_form,
+    version_object,
+)
+from registry.http.bodies import registration_of, tagging_from
+from registry.http.parameters import (
+    Deleted,
+    DeletedOnly,
+    Format,
+    Limit,
+    MetadataKeys,
+    MetadataValues,
+    Offset,
+    Permanent,
+    Subject,
+    SubjectPrefix,
+    VersionNumber,
+)
+from registry.http.parameters.bodies import TagsBody
 from registry.http.request import (
-    context_of_request,
     flag,
+    named_prefix,
+    number,
     page,
     registry_of,
     require_needs,
@@ -36,30 +61,36 @@ from registry.http.request import (
     version_of,
     write_of,
 )
+from registry.service import Registry
 from registry.state.lookup import find_version, named, with_other_contexts
-from registry.state.model import ALL_CONTEXTS, DEFAULT_CONTEXT, Version, in_context
+from registry.state.model import Version
 from registry.state.view import View
 
 
-async def list_subjects(request: Request) -> Response:
-    """List subjects by prefix; a subject is deleted only if all its versions are."""
+async def list_subjects(
+    request: Request,
+    *,
+    prefix: SubjectPrefix = "",
+    with_deleted: Deleted = False,
+    only_deleted: DeletedOnly = False,
+    offset: Offset = 0,
+    limit: Limit = -1,
+) -> Json[models.Names]:
+    """The subjects, sorted."""
     registry = registry_of(request)
-    prefix = request.query_params.get("subjectPrefix", "")
-    if context_of_request(request) != DEFAULT_CONTEXT or not prefix.startswith(ALL_CONTEXTS):
-        prefix = in_context(context_of_request(request), prefix)
-    only_deleted, with_deleted = flag(request, "deletedOnly"), flag(request, "deleted")
     view = registry.view
 
     def is_selected(subject: str) -> bool:
+        # A subject is deleted only if all its versions are.
         live = view.latest(subject) is not None
         return not live if only_deleted else live or with_deleted
 
-    selected = [subject for subject in named(view.subjects(), prefix) if is_selected(subject)]
-    return answer(request, page(request, selected, "subject"))
+    selected = [subject for subject in named(view.subjects(), named_prefix(request, prefix)) if is_selected(subject)]
+    return answer(request, page(registry.settings, selected, "subject", offset, limit))
 
 
-async def look_up_schema(request: Request) -> Response:
-    """Return the version of a subject that has the schema in the body."""
+async def look_up_schema(request: Request) -> Json[models.Schema]:
+    """Answer the version that has the schema in the body; it takes the bare request."""
     registry, subject = registry_of(request), subject_of(request)
     registration = await registration_of(request, subject)
     if registration.version != 0 or registration.schema_id >= 0:
@@ -82,19 +113,20 @@ async def look_up_schema(request: Request) -> Response:
     if version is None:
         visible = registry.view.versions(subject) if include_deleted else registry.view.live_versions(subject)
         raise errors.SCHEMA_NOT_FOUND() if visible else errors.SUBJECT_NOT_FOUND(subject=subject)
-    return answer(request, await version_object(request, version))
+    return answer(request, await version_object(request, version, shown_of(request)))
 
 
-async def delete_subject(request: Request) -> Response:
-    """Delete all versions of a subject."""
-    command = partial(decide_delete_subject, subject=subject_of(request), permanent=flag(request, "permanent"))
+async def delete_subject(request: Request, *, subject: Subject, permanent: Permanent = False) -> Json[models.Integers]:
+    """Delete all versions of a subject; answers their numbers."""
+    command = partial(decide_delete_subject, subject=subject, permanent=permanent)
     return answer(request, await registry_of(request).write(write_of(request), command))
 
 
-async def list_versions(request: Request) -> Response:
-    """List the numbers of a subject's versions."""
+async def list_versions(request: Request) -> Json[models.Integers]:
+    """Answer the numbers of the versions; it takes the bare request."""
     registry, subject = registry_of(request), subject_of(request)
-    negated, only, with_deleted = (flag(request, name) for name in ("deletedAsNegative", "deletedOnly", "deleted"))
+    with_deleted, only, negated = (flag(request, name) for name in ("deleted", "deletedOnly", "deletedAsNegative"))
+    offset, limit = number(request, "offset", 0), number(request, "limit", -1)
 
     def look_up(view: View) -> list[Version] | None:
         versions = list(view.versions(subject))
@@ -108,11 +140,11 @@ async def list_versions(request: Request) -> Response:
     if versions is None:
         raise errors.SUBJECT_NOT_FOUND(subject=subject)
     numbers = [-version.number if negated and version.deleted else version.number for version in versions]
-    return answer(request, page(request, numbers, "version"))
+    return answer(request, page(registry.settings, numbers, "version", offset, limit))
 
 
-async def register_schema(request: Request) -> Response:
-    """Register a schema under a subject; if a version has it already, that version is returned without a write."""
+async def register_schema(request: Request) -> Json[models.RegisteredSchema]:
+    """Register a schema; if a version has it already, answer it without a write. It takes the bare request."""
     registry, subject = registry_of(request), subject_of(request)
     registration = await registration_of(request, subject)
     expected = header(request.scope, b"if-match")
@@ -136,30 +168,37 @@ async def register_schema(request: Request) -> Response:
                 raise
             # The details quote the stored schema, which the sender may not read.
             raise without_details(error) from None
-    text = await text_in_form(request, version, form_sent(registration.content))
+    text = await text_in_form(request, version, shown_of(request).form, form_sent(registration.content))
     return answer(request, registered_object(version, text))
 
 
-async def get_version(request: Request) -> Response:
-    """Return one version of a subject."""
-    version = await find_in_contexts(request)
-    return answer(request, await version_object(request, version))
+async def get_version(request: Request) -> Json[models.Schema]:
+    """Answer one version; it takes the bare request."""
+    version = await find_in_contexts(
+        registry_of(request), subject_of(request), version_of(request), include_deleted=flag(request, "deleted")
+    )
+    return answer(request, await version_object(request, version, shown_of(request)))
 
 
-async def get_version_schema(request: Request) -> Response:
-    """Return only the text of one version."""
-    version = await find_in_contexts(request)
-    return Response(await text_in_form(request, version), media_type=answer(request, None).media_type)
+async def get_version_schema(
+    request: Request,
+    *,
+    subject: Subject,
+    number: VersionNumber,
+    form: Format = "",
+    deleted: Deleted = False,
+) -> Json[models.Text]:
+    """The bare text of one version."""
+    version = await find_in_contexts(registry_of(request), subject, number, include_deleted=deleted)
+    return text_answer(request, await text_in_form(request, version, form))
 
 
-async def find_in_contexts(request: Request) -> Version:
-    """The version in the path; if the subject names no context, the other contexts are searched too.
+async def find_in_contexts(registry: Registry, subject: str, number: int | None, *, include_deleted: bool) -> Version:
+    """A version of a subject; if the subject names no context, the other contexts are searched too.
 
     Raises:
-        ApiError: 40401, 40402, 42202.
+        ApiError: 40401, 40402.
     """
-    registry, subject, number = registry_of(request), subject_of(request), version_of(request)
-    include_deleted = flag(request, "deleted")
 
     def look_up(view: View) -> Version | None:
         for candidate in with_other_contexts(view, subject):
@@ -172,20 +211,19 @@ async def find_in_contexts(request: Request) -> Version:
     return version or find_version(registry.view, subject, number, include_deleted=include_deleted)
 
 
-async def delete_version(request: Request) -> Response:
-    """Delete one version."""
-    command = partial(
-        decide_delete_version,
-        subject=subject_of(request),
-        number=version_of(request),
-        permanent=flag(request, "permanent"),
-    )
+async def delete_version(
+    request: Request, *, subject: Subject, number: VersionNumber, permanent: Permanent = False
+) -> Json[models.Integer]:
+    """Delete one version; answers its number."""
+    command = partial(decide_delete_version, subject=subject, number=number, permanent=permanent)
     return answer(request, await registry_of(request).write(write_of(request), command))
 
 
-async def tag_version(request: Request) -> Response:
-    """Register a copy of a version with other tags, metadata or rules."""
-    registry, subject, number = registry_of(request), subject_of(request), version_of(request)
+async def tag_version(
+    request: Request, *, subject: Subject, number: VersionNumber, body: TagsBody
+) -> Json[models.RegisteredSchema]:
+    """Register a new version made of this one, with other tags, metadata or rules."""
+    registry = registry_of(request)
 
     def look_up(view: View) -> Version | None:
         candidates = (
@@ -197,33 +235,46 @@ async def tag_version(request: Request) -> Response:
     tagged_version = await registry.find(look_up)
     if tagged_version is not None:
         require_needs(request, tagged_version.subject, subject)
-    tagging = await tagging_of(request, subject if tagged_version is None else tagged_version.subject, number)
+    tagging = tagging_from(body, subject if tagged_version is None else tagged_version.subject, number)
     version = await registry.decide(write_of(request), partial(decide_tag, request=tagging))
     return answer(request, registered_object(version))
 
 
-async def list_referrers(request: Request) -> Response:
-    """List the ids of the schemas that refer to a version; that version may be soft deleted."""
-    registry, subject, number = registry_of(request), subject_of(request), version_of(request)
+async def list_referrers(
+    request: Request,
+    *,
+    subject: Subject,
+    number: VersionNumber,
+    include_deleted: Deleted = False,
+    offset: Offset = 0,
+    limit: Limit = -1,
+) -> Json[models.Integers]:
+    """The ids of the schemas that refer to a version."""
+    registry = registry_of(request)
 
     def look_up(view: View) -> Version | None:
         return view.latest(subject) if number is None else view.version(subject, number)
 
     target = await registry.find(look_up) or find_version(registry.view, subject, number, include_deleted=True)
-    include_deleted = flag(request, "deleted")
     referrers = registry.view.referrers(subject, target.number)
     ids = sorted({referrer.schema_id for referrer in referrers if include_deleted or not referrer.deleted})
-    return answer(request, page(request, ids, "schema"))
+    return answer(request, page(registry.settings, ids, "schema", offset, limit))
 
 
-async def get_latest_with_metadata(request: Request) -> Response:
-    """Return the newest version with all the metadata properties of the query; `key` and `value` pair by position."""
-    registry, subject = registry_of(request), subject_of(request)
-    keys, values = request.query_params.getlist("key"), request.query_params.getlist("value")
+async def get_latest_with_metadata(
+    request: Request,
+    *,
+    subject: Subject,
+    keys: MetadataKeys = (),
+    values: MetadataValues = (),
+    form: Format = "",
+    include_deleted: Deleted = False,
+) -> Json[models.Schema]:
+    """The newest version whose metadata has all these properties."""
+    registry = registry_of(request)
     if len(keys) != len(values):
         raise errors.INVALID_PARAMETER(detail=f"there are {len(keys)} keys, but {len(values)} values")
     properties = dict(zip(keys, values, strict=True)).items()
-    include_deleted = flag(request, "deleted")
 
     def look_up(view: View) -> Version | None:
         for version in reversed(list(view.versions(subject))):
@@ -238,11 +289,16 @@ async def get_latest_with_metadata(request: Request) -> Response:
     if version is None:
         visible = registry.view.versions(subject) if include_deleted else registry.view.live_versions(subject)
         raise errors.SCHEMA_NOT_FOUND() if visible else errors.SUBJECT_NOT_FOUND(subject=subject)
-    return answer(request, await version_object(request, version))
+    return answer(request, await version_object(request, version, Shown(form)))
 
 
-async def undelete(request: Request) -> Response:
-    """Restore soft-deleted versions: one, or all of a subject."""
-    number = version_of(request) if "version" in request.match.parameters else None
-    command = partial(decide_undelete, subject=subject_of(request), number=number)
+async def undelete_subject(request: Request, *, subject: Subject) -> Json[models.Integers]:
+    """Extension: make all soft-deleted versions live again; answers their numbers."""
+    command = partial(decide_undelete, subject=subject, number=None)
+    return answer(request, await registry_of(request).write(write_of(request), command))
+
+
+async def undelete_version(request: Request, *, subject: Subject, number: VersionNumber) -> Json[models.Integers]:
+    """Extension: make a soft-deleted version live again; answers its number."""
+    command = partial(decide_undelete, subject=subject, number=number)
     return answer(request, await registry_of(request).write(write_of(request), command))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import closing
 from functools import partial
 from itertools import islice
 
@@ -17,7 +16,9 @@ from registry.cluster.forward import Forwarder
 from registry.decide import Decision, Line, Report, Terms, decide_load
 from registry.feed.export import batches, check_lines, export_lines, parsed_lines
 from registry.http.answers import answer
-from registry.http.request import context_of_request, flag, prefix_of, registry_of, rights_of, write_of
+from registry.http.parameters import DeletedToo, DryRun, OpenLines, SubjectPrefix
+from registry.http.parameters.bodies import LinesBody
+from registry.http.request import context_of_request, prefix_of, registry_of, rights_of, write_of
 from registry.http.spooled_body import SpooledBody
 from registry.log.port import NotLeader
 from registry.state.view import View
@@ -25,14 +26,13 @@ from registry.state.view import View
 _LINES_IN_CHUNK = 100
 
 
-async def export(request: Request) -> Response:
-    """Send all contexts, versions, configs and modes as lines of JSON."""
-    deleted = request.query_params.get("deleted", "true").lower() == "true"
-    registry, rights, prefix = registry_of(request), rights_of(request), prefix_of(request)
+async def export(request: Request, *, prefix: SubjectPrefix = "", deleted: DeletedToo = True) -> Response:
+    """Extension: contexts with their highest ids, versions, configs and modes as lines of JSON, ids included."""
+    registry, rights = registry_of(request), rights_of(request)
     may_see_settings = None if rights is None else partial(rights.may, "DESCRIBE_CONFIGS")
     lines = export_lines(
         registry.view,
-        prefix,
+        prefix_of(request, prefix),
         deleted=deleted,
         may_see_settings=may_see_settings,
         may_see_highest_id=None if rights is None else rights.may_see_highest_id,
@@ -50,17 +50,23 @@ async def _chunks(lines: Iterator[bytes]) -> AsyncIterator[bytes]:
         await asyncio.sleep(0)
 
 
-async def import_lines(request: Request) -> Response:
-    """Import the lines of an export with their ids; reports the lines that are refused, and imports the others."""
-    with closing(await SpooledBody.receive(request)) as body:
-        await asyncio.to_thread(check_lines, body.lines(), closed=not flag(request, "lines"))
-        load = _try if flag(request, "dryRun") else _load
-        try:
-            report = await load(request, body, context_of_request(request))
-        except NotLeader as error:
-            # The new leader skips the lines that are stored already.
-            forwarder: Forwarder = request.app.state.forwarder
-            return await forwarder.forward(request, error, body)
+async def import_lines(
+    request: Request, *, body: LinesBody, dry_run: DryRun = False, open_lines: OpenLines = False
+) -> Response:
+    """Extension: take the lines of an export, with their ids and versions.
+
+    The body is checked before anything is written: it must end in the closing line of the export, with the number and
+    the SHA-256 of the lines before it. Lines are then written in batches. After an error, send the same body again:
+    lines that are there are passed over.
+    """
+    await asyncio.to_thread(check_lines, body.lines(), closed=not open_lines)
+    load = _try if dry_run else _load
+    try:
+        report = await load(request, body, context_of_request(request))
+    except NotLeader as error:
+        # The new leader skips the lines that are stored already.
+        forwarder: Forwarder = request.app.state.forwarder
+        return await forwarder.forward(request, error, body)
     refused = [{"line": line, "message": text} for line, text in report.refused]
     value: dict[str, object] = {"imported": report.taken, "known": report.already_stored, "refused": refused}
     if report.warnings:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytest
 import schemathesis
+from fastapi.dependencies.models import Dependant
 from hypothesis import HealthCheck, given, settings
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
@@ -19,11 +22,57 @@ from schemathesis.specs.openapi.checks import (
 
 from magicbyte.http import errors as http_errors
 from magicbyte.http.routing.application import load_contract
+from magicbyte.http.routing.solved import SolvedRoute
 from magicbyte.kit.errors import ErrorKind
 from magicbyte.testing.servers import running_registry
 from registry import errors
+from registry.http.contract import text as contract_text
 from registry.http.rows import ROWS
 from registry.settings import RegistrySettings
+
+ROOT = Path(__file__).parents[3]
+
+
+def is_locked(*libraries: str) -> bool:
+    """Whether the libraries have the versions of the lock file."""
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    return all(f"\n{library}=={version(library)} " in lock for library in libraries)
+
+
+@pytest.mark.skipif(not is_locked("fastapi", "pydantic"), reason="other versions write the same in other words")
+def test_the_contract_is_generated_from_the_rows() -> None:
+    """After a change of a row, `make openapi` writes the file anew."""
+    assert (ROOT / "openapi" / "registry.yaml").read_text(encoding="utf-8") == contract_text()
+
+
+def test_few_handlers_take_the_bare_request() -> None:
+    assert {row.operation_id for row in ROWS if row.declared is not None} == {
+        "getById",
+        "getVersion",
+        "listVersions",
+        "lookUpSchema",
+        "registerSchema",
+    }
+
+
+_ASYNC = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+def test_no_dependency_waits_for_a_thread() -> None:
+    """FastAPI calls what is no coroutine function in one of 40 threads."""
+
+    def calls(dependant: Dependant) -> Iterator[Any]:
+        for dependency in dependant.dependencies:
+            yield dependency.call
+            yield from calls(dependency)
+
+    called = {call for row in ROWS for call in calls(SolvedRoute(row).dependant)}
+    functions = [call if inspect.isfunction(call) else call.__call__ for call in called]
+    waiting = [
+        call for call in functions if not inspect.iscoroutinefunction(call) and not inspect.isasyncgenfunction(call)
+    ]
+    assert len(functions) > 5
+    assert waiting == []
 
 
 def test_every_route_is_in_the_contract_and_the_contract_has_no_other() -> None:

@@ -1,0 +1,165 @@
+"""Models of searches, graphs, overviews, imports and health."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+
+class Hit(TypedDict):
+    """A version that a search found."""
+
+    subject: str
+    version: int
+    id: int
+    schemaType: str
+    deleted: bool
+    name: NotRequired[Annotated[str, Field(description="The full name of the schema.")]]
+    fields: NotRequired[Annotated[list[str], Field(description="The paths of the fields that matched.")]]
+
+
+_WordMatch = TypedDict(
+    "_WordMatch",
+    {
+        "in": Annotated[list[Literal["name", "field", "text"]], Field(description="Where it matches.")],
+        "line": Annotated[
+            int | None, Field(description="The first match in the stored text; null if it is not there.")
+        ],
+        "column": int | None,
+        "excerpt": Annotated[str | None, Field(description="The text around it, from one line.")],
+    },
+)
+
+
+class WordHit(Hit, _WordMatch):
+    """A version that has the words."""
+
+
+_WordCounts = TypedDict(
+    "_WordCounts", {"in": Annotated[dict[str, int], Field(description="How many of them match in each place.")]}
+)
+
+
+class WordHits(_WordCounts):
+    """The versions that have the words, and how many there are."""
+
+    total: Annotated[int, Field(description="How many versions match.")]
+    hits: list[WordHit]
+
+
+class GraphNode(TypedDict):
+    """A version in a graph of references."""
+
+    subject: str
+    version: int
+    id: int
+    schemaType: str
+    deleted: bool
+    distance: Annotated[
+        int,
+        Field(
+            description="How many references away it is: positive if the first node refers to it, negative if "
+            "it refers to the first node."
+        ),
+    ]
+
+
+GraphEdge = TypedDict(
+    "GraphEdge",
+    {
+        "from": Annotated[int, Field(description="The index of the node that refers to the other one.")],
+        "to": Annotated[int, Field(description="The index of that other node.")],
+        "name": Annotated[str, Field(description="The name of the reference.")],
+    },
+)
+
+
+class Graph(TypedDict):
+    """References between versions."""
+
+    nodes: Annotated[
+        list[GraphNode],
+        Field(description="Versions of subjects that the sender may read; the first is that of the path."),
+    ]
+    edges: Annotated[list[GraphEdge], Field(description="The references between the nodes.")]
+    cut: Annotated[bool, Field(description="Whether there are more nodes or edges: deeper, or more than 500 nodes.")]
+
+
+class OverviewCounts(TypedDict):
+    """In the first line of an answer with `head`: what the context has in all rows."""
+
+    subjects: NotRequired[Annotated[int, Field(description="How many subjects have live versions.")]]
+    deleted: NotRequired[Annotated[int, Field(description="How many subjects have soft-deleted versions alone.")]]
+    versions: NotRequired[Annotated[int, Field(description="How many versions are not deleted.")]]
+    ownLevel: NotRequired[Annotated[int, Field(description="How many live subjects have a level of their own.")]]
+    types: NotRequired[
+        Annotated[
+            dict[str, int],
+            Field(
+                description="How many live subjects there are by type. Those that the sender may not read are missing."
+            ),
+        ]
+    ]
+
+
+class Overview(TypedDict):
+    """A row for each subject, as columns.
+
+    A row is about the latest version of a subject, or about the newest one if all are soft-deleted. Columns about the
+    schema are null for a sender that may not read the subject, and columns about settings are null for a sender that
+    may not see them.
+    """
+
+    offset: Annotated[int, Field(description="The offset of the log, from which `/events` goes on.")]
+    total: Annotated[int, Field(description="How many rows there are without `offset` and `limit`.")]
+    counts: NotRequired[
+        Annotated[
+            OverviewCounts,
+            Field(description="In the first line of an answer with `head`: what the context has in all rows."),
+        ]
+    ]
+    subject: list[str]
+    type: list[str | None]
+    version: list[int]
+    versions: Annotated[list[int], Field(description="How many versions are not deleted.")]
+    deletedVersions: Annotated[list[int], Field(description="How many versions are soft-deleted.")]
+    id: list[int | None]
+    ts: Annotated[
+        list[int | None],
+        Field(description="When the version was written, in ms since the epoch; null if the log does not say."),
+    ]
+    level: Annotated[list[str | None], Field(description="The compatibility level in effect.")]
+    ownLevel: Annotated[list[bool | None], Field(description="Whether the subject itself has this level.")]
+    mode: Annotated[list[str | None], Field(description="The mode in effect.")]
+    ownMode: Annotated[list[bool | None], Field(description="Whether the subject itself has this mode.")]
+    deleted: Annotated[list[bool], Field(description="Whether all versions are soft-deleted.")]
+    references: Annotated[list[int | None], Field(description="How many references the version has.")]
+
+
+class RefusedLine(TypedDict):
+    """A line that an import refused."""
+
+    line: int
+    message: str
+
+
+class ImportReport(TypedDict):
+    """What came of the lines of an import."""
+
+    imported: Annotated[dict[str, int], Field(description="How many were written, by kind.")]
+    known: Annotated[int, Field(description="How many were there already.")]
+    refused: list[RefusedLine]
+    warnings: NotRequired[Annotated[list[str], Field(description="What the copy lacks; missing if it lacks nothing.")]]
+
+
+class Health(TypedDict):
+    """The state of a node."""
+
+    status: Literal["UP", "DOWN"]
+    leader: NotRequired[bool]
+    leaderUrl: NotRequired[str | None]
+    offset: NotRequired[int]
+    lag: NotRequired[int | None]
+    problem: NotRequired[str]
