@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from functools import partial
 from typing import Any, TypeVar
 
@@ -12,6 +12,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from magicbyte.http.asgi import Scope
+from magicbyte.http.held_stream import HeldStream
 from magicbyte.http.page_settings import PageSettings
 from magicbyte.http.routing.clients import client_key
 from magicbyte.http.routing.request import Request
@@ -26,6 +27,7 @@ from magicbyte.kit.processes.worker_pool import (
     WorkerOutOfMemory,
     WorkerTimeout,
 )
+from magicbyte.kit.sharing.byte_budget import ByteBudget, HeldBytes, NoRoom
 from magicbyte.ui import errors
 from magicbyte.ui.messages.exchange import Outcome, Question, Reply, Task, pack, unpack
 from magicbyte.ui.messages.request import LARGEST_BODY
@@ -39,6 +41,10 @@ _MOST_RUNNING, _MOST_WAITING = 2, 8
 #: How long a request may wait for its turn, in seconds.
 _WAIT_SECONDS = 20.0
 _RETRY_SECONDS = "1"
+#: How many bytes of bodies and unread answers one client and all clients may hold, as multiples of the largest answer.
+_MOST_HELD, _MOST_HELD_BY_ALL = 4, 8
+#: A longer answer is sent in parts, and counts until its client has read it.
+_PART_BYTES = 64 << 10
 
 T = TypeVar("T")
 
@@ -64,6 +70,8 @@ class MessageWorkers:
             wait_seconds=_WAIT_SECONDS,
             most_waiting=_MOST_WAITING,
         )
+        largest = LARGEST_BODY + settings.messages_max_bytes
+        self._held = ByteBudget(_MOST_HELD * largest, _MOST_HELD_BY_ALL * largest)
 
     async def close(self) -> None:
         """End the workers at once."""
@@ -78,29 +86,51 @@ class MessageWorkers:
 
         Raises:
             ApiError: 400 for a body that is too large; 422 if the request needs more processor time or memory than the
-                settings allow; 429 or 503 if others use all workers or the registry is too slow.
+                settings allow; 429 if the client has too many requests or unread answers; 503 if others use all workers
+                or the memory, or if the registry is too slow.
             ClientDisconnect: The client has gone.
         """
-        body = await request.body()
-        if len(body) > LARGEST_BODY:
-            raise errors.BODY_TOO_LARGE(size=len(body), limit=LARGEST_BODY)
+        client = client_key(request, self._settings.trusted_proxies)
+        with self._held.hold(client) as held:
+            try:
+                body = await _body(request, held)
+                outcome = await self._outcome(request, Task(name, body, self._settings.messages_max_bytes), client)
+                held.set(len(outcome.body))
+            except NoRoom:
+                error = errors.UNREAD_ANSWERS(limit=self._held.most_per_client)
+                raise error.with_headers(Retry_After=_RETRY_SECONDS) from None
+            except asyncio.CancelledError:
+                if held.was_cancelled():
+                    raise errors.NO_ROOM().with_headers(Retry_After=_RETRY_SECONDS) from None
+                raise
+            if outcome.trace:
+                log.error("a message could not be converted\n%s", outcome.trace)
+            if len(outcome.body) <= _PART_BYTES:
+                return Response(outcome.body, outcome.status, media_type="application/json")
+            held.keep()
+        return HeldStream(
+            _parts(outcome.body),
+            held.give_back,
+            status=outcome.status,
+            headers={"content-length": str(len(outcome.body))},
+            media_type="application/json",
+        )
+
+    async def _outcome(self, request: Request, task: Task, client: str) -> Outcome:
         settings = self._settings
         converting = self._pool.run(
-            pack(Task(name, body, settings.messages_max_bytes)),
+            pack(task),
             seconds=settings.messages_timeout_ms / 1000,
-            client=client_key(request, settings.trusted_proxies),
+            client=client,
             cpu_seconds=settings.messages_cpu_ms / 1000,
             reply=partial(self._reply, request.scope),
         )
         try:
-            outcome = unpack(await _unless_gone(request, converting), Outcome)
+            return unpack(await _unless_gone(request, converting), Outcome)
         except PoolBusy:
             raise errors.TOO_MANY_MESSAGES().with_headers(Retry_After=_RETRY_SECONDS) from None
         except WorkerFailed as failure:
             raise self._error_of(failure) from None
-        if outcome.trace:
-            log.error("a message could not be converted\n%s", outcome.trace)
-        return Response(outcome.body, outcome.status, media_type="application/json")
 
     async def _reply(self, scope: Scope, packed: bytes) -> bytes:
         try:
@@ -124,6 +154,31 @@ class MessageWorkers:
         else:
             error = errors.NO_WORKER(reason=failure)
         return error.with_headers(Retry_After=_RETRY_SECONDS)
+
+
+async def _body(request: Request, held: HeldBytes) -> bytes:
+    """Return the body of a request, and hold its bytes.
+
+    Raises:
+        ApiError: The body is too large.
+        ClientDisconnect: The client disconnected before it had sent the whole body.
+        NoRoom: The client holds too many bytes.
+    """
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size <= LARGEST_BODY:
+            held.set(size)
+            parts.append(part)
+    if size > LARGEST_BODY:
+        raise errors.BODY_TOO_LARGE(size=size, limit=LARGEST_BODY)
+    return b"".join(parts)
+
+
+async def _parts(body: bytes) -> AsyncIterator[bytes]:
+    """Yield the parts of an answer; the next one is made when the client has read most of the one before."""
+    for start in range(0, len(body), _PART_BYTES):
+        yield body[start : start + _PART_BYTES]
 
 
 async def _unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:

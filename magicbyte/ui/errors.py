@@ -12,6 +12,11 @@ TOO_MANY_EVENTS = ErrorKind(429, "This client follows the changes {limit} times 
 
 BODY_TOO_LARGE = ErrorKind(40001, "the body has {size} bytes; at most {limit} are read")
 TOO_MANY_MESSAGES = ErrorKind(42901, "too many messages are being decoded; ask again later")
+UNREAD_ANSWERS = ErrorKind(
+    42901,
+    "this client's messages, and the answers that it has not read, have over {limit} bytes"
+    " (four times magicbyte.ui.messages.max.bytes and the largest body); read the answers, and ask again",
+)
 TOO_MUCH_CPU = ErrorKind(
     42201,
     "this takes more than {limit} ms of processor time (magicbyte.ui.messages.cpu.ms); send fewer or smaller messages,"
@@ -28,4 +33,5 @@ MESSAGES_TOO_SLOW = ErrorKind(
     "the registry did not answer in time, or the machine is busy: this took more than {limit} ms"
     " (magicbyte.ui.messages.timeout.ms); ask again later, or for fewer messages",
 )
+NO_ROOM = ErrorKind(50301, "other clients need the memory that this request holds; ask again later")
 NO_WORKER = ErrorKind(50301, "no process could work on this: {reason}; ask again later")

@@ -283,3 +283,94 @@ def test_a_client_with_slow_requests_delays_itself_alone(server: ServerProcess) 
     finally:
         for connection in slow:
             connection.close()
+
+
+def post_decode(server: ServerProcess, body: bytes, address: str, *, whole: bool = True) -> socket.socket:
+    """A connection from an address that has sent a request, and whose client reads nothing by itself."""
+    target = urlsplit(server.url)
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.settimeout(WAIT_SECONDS)
+    connection.bind((address, 0))
+    connection.connect((target.hostname, target.port or 0))
+    length = len(body) if whole else 1_400_000
+    connection.sendall(b"POST /ui/decode HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % length + body)
+    return connection
+
+
+def http_from(server: ServerProcess, address: str) -> httpx.Client:
+    transport = httpx.HTTPTransport(local_address=address)
+    return httpx.Client(base_url=server.url, timeout=WAIT_SECONDS, transport=transport)
+
+
+#: The kernel takes up to 4 MB of an answer that is not read.
+UNREAD = {**GENEROUS, "magicbyte.ui.messages.max.bytes": "6000000"}
+SPACES = b" " * 1_300_000
+HELD = (
+    "this client's messages, and the answers that it has not read, have over 29854548 bytes "
+    "(four times magicbyte.ui.messages.max.bytes and the largest body); read the answers, and ask again"
+)
+
+
+@pytest.fixture(scope="module")
+def unread() -> Iterator[tuple[ServerProcess, bytes]]:
+    """A server, and a body whose answer has almost six million bytes."""
+    with running_registry(properties=UNREAD) as server, http_from(server, "127.0.0.1") as http:
+        register(http, "longs-value", '"long"')
+        schema_id = register(http, "names-value", LONG_NAMES)
+        yield server, json.dumps({"data": [many(schema_id, 23_600)]}).encode()
+
+
+@pytest.mark.parametrize("what", ["answers", "bodies"])
+def test_a_client_holds_at_most_so_many_bytes(unread: tuple[ServerProcess, bytes], what: str) -> None:
+    server, body = unread
+    held: list[socket.socket] = []
+    with http_from(server, "127.0.0.3") as client, http_from(server, "127.0.0.2") as neighbour:
+        try:
+            for _ in range(5 if what == "answers" else 22):
+                held.append(
+                    post_decode(server, body if what == "answers" else SPACES, "127.0.0.3", whole=what != "bodies")
+                )
+                if what == "answers":
+                    assert held[-1].recv(12) == b"HTTP/1.1 200"
+
+            def is_full() -> bool:
+                if client.post("/ui/decode", content=SPACES).status_code == 429:
+                    return True
+                if what == "bodies":  # the request before may have taken the room of the last one
+                    held.append(post_decode(server, SPACES, "127.0.0.3", whole=False))
+                return False
+
+            until(is_full)
+            refused = client.post("/ui/decode", content=SPACES)
+            assert refused.headers["retry-after"] == "1"
+            assert refused.json() == {"error_code": 42901, "message": HELD}
+            # A small message still has room, and others have room of their own.
+            assert decoded(client, LONG)[0]["value"] == 1
+            assert neighbour.post("/ui/decode", content=body).status_code == 200
+        finally:
+            for connection in held:
+                connection.close()
+        until(lambda: client.post("/ui/decode", content=SPACES).status_code == 400)
+
+
+def test_clients_that_read_nothing_take_no_room_from_others(unread: tuple[ServerProcess, bytes]) -> None:
+    server, body = unread
+    held: list[socket.socket] = []
+    try:
+        for number in range(12):
+            # About 72 million bytes, of which all clients together may hold 59,709,096.
+            connection = post_decode(server, body, f"127.0.0.{4 + number % 3}")
+            held.append(connection)
+            assert connection.recv(12) == b"HTTP/1.1 200"
+        with http_from(server, "127.0.0.2") as neighbour:
+            answer = neighbour.post("/ui/decode", content=body)
+            assert (answer.status_code, len(answer.content) > 5_900_000) == (200, True)
+        # The first ones were cut short to make room.
+        read = 0
+        while part := held[0].recv(1 << 16):
+            read += len(part)
+        assert read < 5_900_000
+    finally:
+        for connection in held:
+            connection.close()
