@@ -34,6 +34,7 @@ from registry.cluster.workers import serve_with_workers
 from registry.decide import Terms
 from registry.feed.webhooks import Webhooks
 from registry.http.answers import error_response, negotiated
+from registry.http.cursors import SteadyCursors
 from registry.http.metrics import Metrics, NodeMetrics, former_metrics
 from registry.http.offset_tokens import OFFSET_HEADER, OffsetTokens
 from registry.http.request import locate
@@ -130,6 +131,8 @@ def create_app(
             api = replace(api, decide=access.decide, remembered=remembered)
     app = Application(api, lifespan)
     app.state.registry = registry
+    app.state.offset_seal = seal
+    app.state.steady_cursors = SteadyCursors()
     app.state.guard = guard
     app.state.forwarder = forwarder
     app.state.front = None if beside is None else beside.front

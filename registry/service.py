@@ -22,6 +22,7 @@ from registry.cluster.commit.committer import Command
 from registry.cluster.commit.handover import Handover
 from registry.cluster.node import Node, Status
 from registry.decide import Decision, Question, Terms, Unanswered
+from registry.feed.change_feed import ChangeFeed
 from registry.feed.growth import Growth
 from registry.feed.kept_bodies import KeptBodies
 from registry.feed.searches import Searching
@@ -114,6 +115,7 @@ class Registry:
         self.answering = Answering()
         self.searching = Searching(self.answering)
         self.kept_bodies = KeptBodies()
+        self.change_feed = ChangeFeed(node)
         #: The thread that makes long lists, one at a time.
         self.lists = ThreadPoolExecutor(1, thread_name_prefix="lists")
 

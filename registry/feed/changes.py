@@ -31,7 +31,12 @@ class TooOld(LookupError):
 
 
 def changes_since(view: View, offset: int, prefix: str = "", *, compacted: bool = False) -> list[Change]:
-    """The changes after an offset to subjects with a prefix; `:*:` and the empty prefix mean all.
+    """The changes after an offset, in a list; see `iterate_changes`."""
+    return list(iterate_changes(view, offset, prefix, compacted=compacted))
+
+
+def iterate_changes(view: View, offset: int, prefix: str = "", *, compacted: bool = False) -> Iterator[Change]:
+    """The changes after an offset to subjects with a prefix; `:*:` and the empty prefix mean all. Made one by one.
 
     Args:
         view: The state.
@@ -46,7 +51,7 @@ def changes_since(view: View, offset: int, prefix: str = "", *, compacted: bool 
     if entries is None:
         raise TooOld(f"changes soon after offset {offset} are no longer at hand")
     changes = map(change_of, entries)
-    return [change for change in changes if change is not None and _concerns(change, prefix)]
+    return (change for change in changes if change is not None and _concerns(change, prefix))
 
 
 def _concerns(change: Change, prefix: str) -> bool:

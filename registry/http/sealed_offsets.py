@@ -26,7 +26,14 @@ class OffsetSeal:
 
     def seal(self, offset: int) -> str:
         """Return an offset as a text of 48 hexadecimal digits, another one each time."""
-        nonce, key = secrets.token_bytes(_BYTES), self._keys[0]
+        return self._seal(offset, secrets.token_bytes(_BYTES))
+
+    def seal_alike(self, offset: int) -> str:
+        """Return an offset as a text as `seal` does, but always the same one: the name of what is at the offset."""
+        return self._seal(offset, _mac(self._keys[0], b"name" + offset.to_bytes(_BYTES, "big", signed=True))[:_BYTES])
+
+    def _seal(self, offset: int, nonce: bytes) -> str:
+        key = self._keys[0]
         hidden = _xor(offset.to_bytes(_BYTES, "big", signed=True), _mac(key, b"hide" + nonce))
         return (nonce + hidden + _mac(key, b"sign" + nonce + hidden)[:_BYTES]).hex()
 

@@ -112,7 +112,12 @@ class Overview(TypedDict):
     may not see them.
     """
 
-    offset: Annotated[int, Field(description="The offset of the log, from which `/events` goes on.")]
+    offset: Annotated[
+        int | str,
+        Field(
+            description="The offset of the log, from which `/events` goes on; sealed for senders who may not know it."
+        ),
+    ]
     total: Annotated[int, Field(description="How many rows there are without `offset` and `limit`.")]
     counts: NotRequired[
         Annotated[

@@ -123,6 +123,7 @@ LastEventId = Annotated[
     TEXT,
     Header(
         alias="Last-Event-ID",
-        description="Go on after this offset; without it, from now on. A `reset` event says that changes are missing.",
+        description="Go on after this offset or event id; without it, from now on. "
+        "A `reset` event says that changes are missing.",
     ),
 ]

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import Callable, Hashable
 from functools import partial
-from hashlib import blake2b
 from typing import Any
 
 import orjson
@@ -18,15 +16,16 @@ from magicbyte.http.response_headers import Header
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.response import WholeResponse
 from registry.access.rights import Rights
-from registry.feed.kept_bodies import KeptBody
+from registry.feed.kept_bodies import KeptBody, digest_of
 from registry.feed.overview import OverviewQuery, Sight, head, overview
 from registry.http.answers import media_type_of
+from registry.http.cursors import Cursors, SteadyCursors, cursors_of
 from registry.http.parameters import Deleted, FirstRow, HeadRows, IfNoneMatch, MostRows, SubjectPrefix
 from registry.http.request import context_of_request, prefix_of, registry_of, rights_of
 from registry.service import Registry
 
-#: The key of digests of states, so that nobody finds a state by trying.
-_KEY = secrets.token_bytes(16)
+Listing = dict[str, Any]
+
 _LINES = "application/x-ndjson"
 #: Browsers keep the answer and ask each time whether it is still current.
 _REVALIDATE: Header = (b"cache-control", b"private, no-cache")
@@ -48,15 +47,26 @@ async def get_overview(
     query = OverviewQuery(prefix_of(request, prefix), deleted, offset, limit)
     context = context_of_request(request) if head_rows else None
     state = _state(registry, rights)
-    etag = f'W/"{":".join(state) if rights is None else _digest_of(state)}"'
+    key = (*state, query, context, head_rows)
+    cursors = cursors_of(request)
+    sight = None if rights is None else Sight(partial(rights.may, "READ"), partial(rights.may, "DESCRIBE_CONFIGS"))
+    place: Callable[[Listing], Listing] = _plain
+    if cursors.are_sealed:
+        assert rights is not None
+        reader = (rights.stamp, registry.terms.default_level, query, context, head_rows)
+        place = partial(_steady, request.app.state.steady_cursors, reader, cursors)
+    make = partial(overview, registry.view, query, registry.terms.default_level, sight)
+    make_body = partial(_json_lines, make, place, context, head_rows)
+    if cursors.are_sealed:
+        # The log's offset must not change the ETag, so that the ETag does not tell what else is written.
+        etag = f'W/"{(await _body(registry, key, make_body)).digest.hex()}"'
+    else:
+        etag = f'W/"{":".join(state) if rights is None else digest_of(chr(10).join(state).encode()).hex()}"'
     headers = [(b"etag", etag.encode()), _REVALIDATE, _VARY]
     if is_current(if_none_match, etag):
         response = Response(status_code=304)
     else:
-        sight = None if rights is None else Sight(partial(rights.may, "READ"), partial(rights.may, "DESCRIBE_CONFIGS"))
-        make = partial(overview, registry.view, query, registry.terms.default_level, sight)
-        make_body = partial(_json, make) if context is None else partial(_lines, make, context, head_rows)
-        body = await _body(registry, (*state, query, context, head_rows), make_body)
+        body = await _body(registry, key, make_body)
         response = _in_accepted_encoding(request, body, media_type_of(request) if context is None else _LINES)
     response.raw_headers.extend(headers)
     return response
@@ -68,18 +78,23 @@ def _state(registry: Registry, rights: Rights | None) -> tuple[str, ...]:
     return state if rights is None else (*state, rights.stamp)
 
 
-def _digest_of(state: tuple[str, ...]) -> str:
-    """A digest that changes with the state, and does not tell the log's offset."""
-    return blake2b("\n".join(state).encode(), digest_size=16, key=_KEY).hexdigest()
+def _json_lines(
+    make: Callable[[], Listing], place: Callable[[Listing], Listing], context: str | None, head_rows: int
+) -> bytes:
+    """The overview as JSON; if there is a context, after a line with its first rows."""
+    listing = place(make())
+    whole = orjson.dumps(listing)
+    return whole if context is None else b"%b\n%b\n" % (orjson.dumps(head(listing, context, head_rows)), whole)
 
 
-def _json(make: Callable[[], dict[str, Any]]) -> bytes:
-    return orjson.dumps(make())
+def _plain(listing: Listing) -> Listing:
+    return listing
 
 
-def _lines(make: Callable[[], dict[str, Any]], context: str, head_rows: int) -> bytes:
-    listing = make()
-    return b"%b\n%b\n" % (orjson.dumps(head(listing, context, head_rows)), orjson.dumps(listing))
+def _steady(steady: SteadyCursors, reader: Hashable, cursors: Cursors, listing: Listing) -> Listing:
+    """A listing with a cursor that changes only with what its reader sees."""
+    offset = listing.pop("offset")
+    return {"offset": steady.of(reader, digest_of(orjson.dumps(listing)), cursors.of(offset)), **listing}
 
 
 async def _body(registry: Registry, key: Hashable, make: Callable[[], bytes]) -> KeptBody:

@@ -12,6 +12,7 @@ import pytest
 from magicbyte.kit.errors import ApiError
 from magicbyte.kit.secret import Secret
 from registry.http import offset_tokens
+from registry.http.cursors import SteadyCursors
 from registry.http.offset_tokens import OffsetTokens
 from registry.http.sealed_offsets import OffsetSeal
 
@@ -80,3 +81,20 @@ def test_the_end_of_the_log_cannot_be_found_by_waiting_for_numbers(monkeypatch: 
     asyncio.run(tokens.wait("log:7"))
     with pytest.raises(ApiError):
         asyncio.run(tokens.wait("log:8"))
+
+
+def test_the_name_of_an_offset_is_always_the_same_and_can_be_opened() -> None:
+    names = [OffsetSeal(ONE, None).seal_alike(offset) for offset in (-1, 0, 1, 7, 2**40)]
+    assert names == [OffsetSeal(ONE, OTHER).seal_alike(offset) for offset in (-1, 0, 1, 7, 2**40)]
+    assert len({name[:16] for name in names}) == 5
+    assert [OffsetSeal(OTHER, ONE).open(name) for name in names] == [-1, 0, 1, 7, 2**40]
+    assert OffsetSeal(OTHER, None).seal_alike(7) != OffsetSeal(ONE, None).seal_alike(7)
+
+
+def test_a_cursor_stays_while_its_reader_sees_the_same() -> None:
+    steady = SteadyCursors(most=2)
+    given = [
+        steady.of(*asked) for asked in (("a", b"1", 1), ("a", b"1", 2), ("a", b"2", 3), ("b", b"2", 4), ("a", b"2", 5))
+    ]
+    assert given == [1, 1, 3, 4, 3]
+    assert [steady.of("c", b"", 6), steady.of("b", b"2", 7)] == [6, 7]

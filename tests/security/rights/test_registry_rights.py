@@ -514,3 +514,79 @@ def test_no_header_tells_how_much_is_written_to_hidden_subjects(ask: Client) -> 
         assert re.fullmatch(r'W/"[0-9a-f]{32}"', etag)
         assert ask(who, "GET", "/overview", **{"if-none-match": etag}).status_code == 304
     assert ask("tenant", "DELETE", "/subjects/other.tokens").status_code == 200
+
+
+def events_after(ask: Client, who: str, last_event_id: str, until: str) -> list[dict[str, Any]]:
+    """The events from a place on, up to the first with a text; each with its id as `cursor`."""
+    with (
+        httpx.Client(base_url=ask.server.url, auth=(who, f"mbs_{who}"), timeout=30) as client,
+        client.stream("GET", "/events", headers={"last-event-id": last_event_id}) as stream,
+    ):
+        assert stream.status_code == 200, stream.read()
+        events: list[dict[str, Any]] = []
+        identity = kind = ""
+        end = time.monotonic() + 30
+        for line in stream.iter_lines():
+            assert time.monotonic() < end, f"in vain: {events}"
+            if line.startswith("id:"):
+                identity = line.removeprefix("id: ")
+            elif line.startswith("event:"):
+                kind = line.removeprefix("event: ")
+            elif line.startswith("data:"):
+                events.append({"type": kind, **json.loads(line.removeprefix("data:")), "cursor": identity})
+                if until in line:
+                    break
+    return events
+
+
+def test_the_offset_of_the_log_is_told_to_those_who_may_describe_the_registry(ask: Client) -> None:
+    offset = ask("operator", "GET", "/health/ready").json()["offset"]
+    for who in ("admin", "everything"):
+        assert ask(who, "GET", "/overview").json()["offset"] == offset
+    told = ask("tenant", "GET", "/overview?head=1").text.splitlines()
+    cursors = {json.loads(line)["offset"] for line in told}
+    assert len(cursors) == 1
+    assert re.fullmatch("~[0-9a-f]{48}", cursors.pop())
+    for event in events_after(ask, "admin", "-1", "other.a"):
+        assert event["cursor"] == str(event["offset"])
+    for event in events_after(ask, "tenant", "-1", "other.a"):
+        assert re.fullmatch("~[0-9a-f]{48}", event["cursor"])
+        assert event["cursor"] == event["offset"]
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_writes_to_hidden_subjects_change_nothing_that_one_sees(ask: Client, count: int) -> None:
+    path = "/overview?subjectPrefix=other."
+    before = ask("tenant", "GET", path)
+    for number in range(count):
+        ask("admin", "PUT", "/config/sealed.written", {"compatibility": ["NONE", "FULL"][number % 2]})
+    after = ask("tenant", "GET", path)
+    assert (after.json(), after.headers["etag"]) == (before.json(), before.headers["etag"])
+    assert ask("tenant", "GET", path, **{"if-none-match": before.headers["etag"]}).status_code == 304
+    assert ask("admin", "GET", path).json()["offset"] > 0
+    # A change that one sees moves on, and the feed goes on from the former place.
+    assert ask("tenant", "PUT", "/config/other.b", {"compatibility": "BACKWARD"}).status_code == 200
+    moved = ask("tenant", "GET", path)
+    assert moved.json()["offset"] != before.json()["offset"]
+    assert moved.headers["etag"] != before.headers["etag"]
+    events = events_after(ask, "tenant", before.json()["offset"], "BACKWARD")
+    assert [(event["type"], event["subject"]) for event in events] == [("config.updated", "other.b")]
+    assert ask("tenant", "PUT", "/config/other.b", {"compatibility": "NONE"}).status_code == 200
+    again = events_after(ask, "tenant", events[-1]["cursor"], '"NONE"')
+    assert [(event["type"], event["config"]["compatibilityLevel"]) for event in again] == [("config.updated", "NONE")]
+    assert again[-1]["cursor"] != events[-1]["cursor"]
+
+
+def test_the_end_of_the_log_is_not_found_by_following_from_numbers(ask: Client) -> None:
+    offset = ask("operator", "GET", "/health/ready").json()["offset"]
+    for guess in ("0", str(offset), str(offset + 1), str(offset + 1000), "~" + "0" * 48):
+        events = events_after(ask, "tenant", guess, "reason")
+        assert [(event["type"], event["reason"]) for event in events] == [
+            ("reset", "the id of the last event is not known here")
+        ]
+        assert re.fullmatch("~[0-9a-f]{48}", events[0]["cursor"])
+    refused = ask("tenant", "GET", "/events", **{"last-event-id": "x"})
+    assert (refused.status_code, refused.json()["message"]) == (
+        400,
+        "Last-Event-ID must be an offset or the id of an event, not 'x'",
+    )

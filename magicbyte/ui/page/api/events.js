@@ -102,18 +102,20 @@ function until(holds, signal) {
  * @param {() => void} onStart
  */
 async function followOnce(signal, onStart) {
-  // A follower that sees no offset starts with the next change.
+  // A follower that knows no position starts with the next change.
+  const sealed = changes.peek()[0]?.cursor ?? overview.peek()?.cursor;
   const offsets = [overview.peek()?.offset, changes.peek()[0]?.offset, me.peek()?.offset];
-  const known = offsets.filter((offset) => offset !== undefined);
-  const after = Math.max(...known);
+  const known = sealed === undefined ? offsets.filter((offset) => offset !== undefined) : [];
+  const after = sealed ?? Math.max(...known);
+  const isKnown = sealed !== undefined || known.length > 0;
   /** @type {Response} */
   const response = await call("GET", "/events", {
     raw: true,
     context: false,
     signal,
-    headers: { Accept: "text/event-stream", ...(known.length > 0 ? { "Last-Event-ID": String(after) } : {}) },
+    headers: { Accept: "text/event-stream", ...(isKnown ? { "Last-Event-ID": String(after) } : {}) },
   });
-  if (known.length > 0) feedStartsAfter(after);
+  if (known.length > 0) feedStartsAfter(Number(after));
   onStart();
   following.value = true;
   const reader = textOf(response).getReader();

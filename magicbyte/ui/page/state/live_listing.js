@@ -23,6 +23,22 @@ let reading = null;
 let feedStart = -2;
 
 /**
+ * How many changes with sealed offsets have arrived. Who may not know the log's offsets gets them as texts that have
+ * no order, so what the page compares is the order in which they came.
+ */
+let arrived = 0;
+
+/**
+ * A change or a listing with an `offset` to compare; a sealed one becomes its `cursor`.
+ * @template {Record<string, any>} T
+ * @param {T} value
+ * @param {number} order
+ * @returns {T}
+ */
+const ordered = (value, order) =>
+  typeof value.offset === "string" ? { ...value, cursor: value.offset, offset: order } : value;
+
+/**
  * Notes where the change feed starts: an older listing is read again.
  * @param {number} offset
  */
@@ -52,7 +68,9 @@ export function firstRows() {
 
 /** Reads the listing again. */
 export function readListing() {
-  reading ??= read().then((listing) => {
+  const before = arrived;
+  reading ??= read().then((answer) => {
+    const listing = ordered(answer, before);
     batch(() => {
       overview.value = listing;
       listingHead.value = null;
@@ -129,15 +147,21 @@ let timer = 0;
 export function takeChanges(news) {
   if (news.length === 0) return;
   const seen = changes.peek()[0]?.offset ?? -1;
-  const newer = news.filter((change) => change.offset > seen);
+  arrived = Math.max(arrived, seen);
+  const cursors = new Set(changes.peek().map((change) => change.cursor));
+  const fresh = news.filter((change) => !cursors.has(change.offset)).map((change) =>
+    typeof change.offset === "string" ? ordered(change, ++arrived) : change
+  );
+  const newer = fresh.filter((change) => change.offset > seen);
   changes.value = [...newer.reverse(), ...changes.peek()].slice(0, 500);
-  const last = Math.max(...news.map((change) => change.offset));
+  if (fresh.length === 0) return;
+  const last = Math.max(...fresh.map((change) => change.offset));
   const node = me.peek();
   // A node that does not tell its offset has another one than the last change that one may see.
   if (node && node.offset !== undefined && last > node.offset) me.value = { ...node, offset: last };
   const listing = overview.peek();
   if (!listing) return;
-  const since = news.filter((change) => change.offset > listing.offset);
+  const since = fresh.filter((change) => change.offset > listing.offset);
   const patch = patched(listing, since);
   overview.value = patch.listing;
   patch.stale.forEach((subject) => stale.add(subject));

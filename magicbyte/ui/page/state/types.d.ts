@@ -78,8 +78,10 @@ export interface Request {
 
 /** The columns of `GET /overview`: one entry a subject; null is what the reader may not see. */
 export interface Overview {
-  /** Of the log: the change feed goes on from there. */
+  /** Of the log: the change feed goes on from there. Or how many changes had arrived, if there is a cursor. */
   offset: number;
+  /** The sealed offset of a reader who may not know the log's; the change feed goes on from there. */
+  cursor?: string;
   total: number;
   subject: string[];
   type: (string | null)[];

@@ -85,12 +85,12 @@ const WORDS = {
 
 /** @param {{change: any}} props */
 function Change({ change }) {
-  const { subject, offset, ts, type, version } = change;
+  const { subject, offset, cursor, ts, type, version } = change;
   const { context, name } = splitSubject(subject ?? "");
   const address = type === "schema.registered" ? path`/subjects/${name}/versions/${version}` : path`/subjects/${name}`;
   return html`
     <tr>
-      <td class="r num faint">${offset}</td>
+      <td class="r num faint">${cursor === undefined ? offset : ""}</td>
       <td class="faint">
         <${Time} ms=${ts} />
       </td>
