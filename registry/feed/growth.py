@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import deque
 from collections.abc import Callable
+from time import perf_counter
 
 #: How often the task looks at the log, in seconds.
 _LOOK_SECONDS = 0.1
-#: How many followers are woken at once; other requests have their turn before the next ones.
-_TOGETHER = 50
+#: How long the followers that are woken together may take, in seconds, and how many they are at first and at most. A
+#: request takes some turns of the event loop, and waits for one such group in each of them.
+_TURN_SECONDS = 0.002
+_FIRST_TOGETHER, _MOST_TOGETHER = 10, 100
 
 
 class Growth:
@@ -44,14 +48,23 @@ class Growth:
             self._waiting.pop(woken, None)
 
     async def _look(self) -> None:
+        together = _FIRST_TOGETHER
         while self._waiting:
             await asyncio.sleep(_LOOK_SECONDS)
             end, stops = self._end(), self._stopping.is_set()
-            due = [woken for woken, after in self._waiting.items() if stops or end > after]
-            for first in range(0, len(due), _TOGETHER):
-                for woken in due[first : first + _TOGETHER]:
-                    _wake(woken)
+            due = deque(woken for woken, after in self._waiting.items() if stops or end > after)
+            while due:
+                started = perf_counter()
+                for _ in range(min(together, len(due))):
+                    _wake(due.popleft())
+                # They write to their clients in this turn, and so do all other requests that can go on.
                 await asyncio.sleep(0)
+                together = _next_size(together, perf_counter() - started)
+
+
+def _next_size(size: int, seconds: float) -> int:
+    """How many followers to wake next, after so many took so many seconds."""
+    return max(1, min(_MOST_TOGETHER, 2 * size, int(size * _TURN_SECONDS / seconds) if seconds > 0 else 2 * size))
 
 
 def _wake(woken: asyncio.Future[None]) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from magicbyte.kit.sharing.allowance import Allowance
 from magicbyte.testing import running_registry
-from registry.feed.growth import Growth
+from registry.feed.growth import Growth, _next_size
 
 
 @pytest.mark.parametrize(("after", "is_woken"), [(-1, True), (4, True), (5, False), (6, False)])
@@ -40,6 +40,39 @@ def test_all_followers_are_woken_when_the_server_stops() -> None:
         await asyncio.wait_for(asyncio.gather(*waiting), 30)
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    ("size", "milliseconds", "next_size"),
+    [(10, 2, 10), (10, 1, 20), (10, 0.1, 20), (80, 1, 100), (100, 20, 10), (10, 100, 1), (1, 1000, 1), (1, 0, 2)],
+)
+def test_followers_that_are_woken_together_take_two_milliseconds(
+    size: int, milliseconds: float, next_size: int
+) -> None:
+    assert _next_size(size, milliseconds / 1000) == next_size
+
+
+def test_other_requests_have_their_turns_between_slow_followers() -> None:
+    async def run() -> list[int]:
+        end, turn = 0, 0
+        woken: list[int] = []
+        growth = Growth(lambda: end, threading.Event())
+
+        async def follow() -> None:
+            await growth.wait(0, 60)
+            time.sleep(0.004)  # noqa: ASYNC251  work on the event loop
+            woken.append(turn)
+
+        following = [asyncio.ensure_future(follow()) for _ in range(30)]
+        await asyncio.sleep(0)
+        end = 1
+        while len(woken) < 30:
+            await asyncio.sleep(0)
+            turn += 1
+        await asyncio.gather(*following)
+        return [woken.count(number) for number in sorted(set(woken))]
+
+    assert asyncio.run(run()) == [10] + [1] * 20
 
 
 def test_an_allowance_is_each_client_s_own() -> None:
