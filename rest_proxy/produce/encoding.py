@@ -10,14 +10,17 @@ from typing import Any, TypeVar
 
 from rest_proxy.errors import VALIDATION_BUSY
 from rest_proxy.formats.plain import DataError
+from serdes.validation.judging import seconds_spent
 
 T = TypeVar("T")
 
 _THREADS = 2
 #: How many requests may wait for a thread, with their bodies in memory.
 _MOST_WAITING = 32
-#: The time limit for encoding the records of a request, in seconds.
-LONGEST_SECONDS = 2.0
+#: The processor time for encoding the records of a request, with that of worker processes, in seconds.
+_CPU_SECONDS = 2.0
+#: The time after which no further record is encoded, even if the machine gave it too little processor time, in seconds.
+_LONGEST_SECONDS = 30.0
 
 
 class EncodingThreads:
@@ -47,17 +50,19 @@ class EncodingThreads:
 
 
 def in_time(encode: Callable[[Any], bytes | None]) -> Callable[[Any], bytes | None]:
-    """Limit the total time of an encoding function, from its first value on; later it raises DataError."""
-    end: float | None = None
+    """Limit the total time of an encoding function, from its first value on; later it raises DataError.
+
+    The function is called on one thread.
+    """
+    ends: tuple[float, float] | None = None
 
     def encode_in_time(value: Any) -> bytes | None:
-        nonlocal end
-        now = time.monotonic()
-        end = end or now + LONGEST_SECONDS
-        if now > end:
-            raise DataError(
-                "", f"the validation of the records before took more than {LONGEST_SECONDS:g} s; send fewer"
-            )
+        nonlocal ends
+        spent, now = seconds_spent(), time.monotonic()
+        cpu_end, end = ends = ends or (spent + _CPU_SECONDS, now + _LONGEST_SECONDS)
+        if spent > cpu_end or now > end:
+            limit = f"{_CPU_SECONDS:g} s of processor time" if spent > cpu_end else f"{_LONGEST_SECONDS:g} s"
+            raise DataError("", f"the validation of the records before took more than {limit}; send fewer")
         return encode(value)
 
     return encode_in_time

@@ -23,6 +23,7 @@ from rest_proxy.produce.entry import SCHEMA_TYPES, Data, Entry, data_form, heade
 from rest_proxy.produce.lane import Record
 from serdes.error import SchemaCompileError, ValidationUnavailable
 from serdes.message.json_bytes import WrittenFloat, compact, has_long_numbers
+from serdes.validation.judging import seconds_spent
 
 #: How long an encoding is kept, in seconds: rights, rules and latest versions may change meanwhile.
 _KEPT_SECONDS = 1.0
@@ -229,11 +230,11 @@ class EntryEncoder:
             raise VALIDATION_UNAVAILABLE(detail=str(error)) from None
 
     def _timed(self, encode: Callable[[Any], bytes | None], value: Any) -> bytes | None:
-        started = monotonic()
+        started = seconds_spent()
         try:
             return encode(value)
         except DataError:
-            self._refusing += monotonic() - started
+            self._refusing += seconds_spent() - started
             raise
 
     def _require_patience(self) -> None:
@@ -242,8 +243,10 @@ class EntryEncoder:
         if now >= self._window_ends_at:
             self._window_ends_at, self._refusing = now + _WINDOW_SECONDS, 0.0
         if self._refusing > _REFUSING_SECONDS:
-            limit = f"the refused records before this one took {_REFUSING_SECONDS:g} s; send it in another request"
-            raise VALIDATION_BUSY(detail=limit)
+            limit = f"{_REFUSING_SECONDS:g} s of processor time"
+            raise VALIDATION_BUSY(
+                detail=f"the refused records before this one took {limit}; send it in another request"
+            )
 
 
 def _members(data: Data) -> Hashable:

@@ -8,12 +8,21 @@ second part: path, keyword and reason as JSON.
 from __future__ import annotations
 
 import math
+import threading
 import time
 from functools import partial
 
 import orjson
 
-from magicbyte.kit.processes.worker_pool import PoolBusy, Worker, WorkerFailed, WorkerPool, WorkerUnavailable
+from magicbyte.kit.processes.worker_pool import (
+    PoolBusy,
+    Worker,
+    WorkerFailed,
+    WorkerOutOfMemory,
+    WorkerPool,
+    WorkerTimeout,
+    WorkerUnavailable,
+)
 from serdes.error import ValidationUnavailable
 from serdes.validation.described import DescribedSchema
 from serdes.validation.refusal import Refusal
@@ -25,14 +34,30 @@ ACCEPTED, REFUSED, UNKNOWN, INVALID = b"+", b"-", b"?", b"!"
 _CPU_SECONDS = 0.5
 _COMPILE_CPU_SECONDS = 2.0
 #: The time after which a worker is killed even if the machine gave it too little processor time, in seconds.
-_PATIENCE = 5.0
+_PATIENCE = 20.0
 
 #: The workers of this process.
 pool = WorkerPool("serdes.validation.worker", wait_seconds=30.0)
 
 
+class _Spent(threading.local):
+    """The processor time of the workers that a thread has asked, in seconds."""
+
+    seconds = 0.0
+
+
+_spent = _Spent()
+
 #: How many seconds all further values of this process may take together.
 _seconds_left = math.inf
+
+
+def seconds_spent() -> float:
+    """The processor time of this thread and of the workers that it has asked, in seconds.
+
+    A busy machine makes a validation take longer, but not more processor time.
+    """
+    return time.thread_time() + _spent.seconds
 
 
 def limit_judging(seconds: float) -> None:
@@ -74,6 +99,18 @@ def _judge(schema: DescribedSchema, text: bytes) -> Refusal | None:
 
 
 def _verdict(schema: DescribedSchema, text: bytes, worker: Worker) -> Refusal | ValueError | None:
+    worker.wait_until_ready()  # which takes processor time that is not the value's
+    started = worker.cpu_time()
+    try:
+        verdict = _asked(schema, text, worker)
+    except (WorkerTimeout, WorkerOutOfMemory):
+        _spent.seconds += _CPU_SECONDS  # the worker cannot be asked any more
+        raise
+    _spent.seconds += worker.cpu_time() - started if worker.is_alive else _CPU_SECONDS
+    return verdict
+
+
+def _asked(schema: DescribedSchema, text: bytes, worker: Worker) -> Refusal | ValueError | None:
     ask = partial(worker.ask, JUDGE + schema.digest + text, seconds=_PATIENCE, cpu_seconds=_CPU_SECONDS)
     decision = ask()
     if decision == UNKNOWN:

@@ -102,10 +102,24 @@ def test_few_requests_wait() -> None:
     asyncio.run(main())
 
 
-def test_the_time_of_a_request_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    times = iter([100.0, 101.0, 102.1])
+@pytest.mark.parametrize(
+    ("spent", "passed", "error"),
+    [
+        (1.9, 29.9, None),
+        (2.1, 2.1, "the validation of the records before took more than 2 s of processor time; send fewer"),
+        (0.1, 30.1, "the validation of the records before took more than 30 s; send fewer"),
+    ],
+)
+def test_the_time_of_a_request_is_bounded(
+    monkeypatch: pytest.MonkeyPatch, spent: float, passed: float, error: str | None
+) -> None:
+    processor_times, times = iter([7.0, 7.5, 7.0 + spent]), iter([100.0, 101.0, 100.0 + passed])
+    monkeypatch.setattr("rest_proxy.produce.encoding.seconds_spent", lambda: next(processor_times))
     monkeypatch.setattr("rest_proxy.produce.encoding.time.monotonic", lambda: next(times))
     encode = in_time(lambda value: value)
     assert [encode(b"a"), encode(b"b")] == [b"a", b"b"]
-    with pytest.raises(DataError, match="the validation of the records before took more than 2 s; send fewer"):
-        encode(b"c")
+    if error is None:
+        assert encode(b"c") == b"c"
+    else:
+        with pytest.raises(DataError, match=error):
+            encode(b"c")

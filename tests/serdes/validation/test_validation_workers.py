@@ -9,6 +9,7 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -21,7 +22,7 @@ from serdes.client.clients import AsyncRegistryClient, RegistryClient
 from serdes.error import DatumRefused, PayloadError, SchemaCompileError, ValidationUnavailable
 from serdes.json_schema import JSONDeserializer, JSONSerializer
 from serdes.validation import JsonValidator, ValueRefused
-from serdes.validation.judging import limit_judging, pool
+from serdes.validation.judging import limit_judging, pool, seconds_spent
 
 VALUE = SerializationContext("t", "value")
 
@@ -265,3 +266,20 @@ def test_the_time_of_all_values_is_limited(monkeypatch: pytest.MonkeyPatch) -> N
     limit_judging(60)
     with pytest.raises(ValueRefused, match="validation was ended"):
         check({"amount": "x"})
+
+
+def test_the_time_that_counts_is_that_of_processors() -> None:
+    validator = JsonValidator(ENDLESS)
+    validator.check({"other": 1})  # starts the worker
+    (worker,) = process_ids()
+    before = seconds_spent()
+    os.kill(worker, signal.SIGSTOP)
+    waking = threading.Timer(0.6, os.kill, (worker, signal.SIGCONT))
+    waking.start()
+    validator.check({"other": 1})
+    waking.join()
+    assert process_ids() == [worker]
+    assert seconds_spent() - before < 0.5
+    with pytest.raises(ValueRefused, match="processor time"):
+        validator.check({"amount": "x"})
+    assert seconds_spent() - before >= 0.5

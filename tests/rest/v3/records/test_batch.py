@@ -116,6 +116,6 @@ def test_slow_refusals_do_not_add_up(rest: Any, topic: str) -> None:
     assert failures[0][1].startswith("Bad Request: value: refused by oneOf")
     assert failures[-1] == (
         429,
-        "Too many requests wait until their records are validated: the refused records before this one took 2 s;"
-        " send it in another request",
+        "Too many requests wait until their records are validated: the refused records before this one took 2 s of "
+        "processor time; send it in another request",
     )
