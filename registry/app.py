@@ -8,6 +8,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
@@ -47,6 +48,7 @@ from registry.settings import RegistrySettings
 
 if TYPE_CHECKING:
     from magicbyte.http.routing.guard import Guard
+    from registry.http.forwarded_clients import ForwardedClients
 
 
 def create_app(
@@ -72,7 +74,12 @@ def create_app(
     node = node or open_node(settings)
     registry = Registry(node, settings, terms_of(settings), stopping=stopping or threading.Event())
 
-    forwarder = Forwarder(registry.leader_url, settings, guard)
+    clients = None
+    if guard is None and settings.instance_secret is not None:
+        from registry.http.forwarded_clients import open_forwarded_clients  # noqa: PLC0415  as in open_guard
+
+        clients = open_forwarded_clients(settings)
+    forwarder = Forwarder(registry.leader_url, settings, guard or clients)
     webhooks = Webhooks(
         node,
         settings.webhook_urls,
@@ -116,7 +123,7 @@ def create_app(
         deadline_seconds=settings.request_timeout_ms / 1000,
         locate=locate,
         on_errors={InvalidSchema: _on_invalid_schema, NotLeader: forwarder},
-        before_handling=tokens.await_token,
+        before_handling=tokens.await_token if clients is None else partial(_recognize_first, clients, tokens),
         after_handling=tokens.give_token,
         remembered=RememberedAnswers(tokens.state, {OFFSET_HEADER: tokens.is_met}),
         headers=settings.default_headers,
@@ -140,6 +147,11 @@ def create_app(
         registry.status, NodeMetrics(node), RequestMetrics(app.recorder, former_metrics)
     )
     return app
+
+
+async def _recognize_first(clients: ForwardedClients, tokens: OffsetTokens, request: Request) -> None:
+    clients.recognize(request)
+    await tokens.await_token(request)
 
 
 async def _on_invalid_schema(_request: Request, error: InvalidSchema) -> Response:

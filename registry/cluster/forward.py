@@ -25,6 +25,7 @@ from registry.settings import RegistrySettings
 
 if TYPE_CHECKING:
     from magicbyte.http.routing.guard import Guard
+    from registry.http.forwarded_clients import ForwardedClients
 
 log = logging.getLogger("magicbyte.registry.forward")
 
@@ -41,10 +42,20 @@ class Forwarder:
     """Sends a request to the leader; if the leader is lost before it answers, to the next one."""
 
     def __init__(
-        self, leader_url: SharedCall[str | None], settings: RegistrySettings, guard: Guard | None = None
+        self,
+        leader_url: SharedCall[str | None],
+        settings: RegistrySettings,
+        senders: Guard | ForwardedClients | None = None,
     ) -> None:
+        """Make a forwarder.
+
+        Args:
+            leader_url: Asks for the leader's URL.
+            settings: The settings.
+            senders: Signs who has sent a request; None if the nodes have no secret to sign with.
+        """
         self._leader_url = leader_url
-        self._guard = guard
+        self._senders = senders
         self._allowed_urls = frozenset(settings.instance_urls)
         headers = settings.forwarded_headers.lower().split(",")
         self._passed_on = (*_PASSED_ON, *(name.strip() for name in headers if name.strip()))
@@ -115,9 +126,9 @@ class Forwarder:
         headers |= {"x-request-id": request.request_id, FORWARDED: "true"}
         if body is not None:
             headers["content-length"] = str(body.size)
-        if self._guard is not None:
+        if self._senders is not None:
             digest = digest_of(await request.body()) if body is None else await body.digest()
-            headers[IDENTITY.decode()] = self._guard.proof(request, target_of(request.scope), digest)
+            headers[IDENTITY.decode()] = self._senders.proof(request, target_of(request.scope), digest)
         sending = asyncio.ensure_future(
             self._client.request(
                 request.method,

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import httpx
 import pytest
@@ -18,10 +19,14 @@ from magicbyte.http.routing.identity import digest_of
 from magicbyte.kit.secret import Secret
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.security.forwarded_identity import ForgedIdentity, IdentitySigner
-from magicbyte.security.principal import Principal
+from magicbyte.security.principal import ANONYMOUS, Principal
 from magicbyte.security.sign_in.password_hash import hash_key
 from magicbyte.testing import running_registry, running_rest_proxy
+from registry.app import create_app
+from registry.http.forwarded_clients import open_forwarded_clients
+from registry.settings import RegistrySettings
 from tests.http.serving import serving
+from tests.security.matrix.in_process import ADDRESS, running
 
 SECRET, OTHER = "s" * 32, "o" * 32
 ALICE = Principal("User:alice", frozenset(("Group:ops",)), "BASIC")
@@ -203,3 +208,46 @@ def test_a_false_peer_receives_no_credentials(tmp_path: Path):
     assert all("authorization" not in headers and "cookie" not in headers for headers in received)
     assert "planted-secret" not in json.dumps(received)
     assert all(headers["magicbyte-identity"].count(".") == 2 for headers in received)
+
+
+TARGET = "/subjects/s/versions"
+
+
+@pytest.mark.parametrize(
+    ("identity", "client"),
+    [
+        (signer().sign(ANONYMOUS, "10.9.8.7", "POST", TARGET, EMPTY), "10.9.8.7"),
+        (signer().sign(ANONYMOUS, "2001:db8::1:2:3:4", "POST", TARGET, EMPTY), "2001:db8::"),
+        (signer(OTHER).sign(ANONYMOUS, "10.9.8.7", "POST", TARGET, EMPTY), ADDRESS),
+        (signer().sign(ANONYMOUS, "10.9.8.7", "DELETE", TARGET, EMPTY), ADDRESS),
+        (signer().sign(ANONYMOUS, "10.9.8.7", "POST", "/subjects/t/versions", EMPTY), ADDRESS),
+        ("10.9.8.7", ADDRESS),
+        (None, ADDRESS),
+    ],
+)
+def test_a_forwarded_request_counts_for_its_client_and_no_other_one_does(identity: str | None, client: str):
+    properties = {"magicbyte.storage": "memory:", "magicbyte.inter.instance.secret": SECRET}
+    app = create_app(RegistrySettings.from_properties({**properties, "schema.registry.group.id": "group"}))
+    with running(app) as registry:
+        headers = [] if identity is None else [("magicbyte-identity", identity)]
+        body = json.dumps({"schema": '"int"'}).encode()
+        for _ in range(2):
+            answer = registry.ask("POST", TARGET, [("x-forwarded-for", "10.1.1.1"), *headers], body=body)
+            assert answer.status == 200
+            headers = []
+        assert set(app.state.registry._serving) == {client, ADDRESS}
+
+
+def test_a_node_signs_the_address_of_a_client_that_it_forwards():
+    properties = {"magicbyte.inter.instance.secret": SECRET, "magicbyte.trusted.proxies": "10.0.0.0/8"}
+    settings = RegistrySettings.from_properties({**properties, "schema.registry.group.id": "group"})
+    clients = open_forwarded_clients(settings)
+    assert clients is not None
+    for address, reported, expected in (
+        ("192.0.2.1", b"192.0.2.9", "192.0.2.1"),
+        ("10.0.0.1", b"192.0.2.9", "192.0.2.9"),
+    ):
+        scope = {"type": "http", "method": "POST", "headers": [(b"x-forwarded-for", reported)], "client": (address, 1)}
+        proof = clients.proof(cast("Any", SimpleNamespace(scope=scope, method="POST")), TARGET, EMPTY)
+        forwarded = signer().verify(proof, "POST", TARGET)
+        assert (forwarded.principal.name, forwarded.address) == ("User:ANONYMOUS", expected)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import signal
 import threading
@@ -93,6 +94,29 @@ def test_a_forwarded_change_is_decided_by_the_rights_of_whoever_sent_it(pair: li
         wait_for(lambda: node("keeper", "POST", ACLS, []).status_code == 201)  # noqa: B023
         given = node.change("POST", "allow User:keeper READ SUBJECT LITERAL x", who="keeper")
         assert given.json() == {"error_code": 40301, "message": "User is denied operation Read on Subject: x"}
+
+
+def test_each_node_decodes_with_the_schemas_that_the_sender_may_read(pair: list[Client]):
+    assert pair[0].change("POST", "allow User:team READ SUBJECT LITERAL open-value").status_code == 201
+    record = '{"type":"record","name":"R","fields":[{"name":"f","type":"string"}]}'
+    ids = {}
+    for subject, schema in (("open-value", '"string"'), ("sealed-value", record)):
+        registered = pair[0]("admin", "POST", f"/subjects/{subject}/versions", {"schema": schema})
+        ids[subject] = registered.json()["id"]
+    data = [base64.b64encode(b"\0" + ids[subject].to_bytes(4) + b"\2a").decode() for subject in ids]
+    leads = [node("admin", "GET", "/health/ready").json()["leader"] for node in pair]
+    assert sorted(leads) == [False, True]
+    for node in pair:
+        wait_for(lambda: node("team", "GET", "/subjects/open-value/versions").status_code == 200)  # noqa: B023
+        for who, values in (("admin", ["a", {"f": "a"}]), ("team", ["a", None]), ("nobody", [None, None])):
+            for _ in range(2):  # the same worker has decoded for somebody else
+                answer = node(who, "POST", "/ui/decode", {"data": data})
+                assert answer.status_code == 200, answer.text
+                decoded = answer.json()["data"]
+                assert [item.get("value") for item in decoded] == values
+                assert [item.get("reason") for item in decoded] == [
+                    "unknown" if value is None else None for value in values
+                ]
 
 
 SETS = [[f"{name}-{number:02}" for number in range(20)] for name in ("a", "b")]
