@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
+from magicbyte.kit.sharing.fair_queue import FairQueue
 from registry.feed.search import Hit, NameIndex, Query, TextKey, scan, text_key
 from registry.feed.word_search import ShownHit, WordHit, WordQuery, scan_words, show
 from registry.offload.answering import Answering
@@ -18,6 +20,8 @@ from registry.state.view import View
 #: The size of a job for a worker process: the total length of its texts, in characters, and their number.
 _CHARACTERS_A_JOB = 500_000
 _TEXTS_A_JOB = 500
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,8 @@ class Searching:
         self._answering = answering
         self._index = NameIndex()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="search")
-        self._reading = asyncio.Lock()
+        #: Clients take turns for the thread, and for reading names.
+        self._turns, self._reading = FairQueue(1), FairQueue(1)
 
     def close(self) -> None:
         """Start no more searches."""
@@ -60,10 +65,9 @@ class Searching:
         Raises:
             ApiError: 503 if all processes are busy.
         """
-        loop = asyncio.get_running_loop()
         read: dict[TextKey, Names] = {}
         while True:
-            scanned = await loop.run_in_executor(self._thread, partial(scan, view, query, self._index, read, most=most))
+            scanned = await self._on_thread(client, partial(scan, view, query, self._index, read, most=most))
             if not scanned.unread:
                 return scanned.hits
             # The search keeps the names itself because the index may be too small for all of them.
@@ -82,18 +86,21 @@ class Searching:
         Raises:
             ApiError: 503 if all processes are busy.
         """
-        loop = asyncio.get_running_loop()
         read: dict[TextKey, Names] = {}
         while True:
-            scan = await loop.run_in_executor(self._thread, scan_words, view, query, self._index, read)
+            scan = await self._on_thread(client, partial(scan_words, view, query, self._index, read))
             if not scan.unread:
                 break
             read |= await self._read(scan.unread, client)
         hits = scan.hits[first:end]
         # The names of the others do not matter: the words are in their subjects or texts.
         read |= await self._read([hit.version for hit in hits], client)
-        shown = await loop.run_in_executor(self._thread, self._show, hits, query, read)
+        shown = await self._on_thread(client, partial(self._show, hits, query, read))
         return WordsFound(len(scan.hits), scan.counts, shown)
+
+    async def _on_thread(self, client: str, work: Callable[[], T]) -> T:
+        async with self._turns.turn(client):
+            return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     def _show(self, hits: Sequence[WordHit], query: WordQuery, read: Mapping[TextKey, Names]) -> list[ShownHit]:
         keys = [text_key(hit.version) for hit in hits]
@@ -106,7 +113,7 @@ class Searching:
         """Read the names in the texts of versions, except those that the index has."""
         read: dict[TextKey, Names] = {}
         # Another search waits here, and then uses the names that this one has put into the index.
-        async with self._reading:
+        async with self._reading.turn(client):
             unread = {key: version for version in versions if self._index.get(key := text_key(version)) is None}
             for keys in _jobs(unread):
                 names_of_texts = await self._answering.names([unread[key].content.schema for key in keys], client)
