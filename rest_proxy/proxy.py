@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from magicbyte.kit.sharing.loop_turns import LoopTurns
 from magicbyte.security.settings import LOG
 from magicbyte.security.tls.context import outgoing_context
 from rest_proxy.admin.client import AdminClient
@@ -65,6 +66,7 @@ class Proxy:
     rate_limit: RateLimit | None
     produce_rates: ProduceRates | None
     encoding_threads: EncodingThreads
+    stream_turns: LoopTurns
     streams: OpenStreams
     guard: Guard | None
 
@@ -148,6 +150,7 @@ async def running(
             rate_limit=_rate_limit(settings),
             produce_rates=ProduceRates(settings) if settings.produce_rate_limit else None,
             encoding_threads=encoding_threads,
+            stream_turns=LoopTurns(),
             streams=OpenStreams(),
             guard=guard,
         )

@@ -79,6 +79,8 @@ class RecordStream:
         limits: StreamLimits,
         topic: str,
         acks: str,
+        *,
+        pause: Callable[[], Awaitable[None]],
     ) -> None:
         """Prepare.
 
@@ -90,6 +92,7 @@ class RecordStream:
             limits: The limits of this stream.
             topic: The topic.
             acks: `0`, `1` or `all`.
+            pause: Waits until this stream may parse and encode again, because other requests have had their turns.
         """
         self._producers = producers
         self._encoder = encoder
@@ -98,6 +101,7 @@ class RecordStream:
         self._limits = limits
         self._topic = topic
         self._acks = acks
+        self._pause = pause
         #: Undecided records in the order of the input: sent ones, and the reports of those that were refused.
         self._pending: deque[tuple[SentRecord, Encoded] | bytes] = deque()
         self._undecided = 0
@@ -207,7 +211,7 @@ class RecordStream:
         turn_ends_at = self._now() + _TURN_SECONDS
         for item in items:
             if self._now() > turn_ends_at:
-                await asyncio.sleep(0)
+                await self._pause()
                 turn_ends_at = self._now() + _TURN_SECONDS
             if item is not None:
                 await self._take(item)

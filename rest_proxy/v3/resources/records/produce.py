@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from magicbyte.http.asgi import Receive, Scope, Send, header
 from magicbyte.http.errors import MALFORMED_BODY
+from magicbyte.http.routing.clients import client_key
 from magicbyte.http.routing.negotiation import charset_of
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.response import WholeResponse
@@ -95,6 +96,7 @@ async def stream(call: Call) -> Response:
         ),
         topic,
         _acks(call),
+        pause=partial(proxy.stream_turns.pause, client_key(call.request, settings.trusted_proxies)),
     )
     body = _Body(call.request)
     await body.begin()
