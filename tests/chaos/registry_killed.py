@@ -12,39 +12,33 @@ import random
 import shutil
 import sys
 import tempfile
-import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import httpx
 
 from magicbyte.testing import running_registry, temporary_broker
+from tests.chaos.kit.until_stopped import UntilStopped
 
 WRITERS = 4
 #: How long a node may take to accept writes again, in seconds.
 PATIENCE = 60.0
 
 
-class Writers:
+class Writers(UntilStopped):
     """Threads that register a schema of its own each time, and what they were answered."""
 
     def __init__(self, url: str) -> None:
+        super().__init__()
         self.answered: dict[int, tuple[str, int]] = {}
         self._url = url
-        self._stop = threading.Event()
-        self._threads = [threading.Thread(target=self._write, args=(first,)) for first in range(WRITERS)]
 
     def start(self) -> None:
-        for thread in self._threads:
-            thread.start()
-
-    def stop(self) -> None:
-        self._stop.set()
-        for thread in self._threads:
-            thread.join()
+        self.begin(*[partial(self._write, first) for first in range(WRITERS)])
 
     def wait_for(self, count: int) -> None:
         """Wait until so many more writes were answered."""
@@ -56,7 +50,7 @@ class Writers:
 
     def _write(self, number: int) -> None:
         with httpx.Client(base_url=self._url, timeout=20) as client:
-            while not self._stop.is_set():
+            while not self.stopping.is_set():
                 subject = f"s{number % 7}-{number}"
                 try:
                     response = client.post(f"/subjects/{subject}/versions", json={"schema": schema(number)})

@@ -73,7 +73,7 @@ class Senders(Attackers):
 
     def _run(self) -> None:
         with httpx.Client(base_url=self.url, timeout=300) as client:
-            while not self._stop.is_set():
+            while not self.stopping.is_set():
                 started = time.perf_counter()
                 answer = self.send(client, self.cluster)
                 self.slowest = max(self.slowest, time.perf_counter() - started)

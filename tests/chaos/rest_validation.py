@@ -23,6 +23,7 @@ from typing import Any
 import httpx
 
 from magicbyte.testing import running_registry, running_rest_proxy, temporary_broker
+from tests.chaos.kit.until_stopped import UntilStopped
 
 #: The longest p99 of the innocent client, in seconds; or so many times its p99 of before, if the machine is busy.
 P99, FACTOR = 0.25, 4.0
@@ -114,7 +115,7 @@ class Innocent:
 
 
 @dataclass
-class Attackers:
+class Attackers(UntilStopped):
     """Clients that send the same attack until they are stopped."""
 
     url: str
@@ -124,25 +125,18 @@ class Attackers:
     answers: Counter[int] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
     slowest: float = 0.0
-    _stop: threading.Event = field(default_factory=threading.Event)
-    _threads: list[threading.Thread] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__init__()
 
     def start(self, clients: int) -> None:
         """Begin."""
-        self._threads = [threading.Thread(target=self._run) for _ in range(clients)]
-        for thread in self._threads:
-            thread.start()
-
-    def stop(self) -> None:
-        """End, with all answers."""
-        self._stop.set()
-        for thread in self._threads:
-            thread.join()
+        self.begin(*[self._run] * clients)
 
     def _run(self) -> None:
         body = json.dumps(next(self.bodies)) if self.reason else ""
         with httpx.Client(base_url=self.url, timeout=300) as client:
-            while not self._stop.is_set():
+            while not self.stopping.is_set():
                 started = time.perf_counter()
                 answer = client.post(f"/topics/{self.topic}", content=body, headers=JSON_SCHEMA)
                 self.slowest = max(self.slowest, time.perf_counter() - started)

@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.security.tls.authority import Authority
 from magicbyte.testing import running_registry, running_rest_proxy
+from tests.chaos.kit.until_stopped import UntilStopped
 
 CLIENTS = 3
 TAKEN_SECONDS = 30.0
@@ -32,26 +33,19 @@ def connected(server: ServerProcess, context: ssl.SSLContext) -> ssl.SSLSocket:
     return context.wrap_socket(raw, server_hostname="127.0.0.1")
 
 
-class Load:
+class Load(UntilStopped):
     """Clients that connect, ask once, and connect again."""
 
     def __init__(self, server: ServerProcess, context: ssl.SSLContext) -> None:
+        super().__init__()
         self.failures: list[str] = []
         self.answers = 0
         self._server, self._context = server, context
-        self._done = threading.Event()
         self._counting = threading.Lock()
-        self._threads = [threading.Thread(target=self._run) for _ in range(CLIENTS)]
-        for thread in self._threads:
-            thread.start()
-
-    def stop(self) -> None:
-        self._done.set()
-        for thread in self._threads:
-            thread.join()
+        self.begin(*[self._run] * CLIENTS)
 
     def _run(self) -> None:
-        while not self._done.is_set():
+        while not self.stopping.is_set():
             try:
                 with connected(self._server, self._context) as connection:
                     connection.sendall(GET)

@@ -20,7 +20,6 @@ import signal
 import socket
 import statistics
 import sys
-import threading
 import time
 from collections import Counter
 from contextlib import suppress
@@ -31,6 +30,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from magicbyte.testing import running_registry
+from tests.chaos.kit.until_stopped import UntilStopped
 from tests.chaos.rest_validation import FACTOR, P99, chain, p99, resident_mb
 
 #: How much the server may grow, and how much its worker processes may take: three with 512 MB, and their validators.
@@ -67,35 +67,27 @@ def prepare(http: httpx.Client) -> dict[str, tuple[str, Any]]:
     }
 
 
-class Attackers:
+class Attackers(UntilStopped):
     """Clients that send the same request until they are stopped."""
 
     def __init__(self, url: str, path: str, body: Any, *, cut: bool) -> None:
+        super().__init__()
         self._url, self._path, self._body, self._cut = url, path, json.dumps(body).encode(), cut
         self.answers: Counter[int] = Counter()
-        self._stop = threading.Event()
-        self._threads: list[threading.Thread] = []
 
     def start(self, clients: int) -> None:
-        self._threads = [threading.Thread(target=self._run) for _ in range(clients)]
-        for thread in self._threads:
-            thread.start()
-
-    def stop(self) -> None:
-        self._stop.set()
-        for thread in self._threads:
-            thread.join()
+        self.begin(*[self._run] * clients)
 
     def _run(self) -> None:
         with httpx.Client(base_url=self._url, timeout=120) as client:
-            while not self._stop.is_set():
+            while not self.stopping.is_set():
                 if self._cut:
                     self._leave()
                     continue
                 answer = client.post(f"/ui/{self._path}", content=self._body)
                 self.answers[answer.status_code] += 1
                 if answer.status_code == 429:
-                    self._stop.wait(float(answer.headers["retry-after"]))
+                    self.stopping.wait(float(answer.headers["retry-after"]))
 
     def _leave(self) -> None:
         """Send a request, and go half a second later."""
@@ -103,29 +95,24 @@ class Attackers:
         with socket.create_connection((target.hostname, target.port or 0)) as connection:
             head = b"POST /ui/%b HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n"
             connection.sendall(head % (self._path.encode(), len(self._body)) + self._body)
-            self._stop.wait(0.5)
+            self.stopping.wait(0.5)
         self.answers[200] += 1
 
 
-class Decoding:
+class Decoding(UntilStopped):
     """A neighbour that decodes a message again and again."""
 
     def __init__(self, url: str) -> None:
+        super().__init__()
         self._url = url
         self.seconds: list[float] = []
         self.wrong: list[str] = []
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run)
-        self._thread.start()
-
-    def stop(self) -> None:
-        self._stop.set()
-        self._thread.join()
+        self.begin(self._run)
 
     def _run(self) -> None:
         transport = httpx.HTTPTransport(local_address=NEIGHBOUR)
         with httpx.Client(base_url=self._url, timeout=60, transport=transport) as client:
-            while not self._stop.wait(0.1):
+            while not self.stopping.wait(0.1):
                 started = time.perf_counter()
                 answer = client.post("/ui/decode", json={"data": [message(1, b"\2")]})
                 self.seconds.append(time.perf_counter() - started)

@@ -19,11 +19,11 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-import threading
 import time
 import uuid
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ import httpx
 
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_registry, temporary_broker
+from tests.chaos.kit.until_stopped import UntilStopped
 
 ROOT = Path(__file__).parents[2]
 
@@ -76,7 +77,7 @@ class Subject:
     level: str | None = None
 
 
-class Clients:
+class Clients(UntilStopped):
     """Clients that write to the nodes until they are stopped, each to subjects of its own."""
 
     def __init__(self, nodes: list[ServerProcess], subjects: list[Subject], name: str) -> None:
@@ -87,21 +88,13 @@ class Clients:
             subjects: the subjects that are there; the clients add theirs.
             name: the beginning of their names.
         """
+        super().__init__()
         self.nodes = nodes
         self.subjects = subjects
         self.answered = 0
         self.repeated = 0
         self.problems: list[str] = []
-        self._stop = threading.Event()
-        self._threads = [threading.Thread(target=self._write, args=(f"{name}-{n}",)) for n in range(WRITERS)]
-        for thread in self._threads:
-            thread.start()
-
-    def stop(self) -> None:
-        """Wait until each client has its last answer."""
-        self._stop.set()
-        for thread in self._threads:
-            thread.join()
+        self.begin(*[partial(self._write, f"{name}-{n}") for n in range(WRITERS)])
 
     def wait_for(self, writes: int, seconds: float = 120) -> None:
         """Wait until so many more writes were answered."""
@@ -114,7 +107,7 @@ class Clients:
     def _write(self, name: str) -> None:
         chance = random.Random(name)
         steps = (self._register, self._register, self._set_level, self._delete_first, self._delete_first_for_good)
-        while not self._stop.is_set():
+        while not self.stopping.is_set():
             subject = Subject(f"{name}-{uuid.UUID(int=chance.getrandbits(128))}")
             for step in steps[: chance.randint(1, len(steps))]:
                 if not step(chance, subject):
