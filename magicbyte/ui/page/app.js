@@ -16,6 +16,7 @@ import { config, context } from "./state/signals.js";
 import { followTheme } from "./frame/theme.js";
 import { html, render, useEffect, useRef, useState } from "./vendor/ui.js";
 import NotFound from "./frame/not_found.js";
+import { VIEWS } from "./view_modules.js";
 
 /** Views that are loaded, so that going back to one takes no time. @type {Map<any, any>} */
 const loaded = new Map();
@@ -76,7 +77,7 @@ function View() {
   useEffect(() => {
     setError(null);
     if (!row || known) return;
-    Promise.all([row.view(), ...(row.styles ?? []).map(loadStyle)]).then(([module]) => {
+    Promise.all([VIEWS[row.view](), ...(row.styles ?? []).map(loadStyle)]).then(([module]) => {
       loaded.set(row.view, module.default);
       setReady(row);
     }, setError);
@@ -195,7 +196,7 @@ async function loadFirst() {
   const { row } = route.peek();
   if (!row) return;
   const font = document.fonts.load(FONT_OF_ROWS).catch(() => {});
-  const [module] = await Promise.all([row.view(), ...(row.styles ?? []).map(loadStyle)]);
+  const [module] = await Promise.all([VIEWS[row.view](), ...(row.styles ?? []).map(loadStyle)]);
   loaded.set(row.view, module.default);
   await Promise.all([font, module.ready?.()]);
 }

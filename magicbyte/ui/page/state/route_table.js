@@ -1,98 +1,98 @@
 /**
  * The pages: one row each. The first row that fits the path is taken.
  *
- * A row names the path as the API has it, the module whose default export shows the page, the style files of that
- * page, and its title. The list's styles are among those of index.html, as its modules are in app.js.
+ * A row has the path as the API has it, the view's name in view_modules.js, the style sheets of the view, and the page's
+ * title. index.html has the list's styles already.
  * @type {import("./types.d.ts").RouteRow[]}
  */
 export const ROWS = [
-  { path: "", view: () => import("../views/list/list.js"), title: () => "Subjects" },
-  { path: "/subjects", view: () => import("../views/list/list.js"), title: () => "Subjects" },
+  { path: "", view: "list", title: () => "Subjects" },
+  { path: "/subjects", view: "list", title: () => "Subjects" },
   {
     path: "/registry",
-    view: () => import("../views/registry/registry.js"),
+    view: "registry",
     styles: ["registry"],
     title: () => "Registry",
   },
-  { path: "/parts", view: () => import("../views/gallery/gallery.js"), styles: ["gallery"], title: () => "Parts" },
+  { path: "/parts", view: "gallery", styles: ["gallery"], title: () => "Parts" },
   {
     path: "/subjects/{subject}/edit",
-    view: () => import("../views/edit/edit.js"),
+    view: "edit",
     styles: ["edit"],
     title: ({ subject }) => `${subject}: a new version`,
   },
-  { path: "/new", view: () => import("../views/edit/new.js"), styles: ["edit"], title: () => "New schema" },
+  { path: "/new", view: "new", styles: ["edit"], title: () => "New schema" },
   {
     path: "/subjects/{subject}",
-    view: () => import("../views/evolution/evolution.js"),
+    view: "evolution",
     styles: ["evolution"],
     title: ({ subject }) => subject,
   },
   {
     path: "/subjects/{subject}/versions/{version}",
-    view: () => import("../views/version/version.js"),
+    view: "version",
     styles: ["version"],
     title: ({ subject, version }, { view }) => `${subject}: version ${version}${view === "fields" ? ", fields" : ""}`,
   },
   {
     path: "/subjects/{subject}/versions/{version}/references",
-    view: () => import("../views/references/references.js"),
+    view: "references",
     styles: ["references"],
     title: ({ subject, version }) => `${subject}: references of version ${version}`,
   },
   {
     path: "/schemas/ids/{id}",
-    view: () => import("../views/by_id/by_id.js"),
+    view: "by_id",
     styles: ["by_id"],
     title: ({ id }) => `Schema id ${id}`,
   },
   {
     path: "/schemas/guids/{guid}",
-    view: () => import("../views/by_id/by_id.js"),
+    view: "by_id",
     styles: ["by_id"],
     title: ({ guid }) => `Schema ${guid}`,
   },
   {
     path: "/subjects/{subject}/compare",
-    view: () => import("../views/compare/compare.js"),
+    view: "compare",
     styles: ["compare"],
     title: ({ subject }, { from, to }) => from && to ? `${subject}: ${from} to ${to}` : `${subject}: compare`,
   },
-  { path: "/topics", view: () => import("../views/topics/topics.js"), styles: ["topics"], title: () => "Topics" },
+  { path: "/topics", view: "topics", styles: ["topics"], title: () => "Topics" },
   {
     path: "/topics/{topic}",
-    view: () => import("../views/topics/topic.js"),
+    view: "topic",
     styles: ["topics"],
     title: ({ topic }) => topic,
   },
   {
     path: "/topics/{topic}/messages",
-    view: () => import("../views/topics/messages/messages.js"),
+    view: "messages",
     styles: ["topics"],
     title: ({ topic }) => `${topic}: messages`,
   },
   {
     path: "/topics/{topic}/produce",
-    view: () => import("../views/topics/produce/produce.js"),
+    view: "produce",
     styles: ["topics"],
     title: ({ topic }) => `${topic}: produce`,
   },
   {
     path: "/topics/{topic}/groups",
-    view: () => import("../views/topics/groups.js"),
+    view: "groups",
     styles: ["topics"],
     title: ({ topic }) => `${topic}: groups`,
   },
-  { path: "/decode", view: () => import("../views/decode/decode.js"), styles: ["topics"], title: () => "Decode" },
+  { path: "/decode", view: "decode", styles: ["topics"], title: () => "Decode" },
   {
     path: "/subjects/{subject}/settings",
-    view: () => import("../views/settings/settings.js"),
+    view: "settings",
     styles: ["settings"],
     title: ({ subject }) => `${subject}: settings`,
   },
   {
     path: "/config",
-    view: () => import("../views/settings/registry_page.js"),
+    view: "registry_page",
     styles: ["settings"],
     title: () => "Settings of the registry",
   },

@@ -8,12 +8,15 @@ export type Query = Record<string, string | number | boolean | null | undefined>
 export interface RouteRow {
   /** As the API has it: `/subjects/{subject}/compare`. */
   path: string;
-  /** `ready` resolves when the view has something to show. */
-  view: () => Promise<{ default: Component<ViewProps>; ready?: () => Promise<unknown> }>;
+  /** The view's name in view_modules.js. */
+  view: string;
   /** Names of files in styles/views/ without `.css`. */
   styles?: string[];
   title: (params: Record<string, string>, query: Record<string, string>) => string;
 }
+
+/** Loads a view. `ready` resolves when the view has something to show. */
+export type LoadView = () => Promise<{ default: Component<ViewProps>; ready?: () => Promise<unknown> }>;
 
 export interface ViewProps {
   params: Record<string, string>;

@@ -1,5 +1,6 @@
 import { href, path, printQuery, readUrl } from "../../../../magicbyte/ui/page/state/routes.js";
 import { ROWS } from "../../../../magicbyte/ui/page/state/route_table.js";
+import { VIEWS } from "../../../../magicbyte/ui/page/view_modules.js";
 import { equal } from "../generated.js";
 
 const ROOT = "/sr/ui/";
@@ -58,4 +59,8 @@ Deno.test("each row has a path of its own and a title", () => {
   const paths = ROWS.map((row) => row.path.replace(/\{\w+\}/g, "{}"));
   equal(new Set(paths).size, paths.length);
   for (const row of ROWS) equal(typeof row.title({ subject: "s", version: "1", id: "1", topic: "t" }, {}), "string");
+});
+
+Deno.test("each row names a view, and each view has a row", () => {
+  equal([...new Set(ROWS.map((row) => row.view))].sort(), Object.keys(VIEWS).sort());
 });

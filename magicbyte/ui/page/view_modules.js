@@ -1,0 +1,26 @@
+/**
+ * Loads the views by their names in state/route_table.js: the default export of a module shows the page.
+ *
+ * The table has names, not imports: nearly every module imports the table, so a view would import itself.
+ * @type {Record<string, import("./state/types.d.ts").LoadView>}
+ */
+export const VIEWS = {
+  list: () => import("./views/list/list.js"),
+  registry: () => import("./views/registry/registry.js"),
+  gallery: () => import("./views/gallery/gallery.js"),
+  edit: () => import("./views/edit/edit.js"),
+  new: () => import("./views/edit/new.js"),
+  evolution: () => import("./views/evolution/evolution.js"),
+  version: () => import("./views/version/version.js"),
+  references: () => import("./views/references/references.js"),
+  by_id: () => import("./views/by_id/by_id.js"),
+  compare: () => import("./views/compare/compare.js"),
+  topics: () => import("./views/topics/topics.js"),
+  topic: () => import("./views/topics/topic.js"),
+  messages: () => import("./views/topics/messages/messages.js"),
+  produce: () => import("./views/topics/produce/produce.js"),
+  groups: () => import("./views/topics/groups.js"),
+  decode: () => import("./views/decode/decode.js"),
+  settings: () => import("./views/settings/settings.js"),
+  registry_page: () => import("./views/settings/registry_page.js"),
+};
