@@ -6,7 +6,7 @@ BIN := .venv/bin
 INSTALLED := .venv/installed
 JARS := .venv/jars-fetched
 PACKAGES := compat magicbyte registry rest_proxy serdes spark_avro
-CHECKED := $(PACKAGES) tests bench $(wildcard examples)
+CHECKED := $(PACKAGES) tests bench tools $(wildcard examples)
 # The page's JavaScript; Deno is a development dependency, and needs no network here.
 DENO := DENO_NO_UPDATE_CHECK=1 $(BIN)/deno
 OF_PAGE := --config tests/ui/deno.json magicbyte/ui/page tests/ui/deno

@@ -26,9 +26,13 @@ from magicbyte.ui.policy import policy
 from magicbyte.ui.rest import Upstream
 
 _POLICY = policy()
-_HEADERS = {"Cross-Origin-Opener-Policy": "same-origin", "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
-#: An Accept-Encoding with gzip that does not refuse it.
-_GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))")
+_HEADERS = {"Cross-Origin-Opener-Policy": "same-origin", "Vary": "Accept-Encoding"}
+_CHECKED_AGAIN = "no-cache"
+#: A year, in seconds: the longest that RFC 9111 caches keep an answer.
+_KEPT = "public, max-age=31536000, immutable"
+#: An Accept-Encoding with a coding that it does not refuse.
+_CODING = r"\b%s\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))"
+_BROTLI, _GZIP = re.compile(_CODING % "br"), re.compile(_CODING % "gzip")
 _READS = frozenset(("GET", "HEAD"))
 
 
@@ -149,13 +153,14 @@ def json_errors(request: Request) -> None:
 
 
 def _answer(request: Request, file: File) -> Response:
-    headers = {**_HEADERS, "ETag": file.etag}
+    headers = {**_HEADERS, "Cache-Control": _KEPT if file.is_hashed else _CHECKED_AGAIN, "ETag": file.etag}
     if file.policy is not None:
         headers["Content-Security-Policy"] = file.policy.decode()
     if file.etag in (header(request.scope, b"if-none-match") or ""):
         return Response(status_code=304, headers=headers)
-    body = file.body
-    if file.compressed is not None and _GZIP.search(list_header(request.scope, b"accept-encoding") or ""):
-        body = file.compressed
-        headers["Content-Encoding"] = "gzip"
-    return Response(body, media_type=file.media_type, headers=headers)
+    accepted = list_header(request.scope, b"accept-encoding") or ""
+    for body, name, coding in ((file.brotli, "br", _BROTLI), (file.compressed, "gzip", _GZIP)):
+        if body is not None and coding.search(accepted):
+            headers["Content-Encoding"] = name
+            return Response(body, media_type=file.media_type, headers=headers)
+    return Response(file.body, media_type=file.media_type, headers=headers)

@@ -1,4 +1,4 @@
-"""The page's files in memory: each with its compressed form and its ETag, and index.html for every URL of the page."""
+"""The page's files in memory: each with its compressed forms and its ETag, and index.html for every URL of the page."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from magicbyte.ui.join_modules import join_modules
 from magicbyte.ui.policy import policy
 from magicbyte.ui.preloads import Preloads
 from magicbyte.ui.style_sheets import inline_style
 
-#: The files of the page.
+#: The files of the page: the modules of a checkout as they lie, and what tools/page makes of them in a wheel.
 FOLDER = Path(__file__).parent / "page"
 _MEDIA_TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -27,7 +26,7 @@ _MEDIA_TYPES = {
     ".json": "application/json",
     ".woff2": "font/woff2",
 }
-#: Compressed already.
+#: Compressed by their format.
 _UNCOMPRESSED = frozenset((".woff2",))
 _INDEX = "index.html"
 #: A relative link in index.html.
@@ -39,9 +38,13 @@ _SHEET = re.compile(r'href="([^"]+)"')
 _SCRIPT = re.compile(r'<script src="([^"]+)"></script>')
 _END_OF_HEAD = "</head>"
 _END_OF_LOADS = "</template>"
-_TABLE = "state/route_table.js"
-#: The modules that are sent as one file with all that they import: the frame and the first view.
-_FIRST_MODULES = ("app.js", "views/list/list.js")
+#: What each page needs; only the built page has it.
+_LOADS = "loads.json"
+#: The suffix of a file's brotli form, which the built page has: it takes seconds to make.
+_BROTLI = ".br"
+_READ = frozenset((*_MEDIA_TYPES, _BROTLI))
+#: A name with the hash of the content: whatever it names never changes.
+_HASHED = re.compile(r"-[0-9a-f]{16}\.\w+$")
 #: Links are right in URLs up to this depth; the page has no URL as deep.
 _MOST_DEPTHS = 16
 
@@ -54,7 +57,9 @@ class File:
         media_type: The value of Content-Type.
         body: The content.
         compressed: The content by gzip; None if that is not smaller.
-        etag: The value of ETag, the same for both forms, because they are weakly equal.
+        etag: The value of ETag, the same for all forms, because they are weakly equal.
+        brotli: The content by brotli; None if there is no such file.
+        is_hashed: Whether the name contains the hash of the content, so a browser need not ask again.
         policy: The Content-Security-Policy of a page that contains styles and scripts; None for that of all files.
     """
 
@@ -62,6 +67,8 @@ class File:
     body: bytes
     compressed: bytes | None
     etag: str
+    brotli: bytes | None = None
+    is_hashed: bool = False
     policy: bytes | None = None
 
 
@@ -121,23 +128,23 @@ class Files:
         text = _LINK.sub(rf'\1="{root}', text.replace(_END_OF_LOADS, "".join(links) + _END_OF_LOADS))
         text = _SHEETS.sub(lambda _: f"<style>{style}</style>", text)
         text = _SCRIPT.sub(lambda _: f"<script>{script}</script>", text)
-        return _file(".html", text.encode(), policy(scripts=(script,), styles=(style,)))
+        return _file(_INDEX, text.encode(), page_policy=policy(scripts=(script,), styles=(style,)))
 
     def _read(self) -> None:
         stamps = dict(_stamps(self._folder))
         if stamps == self._stamps:
             return
         bodies = {name: (self._folder / name).read_bytes() for name in sorted(stamps)}
-        sources = {name: body.decode() for name, body in bodies.items() if name.endswith(".js")}
-        sent, joined = join_modules(sources, _FIRST_MODULES)
-        bodies |= {name: text.encode() for name, text in sent.items()}
+        loads = bodies.pop(_LOADS, None)
         files = {}
         for name, body in bodies.items():
+            if name.endswith(_BROTLI):
+                continue
             before = self._files.get(name)
-            files[name] = before if before is not None and before.body == body else _file(Path(name).suffix, body)
+            is_known = before is not None and before.body == body
+            files[name] = before if before and is_known else _file(name, body, bodies.get(name + _BROTLI))
         self._files, self._stamps, self._pages = files, stamps, {}
-        beside = {name: text for name, text in sent.items() if name not in joined}
-        self._preloads = Preloads(beside, sources.get(_TABLE, ""), self._registry_base)
+        self._preloads = Preloads(loads, self._registry_base)
         self._folders = frozenset(name.partition("/")[0] for name in files if "/" in name)
 
 
@@ -147,13 +154,14 @@ def _stamps(folder: Path | str, prefix: str = "") -> Iterator[tuple[str, int]]:
         for entry in entries:
             if entry.is_dir():
                 yield from _stamps(entry.path, f"{prefix}{entry.name}/")
-            elif os.path.splitext(entry.name)[1] in _MEDIA_TYPES:  # noqa: PTH122  a Path for each takes as long as the rest
+            elif os.path.splitext(entry.name)[1] in _READ:  # noqa: PTH122  a Path for each takes as long as the rest
                 yield f"{prefix}{entry.name}", entry.stat().st_mtime_ns
 
 
-def _file(suffix: str, body: bytes, page_policy: bytes | None = None) -> File:
+def _file(name: str, body: bytes, brotli: bytes | None = None, page_policy: bytes | None = None) -> File:
+    suffix = Path(name).suffix
     compressed = None if suffix in _UNCOMPRESSED else gzip.compress(body, mtime=0)
     if compressed is not None and len(compressed) >= len(body):
         compressed = None
     etag = f'W/"{hashlib.sha256(body).hexdigest()[:16]}"'
-    return File(_MEDIA_TYPES[suffix], body, compressed, etag, page_policy)
+    return File(_MEDIA_TYPES[suffix], body, compressed, etag, brotli, _HASHED.search(name) is not None, page_policy)

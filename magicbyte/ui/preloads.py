@@ -2,94 +2,79 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
-from collections import deque
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
-#: A static import or export of another module of ours; modules that are imported later are not needed at first.
-_IMPORT = re.compile(r'^(?:import|export)\b[^;"\']*["\'](\.[^"\']+\.js)["\'];$', re.MULTILINE)
-#: A row of state/route_table.js.
-_ROW = re.compile(
-    r'\bpath:\s*"(?P<path>[^"]*)",\s*view:\s*\(\)\s*=>\s*import\("\.\./(?P<view>[^"]+)"\),'
-    r"(?:\s*styles:\s*\[(?P<styles>[^\]]*)\])?"
-)
-_NAME = re.compile(r'"([^"]+)"')
+import msgspec
+
 #: A context in front of a page's path.
 _IN_CONTEXT = re.compile(r"contexts/[^/]+(/|$)")
-_ROOT_MODULE = "app.js"
-_VIEW_STYLES = "styles/views/"
 #: The view that shows all subjects, and its first request to the registry. Any difference from the request that
 #: page/api/registry.js sends would make the browser send both.
-_LISTING_VIEW = "views/list/list.js"
+_LISTING_VIEW = "list"
 _LISTING = "overview?deleted=true&amp;head=50"
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A page: the segments of its path, its module, and its style sheets."""
+class _Page(msgspec.Struct, frozen=True):
+    """A page: its path with `{names}`, its view, and the modules and style sheets that the view needs."""
 
-    segments: tuple[str, ...]
-    module: str
-    styles: tuple[str, ...]
+    path: str
+    view: str
+    modules: list[str]
+    styles: list[str]
 
-    def fits(self, segments: tuple[str, ...]) -> bool:
+    def fits(self, segments: list[str]) -> bool:
         """Whether a path is one of this page."""
-        if len(segments) != len(self.segments):
-            return False
-        return all(
-            name == segment or name.startswith("{") for name, segment in zip(self.segments, segments, strict=True)
+        own = self.path.split("/")[1:]
+        return len(own) == len(segments) and all(
+            name == segment or name.startswith("{") for name, segment in zip(own, segments, strict=True)
         )
+
+
+class Loads(msgspec.Struct, frozen=True):
+    """What the pages load; `loads.json` of the built page.
+
+    Attributes:
+        entry: The module that starts the page.
+        pages: The table of pages; the first row that fits a path is taken. The modules of a checkout are served as they
+            lie, without a table: a browser then finds the other modules by their imports.
+    """
+
+    entry: str = "app.js"
+    pages: list[_Page] = []
 
 
 class Preloads:
-    """Finds what to load for a path, by the imports of the modules and by the table of pages."""
+    """Finds what to load for a path."""
 
-    def __init__(self, modules: Mapping[str, str], table: str, registry_base: str = "../") -> None:
-        """Read the imports.
+    def __init__(self, loads: bytes | None, registry_base: str = "../") -> None:
+        """Read the table.
 
         Args:
-            modules: The texts of all modules that a browser loads as files of their own, by their paths.
-            table: The text of the table of pages.
+            loads: The content of `loads.json`; None for the modules of a checkout.
             registry_base: The registry's address relative to `/ui/`.
+
+        Raises:
+            msgspec.ValidationError: The table has another form.
         """
+        self._loads = Loads() if loads is None else msgspec.json.decode(loads, type=Loads)
         self._listing = f'<link rel="preload" href="{registry_base}{_LISTING}" as="fetch" crossorigin>'
-        self._imports = {
-            path: [posixpath.normpath(posixpath.join(posixpath.dirname(path), name)) for name in _IMPORT.findall(text)]
-            for path, text in modules.items()
-        }
-        self._rows = [
-            _Row(
-                tuple(match["path"].split("/")[1:]),
-                match["view"],
-                tuple(f"{_VIEW_STYLES}{name}.css" for name in _NAME.findall(match["styles"] or "")),
-            )
-            for match in _ROW.finditer(table)
-        ]
 
     def links(self, path: str) -> tuple[str, ...]:
         """Return the links for index.html at a path below `/ui/`, with addresses relative to `/ui/`."""
-        row = self._row(path)
-        modules = self._closure([_ROOT_MODULE, *([row.module] if row is not None else [])])
-        styles = row.styles if row is not None else ()
+        page = self._page(path)
+        if page is None:
+            return (_module(self._loads.entry),)
         return (
-            *([self._listing] if row is not None and row.module == _LISTING_VIEW else []),
-            *(f'<link rel="preload" href="{style}" as="style">' for style in styles),
-            *(f'<link rel="modulepreload" href="{module}">' for module in modules),
+            *([self._listing] if page.view == _LISTING_VIEW else []),
+            *(f'<link rel="preload" href="{style}" as="style">' for style in page.styles),
+            *map(_module, page.modules),
         )
 
-    def _row(self, path: str) -> _Row | None:
+    def _page(self, path: str) -> _Page | None:
         path = _IN_CONTEXT.sub("", path, count=1) if _IN_CONTEXT.match(path) else path
-        segments = tuple(path.removesuffix("/").split("/")) if path else ()
-        return next((row for row in self._rows if row.fits(segments)), None)
+        segments = path.removesuffix("/").split("/") if path else []
+        return next((page for page in self._loads.pages if page.fits(segments)), None)
 
-    def _closure(self, roots: Iterable[str]) -> list[str]:
-        """The modules and all that they import, in the order in which a browser finds them."""
-        waiting, needed = deque(roots), dict[str, None]()
-        while waiting:
-            module = waiting.popleft()
-            if module not in needed and module in self._imports:
-                needed[module] = None
-                waiting += self._imports[module]
-        return list(needed)
+
+def _module(path: str) -> str:
+    return f'<link rel="modulepreload" href="{path}">'

@@ -19,7 +19,9 @@ second tabs, other themes and widths: `open_page(theme="dark", width=320)`.
 from __future__ import annotations
 
 import runpy
+import shutil
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -29,6 +31,7 @@ import pytest
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_registry
 from tests.ui.kit.filling import fill
+from tests.ui.kit.wheel import unzipped_wheel
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -50,6 +53,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def registry() -> Iterator[ServerProcess]:
     """A registry with the subjects of `tests.ui.kit.filling`, which tests only read."""
     with running_registry("memory:") as server:
+        fill(server.url)
+        yield server
+
+
+@pytest.fixture(scope="session")
+def built() -> Iterator[ServerProcess]:
+    """A filled registry of the wheel, which serves the built page; tests only read it."""
+    if shutil.which("npm") is None:
+        pytest.skip("the page is built by Node")
+    with unzipped_wheel() as folder, ExitStack() as stack:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("PYTHONPATH", str(folder))
+            server = stack.enter_context(running_registry("memory:"))
         fill(server.url)
         yield server
 

@@ -17,7 +17,6 @@ import pytest
 
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.ui.files import FOLDER, Files
-from magicbyte.ui.join_modules import join_modules
 from magicbyte.ui.preloads import Preloads
 from magicbyte.ui.style_sheets import inline_style
 
@@ -136,9 +135,7 @@ def test_every_url_of_the_page_leads_to_the_same_files(http: httpx.Client, path:
     assert parser.links
     # As a browser resolves them behind any prefix.
     loaded = {urlsplit(urljoin(f"https://example.com/sr{path}", link)).path for link in parser.links}
-    assert {link for link in loaded if not link.startswith("/sr/ui/")} == (
-        {"/sr/overview"} if path in ("/ui/", "/ui/subjects", "/ui/subjects/") else set()
-    )
+    assert {link for link in loaded if not link.startswith("/sr/ui/")} == set()
     for link in loaded:
         assert http.get(link.removeprefix("/sr")).status_code == 200, link
     assert "/sr/ui/app.js" in loaded
@@ -253,25 +250,13 @@ def test_no_module_makes_markup_of_text() -> None:
     assert {str(path.relative_to(FOLDER)) for path in modules if _FORBIDDEN.search(path.read_text())} == set()
 
 
-def test_a_page_names_all_that_it_loads_at_first() -> None:
+def test_nothing_loads_before_the_first_frame() -> None:
     files = Files()
-    listing = files.page("subjects").body.decode()
-    compare = files.page("contexts/.eu/subjects/a%2Fb/compare").body.decode()
-    for text, root in ((listing, ""), (compare, "../../../../")):
-        # What loads before the first frame delays it.
-        head, _, loads = text.partition('<template id="loads">')
+    for path, root in (("subjects", ""), ("contexts/.eu/subjects/a%2Fb/compare", "../../../../")):
+        head, _, loads = files.page(path).body.decode().partition('<template id="loads">')
         loads = loads.partition("</template>")[0]
         assert re.findall(r'<(?:link|script)\b[^>]*(?:href|src)="([^"]+)"', head) == [f"{root}icon.svg"]
-        assert f'<link rel="modulepreload" href="{root}app.js">' in loads
-    # The list and the frame are in app.js.
-    assert re.findall('rel="modulepreload" href="([^"]+)"', listing) == ["app.js"]
-    assert listing.count("overview?deleted=true&amp;head=50") == 1
-    assert "overview" not in compare
-    assert 'as="style"' not in listing
-    assert '<link rel="preload" href="../../../../styles/views/compare.css" as="style">' in compare
-    assert '<link rel="modulepreload" href="../../../../views/compare/compare.js">' in compare
-    assert "vendor/editor.js" not in listing + compare
-    assert "views/compare/compare.js" not in listing
+        assert re.findall('rel="modulepreload" href="([^"]+)"', loads) == [f"{root}app.js"]
 
 
 class Inside(HTMLParser):
@@ -335,95 +320,53 @@ def test_a_style_sheet_that_would_end_the_element_is_refused() -> None:
         inline_style({"a.css": 'a::after { content: "</style>"; }'}, "")
 
 
-def test_modules_are_joined_with_their_names() -> None:
-    modules = {
-        "app.js": (
-            'import { html as h } from "./vendor/ui.js";\nimport { b } from "./no.js";\n'
-            'import * as all from "./api/a.js";\nimport View from "./views/first.js";\n'
-            "h(b, all, View);\n"
-        ),
-        "api/a.js": 'export const a = import.meta.url;\nexport const later = () => import("../views/other.js");\n'
-        'export const first = () => import("../views/first.js");\n',
-        "no.js": "export async function b() {}\n",
-        "views/first.js": (
-            'import {\n  a as alias,\n} from "../api/a.js";\nexport default function View() {\n  alias;\n}\n'
-        ),
-        "views/other.js": (
-            'import { a } from "../api/a.js";\nimport { html } from "../vendor/ui.js";\nexport const other = html(a);\n'
-        ),
-        "vendor/ui.js": "var x=1,$=2;export{x as html,$ as h};\n",
+def test_a_page_loads_what_its_row_names() -> None:
+    loads = {
+        "entry": "assets/app-1.js",
+        "pages": [
+            {"path": "", "view": "list", "modules": ["assets/app-1.js"], "styles": []},
+            {
+                "path": "/x/{name}",
+                "view": "x",
+                "modules": ["assets/app-1.js", "assets/x-2.js"],
+                "styles": ["styles/views/x-3.css"],
+            },
+            {"path": "/x/new", "view": "new", "modules": ["assets/app-1.js"], "styles": []},
+        ],
     }
-    sent, joined = join_modules(modules, ("app.js", "views/first.js"))
-    assert joined == {"api/a.js", "no.js", "vendor/ui.js", "views/first.js"}
-    assert sent == {
-        "app.js": """\
-// vendor/ui.js
-export const $0 = (() => {
-var x=1,$=2;
-return { html: x, h: $ };
-})();
-// no.js
-export const $1 = (() => {
-async function b() {}
-return { b: b };
-})();
-// api/a.js
-export const $2 = (() => {
-const a = new URL("./api/a.js", import.meta.url).href;
-const later = () => import("./views/other.js");
-const first = () => Promise.resolve().then(() => $3);
-return { a: a, later: later, first: first };
-})();
-// views/first.js
-export const $3 = (() => {
-const {
-  a: alias,
-} = $2;
-function View() {
-  alias;
-}
-return { default: View };
-})();
-// app.js
-export const $4 = (() => {
-const { html: h } = $0;
-const { b } = $1;
-const all = $2;
-const View = $3.default;
-h(b, all, View);
-})();
-""",
-        "api/a.js": 'import { $2 as part } from "../app.js";\nexport const { a, later, first } = part;\n',
-        "no.js": 'import { $1 as part } from "./app.js";\nexport const { b } = part;\n',
-        "views/first.js": 'import { $3 as part } from "../app.js";\nexport default part.default;\n',
-        "views/other.js": (
-            'import { $2, $0 } from "../app.js";\nconst { a } = $2;\nconst { html } = $0;\n'
-            "export const other = html(a);\n"
-        ),
-        "vendor/ui.js": 'import { $0 as part } from "../app.js";\nexport const { html, h } = part;\n',
-    }
+    preloads = Preloads(json.dumps(loads).encode(), "registry/")
+    entry = '<link rel="modulepreload" href="assets/app-1.js">'
+    of_x = (
+        '<link rel="preload" href="styles/views/x-3.css" as="style">',
+        entry,
+        '<link rel="modulepreload" href="assets/x-2.js">',
+    )
+    listing = '<link rel="preload" href="registry/overview?deleted=true&amp;head=50" as="fetch" crossorigin>'
+    assert preloads.links("") == (listing, entry)
+    assert preloads.links("contexts/.eu") == (listing, entry)
+    assert preloads.links("x/1") == of_x
+    assert preloads.links("contexts/.eu/x/1/") == of_x
+    # The first row that fits, as the page does it.
+    assert preloads.links("x/new") == of_x
+    for path in ("x", "x/1/y", "nowhere"):
+        assert preloads.links(path) == (entry,), path
 
 
-def test_an_export_that_cannot_be_joined_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"^app\.js: 'export let count = 1;' cannot be joined"):
-        join_modules({"app.js": "export let count = 1;\n"}, ("app.js",))
+def test_a_checkout_names_the_module_that_imports_the_others() -> None:
+    assert Preloads(None).links("subjects") == ('<link rel="modulepreload" href="app.js">',)
 
 
-def test_preloads_follow_static_imports_alone() -> None:
-    modules = {
-        "app.js": 'import { a } from "./api/a.js";\nexport * from "./b.js";\nconst x = () => import("./later.js");\n',
-        "api/a.js": 'import "../b.js";\nimport {\n  c,\n} from "./c.js";\n',
-        "b.js": "const text = 'import \"./no.js\";';\n",
-        "api/c.js": 'import { a } from "./a.js";\n',
-        "later.js": "",
-        "no.js": "",
-        "views/x.js": 'import("../later.js");\n',
-    }
-    table = 'rows = [{ path: "/x/{y}", view: () => import("../views/x.js"), styles: ["x", "z"], title: 1 }]'
-    preloads = Preloads(modules, table)
-    general = [f'<link rel="modulepreload" href="{name}">' for name in ("app.js", "api/a.js", "b.js", "api/c.js")]
-    assert list(preloads.links("x")) == general
-    of_view = [f'<link rel="preload" href="styles/views/{name}.css" as="style">' for name in "xz"]
-    general.insert(1, '<link rel="modulepreload" href="views/x.js">')
-    assert list(preloads.links("x/1")) == of_view + general
-    assert list(preloads.links("contexts/.eu/x/1/")) == of_view + general
+def test_the_built_page_has_hashed_files_and_brotli(tmp_path: Path) -> None:
+    (tmp_path / "loads.json").write_text('{"entry": "a-0123456789abcdef.js", "pages": []}')
+    (tmp_path / "index.html").write_text("")
+    (tmp_path / "a-0123456789abcdef.js").write_text("1" * 99)
+    (tmp_path / "a-0123456789abcdef.js.br").write_bytes(b"brotli of the build")
+    (tmp_path / "small.js").write_text("2" * 99)
+    files = Files(tmp_path)
+    hashed, small = files.find("a-0123456789abcdef.js"), files.find("small.js")
+    assert hashed is not None
+    assert small is not None
+    assert (hashed.brotli, hashed.is_hashed) == (b"brotli of the build", True)
+    assert (small.brotli, small.is_hashed) == (None, False)
+    for name in ("loads.json", "a-0123456789abcdef.js.br"):
+        assert files.find(name) is None, name

@@ -12,6 +12,7 @@ import { arrival, listen, placeOfEntry, ROOT, route } from "./state/routes.js";
 import { SearchDialog } from "./search/palette.js";
 import { Help } from "./search/help.js";
 import { SignIn } from "./frame/sign_in.js";
+import { sheetPath } from "./state/sheets.js";
 import { config, context } from "./state/signals.js";
 import { followTheme } from "./frame/theme.js";
 import { html, render, useEffect, useRef, useState } from "./vendor/ui.js";
@@ -29,7 +30,7 @@ function loadStyle(name) {
   const promise = sheets.get(name) ?? new Promise((resolve, reject) => {
     const link = document.createElement("link");
     link.rel = "stylesheet";
-    link.href = `${ROOT}styles/views/${name}.css`;
+    link.href = ROOT + sheetPath(name);
     link.onload = () => resolve(undefined);
     link.onerror = () => reject(new Error(`The page's style ${name} could not be loaded.`));
     document.head.append(link);

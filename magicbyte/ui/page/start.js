@@ -17,9 +17,11 @@
     hasRun = true;
     document.head.append(loads.content);
     document.fonts.load('12px "JetBrains Mono Variable"').catch(() => {});
-    const { href } = /** @type {HTMLLinkElement} */ (document.querySelector('link[rel="modulepreload"]'));
+    const link = /** @type {HTMLLinkElement} */ (document.querySelector('link[rel="modulepreload"]'));
+    const { href } = link;
+    const path = (link.getAttribute("href") ?? "").replace(/^(\.\.\/)+/, "");
     // Behind a proxy that turns %2F into a slash, the server counts more folders than the browser: its links lead too far up.
-    import(href).catch(() => import(location.pathname.replace(/\/ui\/.*/, "/ui/app.js")));
+    import(href).catch(() => import(location.pathname.replace(/\/ui\/.*/, `/ui/${path}`)));
   };
   setTimeout(run, LONGEST_WAIT_MS);
   document.addEventListener("DOMContentLoaded", () => setTimeout(run, LONGEST_WAIT_MS));

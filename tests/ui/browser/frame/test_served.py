@@ -8,12 +8,11 @@ from urllib.parse import quote, urlsplit
 
 import httpx
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, expect
 
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.security.sign_in.password_hash import hash_password
 from magicbyte.testing import running_registry
-from magicbyte.ui.files import FOLDER
 from tests.ui.conftest import OpenPage
 from tests.ui.kit.filling import FILLED, ODD_SUBJECT, flight, register
 from tests.ui.kit.prefixing import PASSWORD, USER, prefixing
@@ -33,53 +32,11 @@ def test_the_first_visit(page: Page, watch: Watch) -> None:
         listed(page, subject)
     assert watch.count("GET /overview") == 1
     assert watch.count("GET /subjects") == 0
-    # The frame, the list and their library are one module; index.html contains the styles and the configuration.
-    loaded = {path for path in watch.requests if path.startswith("GET /ui/") and "/fonts/" not in path}
-    assert loaded - {"GET /ui/icon.svg"} == {"GET /ui/", "GET /ui/app.js"}
-
-
-#: The exports of every module as it is sent, beside those of its source, which the test serves below `/source/`.
-_COMPARE_EXPORTS = """async (names) => {
-  const text = (value) => {
-    if (typeof value === "function") return String(value);
-    if (value?.peek) return "a signal"; // those of the page have got values
-    try {
-      return (JSON.stringify(value) ?? String(value)).replaceAll("/source/", "/ui/");
-    } catch { // an object with circles
-      return Object.keys(value).join();
-    }
-  };
-  const exportsOf = async (address) =>
-    Object.entries(await import(address)).map(([name, value]) => [name, text(value)]);
-  const different = [];
-  for (const name of names) {
-    const [sent, source] = [await exportsOf(`/ui/${name}`), await exportsOf(`/source/${name}`)];
-    if (JSON.stringify(sent) !== JSON.stringify(source)) different.push([name, sent, source]);
-  }
-  return different;
-}"""
-
-
-def test_every_module_exports_what_its_source_does(page: Page) -> None:
-    def source(route: Route) -> None:
-        name = route.request.url.partition("/source/")[2]
-        route.fulfill(body=(FOLDER / name).read_text(), content_type="text/javascript")
-
-    page.route("**/source/**", source)
-    page.goto("subjects")
-    listed(page, "flights-value")
-    # app.js starts the page; the editor's worker has no exports.
-    names = [path.relative_to(FOLDER).as_posix() for path in sorted(FOLDER.rglob("*.js"))]
-    names = [name for name in names if name not in ("app.js", "start.js", "text/diff_worker.js")]
-    assert len(names) > 100
-    assert page.evaluate(_COMPARE_EXPORTS, names) == []
-
-
-def test_a_joined_module_exists_once(page: Page) -> None:
-    page.goto("subjects")
-    listed(page, "flights-value")
-    listing = "async () => (await import('/ui/state/signals.js')).overview.value.subject"
-    assert "flights-value" in page.evaluate(listing)
+    # index.html contains the styles and the configuration; the modules of other views are not loaded.
+    loaded = {path for path in watch.requests if path.startswith("GET /ui/")}
+    others = ("GET /ui/config.json", "GET /ui/vendor/editor.js", "GET /ui/views/compare/compare.js")
+    assert {path for path in loaded if path.endswith(".css") or path in others} == set()
+    assert "GET /ui/views/list/list.js" in loaded
 
 
 def test_the_second_visit_loads_no_file_again(page: Page) -> None:
