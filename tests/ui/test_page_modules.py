@@ -39,3 +39,12 @@ def test_no_module_imports_itself_through_others() -> None:
         TopologicalSorter(imports()).prepare()
     except CycleError as error:
         pytest.fail(" <- ".join(error.args[1]))
+
+
+def test_the_transport_knows_nothing_of_the_page() -> None:
+    waiting, below = ["api/transport.js"], set()
+    while waiting:
+        path = waiting.pop()
+        below.add(path)
+        waiting += imports()[path] - below
+    assert below == {"api/transport.js", "api/json.js", "api/slashes.js"}

@@ -1,5 +1,5 @@
 /** Requests as curl commands that a person can paste into a shell. */
-import { address, token } from "./client.js";
+import { address, hasToken } from "./client.js";
 import { printJson } from "./json.js";
 
 /**
@@ -8,7 +8,7 @@ import { printJson } from "./json.js";
  * @param {{origin?: string, signedIn?: boolean}} [options]
  * @returns {string}
  */
-export function curl(request, { origin = location.origin, signedIn = token.value !== "" } = {}) {
+export function curl(request, { origin = location.origin, signedIn = hasToken.value } = {}) {
   const { method, path, body, headers = {}, base = "registry" } = request;
   const words = ["curl"];
   if (method !== "GET") words.push("-X " + method);

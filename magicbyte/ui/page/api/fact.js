@@ -1,6 +1,7 @@
 /** What the page knows of a fact of the registry: known, absent, forbidden, too costly or unknown. All views use this type. */
 import { ApiError } from "./client.js";
-import { hasOverview, isMissingRoute } from "./features.js";
+import { hasOverview } from "./features.js";
+import { isMissingRoute } from "./transport.js";
 
 /** @typedef {"absent" | "forbidden" | "costly" | "unknown"} Gap Why there is no value. */
 /**

@@ -11,10 +11,3 @@ export function lacks(feature) {
 
 /** Whether the registry lists subjects with their facts in one answer. */
 export const hasOverview = () => !lacking.value.includes("overview");
-
-/**
- * Whether an error says that the route itself is missing, not the thing asked for.
- * @param {any} error
- */
-export const isMissingRoute = (error) =>
-  error?.status === 405 || (error?.status === 404 && (error.code === 0 || error.code === 404));

@@ -1,6 +1,5 @@
 /** The bar at the top, and the strip below it while the registry is gone. */
-import { askAgain } from "../api/client.js";
-import { isMissingRoute } from "../api/features.js";
+import { isMissingRoute } from "../api/transport.js";
 import * as registry from "../api/registry.js";
 import { Button } from "../parts/buttons.js";
 import { Icon } from "../parts/icon.js";
@@ -10,6 +9,7 @@ import { useRequest } from "../parts/use_request.js";
 import { go, href, route } from "../state/routes.js";
 import { openHelp } from "../search/help.js";
 import { openSearch } from "../search/palette.js";
+import { askAgain } from "../state/connection.js";
 import { config, context, me, online, overview } from "../state/signals.js";
 import { namesOf } from "../search/matching.js";
 import { theme, THEMES } from "./theme.js";

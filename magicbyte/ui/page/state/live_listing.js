@@ -1,6 +1,7 @@
 /** The listing of subjects: read once by the pages that need it, then kept up to date by the change feed. */
 import { call } from "../api/client.js";
-import { hasOverview, isMissingRoute, lacks } from "../api/features.js";
+import { hasOverview, lacks } from "../api/features.js";
+import { isMissingRoute } from "../api/transport.js";
 import * as registry from "../api/registry.js";
 import { listingOfNames, listingRow, patched, withRow } from "./listing_columns.js";
 import { afterPaint } from "./after_paint.js";

@@ -61,6 +61,13 @@ export interface CallOptions {
   exact?: boolean;
 }
 
+/** What a transport meets. `lost`: a server is not there, or a write reached no leader; `refused`: a 403. */
+export type TransportEvent =
+  | { kind: "reached" }
+  | { kind: "signed-in" }
+  | { kind: "lost"; message: string; requestId?: string; leaderless?: boolean }
+  | { kind: "refused"; method: string; path: string; message: string };
+
 export interface Answer<T = any> {
   status: number;
   data: T;

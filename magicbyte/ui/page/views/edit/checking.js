@@ -15,7 +15,7 @@
  */
 import { ApiError } from "../../api/client.js";
 import { gapOf } from "../../api/fact.js";
-import { isMissingRoute } from "../../api/features.js";
+import { isMissingRoute } from "../../api/transport.js";
 import { check, outlineOf } from "../../api/registry.js";
 import { comebacks } from "../../state/signals.js";
 import { useEffect, useRef, useState } from "../../vendor/ui.js";

@@ -2,7 +2,7 @@
 
 import { factOf } from "../../api/fact.js";
 import * as registry from "../../api/registry.js";
-import { isMissingRoute } from "../../api/features.js";
+import { isMissingRoute } from "../../api/transport.js";
 import { allVersions } from "../../api/subject_versions.js";
 import { LinkButton } from "../../parts/buttons.js";
 import { CurlButton } from "../../parts/copying.js";

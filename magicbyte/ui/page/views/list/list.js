@@ -7,7 +7,7 @@ import { Chip, LinkButton } from "../../parts/buttons.js";
 import { Shown } from "../../parts/hostile.js";
 import { Icon } from "../../parts/icon.js";
 import { Failure, Loading, NotServed } from "../../parts/states.js";
-import { isMissingRoute } from "../../api/features.js";
+import { isMissingRoute } from "../../api/transport.js";
 import { goTo, href, setQuery } from "../../state/routes.js";
 import { matching, namesOf, sorted } from "../../search/matching.js";
 import { readQuery } from "../../search/query.js";

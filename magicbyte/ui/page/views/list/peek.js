@@ -1,6 +1,6 @@
 /** The panel beside the list: a subject's fields and its last change. */
 import { cellFact, gapOf } from "../../api/fact.js";
-import { isMissingRoute } from "../../api/features.js";
+import { isMissingRoute } from "../../api/transport.js";
 import * as registry from "../../api/registry.js";
 import { Badge, LevelBadge, TypeBadge, VerdictBadge } from "../../parts/badges.js";
 import { Button } from "../../parts/buttons.js";

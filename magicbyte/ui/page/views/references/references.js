@@ -3,7 +3,7 @@
 import * as registry from "../../api/registry.js";
 import { CurlButton } from "../../parts/copying.js";
 import { Note } from "../../parts/cards.js";
-import { isMissingRoute } from "../../api/features.js";
+import { isMissingRoute } from "../../api/transport.js";
 import { Loaded, NotServed } from "../../parts/states.js";
 import { SubjectHead } from "../subject/subject_head.js";
 import { useRequest } from "../../parts/use_request.js";

@@ -1,6 +1,7 @@
 /** What the listing knows of one subject, without reading the whole listing. */
 import * as registry from "../../api/registry.js";
-import { hasOverview, isMissingRoute, lacks } from "../../api/features.js";
+import { hasOverview, lacks } from "../../api/features.js";
+import { isMissingRoute } from "../../api/transport.js";
 import { listingRow, newestFor } from "../../state/listing_columns.js";
 import { changes, overview, qualified } from "../../state/signals.js";
 import { effect, useEffect } from "../../vendor/ui.js";

@@ -2,7 +2,7 @@
 
 import * as registry from "../../api/registry.js";
 import { Badge } from "../../parts/badges.js";
-import { isMissingRoute } from "../../api/features.js";
+import { isMissingRoute } from "../../api/transport.js";
 import { Empty, Loaded, NotServed } from "../../parts/states.js";
 import { Icon } from "../../parts/icon.js";
 import { Shown } from "../../parts/hostile.js";

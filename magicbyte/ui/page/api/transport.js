@@ -1,0 +1,159 @@
+/**
+ * Requests to the registry, the REST proxy and the page's helpers: one function, one kind of error.
+ *
+ * The transport knows nothing of the page: it tells what it meets as events, and state/connection.js acts on them.
+ */
+import { parseJson, printJson } from "./json.js";
+import { changesPaths, PATH_CHANGED, PATH_CHANGED_MESSAGE } from "./slashes.js";
+
+/** @typedef {import("../state/types.d.ts").CallOptions} CallOptions */
+/** @typedef {import("../state/types.d.ts").TransportEvent} TransportEvent */
+
+/** What a server refused, or a request that got no answer (status 0). */
+export class ApiError extends Error {
+  /** @param {{status: number, code?: number, message: string, requestId?: string, data?: any}} fields */
+  constructor({ status, code = 0, message, requestId = "", data = null }) {
+    super(message);
+    this.name = "ApiError";
+    this.status = status;
+    this.code = code;
+    this.requestId = requestId;
+    this.data = data;
+  }
+}
+
+/**
+ * Whether an error says that the route itself is missing, not the thing asked for.
+ * @param {any} error
+ */
+export const isMissingRoute = (error) =>
+  error?.status === 405 || (error?.status === 404 && (error.code === 0 || error.code === 404));
+
+const SCHEMA_REGISTRY_JSON = "application/vnd.schemaregistry.v1+json";
+/** Statuses of a server that is not there. */
+export const GONE = new Set([502, 503, 504]);
+/** Codes of writes that reached no leader: the node itself answers, and reads go on. */
+const LEADERLESS = new Set([50003, 50004]);
+const NO_LEADER = "The registry has no leader now: it answers questions, and changes wait for the next leader.";
+
+export class Transport {
+  /** @type {Promise<string> | null} */
+  #asking = null;
+
+  /**
+   * @param {{
+   *   address: (path: string, options: CallOptions) => string,
+   *   askToken: (message: string) => Promise<string>,
+   *   tell: (event: TransportEvent) => void,
+   * }} page `address` is the full path of a request; `askToken` resolves an empty text if nobody signs in; `tell` gets
+   *   the events
+   */
+  constructor({ address, askToken, tell }) {
+    this.address = address;
+    this.askToken = askToken;
+    this.tell = tell;
+    /** The bearer token: in this tab's memory only. */
+    this.token = "";
+  }
+
+  /**
+   * Sends a request and reads its answer.
+   * @param {string} method
+   * @param {string} path encoded, such as path`/subjects/${subject}`
+   * @param {CallOptions} [options]
+   * @returns {Promise<any>} an `Answer`, or the `Response` with `raw`
+   * @throws {ApiError} if the answer's status is 400 or more, or there is none
+   */
+  async call(method, path, options = {}) {
+    let sent = this.token;
+    let response = await this.#send(method, path, options);
+    while (asksForToken(response)) {
+      // Another request may have got the token while this one was on its way.
+      if (this.token === sent) {
+        this.#asking ??= this.askToken(sent ? "The token was refused." : "").finally(() => this.#asking = null);
+        this.token = await this.#asking;
+        if (!this.token) break;
+        this.tell({ kind: "signed-in" });
+      }
+      sent = this.token;
+      response = await this.#send(method, path, options);
+    }
+    return this.#finish(method, path, options, response);
+  }
+
+  /**
+   * @param {string} method
+   * @param {string} path
+   * @param {CallOptions} options
+   * @returns {Promise<Response>}
+   */
+  async #send(method, path, options) {
+    const { body, headers = {}, signal: aborted } = options;
+    const sent = new Headers({ Accept: "application/json", ...headers });
+    if (this.token) sent.set("Authorization", "Bearer " + this.token);
+    const plain = body === undefined || typeof body === "string" || body instanceof Blob;
+    if (body !== undefined && !sent.has("Content-Type")) {
+      sent.set("Content-Type", (options.base ?? "registry") === "registry" ? SCHEMA_REGISTRY_JSON : "application/json");
+    }
+    const payload = plain ? /** @type {any} */ (body) : printJson(body);
+    try {
+      return await fetch(this.address(path, options), { method, headers: sent, body: payload, signal: aborted });
+    } catch (error) {
+      if (aborted?.aborted) throw error;
+      const server = options.base === "rest" ? "The REST proxy" : "The registry";
+      const message = `${server} cannot be reached.`;
+      if (options.base !== "rest") this.tell({ kind: "lost", message });
+      throw new ApiError({ status: 0, message });
+    }
+  }
+
+  /**
+   * @param {string} method
+   * @param {string} path
+   * @param {CallOptions} options
+   * @param {Response} response
+   */
+  async #finish(method, path, options, response) {
+    const isRest = options.base === "rest";
+    if (response.ok && !isRest) this.tell({ kind: "reached" });
+    if (options.raw && response.ok) return response;
+    const text = await response.text();
+    const type = response.headers.get("content-type") ?? "";
+    const data = text && type.includes("json") ? readJson(text, options.exact !== false) : null;
+    if (response.ok) return { status: response.status, data, headers: response.headers, text };
+    const error = new ApiError({
+      status: response.status,
+      code: Number(data?.error_code ?? 0),
+      message: data?.message ?? (text.slice(0, 500) || response.statusText || `Status ${response.status}`),
+      requestId: response.headers.get("x-request-id") ?? "",
+      data,
+    });
+    if (isMissingRoute(error) && path.includes("%2F") && (options.base ?? "registry") === "registry") {
+      const changed = await changesPaths((probe) => this.#send("GET", probe, { context: false }));
+      if (changed) throw new ApiError({ status: PATH_CHANGED, message: PATH_CHANGED_MESSAGE });
+    }
+    const { message, requestId } = error;
+    if (GONE.has(error.status) && method === "GET" && !isRest) this.tell({ kind: "lost", message, requestId });
+    if (LEADERLESS.has(error.code) && !isRest) {
+      this.tell({ kind: "lost", message: NO_LEADER, requestId, leaderless: true });
+    }
+    if (error.status === 403) this.tell({ kind: "refused", method, path, message });
+    throw error;
+  }
+}
+
+/** @param {Response} response */
+const asksForToken = (response) =>
+  response.status === 401 && (response.headers.get("www-authenticate") ?? "").startsWith("Bearer");
+
+/**
+ * @param {string} text
+ * @param {boolean} exact
+ */
+function readJson(text, exact) {
+  try {
+    return exact ? parseJson(text) : JSON.parse(text);
+  } catch {
+    return null; // a proxy's page with the wrong media type
+  }
+}

@@ -1,0 +1,84 @@
+/** Whether the registry can be reached, and what it refused: acts on the events of the transport. */
+import { actionOf } from "../api/actions.js";
+import { GONE } from "../api/transport.js";
+import { comebacks, forgetRefusals, me, online, refuse } from "./signals.js";
+
+/** @typedef {import("./types.d.ts").TransportEvent} TransportEvent */
+
+const LONGEST_WAIT = 30;
+let timer = 0;
+let wait = 0;
+/** The address of a path at the registry, outside of all contexts. @type {(path: string) => string} */
+let addressOf = (path) => path;
+
+/**
+ * Sets how to reach the registry; called once by api/client.js.
+ * @param {(path: string) => string} address
+ */
+export function connect(address) {
+  addressOf = address;
+}
+
+/** Acts on an event. @param {TransportEvent} event */
+export function onTransport(event) {
+  if (event.kind === "signed-in") return forgetRefusals();
+  if (event.kind === "lost") return lost(event);
+  if (event.kind === "refused") return remember(event);
+  // A leader is not back yet if the node answers a question.
+  if (!online.peek().up && !online.peek().leaderless) back();
+}
+
+/** @param {{method: string, path: string, message: string}} refusal */
+function remember({ method, path, message }) {
+  const { action, subject } = actionOf(method, path);
+  if (action) refuse(action, subject, message);
+}
+
+/**
+ * Shows the strip, and asks again after 1, 2, 4 .. 30 s.
+ * @param {{message: string, requestId?: string, leaderless?: boolean}} failure
+ */
+function lost({ message, requestId = "", leaderless = false }) {
+  if (timer) return;
+  wait = Math.min(LONGEST_WAIT, wait ? wait * 2 : 1);
+  const since = online.peek().since ?? Date.now();
+  online.value = { up: false, leaderless, message, requestId, since, retryAt: Date.now() + wait * 1000 };
+  timer = setTimeout(askAgain, wait * 1000);
+}
+
+/** Asks whether the registry is back, now. */
+export async function askAgain() {
+  clearTimeout(timer);
+  timer = 0;
+  const { leaderless, message = "The registry cannot be reached." } = online.peek();
+  const path = leaderless ? "/health/ready" : "/";
+  try {
+    const response = await fetch(addressOf(path), { headers: { Accept: "application/json" } });
+    if (!GONE.has(response.status) && !(leaderless && await namesOldLeader(response))) return back();
+    lost({ message, leaderless });
+  } catch {
+    lost({ message: "The registry cannot be reached." });
+  }
+}
+
+/** How long the other nodes may take a dead leader for the leader, in ms. */
+const OLD_LEADER_MS = 30_000;
+
+/**
+ * Whether a node still names the leader that a write did not reach: the others learn late that it died.
+ * @param {Response} response of `/health/ready`
+ */
+async function namesOldLeader(response) {
+  const { leader, leaderUrl } = await response.json();
+  const late = Date.now() - (online.peek().since ?? 0) > OLD_LEADER_MS;
+  return !late && !leader && leaderUrl !== undefined && leaderUrl === me.peek()?.leaderUrl;
+}
+
+function back() {
+  clearTimeout(timer);
+  timer = 0;
+  wait = 0;
+  if (online.peek().up) return;
+  online.value = { up: true };
+  comebacks.value++;
+}
