@@ -31,7 +31,7 @@ BENCHES := $(filter-out bench/kit/%,$(wildcard $(if $(AREA),bench/$(AREA)/*.py b
 CHAOS := $(wildcard tests/chaos/$(AREA)*.py)
 FUZZ := $(wildcard tests/fuzz/fuzz_$(AREA)*.py)
 
-.PHONY: demo up test test-all test-rest test-clients test-install test-versions test-spark test-brokers test-upgrade lint bench chaos fuzz lock openapi vendor clean
+.PHONY: demo up test test-all test-rest audit test-clients test-install test-versions test-spark test-brokers test-upgrade lint bench chaos fuzz lock openapi vendor clean
 
 demo: $(JARS)
 	$(BIN)/python -P -m magicbyte.cli.main demo $(if $(KEEP),--keep)
@@ -43,12 +43,16 @@ test: $(JARS)
 	@test -n "$(strip $(TESTS))" || { echo "no such area: AREA=$(AREA)" >&2; exit 2; }
 	$(BIN)/python -P -m pytest $(TESTS) $(if $(AREA),,$(IN_THREE)) $(ARGS)
 
-# The core, then the long tests and those that need a browser; Debian's Chromium is installed if there is none.
-test-all: test test-rest
+# The core, the long tests and those that need a browser, and the audit; Debian's Chromium is installed if there is none.
+test-all: test test-rest audit
 
 test-rest: $(JARS)
 	$(BIN)/python -P tests/browser/chromium.py
 	$(BIN)/python -P -m pytest tests -m "browser or slow" $(IN_THREE) $(ARGS)
+
+# Known vulnerabilities of the locked dependencies, over the network; ARGS=--strict fails if the network is missing.
+audit: $(INSTALLED)
+	$(BIN)/python -P tools/audit.py $(ARGS)
 
 # Clients in other languages against a running registry; says which it leaves out if Node or Go is missing.
 test-clients: $(INSTALLED)
