@@ -42,7 +42,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Keep the tests of a file in one process of `make test`, and those of Spark, which share a session."""
     from xdist.scheduler import LoadScopeScheduling  # noqa: PLC0415  not in every environment
 
-    class _ByServers(LoadScopeScheduling):
+    class _ByServers(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
         def _split_scope(self, nodeid: str) -> str:
             if nodeid.startswith(_ALONE):
                 return nodeid

@@ -40,7 +40,8 @@ class Api:
         if body is not None:
             options["json"] = body
             options["headers"] = {"Content-Type": V1} | options.get("headers", {})
-        return self.client.request(method, path, **options)
+        answer: httpx.Response = self.client.request(method, path, **options)  # type: ignore[assignment]  # its fork's
+        return answer
 
     def register(self, subject: str, schema: str, query: str = "", **fields: Any) -> httpx.Response:
         return self("POST", f"/subjects/{subject}/versions{query}", {"schema": schema, **fields})

@@ -74,7 +74,8 @@ def spark_version() -> tuple[int, int]:
 @pytest.fixture(scope="session")
 def query_failure(spark_version: tuple[int, int]) -> type[Exception]:
     """What PySpark makes of the error that stops a query: 3.5 does not know the class that `raise_error` throws."""
-    return PySparkException if spark_version >= (4, 0) else Py4JJavaError
+    failure: type[Exception] = PySparkException if spark_version >= (4, 0) else Py4JJavaError
+    return failure
 
 
 @pytest.fixture(scope="session")

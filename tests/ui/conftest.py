@@ -127,7 +127,7 @@ def open_page(request: pytest.FixtureRequest, browser: Browser, watch: Watch) ->
             options.setdefault("reduced_motion", "reduce")
             context = browser.new_context(
                 viewport={"width": width, "height": height},
-                color_scheme=theme,  # type: ignore[arg-type]  light or dark
+                color_scheme=theme,  # type: ignore[arg-type]  # light or dark
                 locale="en-GB",
                 timezone_id="UTC",
                 **options,

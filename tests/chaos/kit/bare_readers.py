@@ -9,6 +9,7 @@ import json
 import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import fastavro
@@ -99,6 +100,6 @@ def _of_files(files: Iterable[Path]) -> Pairs:
     return sorted((row["n"], row["v"]) for row in rows)
 
 
-def _records(path: str) -> list[dict[str, object]] | list:  # type: ignore[type-arg]
+def _records(path: str) -> list[Any]:
     with Path(path.removeprefix("file:")).open("rb") as file:
         return list(fastavro.reader(file))

@@ -19,7 +19,7 @@ from tests.chaos.kit.pipeline_targets import Outcome, PostgreSQL
 
 PARTITIONS = 4
 #: The fields that a version has besides those of the version before.
-ADDED = ({}, {"source": "string"}, {"gate": "string"}, {"belt": "int"})
+ADDED: tuple[dict[str, str], ...] = ({}, {"source": "string"}, {"gate": "string"}, {"belt": "int"})
 
 
 @dataclass(slots=True)

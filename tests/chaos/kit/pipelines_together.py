@@ -46,7 +46,7 @@ def die_at(pipeline: str, step: int) -> None:
         finally:
             sys.setprofile(None)
 
-    BatchRunner.run = counted  # type: ignore[method-assign]
+    BatchRunner.run = counted  # type: ignore[method-assign, assignment]
 
 
 def main() -> None:

@@ -22,7 +22,7 @@ DRAFTS = {
 }
 NAMES = ("a", "b", "c")
 LEAVES = ("string", "integer", "number", "boolean", "null")
-VALUES = (None, True, 0, 1, 2, 3, 0.5, "", "x", "xx", "xxxx", [], [0, 0], {}, {"a": 0})
+VALUES: tuple[Any, ...] = (None, True, 0, 1, 2, 3, 0.5, "", "x", "xx", "xxxx", [], [0, 0], {}, {"a": 0})
 LOWER = ("minLength", "minimum", "minItems", "minProperties")
 UPPER = ("maxLength", "maximum", "maxItems", "maxProperties")
 WITH_SCHEMAS = ("anyOf", "allOf", "items", "prefixItems", "additionalProperties", "additionalItems")
@@ -70,7 +70,8 @@ class Drawing:
 
     def schema(self, depth: int) -> dict[str, Any]:
         shapes = [*self.shapes, "leaf", "object", "object", "leaf"] if depth > 0 else ["leaf", "enum", "empty", "types"]
-        return self.shapes[self.random.choice(shapes)](depth - 1)
+        drawn: dict[str, Any] = self.shapes[self.random.choice(shapes)](depth - 1)
+        return drawn
 
     def schemas(self, depth: int) -> list[Any]:
         return [self.schema(depth) for _ in range(self.random.randint(1, 3))]
@@ -189,8 +190,8 @@ class Drawing:
 
     def amount(self, schema: Any) -> float:
         bounds = (schema.get("minimum", -1), schema.get("maximum", 6), self.random.randint(-2, 8))
-        whole = self.random.choice(bounds)
-        step = schema.get("multipleOf", 1)
+        whole: float = self.random.choice(bounds)
+        step: float = schema.get("multipleOf", 1)
         return whole // step * step + (0.5 if schema.get("type") == "number" and self.chance(2) else 0)
 
     def object_of(self, schema: Any, root: Any, depth: int) -> dict[str, Any]:

@@ -96,7 +96,7 @@ def pairs(draw: st.DrawFn) -> tuple[Schema, Schema]:
 
 
 def text_of(schema: Schema, name: str) -> str:
-    lines = []
+    lines: list[str] = []
     oneofs: dict[str, list[str]] = {}
     for number, spec in schema.messages[name].items():
         kind = f"map<{spec.key}, {spec.type}>" if spec.key else spec.type
@@ -110,10 +110,11 @@ def build(schema: Schema) -> ProtobufSchema:
     head = f'syntax = "{schema.syntax}";\n'
     shared = "".join(f"enum {name} {{ {name}0 = 0; {name}1 = 1; }}\n" for name in ENUMS)
     shared += "".join(text_of(schema, name) for name in MESSAGES)
+    dependencies: tuple[Dependency, ...] = ()
     if schema.imported:
         text, dependencies = head + 'import "n.proto";\n', (Dependency("n.proto", head + shared),)
     else:
-        text, dependencies = head + shared, ()
+        text = head + shared
     found = FORMAT.parse(SchemaText(PROTOBUF, text + text_of(schema, "M")), dependencies, True)
     assert isinstance(found, ProtobufSchema)
     return found
@@ -189,7 +190,7 @@ def plain(value: Any) -> Any:
 
 def values(message: Any) -> dict[int, list[Any]]:
     """What is set in a message, by number: lists, in which maps are sorted pairs."""
-    found = {}
+    found: dict[int, list[Any]] = {}
     for field, value in message.ListFields():
         inner = field.message_type
         if inner is not None and inner.GetOptions().map_entry:

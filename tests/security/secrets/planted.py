@@ -6,7 +6,9 @@ import os
 import secrets
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
+from io import BufferedReader
 from pathlib import Path
+from typing import cast
 
 #: No other text holds it, not even that of another run on this machine.
 MARK = f"planted{secrets.token_hex(4)}"
@@ -59,7 +61,8 @@ class Watched:
         with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=variables) as process:
             assert process.stdout is not None
             parts = []
-            while part := process.stdout.read1():
+            output = cast("BufferedReader", process.stdout)
+            while part := output.read1():
                 parts.append(part)
                 for pid in (process.pid, *children_of(process.pid)):
                     assert MARK.encode() not in of_process(pid, "cmdline")

@@ -75,7 +75,7 @@ def topic() -> str:
 
 
 @pytest.fixture
-def send(kafka: str) -> Iterator[Callable[..., None]]:
+def send(kafka: str) -> Callable[..., None]:
     """Sends a record past every tool."""
     producer = Producer({"bootstrap.servers": kafka})
 

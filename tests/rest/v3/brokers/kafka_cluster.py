@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,7 +30,7 @@ class KafkaCluster:
     def bootstrap_servers(self) -> str:
         return ",".join(f"127.0.0.1:{port}" for port in self.ports.values())
 
-    def _start(self, node: int) -> process.subprocess.Popen[bytes]:
+    def _start(self, node: int) -> subprocess.Popen[bytes]:
         logs = self._folder / str(node)
         if not logs.exists():
             logs.mkdir()

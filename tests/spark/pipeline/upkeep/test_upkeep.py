@@ -257,7 +257,7 @@ def test_the_commands(lake: Lake) -> None:
 def test_delta_and_iceberg_tables() -> None:
     """In a process of their own: the extensions are those of a session from its start."""
     file = Path(__file__).with_name("lake_upkeep.py")
-    command = [sys.executable, "-P", "-m", "pytest", file, "-q", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-P", "-m", "pytest", str(file), "-q", "-p", "no:cacheprovider"]
     run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=file.parents[4])
     assert run.returncode == 0, run.stdout[-5000:] + run.stderr[-2000:]
     assert "2 passed" in run.stdout
