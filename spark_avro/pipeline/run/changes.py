@@ -109,7 +109,7 @@ def post_change(kafka: Mapping[str, str], pipeline: str, change: Change) -> None
         KafkaException: No broker answers, or it refuses.
     """
     topic = MarkersTopic(_client(kafka), pipeline)
-    topic.prepare()
+    topic.create()
     producer = Producer({**PRODUCER_DEFAULTS, **client_config(kafka, role="producer")})
     failures: list[KafkaError] = []
     producer.produce(
@@ -136,12 +136,14 @@ def read_changes(kafka: Mapping[str, str], pipeline: str) -> list[Change]:
         return []
     changes: dict[bytes, Change] = {}
     client = {**CONSUMER_DEFAULTS, **client_config(kafka, role="consumer")}
-    with reading(client, pipeline, [topic.partition(pipeline)]) as consumer:
-        while (message := consumer.poll(_SECONDS)) is not None:
+    # The partition of a pipeline's name is another one after partitions were added.
+    unread = topic.starts()
+    with reading(client, pipeline, unread.copy()) as consumer:
+        while unread and (message := consumer.poll(_SECONDS)) is not None:
             error, key, value = message.error(), message.key(), message.value()
             if error is not None and error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 - as in markers_topic.py
-                break
-            if error is not None:
+                unread.pop(message.partition() or 0, None)
+            elif error is not None:
                 raise KafkaException(error)
             if key is not None and value is not None and key.startswith(f"{pipeline}{_KIND}".encode()):
                 changes[key] = _change(value)

@@ -1,14 +1,19 @@
-"""The topic of markers, owners and changes: a compacted topic that pipelines' transactions write to."""
+"""The topic of markers, owners and changes: a compacted topic that pipelines' transactions write to.
+
+A key stays in the partition in which it is found, and all partitions are searched for it. So partitions can be added to
+the topic: a key's hash then names another partition, but its records are still found.
+"""
 
 from __future__ import annotations
 
 import time
 import zlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 
-from confluent_kafka import Consumer, IsolationLevel, KafkaError, KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
+from confluent_kafka import Consumer, IsolationLevel, KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetSpec, ResourceType
 
 from magicbyte.kit.kafka.client_settings import Config
 from spark_avro.pipeline.ports import SinkRefused
@@ -18,10 +23,29 @@ MARKERS = "_magicbyte_pipelines"
 
 #: The partitions of a new topic: a marker cannot be read while another pipeline's transaction is open before it.
 _PARTITIONS = 16
+#: The settings of a new topic. Compaction leaves the newest segment as it is, and each start reads it: keep it small.
+_CONFIG = {"cleanup.policy": "compact", "segment.bytes": str(16 * 1024 * 1024)}
 
 #: How long to wait for a broker, and for other pipelines' open transactions, in seconds.
 _REQUEST_SECONDS = 30.0
 _OPEN_SECONDS = 180.0
+#: How many records a consumer returns at a time.
+_CHUNK = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The last record of a key in a partition.
+
+    Attributes:
+        partition: The partition.
+        time: Its timestamp, in milliseconds since 1970-01-01.
+        value: Its value.
+    """
+
+    partition: int
+    time: int
+    value: bytes
 
 
 class MarkersTopic:
@@ -38,6 +62,16 @@ class MarkersTopic:
         self._count = 0
 
     def prepare(self) -> None:
+        """Create the topic if it is missing, and check that it keeps the last record of each key.
+
+        Raises:
+            KafkaException: No broker answers, or it refuses.
+            SinkRefused: The topic deletes records, or nobody knows whether it does.
+        """
+        self.create()
+        check_policy(self._admin)
+
+    def create(self) -> None:
         """Create the topic if it is missing.
 
         Raises:
@@ -45,7 +79,7 @@ class MarkersTopic:
         """
         if self.exists():
             return
-        create_topic(self._admin, NewTopic(MARKERS, _PARTITIONS, -1, config={"cleanup.policy": "compact"}))
+        create_topic(self._admin, NewTopic(MARKERS, _PARTITIONS, -1, config=_CONFIG))
         deadline = time.monotonic() + _REQUEST_SECONDS
         while not self.exists():
             if time.monotonic() > deadline:
@@ -63,71 +97,114 @@ class MarkersTopic:
         return self._count > 0
 
     def partition(self, name: str) -> int:
-        """The partition for the records of a query or pipeline; `prepare` or `exists` found the topic."""
+        """The partition for new keys of a query or pipeline; `prepare` or `exists` found the topic."""
         return zlib.crc32(name.encode()) % self._count
 
-    def last(self, keys: Mapping[str, int]) -> dict[str, bytes]:
-        """The last committed value of each key that has one.
+    def starts(self) -> dict[int, int]:
+        """Offset 0 of each partition, to read all records."""
+        return dict.fromkeys(range(self._count), 0)
 
-        Reads records up to the high watermarks, because a marker may follow another pipeline's open transaction.
+    def last(self, *keys: str) -> dict[str, list[Kept]]:
+        """The last committed record of each key in each partition that has one.
+
+        Reads records up to the high watermarks, because a marker may follow another pipeline's open transaction. Waits
+        for the end of such a transaction only in partitions that have one of the keys.
 
         Args:
-            keys: From each key to its partition.
+            keys: The keys.
 
         Raises:
             KafkaException: No broker answers, or it refuses.
             SinkRefused: Another pipeline's transaction stays open.
         """
-        partitions = sorted(set(keys.values()))
-        latest = {TopicPartition(MARKERS, partition): OffsetSpec.latest() for partition in partitions}
+        wanted = {key.encode(): key for key in keys}
+        latest = {TopicPartition(MARKERS, partition): OffsetSpec.latest() for partition in self.starts()}
         uncommitted = self._admin.list_offsets(
             latest, isolation_level=IsolationLevel.READ_UNCOMMITTED, request_timeout=_REQUEST_SECONDS
         )
         ends = {place.partition: future.result().offset for place, future in uncommitted.items()}
-        with reading(self._client, self._name, partitions) as consumer:
-            return _last(consumer, {key.encode(): key for key in keys}, ends)
+        first: dict[int, int] = {}
+        with reading(self._client, self._name, self.starts(), isolation="read_uncommitted") as consumer:
+            for record in _records(consumer, ends):
+                if record.key() in wanted:
+                    first.setdefault(record.partition(), record.offset())
+        found: dict[tuple[bytes, int], Kept] = {}
+        with reading(self._client, self._name, first) as consumer:
+            for record in _records(consumer, {partition: ends[partition] for partition in first}):
+                key, value, partition = record.key(), record.value(), record.partition()
+                if key in wanted and value is not None:
+                    found[key, partition] = Kept(partition, record.timestamp()[1], value)
+        kept: dict[str, list[Kept]] = {}
+        for (key, _), record in found.items():
+            kept.setdefault(wanted[key], []).append(record)
+        return kept
 
 
-def _last(consumer: Consumer, keys: Mapping[bytes, str], ends: Mapping[int, int]) -> dict[str, bytes]:
-    values: dict[str, bytes] = {}
+def check_policy(admin: AdminClient) -> None:
+    """Check that the topic keeps the last record of each key.
+
+    Raises:
+        KafkaException: No broker answers, or it refuses.
+        SinkRefused: The topic deletes records, or the user has no right to read its settings.
+    """
+    resource = ConfigResource(ResourceType.TOPIC, MARKERS)
+    try:
+        configs = admin.describe_configs([resource], request_timeout=_REQUEST_SECONDS)[resource].result()
+    except KafkaException as error:
+        if error.args[0].code() != KafkaError.TOPIC_AUTHORIZATION_FAILED:
+            raise
+        raise SinkRefused(
+            f"the user may not read the settings of the topic {MARKERS}, so nobody knows whether it keeps markers;"
+            " allow DescribeConfigs"
+        ) from error
+    policy = str(configs["cleanup.policy"].value)
+    if policy != "compact":
+        raise SinkRefused(
+            f"the topic {MARKERS} has cleanup.policy={policy}: it loses markers, and a repeated batch would be written"
+            f" twice. Set it: kafka-configs.sh --alter --topic {MARKERS} --add-config cleanup.policy=compact"
+        )
+
+
+def _records(consumer: Consumer, ends: Mapping[int, int]) -> Iterator[Message]:
+    """The records up to the end of each partition.
+
+    Raises:
+        KafkaException: No broker answers, or it refuses.
+        SinkRefused: A transaction stays open before the end of a partition.
+    """
     unread = {partition for partition, end in ends.items() if end > 0}
     deadline = time.monotonic() + _OPEN_SECONDS
     while unread:
-        message = consumer.poll(1.0)
-        if message is None:
-            if time.monotonic() > deadline:
-                raise SinkRefused(f"{MARKERS}: a transaction of another pipeline stays open; stop that pipeline")
-            continue
-        error, name, value, partition, offset = (
-            message.error(),
-            keys.get(message.key() or b""),
-            message.value(),
-            message.partition(),
-            message.offset(),
-        )
-        if error is None:
-            if name is not None and value is not None:
-                values[name] = value
-        elif error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001 - the library's public name of a local error
-            raise KafkaException(error)
-        elif partition is not None and offset is not None and offset >= ends[partition]:
-            unread.discard(partition)
-    return values
+        messages = consumer.consume(_CHUNK, 0.1)
+        if not messages and time.monotonic() > deadline:
+            raise SinkRefused(f"{MARKERS}: a transaction of another pipeline stays open; stop that pipeline")
+        for message in messages:
+            error = message.error()
+            if error is None:
+                yield message
+            elif error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001 - the library's public name of a local error
+                raise KafkaException(error)
+            elif message.offset() >= ends[message.partition()]:
+                unread.discard(message.partition())
 
 
 @contextmanager
-def reading(client: Config, name: str, partitions: Collection[int]) -> Iterator[Consumer]:
-    """Open a consumer of partitions' committed records, from the first ones; it reports each partition's end.
+def reading(
+    client: Config, name: str, starts: Mapping[int, int], *, isolation: str = "read_committed"
+) -> Iterator[Consumer]:
+    """Open a consumer of partitions; it reports each partition's end.
 
     Args:
         client: The properties of the consumer.
         name: The pipeline's name.
-        partitions: The partitions of the markers' topic.
+        starts: From each partition of the markers' topic to the first offset to read.
+        isolation: Which records of transactions it reads.
     """
     group = {"group.id": f"magicbyte-pipeline-{name}", "enable.auto.commit": False}
-    consumer = Consumer({**client, **group, "isolation.level": "read_committed", "enable.partition.eof": True})
+    reads = {"isolation.level": isolation, "enable.partition.eof": True, "auto.offset.reset": "earliest"}
+    consumer = Consumer({**client, **group, **reads})
     try:
-        consumer.assign([TopicPartition(MARKERS, partition, 0) for partition in partitions])
+        consumer.assign([TopicPartition(MARKERS, partition, start) for partition, start in starts.items()])
         yield consumer
     finally:
         consumer.close()

@@ -8,6 +8,7 @@ that id, are fenced too.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import orjson
@@ -15,7 +16,7 @@ from confluent_kafka import Producer
 
 from magicbyte.kit.kafka.client_settings import Config
 from spark_avro.pipeline.ports import BatchIdentity, SinkRefused
-from spark_avro.pipeline.sinks.kafka.markers_topic import MARKERS, MarkersTopic
+from spark_avro.pipeline.sinks.kafka.markers_topic import MARKERS, Kept, MarkersTopic
 from spark_avro.pipeline.sinks.marker import (
     Marker,
     MarkerKey,
@@ -87,11 +88,11 @@ class Start:
         producer = self._producer(str(key))
         records = _Records.read(topic, batch, key)
         if not is_backfill(batch):
-            self._own(claim, batch, records, topic.partition(batch.pipeline))
+            self._own(claim, batch, records)
         claim.purge()
-        return Started(producer, records.marker, f"{_MARKER}{key}", topic.partition(batch.query_id))
+        return Started(producer, records.marker, f"{_MARKER}{key}", records.marker_partition)
 
-    def _own(self, claim: Producer, batch: BatchIdentity, records: _Records, partition: int) -> None:
+    def _own(self, claim: Producer, batch: BatchIdentity, records: _Records) -> None:
         """Become the owner of the topic, or refuse if another query is."""
         if records.owner == batch.query_id and records.is_noted:
             return
@@ -100,7 +101,8 @@ class Start:
             raise foreign_checkpoint(self.shown, str(records.owner), batch)
         owner = orjson.dumps({"query": batch.query_id})
         claim.begin_transaction()
-        claim.produce(MARKERS, owner, f"{_OWNER}{batch.pipeline}/{self.topic}".encode(), partition=partition)
+        key = f"{_OWNER}{batch.pipeline}/{self.topic}".encode()
+        claim.produce(MARKERS, owner, key, partition=records.owner_partition)
         claim.commit_transaction(TRANSACTION_SECONDS)
         if foreign:
             # The former owner's driver may still run.
@@ -119,12 +121,16 @@ class _Records:
 
     Attributes:
         marker: The last batch of the query; None if there is none.
+        marker_partition: The partition of its record, or of the first one.
         owner: The query that writes the pipeline's rows to the topic; None if there is none.
+        owner_partition: The partition of its record, or of the first one.
         is_noted: Whether the owner has a record of its own; earlier releases had only the marker.
     """
 
     marker: Marker | None
+    marker_partition: int
     owner: str | None
+    owner_partition: int
     is_noted: bool
 
     @classmethod
@@ -136,20 +142,26 @@ class _Records:
         """
         marker_key, owner_key = f"{_MARKER}{key}", f"{_OWNER}{batch.pipeline}/{key.sink}"
         earlier_key = f"{batch.pipeline}/{batch.query_id}" if is_backfill(batch) else batch.pipeline
-        of_pipeline = topic.partition(batch.pipeline)
-        found = topic.last(
-            {
-                marker_key: topic.partition(batch.query_id),
-                owner_key: of_pipeline,
-                earlier_key: topic.partition(earlier_key),
-            }
-        )
-        earlier_query, earlier = _earlier(found[earlier_key], earlier_key) if earlier_key in found else (None, None)
-        owner = _owner(found[owner_key], owner_key) if owner_key in found else earlier_query
+        found = topic.last(marker_key, owner_key, earlier_key)
+        # A key has records in several partitions if an earlier release wrote them while partitions were added.
+        markers = [
+            (read_marker(record.value, f"{MARKERS}, {marker_key}"), record.partition)
+            for record in found.get(marker_key, ())
+        ]
+        owner_record, earlier_record = (_latest(found.get(name, ())) for name in (owner_key, earlier_key))
+        earlier_query, earlier = (None, None) if earlier_record is None else _earlier(earlier_record.value, earlier_key)
         marker = earlier if earlier_query == batch.query_id else None
-        if marker_key in found:
-            marker = read_marker(found[marker_key], f"{MARKERS}, {marker_key}")
-        return cls(marker, owner, owner_key in found)
+        marker, marker_partition = max(
+            markers, key=lambda found: found[0].batch, default=(marker, topic.partition(batch.query_id))
+        )
+        if owner_record is None:
+            return cls(marker, marker_partition, earlier_query, topic.partition(batch.pipeline), is_noted=False)
+        owner = _owner(owner_record.value, owner_key)
+        return cls(marker, marker_partition, owner, owner_record.partition, is_noted=True)
+
+
+def _latest(records: Iterable[Kept]) -> Kept | None:
+    return max(records, key=lambda record: record.time, default=None)
 
 
 def _owner(value: bytes, key: str) -> str:

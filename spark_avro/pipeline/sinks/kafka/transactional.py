@@ -30,7 +30,7 @@ from spark_avro.pipeline.ports import (
     SinkRefused,
     SinkResult,
 )
-from spark_avro.pipeline.sinks.kafka.markers_topic import MARKERS, create_topic
+from spark_avro.pipeline.sinks.kafka.markers_topic import MARKERS, check_policy, create_topic
 from spark_avro.pipeline.sinks.kafka.mirroring import framed_ids
 from spark_avro.pipeline.sinks.kafka.ownership import TRANSACTION_SECONDS, Start
 from spark_avro.pipeline.sinks.kafka.payload import Encoding, topic_name
@@ -95,7 +95,10 @@ class TransactionalTarget:
         rows = self._context.spark.createDataFrame([], schema)
         statements = list(self._encoding.check(rows))
         with self._refusing():
-            topics = AdminClient(self._client).list_topics(timeout=30).topics
+            admin = AdminClient(self._client)
+            topics = admin.list_topics(timeout=30).topics
+            if MARKERS in topics:
+                check_policy(admin)
         name = topic_name(self._spec)
         statements += [
             f"create topic {topic}" for topic in (name, MARKERS) if topic is not None and topic not in topics

@@ -5,16 +5,26 @@ from __future__ import annotations
 import io
 import json
 import re
+import time
 import uuid
 import zlib
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import fastavro
 import pyarrow as pa
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    NewPartitions,
+    NewTopic,
+    ResourceType,
+)
 from pyspark.sql import DataFrame, SparkSession
 
 from compat.schema import AVRO, Reference, SchemaText
@@ -25,6 +35,8 @@ from spark_avro.pipeline.file.field_path import FieldPath
 from spark_avro.pipeline.file.sinks import KafkaSink, Mirror, Payload
 from spark_avro.pipeline.file.sql_text import Sql
 from spark_avro.pipeline.ports import BatchIdentity, Fenced, ForeignCheckpoint, SinkContext, SinkRefused, SourceRange
+from spark_avro.pipeline.sinks.kafka import markers_topic as markers_topic_module
+from spark_avro.pipeline.sinks.kafka import ownership, transactional
 from spark_avro.pipeline.sinks.kafka.appending import AppendingTarget
 from spark_avro.pipeline.sinks.kafka.markers_topic import MARKERS, MarkersTopic
 from spark_avro.pipeline.sinks.kafka.mirroring import framed_ids
@@ -46,6 +58,7 @@ class Topic:
     def __init__(self, servers: str, registry: str, context: Callable[..., SinkContext]) -> None:
         self.servers, self.registry_url, self.context = servers, registry, context
         self.registry = RegistryClient(registry)
+        self.admin = AdminClient({"bootstrap.servers": servers})
         self.name = f"sink-{uuid.uuid4()}"
         self.pipeline = f"p-{uuid.uuid4()}"
         self._opened: list[Any] = []
@@ -84,8 +97,17 @@ class Topic:
         return sorted(message.value() for message in self.messages())
 
     def create(self, partitions: int = 2, **config: str) -> None:
-        admin = AdminClient({"bootstrap.servers": self.servers})
-        admin.create_topics([NewTopic(self.name, partitions, 1, config=config)])[self.name].result(30)
+        self.admin.create_topics([NewTopic(self.name, partitions, 1, config=config)])[self.name].result(30)
+
+    def add_partitions(self, topic: str, count: int) -> None:
+        self.admin.create_partitions([NewPartitions(topic, count)])[topic].result(30)
+        while len(self.admin.list_topics(topic, timeout=30).topics[topic].partitions) < count:
+            time.sleep(0.05)
+
+    def set_config(self, topic: str, name: str, value: str) -> None:
+        entry = ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
+        resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
+        self.admin.incremental_alter_configs([resource])[resource].result(30)
 
     def prepare_markers(self) -> None:
         MarkersTopic({"bootstrap.servers": self.servers}, self.pipeline).prepare()
@@ -167,6 +189,78 @@ def test_the_marker_is_a_record_of_a_compacted_topic(topic: Topic, numbers: Rows
         "input_id": "",
     }
     assert records[f"_owner/{topic.pipeline}/{topic.name}"] == {"query": "q1"}
+
+
+@pytest.fixture
+def markers_topic(topic: Topic, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    """Creates a topic of markers for one test."""
+
+    def create(partitions: int, **config: str) -> str:
+        name = f"{MARKERS}-{uuid.uuid4()}"
+        for module in (markers_topic_module, ownership, transactional):
+            monkeypatch.setattr(module, "MARKERS", name)
+        topic.admin.create_topics([NewTopic(name, partitions, 1, config=config)])[name].result(30)
+        return name
+
+    return create
+
+
+def test_a_marker_is_found_after_partitions_were_added_to_the_topic_of_markers(
+    topic: Topic, numbers: Rows, markers_topic: Callable[..., str]
+) -> None:
+    markers = markers_topic(1, **{"cleanup.policy": "compact"})
+    topic.sink().write(numbers(0, 5), topic.batch(0, 0, 5))
+    for number, partitions in ((1, 7), (2, 16)):
+        topic.add_partitions(markers, partitions)
+        start, end = 5 * number, 5 * number + 5
+        sink = topic.sink()
+        assert sink.write(numbers(start - 5, start), topic.batch(number - 1, start - 5, start)).repeated is True
+        assert sink.write(numbers(start, end), topic.batch(number, start, end)).repeated is False
+    with pytest.raises(ForeignCheckpoint):
+        topic.sink().write(numbers(0, 5), topic.batch(0, 0, 5, "q2"))
+    assert topic.values() == sorted(b"%d" % n for n in range(15))
+    # The key stays where it is.
+    assert {message.partition() for message in topic.messages(markers)} == {0}
+
+
+def test_of_markers_in_several_partitions_the_last_batch_counts(
+    topic: Topic, numbers: Rows, markers_topic: Callable[..., str]
+) -> None:
+    markers = markers_topic(3, **{"cleanup.policy": "compact"})
+    topic.sink().write(numbers(0, 5), topic.batch(8, 0, 5))
+    key = f"_marker/q1/0/{topic.name}"
+    [marker] = [message for message in topic.messages(markers) if message.key().decode() == key]
+    producer = Producer({"bootstrap.servers": topic.servers})
+    for partition, batch in zip({0, 1, 2} - {marker.partition()}, (7, 9), strict=True):
+        text = marker.value().replace(b'"batch":8', b'"batch":%d' % batch)
+        producer.produce(markers, text, key.encode(), partition=partition, timestamp=1_000)
+    assert producer.flush(30) == 0
+    assert topic.sink().write(numbers(0, 5), topic.batch(9, 0, 5)).repeated is True
+    with pytest.raises(SinkRefused, match="has batch 9"):
+        topic.sink().write(numbers(0, 5), topic.batch(8, 0, 5))
+
+
+def test_a_topic_of_markers_that_deletes_records_is_refused(
+    topic: Topic, numbers: Rows, markers_topic: Callable[..., str]
+) -> None:
+    markers = markers_topic(1)
+    refused = rf"the topic {markers} has cleanup\.policy=delete: .*--alter --topic {markers} --add-config"
+    with pytest.raises(SinkRefused, match=refused):
+        topic.sink().prepare(numbers(0, 0).schema)
+    with pytest.raises(SinkRefused, match=refused):
+        topic.sink().write(numbers(0, 5), topic.batch(0, 0, 5))
+    topic.set_config(markers, "cleanup.policy", "compact,delete")
+    with pytest.raises(SinkRefused, match=r"cleanup\.policy=compact,delete"):
+        topic.sink().write(numbers(0, 5), topic.batch(0, 0, 5))
+    # The topic has lost its first records by then.
+    producer = Producer({"bootstrap.servers": topic.servers})
+    for _ in range(3):
+        producer.produce(markers, b"{}", b"lost", partition=0)
+    assert producer.flush(30) == 0
+    topic.admin.delete_records([TopicPartition(markers, 0, 3)])[TopicPartition(markers, 0)].result(30)
+    topic.set_config(markers, "cleanup.policy", "compact")
+    assert topic.sink().write(numbers(0, 5), topic.batch(0, 0, 5)).repeated is False
+    assert topic.sink().write(numbers(0, 5), topic.batch(0, 0, 5)).repeated is True
 
 
 def test_two_topics_of_one_pipeline_both_get_the_batch(topic: Topic, numbers: Rows) -> None:
@@ -493,16 +587,22 @@ def test_avro_keeps_each_value(topic: Topic, numbers: Rows) -> None:
 
 
 @pytest.mark.parametrize("delivery", ["exactly-once", "at-least-once"])
-@pytest.mark.parametrize("format_", ["json", "json-plain"])
-def test_a_text_that_has_no_json_is_rejected(
-    topic: Topic, numbers: Rows, positions: Any, delivery: str, format_: str
+@pytest.mark.parametrize("format_", ["json", "json-plain", "protobuf"])
+def test_a_text_that_is_not_utf8_is_rejected(
+    topic: Topic, numbers: Rows, positions: Any, tmp_path: Path, delivery: str, format_: str
 ) -> None:
+    (tmp_path / "texts.proto").write_text('syntax = "proto3"; message Texts { repeated string v = 1; }')
+    schema = f"@{tmp_path}/texts.proto" if format_ == "protobuf" else "derive"
     rows = numbers(0, 3, "array(if(n = 1, cast(unhex('FF41') as string), 'a\\uFFFD')) as v")
-    result = topic.sink(value=Payload(format=format_), delivery=delivery).write(rows, topic.batch(0, 0, 3))
+    payload = Payload(format=format_, schema=schema)
+    result = topic.sink(value=payload, delivery=delivery).write(rows, topic.batch(0, 0, 3))
     assert result.written == 2
     [(place, reason)] = positions(result.rejected)
     assert (place, reason.partition(";")[0]) == (
         1, "column v: a text is not UTF-8, and the record would have U+FFFD in place of its bytes"
     )  # fmt: skip
+    if format_ == "protobuf":
+        assert [value[5:] for value in topic.values()] == [b"\0\x0a\x04a\xef\xbf\xbd"] * 2
+        return
     skip = 5 if format_ == "json" else 0
     assert [json.loads(value[skip:]) for value in topic.values()] == [{"v": ["a\ufffd"]}] * 2
