@@ -99,6 +99,7 @@ class IcebergTarget:
             fit = fit.completed(target)
         marker = marker_of(batch, last, written=count)
         properties = markers.properties(marker)
+        markers.begin()
         if self._upsert is None:
             self._append(placed.select(*fit.columns()), properties)
         else:

@@ -1,11 +1,13 @@
 """The marker of an Iceberg table: in the summary of the batch's snapshot, which a tag keeps from being expired.
 
 A Spark writer cannot move a tag in the commit that makes the snapshot, so the tag follows. After a crash in between,
-the marker is in a snapshot after that of the tag.
+the marker is in a snapshot after that of the tag. A query without a batch has a tag, too, at the snapshot
+that the table had before.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -33,6 +35,7 @@ class IcebergMarkers:
     def __init__(self, session: SparkSession, table: str, key: MarkerKey) -> None:
         self._session, self._name, self._key = session, table, key
         self._tag = f"magicbyte-{key.query_id}-{key.writer}"
+        self._is_tagged = False
 
     def read(self, batch: BatchIdentity, *, attempted: bool) -> Marker | None:
         """The last batch; None if there is none.
@@ -47,7 +50,9 @@ class IcebergMarkers:
         table = self._load()
         reference = table.refs().get(self._tag)
         if reference is None:
-            return self._untagged()
+            untagged = self._untagged()
+            return None if untagged is None else untagged[1]
+        self._is_tagged = True
         tagged = table.snapshot(reference.snapshotId())
         marker = self._marker(tagged)
         snapshot, follows = table.currentSnapshot(), True
@@ -57,32 +62,48 @@ class IcebergMarkers:
             parent = snapshot.parentId()
             snapshot = None if parent is None else table.snapshot(parent)
             follows = parent is None or snapshot is not None
-        if attempted and not follows and marker is not None and marker.batch < batch.number:
+        if attempted and not follows and (marker is None or marker.batch < batch.number):
+            since = "its start" if marker is None else f"batch {marker.batch}"
             raise SinkRefused(
-                f"{self._name}: an earlier attempt at batch {batch} may have written it, but snapshots since batch"
-                f" {marker.batch} were expired, so that the table does not say. Look for its rows: if there are none,"
+                f"{self._name}: an earlier attempt at batch {batch} may have written it, but snapshots since {since}"
+                " were expired, so that the table does not say. Look for its rows: if there are none,"
                 " run once with --adopt; if they are there, start with a new checkpoint behind them"
             )
         return marker
 
+    def begin(self) -> None:
+        """Tag a snapshot, if none is tagged: without one, a batch whose snapshot was expired would be written again."""
+        if self._is_tagged:
+            return
+        table, untagged = self._load(), self._untagged()
+        if untagged is not None:
+            self._point(table, untagged[0])
+            return
+        snapshot = table.currentSnapshot() or self._append_nothing(table, {})
+        self._point(table, snapshot.snapshotId())
+
     def note(self, marker: Marker) -> None:
         """Move the tag to the snapshot of the batch, which was committed just now."""
         table = self._load()
-        snapshot = self._committed(table, marker)
-        if snapshot is None:
-            # A MERGE without changes makes no snapshot.
-            append = table.newAppend()
-            for name, value in self.properties(marker).items():
-                append.set(name, value)
-            append.commit()
-            table.refresh()
-            snapshot = table.currentSnapshot()
-        change, number = table.manageSnapshots(), snapshot.snapshotId()
-        change = (
-            change.replaceTag(self._tag, number) if self._tag in table.refs() else change.createTag(self._tag, number)
-        )
+        # A MERGE without changes makes no snapshot.
+        snapshot = self._committed(table, marker) or self._append_nothing(table, self.properties(marker))
+        self._point(table, snapshot.snapshotId())
+
+    def _point(self, table: Any, snapshot: int) -> None:
+        """Create the tag, or move it."""
+        change = table.manageSnapshots()
+        point = change.replaceTag if self._tag in table.refs() else change.createTag
         # The table may have a limit on the age of its references.
-        change.setMaxRefAgeMs(self._tag, _FOREVER_MS).commit()
+        point(self._tag, snapshot).setMaxRefAgeMs(self._tag, _FOREVER_MS).commit()
+
+    def _append_nothing(self, table: Any, properties: Mapping[str, str]) -> Any:
+        """The snapshot of an append without rows."""
+        append = table.newAppend()
+        for name, value in properties.items():
+            append.set(name, value)
+        append.commit()
+        table.refresh()
+        return table.currentSnapshot()
 
     def properties(self, marker: Marker) -> dict[str, str]:
         """The properties of a batch's snapshot."""
@@ -103,18 +124,19 @@ class IcebergMarkers:
         summary = snapshot.summary()
         return self._of(summary.get(_QUERY), summary.get(_BATCH), summary.get(_MARKER), summary.get(_RANGES))
 
-    def _untagged(self) -> Marker | None:
-        """The marker in all snapshots: before the first tag, and of earlier releases."""
+    def _untagged(self) -> tuple[int, Marker] | None:
+        """The last marker in all snapshots, and its snapshot: before the first tag, and of earlier releases."""
         summary = F.col("summary")
         query = summary[_QUERY]
         last = (
             self._session.table(f"{self._name}.snapshots")
             .where((query == str(self._key)) | query.endswith(f"/{self._key.query_id}"))
             .orderBy(summary[_BATCH].cast("bigint").desc())
-            .select(*(summary[name].alias(str(place)) for place, name in enumerate((_QUERY, _BATCH, _MARKER, _RANGES))))
+            .select("snapshot_id", *(summary[name] for name in (_QUERY, _BATCH, _MARKER, _RANGES)))
             .first()
         )
-        return None if last is None else self._of(*last)
+        marker = None if last is None else self._of(*last[1:])
+        return None if last is None or marker is None else (int(last[0]), marker)
 
     def _of(self, query: str | None, number: str | None, marker: str | None, ranges: str | None) -> Marker | None:
         """The marker of a snapshot's properties; None if the snapshot is not of the query."""

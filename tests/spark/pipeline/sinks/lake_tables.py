@@ -17,6 +17,7 @@ from spark_avro.pipeline.file.sql_text import Sql
 from spark_avro.pipeline.ports import BatchIdentity, SinkContext, SinkRefused
 from spark_avro.pipeline.sinks import open_sink
 from spark_avro.pipeline.sinks.tables.delta_marker import DeltaMarkers
+from spark_avro.pipeline.sinks.tables.iceberg import IcebergTarget
 from spark_avro.pipeline.sinks.tables.iceberg_marker import IcebergMarkers
 from tests.spark.pipeline.sinks.lake_session import lake_session
 from tests.spark.pipeline.sinks.upsert_order import DELETED, LEFT, REPLACED, batch_of, rounds, rows_of, winners
@@ -186,6 +187,62 @@ def test_an_attempt_whose_snapshot_was_expired_before_its_tag_moved_is_refused(
     assert lake.sink({"adopt": True}).write(numbers(10, 11), again).repeated is False
     assert lake.sink().write(numbers(10, 11), again).repeated is True
     assert lake.rows("n") == [(n,) for n in (*range(9), 10, 102)]
+
+
+@pytest.mark.parametrize("is_empty", [True, False])
+def test_a_first_attempt_whose_snapshot_was_expired_is_refused(
+    tmp_path: Path,
+    spark: SparkSession,
+    context: Callable[..., SinkContext],
+    numbers: Rows,
+    batch: Batch,
+    monkeypatch: pytest.MonkeyPatch,
+    is_empty: bool,
+) -> None:
+    lake = Lake("iceberg", tmp_path, spark, context)
+    before = [] if is_empty else [50]
+    if not is_empty:
+        lake.sink().write(numbers(50, 51), batch(0, 50, 51, "other"))
+    with monkeypatch.context() as patch:
+        patch.setattr(IcebergMarkers, "note", lambda *_: None)
+        lake.sink().write(numbers(0, 5), batch(0, 0, 5))
+    attempted = replace(batch(0, 0, 5), attempted=True)
+    assert lake.sink().write(numbers(0, 5), attempted).repeated is True
+    # The same of another query: its tag is at the last batch of the first one, or of none.
+    with monkeypatch.context() as patch:
+        patch.setattr(IcebergMarkers, "note", lambda *_: None)
+        lake.sink().write(numbers(5, 8), batch(0, 5, 8, "q2"))
+    lake.append_by_hand(100)
+    lake.append_by_hand(101)
+    lake.expire_snapshots()
+    with pytest.raises(SinkRefused, match=r"attempt at batch q2-0 may have written it, but snapshots since its start"):
+        lake.sink().write(numbers(5, 8), replace(batch(0, 5, 8, "q2"), attempted=True))
+    assert lake.rows("n") == [(n,) for n in (*range(8), *before, 100, 101)]
+    assert lake.sink({"adopt": True}).write(numbers(5, 8), replace(batch(0, 5, 8, "q2"), attempted=True)).written == 3
+
+
+def test_a_first_attempt_that_wrote_nothing_is_written(
+    tmp_path: Path,
+    spark: SparkSession,
+    context: Callable[..., SinkContext],
+    numbers: Rows,
+    batch: Batch,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The driver died after the tag, or after the table was made."""
+    lake = Lake("iceberg", tmp_path, spark, context)
+
+    def die(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    for owner, point in ((IcebergMarkers, "begin"), (IcebergTarget, "_append")):
+        sink = lake.sink()
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, point, die)
+            with pytest.raises(KeyboardInterrupt):
+                sink.write(numbers(0, 5), batch(0, 0, 5))
+    assert lake.sink().write(numbers(0, 5), replace(batch(0, 0, 5), attempted=True)).repeated is False
+    assert lake.rows("n") == [(n,) for n in range(5)]
 
 
 def test_a_delta_table_that_a_killed_driver_began_is_created(
