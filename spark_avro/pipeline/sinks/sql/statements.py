@@ -7,7 +7,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from spark_avro.pipeline.ports import POSITION
-from spark_avro.pipeline.sinks.newest import ORDER_FIELDS, FieldName, is_newer, newest_query
+from spark_avro.pipeline.sinks.newest import (
+    CLOCK,
+    ORDER_FIELDS,
+    FieldName,
+    is_earlier_clock,
+    is_newer,
+    last_query,
+    newest_query,
+)
 
 #: The temporary table of an upsert's rows, and its column for rows that delete their key.
 STAGE = "magicbyte_stage"
@@ -71,8 +79,10 @@ class Table:
         Args:
             replaced: Topics of the source that were deleted and made again.
         """
+        tables = (self.name, self.deleted_keys) if self.deletes else (self.name,)
+        clocks = [self._clock(table, replaced) for table in tables] if self.is_by_offset else []
         if not self.deletes:
-            return [self._upsert(self.name, self.columns, "true", replaced)]
+            return [*clocks, self._upsert(self.name, self.columns, "true", replaced)]
         newest, deleted = f"({self._newest()}) AS new_", self.deleted_keys
         delete = (
             f"DELETE FROM {self.name} WHERE EXISTS (SELECT 1 FROM {newest} WHERE {DELETED} AND {self._same(self.name)}"
@@ -87,7 +97,15 @@ class Table:
             f"DELETE FROM {deleted} WHERE EXISTS (SELECT 1 FROM {newest} WHERE NOT {DELETED} AND {self._same(deleted)}"
             f" AND {self._newer('new_', deleted, replaced)})"
         )
-        return [delete, note, insert, forget]
+        return [*clocks, delete, note, insert, forget]
+
+    def _clock(self, table: str, replaced: Collection[str]) -> str:
+        """The statement that takes clocks of staged rows from older rows of a table."""
+        time = quoted(f"{POSITION}_timestamp")
+        is_older = is_earlier_clock(_place(f"{STAGE}."), _place("old_."), replaced)
+        same = " AND ".join(f"{STAGE}.{quoted(name)} = old_.{quoted(name)}" for name in self.key)
+        older = f"FROM {table} AS old_ WHERE {same} AND {is_older}"
+        return f"UPDATE {STAGE} SET {time} = (SELECT old_.{time} {older}) WHERE EXISTS (SELECT 1 {older})"
 
     def _upsert(self, table: str, columns: dict[str, str], chosen: str, replaced: Collection[str]) -> str:
         """The statement that brings the newest staged rows that a condition chooses into a table with the key."""
@@ -104,7 +122,11 @@ class Table:
     def _newest(self) -> str:
         assert self.order is not None
         if self.is_by_offset:
-            return newest_query(STAGE, names(self.key), _place(""))
+            key, time = names(self.key), f"{POSITION}_timestamp"
+            newest = newest_query(f"({last_query(STAGE, key, _place(''))})", key, _place(""))
+            columns = [f"{CLOCK} AS {quoted(name)}" if name == time else quoted(name) for name in self.columns]
+            columns += [DELETED] if self.deletes else []
+            return f"SELECT {', '.join(columns)} FROM ({newest}) AS clocked_"
         return (
             f"SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY {names(self.key)} ORDER BY {quoted(self.order)}"
             f" DESC) AS newest_ FROM {STAGE}) AS ranked_ WHERE newest_ = 1"

@@ -15,7 +15,9 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as spark
 
 from spark_avro.pipeline.file.sinks import Upsert
-from spark_avro.pipeline.sinks.tables.merging import DELETED, is_newer_row, same_key
+from spark_avro.pipeline.ports import BatchIdentity
+from spark_avro.pipeline.sinks.columns import ColumnFit
+from spark_avro.pipeline.sinks.tables.merging import DELETED, is_newer_row, newest_rows, same_key
 from spark_avro.stored_values import exact_files
 
 _VIEW = "magicbyte_deleted"
@@ -49,8 +51,19 @@ class DeletedKeys:
         names = {path.parts[0].lower() for path in (*self._upsert.key, self._upsert.order)}
         return spark.StructType([field for field in schema.fields if field.name.lower() in names])
 
+    def prepare(self, session: SparkSession, schema: spark.StructType) -> str:
+        """Create the table or change it for rows of a schema; returns its name in SQL."""
+        of_keys = self.columns(schema)
+        if self._made != of_keys:
+            for statement in self._table.statements_for(session, of_keys):
+                session.sql(statement)
+            self._made = of_keys
+        return self._table.name
+
     def applied(self, newest: DataFrame, replaced: Collection[str]) -> DataFrame:
         """Keep the keys that rows delete, and leave out the rows that are older than the deletion of their key.
+
+        `prepare` was called for such rows.
 
         Args:
             newest: The newest row of each key of a batch.
@@ -60,10 +73,6 @@ class DeletedKeys:
         # Decoded columns are read three times here, and need not be deterministic.
         newest = newest.localCheckpoint()
         schema = self.columns(newest.schema)
-        if self._made != schema:
-            for statement in self._table.statements_for(session, schema):
-                session.sql(statement)
-            self._made = schema
         same, newer = same_key(self._upsert), is_newer_row(self._upsert, replaced)
         deleted = newest.where(DELETED).select(*(F.col(f"`{name}`") for name in schema.names))
         if not deleted.isEmpty():
@@ -78,3 +87,23 @@ class DeletedKeys:
             f" ON {same} AND NOT coalesce({newer}, true)",
             newest=newest,
         )
+
+
+def rows_to_merge(
+    rows: DataFrame, fit: ColumnFit, upsert: Upsert, table: str, deleted: DeletedKeys | None, batch: BatchIdentity
+) -> DataFrame:
+    """The newest row of each key of a batch, unless an earlier batch deleted the key later.
+
+    Args:
+        rows: The rows of the batch.
+        fit: The columns in which they are written.
+        upsert: The key, the order, and the rows that delete their key.
+        table: The table's name in SQL; it exists.
+        deleted: Its deleted keys, if rows can delete keys.
+        batch: The batch.
+    """
+    replaced, tables = batch.former_topic_ids, [table]
+    if deleted is None:
+        return newest_rows(rows, fit, upsert, tables, replaced)
+    tables.append(deleted.prepare(rows.sparkSession, rows.select(*fit.columns()).schema))
+    return deleted.applied(newest_rows(rows, fit, upsert, tables, replaced), replaced)

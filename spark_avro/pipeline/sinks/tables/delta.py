@@ -17,9 +17,9 @@ from spark_avro.pipeline.sinks.columns import ColumnFit, can_widen, fit_columns,
 from spark_avro.pipeline.sinks.marker import MarkerKey, is_written, marker_of
 from spark_avro.pipeline.sinks.newest import DELETED_KEYS
 from spark_avro.pipeline.sinks.positions import place_position
-from spark_avro.pipeline.sinks.tables.deleted_keys import DeletedKeys
+from spark_avro.pipeline.sinks.tables.deleted_keys import DeletedKeys, rows_to_merge
 from spark_avro.pipeline.sinks.tables.delta_marker import DeltaMarkers
-from spark_avro.pipeline.sinks.tables.merging import merge_statement, newest_rows, orders_by_position, table_guarantee
+from spark_avro.pipeline.sinks.tables.merging import merge_statement, orders_by_position, table_guarantee
 from spark_avro.pipeline.sinks.tables.table_changes import change_statement, type_text
 from spark_avro.stored_values import exact_files
 
@@ -90,9 +90,9 @@ class DeltaTarget:
             fit = fit.completed(target)
         written = count - split.refused
         marker = marker_of(batch, marker, written=written, refused=split.refused)
-        newest = None if self._upsert is None else newest_rows(placed, fit, self._upsert)
-        if newest is not None and self._deleted is not None:
-            newest = self._deleted.applied(newest, batch.former_topic_ids)
+        newest = None
+        if self._upsert is not None:
+            newest = rows_to_merge(placed, fit, self._upsert, self._name, self._deleted, batch)
         with markers.committing(session, marker), exact_files(session):
             if self._upsert is None or newest is None:
                 self._append(placed.select(*fit.columns()))

@@ -15,10 +15,10 @@ from spark_avro.pipeline.sinks.columns import ColumnFit, can_widen, fit_columns,
 from spark_avro.pipeline.sinks.marker import MarkerKey, is_written, marker_of
 from spark_avro.pipeline.sinks.newest import DELETED_KEYS
 from spark_avro.pipeline.sinks.positions import place_position
-from spark_avro.pipeline.sinks.tables.deleted_keys import DeletedKeys
+from spark_avro.pipeline.sinks.tables.deleted_keys import DeletedKeys, rows_to_merge
 from spark_avro.pipeline.sinks.tables.iceberg_commit import commit_with
 from spark_avro.pipeline.sinks.tables.iceberg_marker import IcebergMarkers
-from spark_avro.pipeline.sinks.tables.merging import merge_statement, newest_rows, orders_by_position, table_guarantee
+from spark_avro.pipeline.sinks.tables.merging import merge_statement, orders_by_position, table_guarantee
 from spark_avro.pipeline.sinks.tables.table_changes import change_statement, type_text
 
 _EXTENSION = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
@@ -104,10 +104,7 @@ class IcebergTarget:
             self._append(placed.select(*fit.columns()), properties)
         else:
             # Iceberg's MERGE reads its source twice, and Spark refuses one with expressions that are not deterministic.
-            newest = newest_rows(placed, fit, self._upsert)
-            if self._deleted is not None:
-                newest = self._deleted.applied(newest, batch.former_topic_ids)
-            newest = newest.localCheckpoint()
+            newest = rows_to_merge(placed, fit, self._upsert, self._spec.table, self._deleted, batch).localCheckpoint()
             statement = merge_statement(self._spec.table, newest, fit, self._upsert, batch.former_topic_ids)
             commit_with(session, statement, properties)
         markers.note(marker)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from functools import reduce
+from operator import and_
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
@@ -10,7 +12,16 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from spark_avro.pipeline.file.sinks import Upsert
 from spark_avro.pipeline.ports import POSITION, Delivery, Guarantee
 from spark_avro.pipeline.sinks.columns import ColumnFit, quoted
-from spark_avro.pipeline.sinks.newest import BY_PLACE, DELETED_STAY, FieldName, is_newer, newest_query
+from spark_avro.pipeline.sinks.newest import (
+    BY_PLACE,
+    CLOCK,
+    DELETED_STAY,
+    FieldName,
+    is_earlier_clock,
+    is_newer,
+    last_query,
+    newest_query,
+)
 
 _VIEW = "magicbyte_batch"
 #: The column of rows that delete their key.
@@ -39,22 +50,60 @@ def orders_by_position(upsert: Upsert | None) -> bool:
     return upsert is not None and upsert.order.parts[0] == POSITION
 
 
-def newest_rows(rows: DataFrame, fit: ColumnFit, upsert: Upsert) -> DataFrame:
+def newest_rows(
+    rows: DataFrame, fit: ColumnFit, upsert: Upsert, tables: Sequence[str] = (), replaced: Collection[str] = ()
+) -> DataFrame:
     """The newest row of each key, with a column that says whether it deletes its key.
 
     Args:
         rows: The rows of a batch.
         fit: The columns in which they are written.
         upsert: The key, the order, and the rows that delete their key.
+        tables: The tables that have older rows of the keys, in SQL.
+        replaced: Topics of the source that were deleted and made again.
     """
     key = [str(path) for path in upsert.key]
     deleted = F.lit(False) if upsert.deletes is None else F.coalesce(F.expr(str(upsert.deletes)), F.lit(False))
     fitted = rows.select(*fit.columns(), deleted.alias(DELETED))
     if upsert.is_by_offset:
-        newest = newest_query("{rows}", ", ".join(key), _field(POSITION))
-        return fitted.sparkSession.sql(newest, rows=fitted).drop("last_", "newest_")
+        return _newest_by_place(fitted, ", ".join(key), upsert, tables, replaced)
     rank = F.row_number().over(Window.partitionBy(*key).orderBy(F.col(str(upsert.order)).desc_nulls_last()))
     return fitted.withColumn("newest_", rank).where("newest_ = 1").drop("newest_")
+
+
+def _newest_by_place(
+    rows: DataFrame, key: str, upsert: Upsert, tables: Sequence[str], replaced: Collection[str]
+) -> DataFrame:
+    """The newest row of each key by the order of newest.py, with its clock in the place of its timestamp."""
+    session, place = rows.sparkSession, _field(POSITION)
+    last = session.sql(last_query("{rows}", key, place), rows=rows).drop("last_")
+    clocked = last.withColumn(POSITION, F.col(POSITION).withField("timestamp", F.col(CLOCK))).localCheckpoint()
+    first = clocked.agg(F.expr(f"unix_micros(min({CLOCK}))")).collect()[0][0]
+    older = is_earlier_clock(_field(f"new.{POSITION}"), _field(f"target.{POSITION}"), replaced)
+    for table in tables if first is not None else ():
+        # Few files have rows that are later than the batch's first one.
+        clocks = session.sql(
+            f"SELECT {', '.join(f'new.{path} AS key{n}_' for n, path in enumerate(upsert.key))},"  # noqa: S608
+            f" new.{place('topic')} AS topic_, new.{place('partition')} AS partition_,"
+            f" max(target.{place('timestamp')}) AS earlier_ FROM {{new}} AS new JOIN {table} AS target"
+            f" ON {same_key(upsert)} AND {older} WHERE target.{place('timestamp')} > timestamp_micros({first})"
+            " GROUP BY ALL",
+            new=clocked,
+        ).localCheckpoint()
+        if clocks.isEmpty():
+            continue
+        same = [F.col(str(path)).eqNullSafe(F.col(f"key{n}_")) for n, path in enumerate(upsert.key)]
+        same += [F.col(place(name)) == F.col(f"{name}_") for name in ("topic", "partition")]
+        clock = F.greatest(CLOCK, "earlier_")
+        clocked = (
+            clocked.join(clocks, reduce(and_, same), "left")
+            .withColumn(CLOCK, clock)
+            .withColumn(POSITION, F.col(POSITION).withField("timestamp", F.col(CLOCK)))
+            .select(*clocked.columns)
+            .localCheckpoint()
+        )
+    newest = session.sql(newest_query("{rows}", key, place), rows=clocked)
+    return newest.drop("newest_", CLOCK)
 
 
 def merge_statement(

@@ -20,7 +20,17 @@ from spark_avro.pipeline.sinks.tables.delta_marker import DeltaMarkers
 from spark_avro.pipeline.sinks.tables.iceberg import IcebergTarget
 from spark_avro.pipeline.sinks.tables.iceberg_marker import IcebergMarkers
 from tests.spark.pipeline.sinks.lake_session import lake_session
-from tests.spark.pipeline.sinks.upsert_order import DELETED, LEFT, REPLACED, batch_of, rounds, rows_of, winners
+from tests.spark.pipeline.sinks.upsert_order import (
+    DELETED,
+    DELETED_BACKWARDS,
+    LEFT,
+    LEFT_BACKWARDS,
+    REPLACED,
+    batch_of,
+    rounds,
+    rows_of,
+    winners,
+)
 
 Rows = Callable[..., DataFrame]
 Batch = Callable[..., BatchIdentity]
@@ -310,6 +320,13 @@ def test_an_older_record_does_not_bring_a_deleted_key_back(lake: Lake, spark: Sp
         lake.sink(mode=mode).write(rows, batch_of(number))
     assert lake.rows("id", "v") == LEFT
     assert "deleted keys are kept in a table TABLE_deleted_keys" in lake.sink(mode=mode).guarantee.reason
+
+
+def test_a_deletion_with_an_earlier_timestamp_stays(lake: Lake, spark: SparkSession) -> None:
+    mode = Upsert(key=(ID,), deletes=Sql("v = 'd'"))
+    for number, records in enumerate(DELETED_BACKWARDS):
+        lake.sink(mode=mode).write(rows_of(spark, records), batch_of(number))
+    assert lake.rows("id", "v") == LEFT_BACKWARDS
 
 
 def test_an_upsert_knows_the_newest_record_of_a_key(lake: Lake, spark: SparkSession) -> None:

@@ -21,7 +21,18 @@ from spark_avro.pipeline.ports import BatchIdentity, ForeignCheckpoint, SinkCont
 from spark_avro.pipeline.sinks.sql import stage
 from spark_avro.pipeline.sinks.sql.stage import StageLoader, sender
 from spark_avro.pipeline.sinks.sql.target import SqlTarget
-from tests.spark.pipeline.sinks.upsert_order import DELETED, LEFT, REPLACED, Record, batch_of, rounds, rows_of, winners
+from tests.spark.pipeline.sinks.upsert_order import (
+    DELETED,
+    DELETED_BACKWARDS,
+    LEFT,
+    LEFT_BACKWARDS,
+    REPLACED,
+    Record,
+    batch_of,
+    rounds,
+    rows_of,
+    winners,
+)
 
 UPSERT = Upsert(key=(FieldPath(("id",)),))
 
@@ -230,6 +241,13 @@ def test_rows_that_delete_their_key(database: Database, sink: Any, numbers: Rows
     target.write(numbers(3, 6, *columns), batch(1, 3, 6))
     target.write(numbers(8, 9, *columns), batch(2, 6, 9))
     assert database.rows("select id, op, _kafka_offset from t order by id") == [(0, "u", 3), (2, "u", 8)]
+
+
+def test_a_deletion_with_an_earlier_timestamp_stays(spark: SparkSession, database: Database, sink: Any) -> None:
+    mode = Upsert(key=(FieldPath(("id",)),), deletes=Sql("v = 'd'"))
+    for number, records in enumerate(DELETED_BACKWARDS):
+        sink(mode=mode).write(rows_of(spark, records), batch_of(number))
+    assert database.rows("select id, v from t order by id") == LEFT_BACKWARDS
 
 
 @pytest.mark.parametrize("order", ["_kafka.offset", "s"])

@@ -33,6 +33,22 @@ CASES: dict[str, tuple[list[list[Record]], str]] = {
     "and between batches": ([[Record("f", 0, 5, 20, "old")], [Record("f", 0, 6, 10, "new")]], "new"),
     "read again": ([[Record("f", 0, 6, 10, "new")], [Record("f", 0, 5, 20, "old")]], "new"),
     "the same time": ([[Record("f", 1, 1, 10, "new")], [Record("f", 0, 5, 10, "old")]], "new"),
+    "timestamps run backwards": (
+        [[Record("f", 0, 5, 20, "old")], [Record("f", 0, 6, 10, "new"), Record("f", 1, 1, 15, "other")]],
+        "new",
+    ),
+    "and another partition comes later": (
+        [[Record("f", 0, 5, 20, "old")], [Record("f", 0, 6, 10, "new")], [Record("f", 1, 1, 15, "other")]],
+        "new",
+    ),
+    "or first": (
+        [[Record("f", 1, 1, 15, "other")], [Record("f", 0, 5, 20, "old")], [Record("f", 0, 6, 10, "new")]],
+        "new",
+    ),
+    "or all are in one batch": (
+        [[Record("f", 0, 5, 20, "old"), Record("f", 0, 6, 10, "new"), Record("f", 1, 1, 15, "other")]],
+        "new",
+    ),
     "10 comes after 9": ([[Record("f", 9, 5, 10, "old"), Record("f", 10, 1, 10, "new")]], "new"),
 }
 #: A topic that was deleted and made again begins at offset 0.
@@ -51,14 +67,24 @@ DELETED = [
 ]
 LEFT = [(2, "new"), (3, "again")]
 
+#: A deletion with an earlier timestamp than the record before it; what is left of keys 1 and 2.
+DELETED_BACKWARDS = [
+    [(1, Record("f", 0, 5, 20, "old")), (2, Record("f", 0, 6, 20, "old"))],
+    [(1, Record("f", 0, 7, 10, "d")), (2, Record("f", 0, 8, 10, "d"))],
+    [(1, Record("f", 1, 1, 15, "older")), (2, Record("f", 1, 2, 21, "newer"))],
+    # The deletion's partition goes on, again with an earlier timestamp.
+    [(1, Record("f", 0, 9, 5, "again")), (1, Record("f", 1, 3, 16, "older"))],
+]
+LEFT_BACKWARDS = [(1, "again"), (2, "newer")]
+
 NAMES = list(CASES)
 
 
 def rounds() -> list[list[tuple[int, Record]]]:
-    """Two batches with the records of all cases; the key is the number of the case."""
+    """Three batches with the records of all cases; the key is the number of the case."""
     return [
         [(key, record) for key, name in enumerate(NAMES) for record in (CASES[name][0][number : number + 1] or [[]])[0]]
-        for number in range(2)
+        for number in range(3)
     ]
 
 
