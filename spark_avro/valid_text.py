@@ -1,4 +1,8 @@
-"""Texts that are not UTF-8: Spark keeps their bytes in a column, but JSON and Java's strings would have U+FFFD."""
+"""Texts that are not UTF-8: Spark keeps their bytes in a column, but JSON and Java's strings would have U+FFFD.
+
+A JSON text can also be UTF-8 and have an escape of a text that is not: half of a surrogate pair, such as U+D800.
+Java would make a question mark of it.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,12 @@ from pyspark.sql import types as spark
 #: Spark 3.5 has no such function, and its `decode` replaces what is not UTF-8.
 _HAS_CHECK = int(pyspark.__version__.partition(".")[0]) >= 4
 
+#: An escape of half a surrogate pair, in JSON without escaped backslashes.
+_HIGH, _LOW = (rf"\\u[dD][{digits}][0-9a-fA-F]{{2}}" for digits in ("89abAB", "c-fC-F"))
+_HALF_PAIR = f"{_HIGH}(?!{_LOW})|(?<!{_HIGH}){_LOW}"
+#: The problem, for reasons.
+HALF_PAIR = "a text of the JSON has half of a surrogate pair, which is no character and would become a question mark"
+
 
 def is_utf8(text: Column) -> Column:
     """Whether a text is UTF-8; NULL for NULL."""
@@ -26,6 +36,13 @@ def utf8_text(payload: Column) -> Column:
     """The text of bytes; NULL if they are not UTF-8."""
     text = payload.cast("string")
     return F.when(is_utf8(text), text)
+
+
+def has_half_pair(json: Column) -> Column:
+    """Whether a JSON text has an escape of half a surrogate pair; NULL for NULL."""
+    plain = F.regexp_replace(json, r"\\\\", " ")
+    # Few texts have escapes, and the search for one is fast.
+    return F.when(json.contains("\\u"), plain.rlike(_HALF_PAIR)).when(json.isNotNull(), F.lit(False))
 
 
 def has_broken_text(value: Column, kind: spark.DataType) -> Column | None:

@@ -20,7 +20,7 @@ from spark_avro.plan.resolution import Resolved
 from spark_avro.plan.selection import Selection, select_versions
 from spark_avro.registry import Registry, client_of, register_or_look_up, subject_of
 from spark_avro.stored_values import json_text
-from spark_avro.valid_text import utf8_text
+from spark_avro.valid_text import HALF_PAIR, has_half_pair, utf8_text
 from spark_avro.workers.decoding import Asked, json_decoder
 from spark_avro.workers.udf import asked_by_workers, decoded_by
 
@@ -56,7 +56,8 @@ class JsonPlan:
         text_type = {"type": "string"}
         branch = Branch(tuple(self.ids), text_type, Resolved(text_type))
         shape = Decoding(text_type, (branch,), self.unreadable, origin=self.chosen.origin)
-        return Decoded(value, sound, reason(payload, shape), schema_id(payload))
+        why = F.when(has_half_pair(text), F.lit(f"{MALFORMED}: {HALF_PAIR}")).otherwise(reason(payload, shape))
+        return Decoded(value, sound, why, schema_id(payload))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,9 @@ class ValidatingJsonPlan(JsonPlan):
         valid = decoded_by(batch, payload, spark.StringType())
         value, parsed = _parse(valid.value, self.kind)
         sound = payload.isNull() | (valid.sound & F.coalesce(parsed, F.lit(False)))
-        why = F.coalesce(valid.reason, F.lit(f"{MALFORMED}: the JSON does not have the column's type"))
+        unfit = F.when(has_half_pair(valid.value), F.lit(f"{MALFORMED}: {HALF_PAIR}"))
+        unfit = unfit.otherwise(F.lit(f"{MALFORMED}: the JSON does not have the column's type"))
+        why = F.coalesce(valid.reason, unfit)
         return Decoded(value, sound, why, valid.schema_id)
 
 
@@ -212,6 +215,7 @@ def _select(
 
 def _parse(text: Column, kind: spark.DataType) -> tuple[Column, Column]:
     """The value of a JSON text, and whether there is one; from_json rejects scalars, so each is put in an object."""
+    text = F.when(~has_half_pair(text), text)
     around = spark.StructType([spark.StructField("value", kind), spark.StructField(_CORRUPT, spark.StringType())])
     whole = F.from_json(
         F.concat(F.lit('{"value":'), text, F.lit("}")),

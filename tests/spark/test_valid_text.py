@@ -4,7 +4,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from spark_avro.valid_text import has_broken_text, utf8_text
+from spark_avro.valid_text import has_broken_text, has_half_pair, utf8_text
 
 BROKEN = "cast(unhex({}) as string)"
 #: The SQL of a value around a text.
@@ -56,3 +56,33 @@ def test_halves_of_a_character_are_not_joined_and_bytes_are_no_text(spark: Spark
         assert has_broken_text(F.col("v"), field.dataType) is None
     texts = spark.range(1).select(utf8_text(F.lit(b"\xff")), utf8_text(F.lit(b"\xc3\xa9")), utf8_text(F.lit(None)))
     assert list(texts.collect()[0]) == [None, "\u00e9", None]
+
+
+HIGH, LOW = r"\ud83d", r"\uDE00"
+JSON_TEXTS = [
+    ("", False),
+    ("u", False),
+    (HIGH, True),
+    (LOW, True),
+    (HIGH + LOW, False),
+    (LOW + HIGH, True),
+    (HIGH + HIGH + LOW, True),
+    (HIGH + LOW + LOW, True),
+    (f"{HIGH} {LOW}", True),
+    (HIGH + LOW + HIGH + LOW, False),
+    (rf"\{HIGH}", False),
+    (rf"\\{HIGH}", True),
+    (rf"\{HIGH}{LOW}", True),
+    (rf"{HIGH}\{LOW}", True),
+    (r"\u00e9\uD7ff\ue000", False),
+    (r"\uDBFF\uDFFF", False),
+    (r"\uDBFF\uE000", True),
+]
+
+
+def test_half_of_a_surrogate_pair_is_found(spark: SparkSession) -> None:
+    rows = spark.createDataFrame([(text,) for text, _ in JSON_TEXTS], "text string")
+    assert [row[0] for row in rows.select(has_half_pair(F.col("text"))).collect()] == [
+        expected for _, expected in JSON_TEXTS
+    ]
+    assert spark.range(1).select(has_half_pair(F.lit(None).cast("string"))).collect()[0][0] is None

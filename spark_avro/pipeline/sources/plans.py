@@ -16,7 +16,7 @@ from spark_avro.pipeline.file.policies import Pin
 from spark_avro.pipeline.file.source import Format, KafkaSource
 from spark_avro.plan.decoding import MALFORMED, ColumnPlan, Decoded
 from spark_avro.streams.followers import AUTO, Follower, Plans, RecordsFollower
-from spark_avro.valid_text import utf8_text
+from spark_avro.valid_text import HALF_PAIR, has_half_pair, utf8_text
 
 #: Formats with ids -> the type of their schemas.
 SCHEMA_TYPES = {"auto": AUTO, "avro": AVRO, "json": JSON, "protobuf": PROTOBUF}
@@ -50,11 +50,14 @@ class PlainJsonPlan:
         assert isinstance(kind, spark.StructType)
         around = spark.StructType([*kind.fields, spark.StructField(_CORRUPT, spark.StringType())])
         options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT}
-        whole = F.from_json(utf8_text(payload), around, options)
+        text = utf8_text(payload)
+        is_half = has_half_pair(text)
+        whole = F.from_json(F.when(~is_half, text), around, options)
         parsed = whole.isNotNull() & whole[_CORRUPT].isNull()
         value = F.when(parsed, F.struct(*(whole[name].alias(name) for name in kind.names)))
         sound = payload.isNull() | F.coalesce(parsed, F.lit(False))
-        why = F.lit(f"{MALFORMED}: this is no JSON object in UTF-8 with the columns {self.columns}")
+        unfit = F.lit(f"{MALFORMED}: this is no JSON object in UTF-8 with the columns {self.columns}")
+        why = F.when(is_half, F.lit(f"{MALFORMED}: {HALF_PAIR}")).otherwise(unfit)
         return Decoded(value, sound, why, F.lit(None).cast("long"))
 
 
