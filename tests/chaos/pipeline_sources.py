@@ -8,6 +8,7 @@ fold over what was produced; nothing here imports spark_avro.
 refused      a topic is made again, longer than before: the run ends with an error, and the table stays as it was
 again        the same with `on-data-loss: report`: every record of the new topic is in the table
 partitions   keys move to partitions that were added: the table has the last value of each
+backwards    the last record of each key has an earlier timestamp than the first, and than one of an added partition
 deleted      a backfill of the whole past brings no deleted key back
 
 Ends with 1 if any of this does not hold.
@@ -64,11 +65,11 @@ class Pipeline:
         while len(self._producer.list_topics(self._name, timeout=30).topics[self._name].partitions) < count:
             time.sleep(0.1)
 
-    def produce(self, records: Iterable[Record]) -> None:
+    def produce(self, records: Iterable[Record], *, ahead_ms: int = 0) -> None:
         for partition, key, value in records:
             self._moment += 1
             text = json.dumps({"id": key, "v": value, "op": "d" if value is None else "u"})
-            self._producer.produce(self._name, text, partition=partition, timestamp=self._moment)
+            self._producer.produce(self._name, text, partition=partition, timestamp=self._moment + ahead_ms)
             self._producer.poll(0)
         assert self._producer.flush(60) == 0
 
@@ -146,6 +147,19 @@ def partitions(pipeline: Pipeline, count: int) -> bool:
     return pipeline.rows() == folded(old, new)
 
 
+def backwards(pipeline: Pipeline, count: int) -> bool:
+    first: list[Record] = [(key % 2, key, "first") for key in range(count)]
+    last: list[Record] = [(key % 2, key, "last" if key % 3 else None) for key in range(count)]
+    pipeline.produce(first, ahead_ms=3_600_000)
+    pipeline.run()
+    pipeline.produce(last)
+    pipeline.run()
+    pipeline.add_partitions(5)
+    pipeline.produce(((2 + key % 3, key, "between") for key in range(count)), ahead_ms=1_800_000)
+    pipeline.run()
+    return pipeline.rows() == folded(first, last)
+
+
 def deleted(pipeline: Pipeline, count: int) -> bool:
     old: list[Record] = [(key % 2, key, "a") for key in range(count)]
     new: list[Record] = [(key % 2, key, None if key % 3 else "b") for key in range(0, count, 4)]
@@ -164,6 +178,7 @@ FAULTS: dict[str, Callable[[Pipeline, int], bool]] = {
     "refused": refused,
     "again": again,
     "partitions": partitions,
+    "backwards": backwards,
     "deleted": deleted,
 }
 
