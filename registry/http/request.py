@@ -88,18 +88,19 @@ def context_name(encoded: str) -> str:
 
 def registry_of(request: Request) -> Registry:
     """The registry as it serves the sender, with only the subjects that the sender may see."""
-    seen: Registry | None = request.scope.get(_SEEN)
+    known: Registry | None = request.scope.get(_SEEN)
+    if known is not None:
+        return known
     rights = rights_of(request)
-    if seen is None:
-        registry: Registry = request.scope["app"].state.registry
-        seen = registry.serving(client_key(request, registry.settings.trusted_proxies))
-        if rights is not None:
-            operations = {"READ", *(operation for needed in request.row.needs for operation in needed)}
-            seen = seen.seen_by(
-                lambda subject: any(rights.may(operation, subject) for operation in operations),
-                lambda subject: rights.may("READ", subject),
-            )
-        request.scope[_SEEN] = seen
+    registry: Registry = request.scope["app"].state.registry
+    seen = registry.serving(client_key(request, registry.settings.trusted_proxies))
+    if rights is not None:
+        operations = {"READ", *(operation for needed in request.row.needs for operation in needed)}
+        seen = seen.seen_by(
+            lambda subject: any(rights.may(operation, subject) for operation in operations),
+            lambda subject: rights.may("READ", subject),
+        )
+    request.scope[_SEEN] = seen
     return seen
 
 

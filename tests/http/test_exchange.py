@@ -9,6 +9,7 @@ from typing import Any, ParamSpec
 
 import pytest
 
+from magicbyte.http.asgi import Receive, Scope, Send
 from magicbyte.http.connection.flow import Flow
 from magicbyte.http.connection.request import exchange as exchange_module
 from magicbyte.http.connection.request.exchange import Exchange
@@ -50,7 +51,7 @@ def begun(method: str = "GET", *, version: str = "1.1", keep_alive: bool = True)
     """An exchange whose request is complete, its transport, and a list that tells when it is answered."""
     transport, answered = Written(), list[str]()
     made = Exchange(
-        {"type": "http", "method": method, "http_version": version},
+        {"type": "http", "method": method, "http_version": version, "path": "/"},
         transport,
         Flow(transport),
         lambda: answered.append("answered"),
@@ -121,6 +122,50 @@ async def test_an_answer_with_a_length_may_come_in_parts() -> None:
     await body(exchange, b"cd")
     assert transport.data.endswith(b"\r\n\r\nabcd")
     assert answered == ["answered"]
+
+
+@on_loop
+async def test_a_head_with_a_length_is_sent_with_the_body_and_that_of_a_stream_at_once() -> None:
+    exchange, transport, _ = begun()
+    await start(exchange, (b"content-length", b"2"))
+    assert (transport.data, exchange.is_answer_begun) == (b"", False)
+    await body(exchange, b"o", more_body=True)
+    assert (transport.data, exchange.is_answer_begun) == (b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\no", True)
+    for version, ending in (("1.1", b"transfer-encoding: chunked\r\n\r\n"), ("1.0", b"text/plain\r\n\r\n")):
+        exchange, transport, _ = begun(version=version)
+        await start(exchange, _PLAIN)
+        assert transport.data.endswith(ending)
+        assert exchange.is_answer_begun
+
+
+@pytest.mark.parametrize(
+    ("headers", "content", "sent"),
+    [
+        ((b"content-length", b"2"), b"", b"HTTP/1.1 500 Internal Server Error\r\n"),
+        ((b"content-length", b"2"), b"o", b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\no"),
+        ((b"content-length", b"2"), b"too long", b"HTTP/1.1 500 Internal Server Error\r\n"),
+        (_PLAIN, b"", b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ntransfer-encoding: chunked\r\n\r\n"),
+    ],
+)
+@on_loop
+async def test_an_application_that_fails_is_answered_with_500_until_its_answer_is_sent(
+    headers: tuple[bytes, bytes], content: bytes, sent: bytes
+) -> None:
+    async def fail(_scope: Scope, _receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [headers]})
+        if content:
+            await send({"type": "http.response.body", "body": content, "more_body": True})
+        raise ValueError("a defect")
+
+    exchange, transport, _ = begun()
+    tasks: set[asyncio.Task[None]] = set()
+    exchange.start(fail, asyncio.get_running_loop(), tasks)
+    assert len(tasks) == 1
+    await asyncio.gather(*tasks)
+    assert transport.data.startswith(sent)
+    assert transport.data.count(b"HTTP/1.1") == 1
+    assert transport.closed
+    assert not tasks
 
 
 @on_loop

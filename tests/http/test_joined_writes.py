@@ -18,12 +18,14 @@ class Written(asyncio.Transport):
     def __init__(self) -> None:
         super().__init__()
         self.calls: list[bytes | str] = []
+        self.has_joined = False
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         self.calls.append(bytes(data))
 
     def writelines(self, list_of_data: Iterable[bytes | bytearray | memoryview]) -> None:
         self.calls.append(b"".join(list_of_data))
+        self.has_joined = True
 
     def close(self) -> None:
         self.calls.append("close")
@@ -70,6 +72,21 @@ async def sent_by(*turns: Sequence[bytes | str]) -> list[bytes | str]:
 )
 def test_what_one_turn_writes_is_sent_at_once(turns: list[list[bytes | str]], sent: list[bytes | str]) -> None:
     assert asyncio.run(sent_by(*turns)) == sent
+
+
+@pytest.mark.parametrize("size", [8192, 8193])
+def test_parts_are_sent_at_once_with_what_waits_and_only_few_bytes_are_copied(size: int) -> None:
+    async def sent(*first: bytes) -> list[bytes | str]:
+        transport = Written()
+        joined = JoinedWrites(transport, asyncio.get_running_loop())
+        for data in first:
+            joined.write(data)
+        joined.writelines((HEAD, b"x" * (size - len(HEAD) - sum(map(len, first)))))
+        return [*transport.calls, "joined" if transport.has_joined else "copied"]
+
+    way = "copied" if size == 8192 else "joined"
+    assert asyncio.run(sent()) == [HEAD + b"x" * (size - len(HEAD)), way]
+    assert asyncio.run(sent(BODY)) == [BODY + HEAD + b"x" * (size - len(HEAD) - len(BODY)), way]
 
 
 def test_what_was_written_is_kept_although_its_buffer_changes() -> None:

@@ -1,16 +1,20 @@
-"""A transport that sends the head and the body of a response in one system call."""
+"""A transport that joins what is written in one turn of the event loop into few system calls."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from typing import Any
+
+#: Up to this many bytes, parts are copied together: that takes less time than a system call with several parts.
+_MOST_COPIED = 8 << 10
 
 
 class JoinedWrites(asyncio.Transport):
     """Joins two writes in the same turn of the event loop into one system call.
 
-    An exchange writes the head of a response and then its body, and uvloop sends each one at once. Each write costs a
-    system call and a network packet.
+    An exchange writes the head of a stream and then its first chunk, and uvloop sends each one at once. Each write
+    costs a system call and a network packet.
     """
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
@@ -26,13 +30,21 @@ class JoinedWrites(asyncio.Transport):
         """Send the data together with the previous or the next write, at the latest when the turn ends."""
         held = self._held
         if held is None:
-            self._held = bytes(data)
+            self._held = data if type(data) is bytes else bytes(data)
             if not self._is_flush_due:
                 self._is_flush_due = True
                 self._loop.call_soon(self._flush)
             return
-        self._held = None
-        self._transport.writelines((held, data) if data else (held,))
+        self.writelines((data,))
+
+    def writelines(self, list_of_data: Iterable[bytes | bytearray | memoryview]) -> None:
+        """Send the parts now, together with the data that waits for a second write."""
+        held, self._held = self._held, None
+        parts = tuple(list_of_data) if held is None else (held, *list_of_data)
+        if sum(map(len, parts)) <= _MOST_COPIED:
+            self._transport.write(b"".join(parts))
+        else:
+            self._transport.writelines(parts)
 
     def _flush(self) -> None:
         self._is_flush_due = False

@@ -108,11 +108,6 @@ class HttpConnection(asyncio.Protocol):
         """The path of the last request."""
         return bytes(self._exchange.scope["raw_path"]) if self._exchange is not None else b""
 
-    @property
-    def _awaits_answer(self) -> bool:
-        exchange = self._exchange
-        return exchange is not None and not exchange.more_body and not exchange.is_answered
-
     # Called by the transport
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -157,7 +152,7 @@ class HttpConnection(asyncio.Protocol):
         """Parse the data, or keep it until the current request has been answered."""
         if self._ignores_input:
             return
-        if self._unparsed or self._awaits_answer:
+        if self._unparsed:
             self._hold(self._unparsed[self._unparsed_start :] + data, 0)
         else:
             self._parse(data, 0)
@@ -167,7 +162,8 @@ class HttpConnection(asyncio.Protocol):
         parser = self._parser
         try:
             while position < size and not self._ignores_input:
-                if self._awaits_answer:
+                exchange = self._exchange
+                if exchange is not None and exchange.awaits_answer:
                     self._hold(data, position)
                     break
                 position = parser.feed(data, position)
@@ -180,13 +176,13 @@ class HttpConnection(asyncio.Protocol):
 
     def _count(self, size: int) -> None:
         """Tell the limits how far the current request is; `size` bytes have just been parsed."""
-        if self._parser.is_in_head:
+        if self._parser.is_in_body:
+            self._is_head_counted, self._is_counted = False, True
+            self._connections.body_received(self, size)
+        elif self._parser.is_in_head:
             if not self._is_head_counted:
                 self._is_head_counted = self._is_counted = True
                 self._connections.head_begun(self)
-        elif self._parser.is_in_body:
-            self._is_head_counted, self._is_counted = False, True
-            self._connections.body_received(self, size)
         elif self._is_counted:
             self._is_head_counted = self._is_counted = False
             self._connections.finished(self)
@@ -202,9 +198,10 @@ class HttpConnection(asyncio.Protocol):
 
     # Called by the parser
 
-    def on_head(self, head: Head) -> None:
-        """Serve a request whose head is complete."""
-        if self._exchange is not None and not self._exchange.is_answered:
+    def on_head(self, head: Head) -> Exchange:
+        """Serve a request whose head is complete; return its exchange, which takes its body."""
+        previous = self._exchange
+        if previous is not None and not previous.is_answered:
             # A head that does not end with an empty line: older versions of httptools accept bare line feeds.
             raise httptools.HttpParserError("two requests in one slice")
         scope = request_scope(head, self._connection_scope)
@@ -218,21 +215,15 @@ class HttpConnection(asyncio.Protocol):
             keep_alive=self.keeps_open(head),
         )
         self._exchange = exchange
-        task = self._loop.create_task(exchange.run(self.app_for(head)))
-        tasks = self._server_state.tasks
-        tasks.add(task)
-        task.add_done_callback(tasks.discard)
-
-    def on_body(self, part: bytes) -> None:
-        """Pass on a part of the body."""
-        assert self._exchange is not None
-        self._exchange.add_body(part)
+        exchange.start(self.app_for(head), self._loop, self._server_state.tasks)
+        return exchange
 
     def on_end(self) -> None:
         """Note that the request is complete, even if its answer was complete before."""
-        assert self._exchange is not None
-        self._exchange.end_body()
-        if not self._exchange.keep_alive:
+        exchange = self._exchange
+        assert exchange is not None
+        exchange.end_body()
+        if not exchange.keep_alive:
             self._ignore_input()
 
     def app_for(self, head: Head) -> ASGIApp:
@@ -247,11 +238,10 @@ class HttpConnection(asyncio.Protocol):
 
     def _on_answered(self) -> None:
         """Continue with the next request, or wait for it."""
-        exchange = self._exchange
+        exchange, state = self._exchange, self._server_state
         assert exchange is not None
-        self._server_state.total_requests += 1
+        state.total_requests = self.answer_number = state.total_requests + 1
         self.idle_since = self._connections.now
-        self.answer_number = self._server_state.total_requests
         if self.transport.is_closing():
             return
         if self._late_refusal is not None:
@@ -295,7 +285,7 @@ class HttpConnection(asyncio.Protocol):
     def refuse_pipelined(self, error: ApiError) -> None:
         """Drop the pipelined requests; after the current answer, answer with an error and close the connection."""
         self._connections.count_closed("over the limit of pipelined bytes")
-        if self._awaits_answer:
+        if self._exchange is not None and self._exchange.awaits_answer:
             self._late_refusal = error
             self._ignore_input()
         else:

@@ -50,6 +50,25 @@ def _nothing() -> None:
 class Exchange:
     """One request and its answer; `receive` and `send` are ASGI's."""
 
+    # Each exchange begins with these values. They belong to the class, so that an object for each request costs little.
+
+    #: Whether the body is incomplete.
+    more_body = True
+    #: Whether a part of the answer has been sent, and whether all of it has.
+    is_answer_begun = is_answered = False
+    is_disconnected = False
+    _task: asyncio.Task[None] | None = None
+    _waiting_bytes = 0
+    #: Whether the application has received the end of the body.
+    _is_body_taken = False
+    _news: asyncio.Event | None = None
+    #: The head of an answer with a length, until its body begins: both are sent with one system call.
+    _held_head = b""
+    #: Whether the answer is chunked; None until its head.
+    _is_chunked: bool | None = None
+    #: How much of the answer's body is missing, in bytes; None if the end of the connection ends it.
+    _bytes_left: int | None = 0
+
     def __init__(
         self,
         scope: Scope,
@@ -73,24 +92,28 @@ class Exchange:
         self.scope = scope
         self.keep_alive = keep_alive
         self.expects_continue = expects_continue
-        #: Whether the body is incomplete.
-        self.more_body = True
-        self.is_answer_begun = self.is_answered = self.is_disconnected = False
         self._transport = transport
         self._flow = flow
         self._on_answered = on_answered
         self._parts: list[bytes] = []
-        self._waiting_bytes = 0
-        #: Whether the application has received the end of the body.
-        self._is_body_taken = False
-        self._news: asyncio.Event | None = None
-        #: Whether the answer is chunked; None until its head.
-        self._is_chunked: bool | None = None
-        #: How much of the answer's body is missing, in bytes; None if the end of the connection ends it.
-        self._bytes_left: int | None = 0
 
-    async def run(self, app: ASGIApp) -> None:
-        """Serve the request with an application; an answer that it does not finish ends the connection."""
+    @property
+    def awaits_answer(self) -> bool:
+        """Whether the request is complete and its answer is not."""
+        return not (self.more_body or self.is_answered)
+
+    def start(self, app: ASGIApp, loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[None]]) -> None:
+        """Serve the request with an application; an answer that it does not finish ends the connection.
+
+        Args:
+            app: The application.
+            loop: The event loop of the connection.
+            tasks: Holds the task that serves the request until it ends.
+        """
+        self._task = task = loop.create_task(self._run(app, tasks))
+        tasks.add(task)
+
+    async def _run(self, app: ASGIApp, tasks: set[asyncio.Task[None]]) -> None:
         try:
             await app(self.scope, self.receive, self.send)
             if not self.is_answered and not self.is_disconnected:
@@ -105,9 +128,14 @@ class Exchange:
             await self._fail(INTERNAL())
         finally:
             self._on_answered = _nothing
+            # A callback of the task would cost a further call by the event loop.
+            if self._task is not None:
+                tasks.discard(self._task)
+                self._task = None
 
     async def _fail(self, error: ApiError) -> None:
         if not self.is_answer_begun and not self.is_disconnected:
+            self._held_head, self._is_chunked = b"", None
             await answer(self.send, error.status, error.body(), close=True)
         else:
             self._transport.close()
@@ -122,22 +150,21 @@ class Exchange:
         self._waiting_bytes += len(part)
         if self._waiting_bytes > HIGH_WATER_BYTES:
             self._flow.pause_body()
-        self._notify()
+        if self._news is not None:
+            self._news.set()
 
     def end_body(self) -> None:
         """Note that the body is complete."""
         self.more_body = False
-        self._notify()
+        if self._news is not None:
+            self._news.set()
 
     def disconnect(self) -> None:
         """Tell the application that the client has disconnected."""
         self.is_disconnected = True
-        self._notify()
-        self._flow.resume_writing()
-
-    def _notify(self) -> None:
         if self._news is not None:
             self._news.set()
+        self._flow.resume_writing()
 
     # Called by the application
 
@@ -170,18 +197,27 @@ class Exchange:
             await self._flow.drain()
         if self.is_disconnected or (self.is_answered and self.scope["method"] == "HEAD"):
             return
-        expected = "http.response.body" if self.is_answer_begun else "http.response.start"
-        if self.is_answered or message["type"] != expected:
+        has_head = self.is_answer_begun or self._held_head != b""
+        if self.is_answered or message["type"] != ("http.response.body" if has_head else "http.response.start"):
             raise RuntimeError(f"{message['type']} was sent out of turn")
-        if self.is_answer_begun:
+        if has_head:
             self._send_body(message.get("body", b""), is_last=not message.get("more_body", False))
-            return
-        head = self._head(message["status"], message.get("headers", ()))
-        self.is_answer_begun, self.expects_continue = True, False
-        self._transport.write(head)
+        else:
+            self._send_head(self._head(message["status"], message.get("headers", ())))
+
+    def _send_head(self, head: bytes) -> None:
+        self.expects_continue = False
         if self.scope["method"] == "HEAD":
             # The rest of the answer, which may have no end, is not sent.
+            self.is_answer_begun = True
+            self._transport.writelines((head,))
             self._finish()
+        elif self._is_chunked or self._bytes_left is None:
+            # The first part of a stream may come much later.
+            self.is_answer_begun = True
+            self._transport.write(head)
+        else:
+            self._held_head = head
 
     def _send_body(self, body: bytes, *, is_last: bool) -> None:
         if self._is_chunked:
@@ -192,7 +228,11 @@ class Exchange:
                 if len(body) > self._bytes_left:
                     raise RuntimeError("Response content longer than Content-Length")
                 self._bytes_left -= len(body)
-            self._transport.write(body)
+            if self._held_head:
+                self._transport.writelines((self._held_head, body))
+                self._held_head, self.is_answer_begun = b"", True
+            else:
+                self._transport.write(body)
         if not is_last:
             return
         if self._bytes_left:
@@ -203,7 +243,8 @@ class Exchange:
         self.is_answered = True
         # Body that nobody will take must not stop the connection from reading.
         self._parts, self._waiting_bytes = [], 0
-        self._notify()
+        if self._news is not None:
+            self._news.set()
         if not self.keep_alive:
             self._transport.close()
         self._on_answered()
