@@ -294,7 +294,7 @@ class Committer:
         """Set the outcome of each command, decided on the overlay with the records before it; return all records."""
         records: list[Record] = []
         # The clock of the processor takes longer to read, and never runs ahead of the other.
-        deadline, processor_deadline = (clock() + _LONGEST_DECIDING for clock in (time.perf_counter, time.thread_time))
+        deadline, processor_deadline = time.perf_counter() + _LONGEST_DECIDING, time.thread_time() + _LONGEST_DECIDING
         for position, waiting in enumerate(batch):
             if position and time.perf_counter() > deadline and time.thread_time() > processor_deadline:
                 self._put_back(batch, position)
