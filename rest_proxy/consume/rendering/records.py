@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import orjson
 
@@ -127,31 +127,51 @@ def _render(
         name = message.topic()
         topic = topics.get(name) or topics.setdefault(name, orjson.dumps(name))
         headers = None if plain is not None else message.headers()
-        sides = [NULL, NULL]
-        hidden: DataError | None = None
-        failure: DataError | None = None
-        for at, data in enumerate((message.key(), message.value())):
-            try:
-                sides[at] = decode(data, headers, is_key=at == 0)
-            except HiddenSchema as error:
-                sides[at] = bytes_to_base64(data)
-                hidden = hidden or _of_side(at, error)
-            except DataError as error:
-                failure = _of_side(at, error)
-                break
-        reported = failure or hidden
-        if failure is not None and not report_errors:
-            return Rendered(b"[%b]" % b",".join(parts), len(parts), failure)
-        reason = (
-            b""
-            if reported is None
-            else b',"error_code":%d,"error":%b' % (reported.kind.code, orjson.dumps(str(reported)))
-        )
+        reason = b""
+        try:
+            key = decode(message.key(), headers, is_key=True)
+            value = decode(message.value(), headers, is_key=False)
+        except DataError:
+            # Few records have a fault. Telling them apart for each record would take half as long as the rest.
+            key, value, hidden, failure = _faulty(message, headers, decode)
+            if failure is not None and not report_errors:
+                return Rendered(b"[%b]" % b",".join(parts), len(parts), failure)
+            if (reported := failure or hidden) is not None:
+                reason = b',"error_code":%d,"error":%b' % (reported.kind.code, orjson.dumps(str(reported)))
         parts.append(
             b'{"topic":%b,"key":%b,"value":%b,"partition":%d,"offset":%d%b}'
-            % (topic, *sides, message.partition(), message.offset(), reason)
+            % (topic, key, value, message.partition(), message.offset(), reason)
         )
     return Rendered(b"[%b]" % b",".join(parts), len(parts), None)
+
+
+class _Decode(Protocol):
+    """Renders a key or a value; raises DataError."""
+
+    def __call__(self, data: bytes | None, headers: Any, *, is_key: bool) -> bytes: ...
+
+
+class _Faulty(NamedTuple):
+    """A record with a fault: its key and value as far as they can be shown, and the errors of both kinds."""
+
+    key: bytes
+    value: bytes
+    hidden: DataError | None
+    failure: DataError | None
+
+
+def _faulty(message: Any, headers: Any, decode: _Decode) -> _Faulty:
+    sides = [NULL, NULL]
+    hidden: DataError | None = None
+    for at, data in enumerate((message.key(), message.value())):
+        try:
+            sides[at] = decode(data, headers, is_key=at == 0)
+        except HiddenSchema as error:
+            sides[at] = bytes_to_base64(data)
+            hidden = hidden or _of_side(at, error)
+        except DataError as error:
+            return _Faulty(sides[0], sides[1], hidden, _of_side(at, error))
+    return _Faulty(sides[0], sides[1], hidden, None)
 
 
 def _of_side(at: int, error: DataError) -> DataError:
