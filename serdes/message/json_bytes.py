@@ -24,9 +24,14 @@ def _refuse(constant: str) -> Any:
     raise ValueError(f"{constant} is no JSON")
 
 
+#: Bytes -> what they may be in a number: a digit or a point, the letter of an exponent, its sign, or no part of one.
+_IN_NUMBERS = bytes(
+    next((part for part, members in ((b"0", b"0123456789."), (b"e", b"eE"), (b"-", b"-")) if byte in members), b" ")[0]
+    for byte in range(256)
+)
 #: Numbers whose digits a float may not keep: those with 16 digits or more, and tiny ones. Integers keep their digits.
-_LONG = re.compile(r"[\d.]{16}[\d.eE]|\d[eE]-\d{3}")
-_LONG_IN_BYTES = re.compile(_LONG.pattern.encode())
+#: To search for plain bytes takes a fraction of the time of a regular expression, which tries each byte.
+_RUN, _TINY = b"0" * 16, b"0e-000"
 
 
 class WrittenFloat(float):
@@ -63,7 +68,7 @@ def loads_written(text: str) -> Any:
     Raises:
         json.JSONDecodeError: It is not JSON.
     """
-    return _loads(text, WrittenFloat) if _LONG.search(text) else loads(text)
+    return _loads(text, WrittenFloat) if has_long_numbers(text.encode("utf-8", "surrogatepass")) else loads(text)
 
 
 def _loads(text: str, parse_float: Callable[[str], float]) -> Any:
@@ -112,7 +117,8 @@ def require_size(value: Any, most_bytes: int) -> None:
 
 def has_long_numbers(text: bytes) -> bool:
     """Whether a JSON text may have numbers with more digits than a float keeps."""
-    return _LONG_IN_BYTES.search(text) is not None
+    parts = text.translate(_IN_NUMBERS)
+    return (_RUN in parts and (_RUN + b"0" in parts or _RUN + b"e" in parts)) or _TINY in parts
 
 
 def dumps(value: Any) -> bytes:

@@ -83,6 +83,27 @@ def test_a_number_keeps_all_its_digits(text: str) -> None:
         assert Decimal(json.loads(decode(schema, encode_value(value)))) == Decimal(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "may_have"),
+    [
+        ("1234567890123456", False),
+        ("12345678901234567", True),
+        ("-1.23456789012345", False),
+        ("-1.234567890123456", True),
+        ("1234567890123456e1", True),
+        ("123456789012345E1", False),
+        ("1.2345678901234E1", False),
+        ("1.23456789012345E1", True),
+        ("1e-99", False),
+        ("1e-100", True),
+        ("1E-100", True),
+        ('"e-100 123 456 789 123 456 the-end"', False),
+    ],
+)
+def test_which_texts_may_have_long_numbers(text: str, may_have: bool) -> None:
+    assert has_long_numbers(text.encode()) is may_have
+
+
 @given(text=NUMBERS)
 @example("9007199254740993.0")
 @example("12345678901234567e0")
