@@ -134,6 +134,8 @@ class Page:
         if self._rest is None:
             raise errors.NO_REST_PROXY()
         require_writable(request, self._settings)
+        # Who looks at topics usually looks at messages next.
+        self._workers.warm_up()
         return await self._rest.pass_on(request, path)
 
 

@@ -52,7 +52,7 @@ log = logging.getLogger(__name__)
 
 
 class MessageWorkers:
-    """Worker processes that decode, encode and make up messages; each starts when it is first needed."""
+    """Worker processes that decode, encode and make up messages; each starts when it is needed, or soon will be."""
 
     def __init__(self, read_registry: ReadRegistry, settings: PageSettings) -> None:
         """Describe the workers.
@@ -72,6 +72,10 @@ class MessageWorkers:
         )
         largest = LARGEST_BODY + settings.messages_max_bytes
         self._held = ByteBudget(_MOST_HELD * largest, _MOST_HELD_BY_ALL * largest)
+
+    def warm_up(self) -> None:
+        """Start a worker if none is idle: its start takes longer than the first messages may."""
+        self._pool.warm_up()
 
     async def close(self) -> None:
         """End the workers at once."""

@@ -186,6 +186,83 @@ def test_a_pool_that_is_closed_ends_what_is_at_work(with_pool: Callable[..., Non
     with_pool(use, size=1)
 
 
+async def warmed(pool: AsyncWorkerPool) -> int:
+    """Warm a pool up, and return the process id of the worker that waits for a job."""
+    pool.warm_up()
+    async with asyncio.timeout(30):
+        while not pool._pool.has_idle:  # noqa: ASYNC110 - a thread starts it
+            await asyncio.sleep(0.01)
+    (worker,) = pool._pool._idle
+    return worker._process.pid
+
+
+def test_a_pool_that_is_warmed_up_has_one_worker_for_the_next_job(with_pool: Callable[..., None]):
+    async def use(pool: AsyncWorkerPool) -> None:
+        pool.warm_up()
+        pid = await warmed(pool)
+        pool.warm_up()
+        assert int(await pool.run(b"pid", seconds=60, client="a")) == pid
+        assert len(pool._pool._idle) == 1
+
+    with_pool(use)
+
+
+def test_a_job_waits_for_the_worker_that_is_starting(with_pool: Callable[..., None]):
+    async def use(pool: AsyncWorkerPool) -> None:
+        pool.warm_up()
+        first = await pool.run(b"pid", seconds=60, client="a")
+        assert await pool.run(b"pid", seconds=60, client="a") == first
+        assert len(pool._pool._idle) == 1
+
+    with_pool(use)
+
+
+def test_a_pool_can_be_warmed_up_again(with_pool: Callable[..., None], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("IDLE_SECONDS", "0.2")
+
+    async def use(pool: AsyncWorkerPool) -> None:
+        first = await warmed(pool)
+        await ended(first)
+        assert await warmed(pool) != first
+
+    with_pool(use)
+
+
+def test_a_pool_that_is_warmed_up_starts_nothing_beside_a_job_or_after_its_end(with_pool: Callable[..., None]):
+    async def use(pool: AsyncWorkerPool) -> None:
+        at_work = asyncio.create_task(pool.run(b"sleep 0.2", seconds=60, client="a"))
+        while not pool._jobs:  # noqa: ASYNC110 - it has begun when it is there
+            await asyncio.sleep(0)
+        pool.warm_up()
+        await at_work
+        assert len(pool._pool._idle) == 1
+        pool._pool.close()
+        pool.warm_up()
+        starting = pool._starting
+        assert starting is not None
+        await asyncio.sleep(0)
+        await pool.close()
+        await asyncio.wait((starting,))
+        pool.warm_up()
+        assert pool._starting is None
+        assert not pool._pool._idle
+
+    with_pool(use)
+
+
+def test_a_worker_that_cannot_be_warmed_up_is_reported_by_the_next_job(caplog: pytest.LogCaptureFixture):
+    async def main() -> None:
+        pool = AsyncWorkerPool("no_such_module")
+        with caplog.at_level("INFO"):
+            pool.warm_up()
+            with pytest.raises(WorkerUnavailable):
+                await pool.run(b"pid", seconds=60, client="a")
+        assert "no worker was started ahead of its first job: its worker process did not start" in caplog.text
+        await pool.close()
+
+    asyncio.run(main())
+
+
 def test_a_worker_asks_before_it_answers(with_pool: Callable[..., None]):
     questions = []
 

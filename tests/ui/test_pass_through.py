@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -66,6 +68,29 @@ def test_the_configuration_tells_of_the_proxy(http: httpx.Client) -> None:
         "version": "0.1.0",
         "features": [],
     }
+
+
+def test_a_worker_for_messages_starts_when_the_page_reads_topics() -> None:
+    def workers(pid: int | None) -> int:
+        tasks = Path(f"/proc/{pid}/task").glob("*/children")
+        children = [child for task in tasks for child in task.read_text().split()]
+        return sum(b"magicbyte.ui.messages.worker" in Path(f"/proc/{child}/cmdline").read_bytes() for child in children)
+
+    with (
+        upstream() as rest,
+        running_registry("memory:", properties={"magicbyte.ui.rest.url": rest.url}) as registry,
+        client_of(registry) as http,
+    ):
+        assert http.get("/ui/config.json").status_code == 200
+        assert workers(registry.pid) == 0
+        for _ in range(3):
+            assert http.get("/ui/rest/topics").status_code == 200
+        deadline = time.monotonic() + 30
+        while not workers(registry.pid):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        assert http.post("/ui/decode", json={"messages": []}).status_code < 500
+        assert workers(registry.pid) == 1
 
 
 def test_a_request_goes_on_as_it_is(http: httpx.Client, rest: Upstream) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import Any
 
-from magicbyte.kit.processes.worker_pool import PoolBusy, Worker, WorkerPool
+from magicbyte.kit.processes.worker_pool import PoolBusy, Worker, WorkerDied, WorkerFailed, WorkerPool
 from magicbyte.kit.sharing.fair_queue import FairQueue, NoTurn
+
+log = logging.getLogger(__name__)
 
 #: How many workers more than its size a pool starts for clients whose jobs would wait for another client's.
 _RESERVE = 1
@@ -47,6 +50,9 @@ class AsyncWorkerPool:
         self._queue = FairQueue(size, reserve=_RESERVE, most_waiting=most_waiting, wait_seconds=wait_seconds)
         self._threads = ThreadPoolExecutor(size + _RESERVE, thread_name_prefix=module)
         self._jobs: set[_Job] = set()
+        #: Starts a worker that no job has asked for.
+        self._starting: asyncio.Task[None] | None = None
+        self._is_closed = False
 
     async def run(
         self,
@@ -72,9 +78,26 @@ class AsyncWorkerPool:
         """
         try:
             async with self._queue.turn(client):
+                if self._starting is not None:
+                    # It is ready sooner than another one that starts now.
+                    await asyncio.wait((self._starting,))
                 return await self._run(_Job(message, seconds, cpu_seconds, reply))
         except NoTurn as refusal:
             raise PoolBusy(str(refusal)) from None
+
+    def warm_up(self) -> None:
+        """Start a worker unless one is at hand, so that the next job does not wait for the start; does not wait."""
+        if not (self._is_closed or self._jobs or self._starting is not None or self._pool.has_idle):
+            self._starting = asyncio.create_task(self._start_worker())
+
+    async def _start_worker(self) -> None:
+        try:
+            await self._run(_Job(None, 0.0, 0.0, None))
+        except (PoolBusy, WorkerFailed) as failure:
+            # The next job tries again, and reports the failure.
+            log.info("no worker was started ahead of its first job: %s", failure)
+        finally:
+            self._starting = None
 
     async def _run(self, job: _Job) -> bytes:
         answer = asyncio.wrap_future(self._threads.submit(self._pool.run, job))
@@ -89,6 +112,7 @@ class AsyncWorkerPool:
 
     async def close(self) -> None:
         """End all workers at once."""
+        self._is_closed = True
         self._queue.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
         for job in self._jobs:
@@ -100,7 +124,8 @@ class AsyncWorkerPool:
 class _Job:
     """A message for a worker, sent by a thread; the event loop may stop the job, and replies to the worker."""
 
-    def __init__(self, message: bytes, seconds: float, cpu_seconds: float, reply: AsyncReply | None) -> None:
+    def __init__(self, message: bytes | None, seconds: float, cpu_seconds: float, reply: AsyncReply | None) -> None:
+        #: None if the worker has only to start.
         self._message = message
         self._seconds = seconds
         self._cpu_seconds = cpu_seconds
@@ -114,6 +139,11 @@ class _Job:
     def __call__(self, worker: Worker) -> bytes:
         self._hold(worker)
         try:
+            if self._message is None:
+                worker.wait_until_ready()
+                if not worker.is_alive:
+                    raise WorkerDied("it ended before it had a job")
+                return b""
             return worker.ask(
                 self._message, seconds=self._seconds, cpu_seconds=self._cpu_seconds, reply=self._reply_on_loop
             )

@@ -229,6 +229,11 @@ class WorkerPool:
         self._idle: deque[Worker] = deque()
         _pools.add(self)
 
+    @property
+    def has_idle(self) -> bool:
+        """Whether a worker waits for work."""
+        return any(worker.is_alive for worker in tuple(self._idle))
+
     def run(self, use: Callable[[Worker], T]) -> T:
         """Call a function with a worker that it may use until it returns.
 
