@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -213,23 +213,26 @@ def test_a_false_peer_receives_no_credentials(tmp_path: Path):
 TARGET = "/subjects/s/versions"
 
 
+# An identity expires, so each is signed when its test begins.
 @pytest.mark.parametrize(
     ("identity", "client"),
     [
-        (signer().sign(ANONYMOUS, "10.9.8.7", "POST", TARGET, EMPTY), "10.9.8.7"),
-        (signer().sign(ANONYMOUS, "2001:db8::1:2:3:4", "POST", TARGET, EMPTY), "2001:db8::"),
-        (signer(OTHER).sign(ANONYMOUS, "10.9.8.7", "POST", TARGET, EMPTY), ADDRESS),
-        (signer().sign(ANONYMOUS, "10.9.8.7", "DELETE", TARGET, EMPTY), ADDRESS),
-        (signer().sign(ANONYMOUS, "10.9.8.7", "POST", "/subjects/t/versions", EMPTY), ADDRESS),
-        ("10.9.8.7", ADDRESS),
+        (lambda: signer().sign(ANONYMOUS, "10.9.8.7", "POST", TARGET, EMPTY), "10.9.8.7"),
+        (lambda: signer().sign(ANONYMOUS, "2001:db8::1:2:3:4", "POST", TARGET, EMPTY), "2001:db8::"),
+        (lambda: signer(OTHER).sign(ANONYMOUS, "10.9.8.7", "POST", TARGET, EMPTY), ADDRESS),
+        (lambda: signer().sign(ANONYMOUS, "10.9.8.7", "DELETE", TARGET, EMPTY), ADDRESS),
+        (lambda: signer().sign(ANONYMOUS, "10.9.8.7", "POST", "/subjects/t/versions", EMPTY), ADDRESS),
+        (lambda: "10.9.8.7", ADDRESS),
         (None, ADDRESS),
     ],
 )
-def test_a_forwarded_request_counts_for_its_client_and_no_other_one_does(identity: str | None, client: str):
+def test_a_forwarded_request_counts_for_its_client_and_no_other_one_does(
+    identity: Callable[[], str] | None, client: str
+):
     properties = {"magicbyte.storage": "memory:", "magicbyte.inter.instance.secret": SECRET}
     app = create_app(RegistrySettings.from_properties({**properties, "schema.registry.group.id": "group"}))
     with running(app) as registry:
-        headers = [] if identity is None else [("magicbyte-identity", identity)]
+        headers = [] if identity is None else [("magicbyte-identity", identity())]
         body = json.dumps({"schema": '"int"'}).encode()
         for _ in range(2):
             answer = registry.ask("POST", TARGET, [("x-forwarded-for", "10.1.1.1"), *headers], body=body)
