@@ -1,10 +1,12 @@
 """A table of any database with a JDBC driver: Spark's writer appends, so a repeated batch is in the table twice.
 
-Texts, dates and timestamps go through Java's classes, which change texts that are not UTF-8, and whose SQL has years of
-four digits. Rows with other values are rejected.
+Texts, dates and timestamps go through Java's classes, which change texts that are not UTF-8. Its SQL has years of four
+digits, and its calendar has no days between those of Julius and Gregory. Rows with other values are rejected.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame
@@ -40,10 +42,12 @@ class JdbcTarget:
                 " decimals, and store NaN as NULL; use sink.sql with sqlite:///FILE, which also writes exactly once"
             )
         self._spec, self._context = spec, context
+        self._is_postgresql = spec.url.startswith("jdbc:postgresql:")
 
     def prepare(self, schema: spark.StructType) -> tuple[str, ...]:
         """Check the columns; see `Sink`."""
         rows = self._flat(self._context.spark.createDataFrame([], schema))
+        self._check_types(rows.schema)
         target = self._target()
         if target is None:
             return (f"CREATE TABLE {self._spec.table} by Spark's types: {rows.schema.simpleString()}",)
@@ -52,7 +56,7 @@ class JdbcTarget:
 
     def write(self, rows: DataFrame, batch: BatchIdentity) -> SinkResult:
         """Append a batch; see `Sink`."""
-        split = split_rows(rows, _changed(rows), self._context, batch)
+        split = split_rows(rows, _changed(rows, is_postgresql=self._is_postgresql), self._context, batch)
         flat = self._flat(split.good)
         target = self._target()
         selected = flat if target is None else flat.select(*self._fitted(flat.schema, target).columns())
@@ -67,6 +71,16 @@ class JdbcTarget:
         position = [column.alias(f"{POSITION}_{name}") for name, column in flat_position(rows, names)]
         plain = place_position(rows, keep=False).columns
         return rows.select(*map(quoted, plain), *position)
+
+    def _check_types(self, schema: spark.StructType) -> None:
+        """Refuse columns that no driver takes; that of PostgreSQL takes arrays."""
+        for field in schema.fields:
+            kind = _element(field.dataType) if self._is_postgresql else field.dataType
+            if isinstance(kind, spark.StructType | spark.MapType | spark.ArrayType):
+                raise SinkRefused(
+                    f"{self._spec.table}: column {field.name}: JDBC has no type for {field.dataType.simpleString()};"
+                    " make a text of it in a step with to_json"
+                )
 
     def _fitted(self, schema: spark.StructType, target: spark.StructType) -> ColumnFit:
         fit = fit_columns(target, schema, columns=self._context.columns, widens=never, name=self._spec.table)
@@ -91,21 +105,53 @@ class JdbcTarget:
             return None
 
 
+_Test = Callable[[Column], Column]
+
 #: The first and the last moment of a column's type; a DATE is compared as its first moment.
 _FIRST, _LAST = "0001-01-01 00:00:00", "9999-12-31 23:59:59.999999"
+#: The days that Java's calendar does not have, and those that touch them in some time zone.
+_GAP, _GAP_ANYWHERE = ("1582-10-05", "1582-10-14"), ("1582-10-04", "1582-10-15")
 
 
-def _changed(rows: DataFrame) -> Column | None:
-    """Why a row is rejected that the driver would change, or NULL; None if the columns have no such values."""
+def _changed(rows: DataFrame, *, is_postgresql: bool) -> Column | None:
+    """Why the driver would change or refuse a row, or NULL; None if the columns have no such values."""
     reasons = []
     for field in rows.schema.fields:
         if field.name in NOT_DATA:
             continue
-        column = F.col(quoted(field.name))
-        if isinstance(field.dataType, spark.DateType | spark.TimestampType | spark.TimestampNTZType):
-            first, last = (F.lit(text).cast("timestamp_ntz").cast(field.dataType) for text in (_FIRST, _LAST))
-            problem = f"column {field.name}: the year is outside of 1 to 9999"
-            reasons.append(F.when((column < first) | (column > last), F.lit(problem)))
-        elif (reason := broken_text([(field.name, column, field.dataType)], "JDBC")) is not None:
-            reasons.append(reason)
+        column, kind = F.col(quoted(field.name)), _element(field.dataType)
+        tests = _time_tests(kind)
+        if (broken := broken_text([(field.name, column, field.dataType)], "JDBC")) is not None:
+            reasons.append(broken)
+        if is_postgresql and isinstance(kind, spark.StringType):
+            tests = {"PostgreSQL has no text with U+0000; replace it in a step": lambda text: text.contains("\0")}
+        reasons += [
+            F.when(_is_in(column, field.dataType, test), F.lit(f"column {field.name}: {problem}"))
+            for problem, test in tests.items()
+        ]
     return F.coalesce(*reasons) if reasons else None
+
+
+def _time_tests(kind: spark.DataType) -> dict[str, _Test]:
+    """Tests of a date or timestamp, by the problem of a value that passes; none for other types."""
+    if not isinstance(kind, spark.DateType | spark.TimestampType | spark.TimestampNTZType):
+        return {}
+    first, last = (F.lit(text).cast("timestamp_ntz").cast(kind) for text in (_FIRST, _LAST))
+    gap = _GAP_ANYWHERE if isinstance(kind, spark.TimestampType) else _GAP
+    return {
+        "the year is outside of 1 to 9999": lambda value: (value < first) | (value > last),
+        f"Java has no days from {gap[0]} to {gap[1]}": lambda value: value.cast("date").between(*map(F.lit, gap)),
+    }
+
+
+def _is_in(value: Column, kind: spark.DataType, test: _Test) -> Column:
+    """Whether a value, or an element of an array, passes a test."""
+    if isinstance(kind, spark.ArrayType):
+        element = kind.elementType
+        return F.exists(value, lambda part: _is_in(part, element, test))
+    return test(value)
+
+
+def _element(kind: spark.DataType) -> spark.DataType:
+    """The type of an array's elements, also in arrays of arrays; other types are their own."""
+    return _element(kind.elementType) if isinstance(kind, spark.ArrayType) else kind
