@@ -13,6 +13,8 @@ from magicbyte.kit.processes.stop_signals import STOP_SIGNALS
 @pytest.fixture(autouse=True)
 def handlers() -> Iterator[None]:
     before = {number: signal.getsignal(number) for number in STOP_SIGNALS}
+    for number in STOP_SIGNALS:  # nohup ignores SIGHUP
+        signal.signal(number, signal.SIG_DFL)
     yield
     for number, handler in before.items():
         signal.signal(number, handler)

@@ -109,6 +109,7 @@ def test_slow_refusals_do_not_add_up(rest: Any, topic: str) -> None:
     links = {f"d{level}": {"oneOf": [{"$ref": f"#/definitions/d{level + 1}"}] * 2} for level in range(26)}
     schema = json.dumps({"definitions": {**links, "d26": {"type": "integer"}}, "$ref": "#/definitions/d0"})
     value = {"type": "JSONSCHEMA", "schema": schema, "data": "x"}
+    rest.timeout = 120  # seconds: the limit counts processor time, which a loaded machine gives slowly
     body = produce(rest, topic, {"entries": [{"id": str(number), "value": value} for number in range(10)]}).json()
     failures = [(failure["error_code"], failure["message"]) for failure in body["failures"]]
     assert len(failures) == 10
