@@ -21,7 +21,7 @@ from registry.access.visible import VisibleView
 from registry.cluster.commit.committer import Command
 from registry.cluster.commit.handover import Handover
 from registry.cluster.node import Node, Status
-from registry.decide import Decision, Question, Terms, Unanswered
+from registry.decide import Decision, Question, Sent, Terms, Unanswered, decide_register, registered
 from registry.feed.change_feed import ChangeFeed
 from registry.feed.growth import Growth
 from registry.feed.kept_bodies import KeptBodies
@@ -30,6 +30,7 @@ from registry.log.port import LeadershipLost, LogError, NotLeader, RecordTooLarg
 from registry.offload.answering import Answering, WorkLeft
 from registry.offload.jobs import Answer
 from registry.settings import RegistrySettings
+from registry.state.model import Version
 from registry.state.view import View
 
 log = logging.getLogger("magicbyte.registry.service")
@@ -212,6 +213,23 @@ class Registry:
             except Unanswered as missing:
                 terms = await self._with_answers(terms, missing, work_left)
         raise errors.OPERATION_TIMED_OUT(text="The schemas that the request is about change all the time")
+
+    async def register(self, texts: WriteTexts, sent: Sent) -> Version:
+        """Register a schema; a version that has it already is returned without a write, on any node.
+
+        Args:
+            texts: The error texts.
+            sent: The schema.
+
+        Raises:
+            ApiError: As for `decide_register` and `write`.
+            NotLeader: Another node takes writes.
+        """
+        if self.view.versions(sent.subject):
+            version = await self.compute(partial(registered, self.view, sent))
+            if version is not None:
+                return version
+        return await self.decide(texts, partial(decide_register, sent=sent))
 
     async def decide(self, texts: WriteTexts, decide: Decide[T]) -> T:
         """Commit a command; its questions are answered outside the committer's thread.

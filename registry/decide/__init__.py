@@ -13,9 +13,10 @@ from registry.decide.configure import (
 )
 from registry.decide.decision import Decision, Terms
 from registry.decide.delete import decide_delete_subject, decide_delete_version, decide_undelete
-from registry.decide.prepare import Registration
 from registry.decide.question import Answered, Question, Unanswered
-from registry.decide.register import decide_register
+from registry.decide.registration.look_up import look_up
+from registry.decide.registration.register import decide_register, registered
+from registry.decide.registration.stages import Sent
 from registry.decide.tag import Tagging, decide_tag
 
 __all__ = [
@@ -23,8 +24,8 @@ __all__ = [
     "Decision",
     "Line",
     "Question",
-    "Registration",
     "Report",
+    "Sent",
     "Tagging",
     "Terms",
     "Unanswered",
@@ -42,4 +43,6 @@ __all__ = [
     "decide_replace_rules",
     "decide_tag",
     "decide_undelete",
+    "look_up",
+    "registered",
 ]

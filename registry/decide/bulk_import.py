@@ -15,8 +15,9 @@ from magicbyte.kit.errors import ApiError
 from registry import errors
 from registry.decide.configure import checked_config, decide_put_mode
 from registry.decide.decision import Decision, Terms, require_valid_rules, require_writable
-from registry.decide.prepare import Registration, canonicalize
 from registry.decide.question import LITTLE_READING, Question, Unanswered
+from registry.decide.registration.candidate import candidate_of
+from registry.decide.registration.stages import Completed, Sent
 from registry.log.port import Record
 from registry.offload.parsing import parse_steps
 from registry.state import records
@@ -182,8 +183,8 @@ def _content(view: View, version: Version, line: Mapping[str, Any], terms: Terms
         raise errors.UNKNOWN_SCHEMA_TYPE(type=content.schema_type)
     require_valid_rules(content.rule_set)
     if line.get("guid") is None:
-        request = Registration(version.subject, content)
-        return canonicalize(view, request, Config(), terms, strict=False).content
+        complete = Completed.as_sent(Sent(version.subject, content), Config())
+        return candidate_of(view, complete, terms, strict=False).content
     if line["guid"] != guid_of(content):
         raise Undecodable(f"the schema is not what its guid {line['guid']} stands for")
     return content

@@ -18,7 +18,7 @@ from registry.offload.parsing import Parser
 from registry.offload.perform import perform
 from registry.state import records
 from registry.state.contract import InvalidRuleSet, RuleSet
-from registry.state.model import Version, context_of
+from registry.state.model import Config, Version, context_of
 from registry.state.records import Key
 from registry.state.resolve import effective_mode, qualified_context
 from registry.state.view import View
@@ -49,6 +49,10 @@ class Terms:
     answered: Answered = ()
     #: The most steps that reading schemas may take if a question is to be answered within the decision.
     most_reading: int = LITTLE_READING
+
+    def validates_fields(self, config: Config) -> bool:
+        """Tell whether `validateFields` is on."""
+        return self.validate_fields if config.validate_fields is None else config.validate_fields
 
     def ask(self, view: View, question: Question, kind: type[A]) -> A:
         """Answer a question about schemas, from the earlier answers or with little work.

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from registry import errors
 from registry.decide.decision import Decision, Terms
-from registry.decide.prepare import Registration
-from registry.decide.register import decide_register
+from registry.decide.registration.register import decide_register
+from registry.decide.registration.stages import Sent
 from registry.state.contract import Metadata, RuleSet
 from registry.state.lookup import find_version
 from registry.state.model import LATEST, Version
@@ -60,11 +60,11 @@ def decide_tag(view: View, now: int, *, request: Tagging, terms: Terms) -> Decis
     if request.drop and rule_set is not None:
         rule_set = rule_set.without(request.drop)
     content = replace(version.content, metadata=request.metadata or version.content.metadata, rule_set=rule_set)
-    registration = Registration(
+    sent = Sent(
         request.subject,
         content,
         version=request.new_version or LATEST,
         tags_to_add=request.add,
         tags_to_remove=request.remove,
     )
-    return decide_register(view, now, request=registration, terms=terms, anew=True)
+    return decide_register(view, now, sent=sent, terms=terms, anew=True)

@@ -14,7 +14,7 @@ from magicbyte.http.routing.negotiation import charset_of
 from magicbyte.http.routing.request import Request
 from registry import errors
 from registry.access.rights import Rights
-from registry.decide import Registration, Tagging
+from registry.decide import Sent, Tagging
 from registry.http.request import flag, rights_of
 from registry.state.contract import Metadata, RuleSet
 from registry.state.json_text import load_json
@@ -73,13 +73,13 @@ _CHARSETS = frozenset(
 _JSON_CHARSETS = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})
 
 
-async def registration_of(request: Request, subject: str) -> Registration:
+async def sent_in(request: Request, subject: str) -> Sent:
     """The schema in the body of a bare request to register or to look up.
 
     Raises:
         ApiError: 400 if a field has the wrong type; 40301 if the sender may not read a reference.
     """
-    return registration_from(
+    return sent_from(
         await body_of(request),
         subject,
         rights_of(request),
@@ -89,7 +89,7 @@ async def registration_of(request: Request, subject: str) -> Registration:
     )
 
 
-def registration_from(
+def sent_from(
     body: dict[str, Any],
     subject: str,
     rights: Rights | None,
@@ -97,7 +97,7 @@ def registration_from(
     normalize: bool = False,
     force: bool = False,
     explain: bool = False,
-) -> Registration:
+) -> Sent:
     """The schema in a body.
 
     Args:
@@ -128,8 +128,8 @@ def registration_from(
     if rights is not None:
         rights.require_references(subject, content.references, content.schema_type)
     if _CONTENT_FIELDS.issuperset(body):
-        return Registration(subject, content, normalize=normalize, force=force, explain=explain)
-    return Registration(
+        return Sent(subject, content, normalize=normalize, force=force, explain=explain)
+    return Sent(
         subject,
         content,
         version=_field(body, "version", int, None) or 0,

@@ -6,7 +6,7 @@ import threading
 from collections import OrderedDict
 from math import inf
 
-from compat.formats import FORMATS, parse
+from compat.formats import parse
 from compat.schema import AVRO, JSON, PROTOBUF, Dependencies, InvalidSchema, ParsedSchema, Reference, SchemaText
 from magicbyte.kit.errors import ApiError
 from registry import errors
@@ -85,16 +85,6 @@ class _Memory:
 
 
 _Key = tuple[str, str, tuple[Reference, ...], Dependencies]
-
-
-def require_known_type(schema_type: str) -> None:
-    """Check that a schema type exists.
-
-    Raises:
-        ApiError: 42201.
-    """
-    if schema_type not in FORMATS:
-        raise errors.UNKNOWN_SCHEMA_TYPE(type=schema_type)
 
 
 def invalid_schema(error: InvalidSchema, *, explain: bool = False) -> ApiError:

@@ -14,12 +14,13 @@ from magicbyte.http.routing.response import Json
 from magicbyte.http.routing.solved import made_of_parameters
 from magicbyte.kit.errors import ApiError
 from registry import errors
-from registry.decide import Registration, Terms
-from registry.decide.prepare import canonicalize
-from registry.decide.register import judge
+from registry.decide import Sent, Terms
+from registry.decide.registration.candidate import candidate_of
+from registry.decide.registration.judge import judge
+from registry.decide.registration.stages import Completed
 from registry.http import models
 from registry.http.answers import answer
-from registry.http.bodies import registration_from
+from registry.http.bodies import sent_from
 from registry.http.parameters import Every, Explain, Level, Normalize, Subject, Verbose, VersionNumber
 from registry.http.parameters.bodies import SchemaBody
 from registry.http.request import registry_of, rights_of
@@ -79,34 +80,28 @@ async def _answer_verdict(
     request: Request, subject: str, body: dict[str, Any], versions: Sequence[Version], wants: _Wants
 ) -> Json[models.Verdict]:
     registry = registry_of(request)
-    registration = registration_from(
-        body, subject, rights_of(request), normalize=wants.normalize, explain=wants.explain
-    )
-    return answer(
-        request, await registry.compute(partial(_verdict, registry.view, registration, versions, wants=wants))
-    )
+    sent = sent_from(body, subject, rights_of(request), normalize=wants.normalize, explain=wants.explain)
+    return answer(request, await registry.compute(partial(_verdict, registry.view, sent, versions, wants=wants)))
 
 
 def _verdict(
     view: View,
-    registration: Registration,
+    sent: Sent,
     versions: Sequence[Version],
     terms: Terms,
     *,
     wants: _Wants,
 ) -> dict[str, Any]:
-    config = effective_config(view, registration.subject, terms.default_level)
+    config = effective_config(view, sent.subject, terms.default_level)
     if wants.level is not None:
         config = replace(config, compatibility_level=wants.level)
     try:
-        candidate = canonicalize(view, registration, config, terms, strict=True)
+        candidate = candidate_of(view, Completed.as_sent(sent, config), terms, strict=True)
     except ApiError as error:
         if wants.verbose and error.kind in _NO_SCHEMA:
             return {"is_compatible": False, "messages": [error.message]}
         raise
-    verdict = judge(
-        view, registration.subject, candidate, config, terms, versions, explain=wants.explain, every=wants.every
-    )
+    verdict = judge(view, candidate, config, terms, versions, explain=wants.explain, every=wants.every)
     value: dict[str, Any] = {"is_compatible": verdict.compatible}
     if wants.verbose:
         value["messages"] = [*verdict.messages, *verdict.notes]

@@ -15,12 +15,12 @@ from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.response import Json
 from magicbyte.kit.errors import ApiError
 from registry import errors
-from registry.decide import Question, Registration, Terms, Unanswered
-from registry.decide.prepare import pinned_source
+from registry.decide import Question, Sent, Terms, Unanswered
 from registry.decide.question import Source, stored_source
+from registry.decide.registration.candidate import pinned_source
 from registry.http import models
 from registry.http.answers import answer
-from registry.http.bodies import registration_from
+from registry.http.bodies import sent_from
 from registry.http.parameters import (
     Consecutive,
     Deleted,
@@ -58,8 +58,8 @@ async def get_version_outline(
 
 async def make_outline(request: Request, *, body: SchemaBody) -> Json[models.Outline]:
     """Extension: what the schema in the body declares, as a tree: types, fields and symbols in words."""
-    registration = _text_of(request, body, str(SubjectName(context_of_request(request), "")))
-    source = _source(registry_of(request).view, registration)
+    sent = _text_of(request, body, str(SubjectName(context_of_request(request), "")))
+    source = _source(registry_of(request).view, sent)
     return await _answer_outline(request, source, _text_side(None, source))
 
 
@@ -198,16 +198,16 @@ async def _find_version(registry: Registry, subject: str, version: int | None, *
     return stored or find_version(registry.view, subject, version, include_deleted=include_deleted)
 
 
-def _text_of(request: Request, body: dict[str, Any], subject: str) -> Registration:
-    registration = registration_from(body, subject, rights_of(request))
-    if registration.content.is_blank:
+def _text_of(request: Request, body: dict[str, Any], subject: str) -> Sent:
+    sent = sent_from(body, subject, rights_of(request))
+    if sent.content.is_blank:
         raise errors.EMPTY_SCHEMA()
-    return registration
+    return sent
 
 
-def _source(view: View, registration: Registration) -> Source:
+def _source(view: View, sent: Sent) -> Source:
     try:
-        return pinned_source(view, registration, strict=False)
+        return pinned_source(view, sent.subject, sent.content, strict=False)
     except InvalidSchema as error:
         raise invalid_schema(error) from None
 

@@ -15,14 +15,12 @@ from magicbyte.kit.errors import ApiError
 from registry import errors
 from registry.access.rights import without_details
 from registry.decide import (
-    Terms,
     decide_delete_subject,
     decide_delete_version,
-    decide_register,
     decide_tag,
     decide_undelete,
+    look_up,
 )
-from registry.decide.registered import look_up, registered_already
 from registry.http import models
 from registry.http.answers import (
     Shown,
@@ -34,7 +32,7 @@ from registry.http.answers import (
     text_in_form,
     version_object,
 )
-from registry.http.bodies import registration_of, tagging_from
+from registry.http.bodies import sent_in, tagging_from
 from registry.http.parameters import (
     Deleted,
     DeletedOnly,
@@ -92,20 +90,9 @@ async def list_subjects(
 async def look_up_schema(request: Request) -> Json[models.Schema]:
     """Answer the version that has the schema in the body; it takes the bare request."""
     registry, subject = registry_of(request), subject_of(request)
-    registration = await registration_of(request, subject)
-    if registration.version != 0 or registration.schema_id >= 0:
-        registration = replace(registration, version=0, schema_id=-1)
+    sent = await sent_in(request, subject)
     include_deleted = flag(request, "deleted")
-
-    def work(terms: Terms) -> Version | None:
-        view = registry.view
-        for candidate in with_other_contexts(view, subject):
-            candidate_registration = registration if candidate == subject else replace(registration, subject=candidate)
-            version = look_up(view, candidate_registration, terms, include_deleted=include_deleted)
-            if version is not None:
-                return version
-        return None
-
+    work = partial(look_up, registry.view, sent, include_deleted=include_deleted)
     version = await registry.compute(work)
     if version is None:
         await registry.catch_up()
@@ -146,29 +133,25 @@ async def list_versions(request: Request) -> Json[models.Integers]:
 async def register_schema(request: Request) -> Json[models.RegisteredSchema]:
     """Register a schema; if a version has it already, answer it without a write. It takes the bare request."""
     registry, subject = registry_of(request), subject_of(request)
-    registration = await registration_of(request, subject)
+    sent, write = await sent_in(request, subject), write_of(request)
     expected = header(request.scope, b"if-match")
     if expected is not None:
         match = re.fullmatch(r'\s*(?:W/)?"?([0-9]{1,10})"?\s*', expected)
         if match is None:
             raise MALFORMED_BODY(detail=f"If-Match must be the number of the latest version, not {expected!r}")
-        registration = replace(registration, expected_latest=int(match[1]))
+        sent = replace(sent, expected_latest=int(match[1]))
     rights = rights_of(request)
-    if rights is not None and (registration.force or registration.version != 0 or registration.schema_id >= 0):
+    if rights is not None and (sent.force or sent.version != 0 or sent.schema_id >= 0):
         # These settings skip the compatibility check, or choose which schema others get.
         rights.require(["ALTER_CONFIGS"], subject)
-    version = None
-    if registry.view.versions(subject):
-        version = await registry.compute(lambda terms: registered_already(registry.view, registration, terms))
-    if version is None:
-        try:
-            version = await registry.decide(write_of(request), partial(decide_register, request=registration))
-        except ApiError as error:
-            if rights is None or error.kind is not registry.terms.incompatible or rights.may("READ", subject):
-                raise
-            # The details quote the stored schema, which the sender may not read.
-            raise without_details(error) from None
-    text = await text_in_form(request, version, shown_of(request).form, form_sent(registration.content))
+    try:
+        version = await registry.register(write, sent)
+    except ApiError as error:
+        if rights is None or error.kind is not registry.terms.incompatible or rights.may("READ", subject):
+            raise
+        # The details quote the stored schema, which the sender may not read.
+        raise without_details(error) from None
+    text = await text_in_form(request, version, shown_of(request).form, form_sent(sent.content))
     return answer(request, registered_object(version, text))
 
 

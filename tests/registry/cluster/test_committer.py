@@ -19,7 +19,7 @@ from registry.cluster.commit.committer import Command, Committer
 from registry.cluster.commit.outcome import Outcome
 from registry.decide import (
     Decision,
-    Registration,
+    Sent,
     Terms,
     decide_delete_config,
     decide_delete_subject,
@@ -42,7 +42,7 @@ def record_of(name: str, fields: str) -> str:
 
 
 def registration(subject: str, text: str) -> Any:
-    return partial(decide_register, request=Registration(subject, Content("AVRO", text)), terms=TERMS)
+    return partial(decide_register, sent=Sent(subject, Content("AVRO", text)), terms=TERMS)
 
 
 class FaultyLog(MemoryLog):

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from registry.cluster.node import SharedLogNode
-from registry.decide import Registration, Terms, decide_register
+from registry.decide import Sent, Terms, decide_register
 from registry.feed.growth import Growth
 from registry.feed.webhooks import Webhooks
 from registry.log.memory import MemoryLog
@@ -54,8 +54,8 @@ def node_on() -> Iterator[Callable[[MemoryLog], SharedLogNode]]:
 
 
 def register(node: SharedLogNode, subject: str) -> None:
-    request = Registration(subject, Content("AVRO", '"int"'))
-    node.submit(lambda view, now: decide_register(view, now, request=request, terms=Terms())).result(10)
+    request = Sent(subject, Content("AVRO", '"int"'))
+    node.submit(lambda view, now: decide_register(view, now, sent=request, terms=Terms())).result(10)
 
 
 def webhooks_of(node: SharedLogNode, url: str, name: str, *, patience: float = 60.0) -> Webhooks:

@@ -16,7 +16,7 @@ from compat.schema import Reference
 from magicbyte.kit.errors import ApiError
 from registry.cluster.node import SharedLogNode
 from registry.decide import (
-    Registration,
+    Sent,
     Terms,
     Unanswered,
     decide_delete_subject,
@@ -62,12 +62,12 @@ class Registry:
             terms = replace(terms, answered=(*terms.answered, (question, answer)))
         return terms
 
-    def answers_for(self, request: Registration) -> Terms:
+    def answers_for(self, request: Sent) -> Terms:
         """The terms with all answers that a registration needs now."""
         terms = self.terms
         while True:
             try:
-                decide_register(self.view, 0, request=request, terms=terms)
+                decide_register(self.view, 0, sent=request, terms=terms)
             except Unanswered as missing:
                 terms = self.answer(terms, missing)
             except ApiError:
@@ -77,19 +77,19 @@ class Registry:
 
     def register(self, subject: str, text: str, **fields: Any) -> Version:
         request = registration(subject, text, **fields)
-        decision = decide_register(self.view, 0, request=request, terms=self.answers_for(request))
+        decision = decide_register(self.view, 0, sent=request, terms=self.answers_for(request))
         self.apply(decision.records)
         return decision.result
 
 
-def registration(subject: str, text: str, *, references: tuple[Reference, ...] = (), **fields: Any) -> Registration:
-    return Registration(subject, Content("AVRO", text, references), **fields)
+def registration(subject: str, text: str, *, references: tuple[Reference, ...] = (), **fields: Any) -> Sent:
+    return Sent(subject, Content("AVRO", text, references), **fields)
 
 
-def questions(registry: Registry, request: Registration, terms: Terms) -> list[type]:
+def questions(registry: Registry, request: Sent, terms: Terms) -> list[type]:
     """The kinds of questions that a registration asks first."""
     with pytest.raises(Unanswered) as missing:
-        decide_register(registry.view, 0, request=request, terms=terms)
+        decide_register(registry.view, 0, sent=request, terms=terms)
     return [type(question.task) for question in missing.value.questions]
 
 
@@ -114,14 +114,14 @@ def test_a_verdict_holds_only_as_long_as_the_versions_are_the_same():
     registry.register("s", record("R"))
     request = registration("s", record("R", last="long"))
     terms = registry.answers_for(request)
-    decide_register(registry.view, 0, request=request, terms=terms)
+    decide_register(registry.view, 0, sent=request, terms=terms)
     registry.register("other", record("R"))
-    decide_register(registry.view, 0, request=request, terms=terms)
+    decide_register(registry.view, 0, sent=request, terms=terms)
     registry.register("s", record("R", last="double"), force=True)
     # A double is not read as a long.
     assert questions(registry, request, terms) == [Judge]
     with pytest.raises(ApiError, match="incompatible with an earlier schema"):
-        decide_register(registry.view, 0, request=request, terms=registry.answers_for(request))
+        decide_register(registry.view, 0, sent=request, terms=registry.answers_for(request))
 
 
 def test_a_verdict_holds_only_as_long_as_the_config_is_the_same():
@@ -133,7 +133,7 @@ def test_a_verdict_holds_only_as_long_as_the_config_is_the_same():
     registry.apply(decide_put_config(registry.view, 0, subject="s", update=update).records)
     assert questions(registry, request, terms) == [Judge]
     registry.apply(decide_put_config(registry.view, 0, subject="s", update={"compatibility": "NONE"}).records)
-    decide_register(registry.view, 0, request=request, terms=terms)
+    decide_register(registry.view, 0, sent=request, terms=terms)
 
 
 def test_a_verdict_holds_only_as_long_as_references_mean_the_same():
@@ -144,9 +144,9 @@ def test_a_verdict_holds_only_as_long_as_references_mean_the_same():
     registry.register("user", using % 1, references=base)
     request = registration("user", using % 2, references=base)
     terms = registry.answers_for(request)
-    decide_register(registry.view, 0, request=request, terms=terms)
+    decide_register(registry.view, 0, sent=request, terms=terms)
     registry.register("base", record("Base", last="string"), force=True)
-    decide_register(registry.view, 0, request=request, terms=terms)
+    decide_register(registry.view, 0, sent=request, terms=terms)
     # Deleted for good and made again with another content, the same reference means something else.
     for subject in ("user", "base"):
         for permanent in (False, True):
@@ -177,7 +177,7 @@ def test_explanations_are_never_made_where_the_decision_is():
     terms = registry.answers_for(request)
     assert registry.asked == ["Judge"]
     with pytest.raises(ApiError) as refused:
-        decide_register(registry.view, 0, request=request, terms=terms)
+        decide_register(registry.view, 0, sent=request, terms=terms)
     (explained,) = refused.value.extra["explanations"]  # type: ignore[misc]
     assert explained["rule"] == "TYPE_MISMATCH"
 
@@ -192,10 +192,10 @@ def tangle(last: str) -> str:
 
 def test_a_short_schema_that_takes_long_to_judge_is_judged_elsewhere():
     registry = Registry()
-    first = Registration("s", Content("JSON", tangle("string")))
-    decision = decide_register(registry.view, 0, request=first, terms=registry.terms)
+    first = Sent("s", Content("JSON", tangle("string")))
+    decision = decide_register(registry.view, 0, sent=first, terms=registry.terms)
     registry.apply(decision.records)
-    second = Registration("s", Content("JSON", tangle("integer")))
+    second = Sent("s", Content("JSON", tangle("integer")))
     started = time.process_time()
     assert questions(registry, second, registry.terms) == [Judge]
     # A step is about a microsecond.
@@ -243,7 +243,17 @@ def test_the_answers_for_lines_that_refer_to_one_another_hold_at_any_time():
     assert decide_load(registry.view, 2, lines=lines, terms=terms).result.taken == {"schema": 2}
 
 
-def test_whether_a_schema_spells_out_one_of_many_versions_is_one_question():
+@pytest.mark.parametrize(
+    ("version", "compared"),
+    [
+        (0, [300]),
+        # The latest version only; it is compared with the schema as sent, and then as completed.
+        (-1, [1, 1]),
+    ],
+)
+def test_a_schema_is_compared_with_all_versions_that_it_may_spell_out_in_one_question(
+    version: int, compared: list[int]
+) -> None:
     registry = Registry()
     registry.register("base", '{"type":"fixed","name":"B","size":1}')
     references = (Reference("B", "base", 1),)
@@ -260,12 +270,10 @@ def test_whether_a_schema_spells_out_one_of_many_versions_is_one_question():
     spelled_out = '{"type":"record","name":"R","fields":[{"name":"f","type":{"type":"fixed","name":"B","size":1}}]%s}'
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Question, "little_job", noting)
-        # The newest version, by the number that means the latest: asked of all live ones.
-        with suppress(Unanswered):
-            decide_register(
-                registry.view, 0, request=registration("s", spelled_out % ',"doc":"new"', version=-1), terms=Terms()
-            )
-    assert [len(question.earlier) for question in asked if isinstance(question.task, FindSame)] == [300]
+        with suppress(Unanswered, ApiError):
+            sent = registration("s", spelled_out % ',"doc":"new"', version=version)
+            decide_register(registry.view, 0, sent=sent, terms=Terms())
+    assert [len(question.earlier) for question in asked if isinstance(question.task, FindSame)] == compared
 
 
 def test_all_comparisons_of_a_request_share_one_bound():

@@ -10,7 +10,7 @@ import pytest
 
 from compat.schema import Reference
 from registry.cluster.commit.committer import Committer
-from registry.decide import Decision, Registration, Terms, decide_delete_version, decide_load, decide_register
+from registry.decide import Decision, Sent, Terms, decide_delete_version, decide_load, decide_register
 from registry.decide.delete import decide_delete_subject, decide_undelete
 from registry.feed.changes import changes_since
 from registry.log.memory import MemoryLog
@@ -27,7 +27,7 @@ RULES = {"domainRules": [{"name": "r", "kind": "CONDITION", "mode": "WRITE", "ty
 
 
 def register(subject: str, *content: Any, **fields: Any) -> Callable[[View, int], Decision[Any]]:
-    return partial(decide_register, request=Registration(subject, Content(*content), **fields), terms=TERMS)
+    return partial(decide_register, sent=Sent(subject, Content(*content), **fields), terms=TERMS)
 
 
 COMMANDS = [

@@ -1,0 +1,1 @@
+"""Registering a schema, and finding one that is registered: sent, completed, candidate, version."""
