@@ -88,7 +88,7 @@ def decide_load(
     Raises:
         Unanswered: Texts must be parsed elsewhere first.
     """
-    overlay, report, new_records = View(view), Report(), list[Record]()
+    overlay, report, new_records = view.overlay(), Report(), list[Record]()
     questions: list[Question] = []
     reading_left = _MOST_READING
     for number, line in lines:

@@ -77,6 +77,10 @@ class View(Versions):
         #: How many records were skipped, or could not be stored under the id that they claim, by reason.
         self.passed_over: Counter[str] = Counter()
 
+    def overlay(self) -> View:
+        """A view with this view as its base."""
+        return View(self)
+
     # Reads, besides those of versions
 
     def may_see(self, _subject: str) -> bool:
