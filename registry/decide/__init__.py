@@ -11,9 +11,9 @@ from registry.decide.configure import (
     decide_put_config,
     decide_put_mode,
 )
-from registry.decide.decision import Decision, Terms
+from registry.decide.decision import Decision
 from registry.decide.delete import decide_delete_subject, decide_delete_version, decide_undelete
-from registry.decide.question import Answered, Question, Unanswered
+from registry.decide.question import Answered, Question, Terms, Unanswered
 from registry.decide.registration.look_up import look_up
 from registry.decide.registration.register import decide_register, registered
 from registry.decide.registration.stages import Sent

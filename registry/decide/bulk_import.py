@@ -14,12 +14,12 @@ from compat.schema import AVRO
 from magicbyte.kit.errors import ApiError
 from registry import errors
 from registry.decide.configure import checked_config, decide_put_mode
-from registry.decide.decision import Decision, Terms, require_valid_rules, require_writable
-from registry.decide.question import LITTLE_READING, Question, Unanswered
+from registry.decide.decision import Decision, require_valid_rules, require_writable
+from registry.decide.question import LITTLE_READING, Question, Terms, Unanswered
 from registry.decide.registration.candidate import candidate_of
 from registry.decide.registration.stages import Completed, Sent
 from registry.log.port import Record
-from registry.offload.parsing import parse_steps
+from registry.offload.jobs import parse_steps
 from registry.state import records
 from registry.state.identity import guid_of
 from registry.state.model import (
@@ -181,7 +181,8 @@ def _content(view: View, version: Version, line: Mapping[str, Any], terms: Terms
     content = version.content
     if content.schema_type not in FORMATS:
         raise errors.UNKNOWN_SCHEMA_TYPE(type=content.schema_type)
-    require_valid_rules(content.rule_set)
+    if content.rule_set is not None:
+        require_valid_rules(content.rule_set)
     if line.get("guid") is None:
         complete = Completed.as_sent(Sent(version.subject, content), Config())
         return candidate_of(view, complete, terms, strict=False).content

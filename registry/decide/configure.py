@@ -8,7 +8,8 @@ from typing import Any
 
 from compat.level import LEVELS, Policy
 from registry import errors
-from registry.decide.decision import Decision, Terms, require_valid_rules, require_writable, tombstone, tombstones
+from registry.decide.decision import Decision, require_valid_rules, require_writable, tombstone, tombstones
+from registry.decide.question import Terms
 from registry.log.port import Record
 from registry.state import records
 from registry.state.contract import Metadata, RuleSet
@@ -107,7 +108,8 @@ def _rule_set(_field: str, value: Any) -> RuleSet | None:
         rule_set = RuleSet.from_json(value)
     except TypeError as error:
         raise errors.INVALID_PARAMETER(detail=error) from None
-    require_valid_rules(rule_set)
+    if rule_set is not None:
+        require_valid_rules(rule_set)
     return rule_set
 
 

@@ -1,30 +1,22 @@
-"""Decisions as values, the terms that they depend on, and helpers that several decisions share."""
+"""Decisions as values, and helpers that several decisions share."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from msgspec import Struct
 
-from compat.budget import Budget, TooMuchWork
-from magicbyte.kit.errors import ErrorKind
 from registry import errors
-from registry.decide.question import LITTLE_READING, LITTLE_WORK, Answered, Question, Unanswered
 from registry.log.port import Record
-from registry.offload.jobs import Answer
-from registry.offload.parsing import Parser
-from registry.offload.perform import perform
 from registry.state import records
 from registry.state.contract import InvalidRuleSet, RuleSet
-from registry.state.model import Config, Version, context_of
+from registry.state.model import Version, context_of
 from registry.state.records import Key
 from registry.state.resolve import effective_mode, qualified_context
 from registry.state.view import View
 
 T_co = TypeVar("T_co", covariant=True)
-A = TypeVar("A", bound=Answer)
 
 
 class Decision(Struct, Generic[T_co], frozen=True):
@@ -32,52 +24,6 @@ class Decision(Struct, Generic[T_co], frozen=True):
 
     result: T_co
     records: tuple[Record, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """The further input of decisions: the server's settings, and answers to earlier questions."""
-
-    parse: Parser = field(default_factory=Parser)
-    default_level: str = "BACKWARD"
-    validate_fields: bool = False
-    validate_new_schemas: bool = True
-    modes_mutable: bool = True
-    strict_reference_versions: bool = False
-    imports_overwrite: bool = True
-    incompatible: ErrorKind = errors.INCOMPATIBLE_SCHEMA
-    answered: Answered = ()
-    #: The most steps that reading schemas may take if a question is to be answered within the decision.
-    most_reading: int = LITTLE_READING
-
-    def validates_fields(self, config: Config) -> bool:
-        """Tell whether `validateFields` is on."""
-        return self.validate_fields if config.validate_fields is None else config.validate_fields
-
-    def ask(self, view: View, question: Question, kind: type[A]) -> A:
-        """Answer a question about schemas, from the earlier answers or with little work.
-
-        Raises:
-            InvalidSchema: A text is not a schema, or a reference leads nowhere.
-            UnknownEntity: A tag is for an entity that the schema does not have.
-            ApiError: The answer takes too much work.
-            Unanswered: The question must be answered elsewhere first.
-        """
-        for earlier_question, answer in self.answered:
-            if earlier_question == question:
-                if isinstance(answer, Exception):
-                    raise answer
-                break
-        else:
-            job = question.little_job(view, self.most_reading)
-            if job is None:
-                raise Unanswered([question])
-            try:
-                answer = perform(job, self.parse, Budget(LITTLE_WORK))
-            except TooMuchWork:
-                raise Unanswered([question]) from None
-        assert isinstance(answer, kind)
-        return answer
 
 
 def require_writable(view: View, subject: str | None) -> None:
@@ -91,15 +37,14 @@ def require_writable(view: View, subject: str | None) -> None:
         raise errors.READ_ONLY(subject=name, context=qualified_context(name))
 
 
-def require_valid_rules(rule_set: RuleSet | None) -> None:
+def require_valid_rules(rule_set: RuleSet) -> None:
     """Check a rule set.
 
     Raises:
         ApiError: 42210.
     """
     try:
-        if rule_set is not None:
-            rule_set.validate()
+        rule_set.validate()
     except InvalidRuleSet as error:
         raise errors.INVALID_RULE_SET(detail=error) from None
 

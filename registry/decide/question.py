@@ -1,4 +1,4 @@
-"""Questions that decisions ask about schemas, and their answers.
+"""Questions that decisions ask about schemas, and the terms that answer them.
 
 A decision must be quick because all writers wait for it. If a question takes little work, the decision answers it
 itself. If not, it raises `Unanswered`; another process answers, and the command is decided again with the answer.
@@ -8,15 +8,23 @@ A question holds everything that its answer depends on: if any of that changes, 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TypeVar
 
 from msgspec import Struct
 
-from compat.budget import MAX_STEPS
+from compat.budget import MAX_STEPS, Budget, TooMuchWork
 from compat.schema import InvalidSchema, SchemaText
+from magicbyte.kit.errors import ErrorKind
+from registry import errors
 from registry.offload.jobs import Answer, CompareOutlines, Earlier, Job, Judge, MakeOutline, Task, Text
-from registry.state.model import Kept, Version, context_of
+from registry.offload.parsing import Parser
+from registry.offload.perform import perform
+from registry.state.model import Config, Kept, Version, context_of
 from registry.state.resolve import MOST_DEPENDENCIES, TooManyReferences, dependencies, reference_target
 from registry.state.view import View
+
+A = TypeVar("A", bound=Answer)
 
 #: The most steps (`compat.budget`) for reading all schemas of a question that a decision answers itself.
 LITTLE_READING = 2_000
@@ -50,6 +58,8 @@ class Source(Struct, frozen=True):
             TooManyReferences: It has more than `at_most` references.
             InvalidSchema: A reference leads nowhere.
         """
+        if not self.schema.references:
+            return Text(self.schema)
         return Text(self.schema, dependencies(view, self.context, self.schema, at_most=at_most))
 
 
@@ -113,6 +123,8 @@ class Question(Struct, frozen=True):
             steps = text.steps + (0 if latest is None else latest.steps)
             if steps > most_steps:
                 return None
+            if not self.earlier:
+                return Job(text, self.task, latest)
             job = self._job(view, text, latest, most_steps - steps, _FEW_REFERENCES)
         except TooManyReferences:
             return None
@@ -155,3 +167,49 @@ class Unanswered(Exception):
 
 #: Questions with their answers or errors.
 Answered = tuple[tuple[Question, Answer | Exception], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The further input of decisions: the server's settings, and answers to earlier questions."""
+
+    parse: Parser = field(default_factory=Parser)
+    default_level: str = "BACKWARD"
+    validate_fields: bool = False
+    validate_new_schemas: bool = True
+    modes_mutable: bool = True
+    strict_reference_versions: bool = False
+    imports_overwrite: bool = True
+    incompatible: ErrorKind = errors.INCOMPATIBLE_SCHEMA
+    answered: Answered = ()
+    #: The most steps that reading schemas may take if a question is to be answered within the decision.
+    most_reading: int = LITTLE_READING
+
+    def validates_fields(self, config: Config) -> bool:
+        """Tell whether `validateFields` is on."""
+        return self.validate_fields if config.validate_fields is None else config.validate_fields
+
+    def ask(self, view: View, question: Question, kind: type[A]) -> A:
+        """Answer a question about schemas, from the earlier answers or with little work.
+
+        Raises:
+            InvalidSchema: A text is not a schema, or a reference leads nowhere.
+            UnknownEntity: A tag is for an entity that the schema does not have.
+            ApiError: The answer takes too much work.
+            Unanswered: The question must be answered elsewhere first.
+        """
+        for earlier_question, answer in self.answered:
+            if earlier_question == question:
+                if isinstance(answer, Exception):
+                    raise answer
+                break
+        else:
+            job = question.little_job(view, self.most_reading)
+            if job is None:
+                raise Unanswered([question])
+            try:
+                answer = perform(job, self.parse, Budget(LITTLE_WORK))
+            except TooMuchWork:
+                raise Unanswered([question]) from None
+        assert isinstance(answer, kind)
+        return answer

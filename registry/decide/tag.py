@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 from registry import errors
-from registry.decide.decision import Decision, Terms
+from registry.decide.decision import Decision
+from registry.decide.question import Terms
 from registry.decide.registration.register import decide_register
 from registry.decide.registration.stages import Sent
 from registry.state.contract import Metadata, RuleSet

@@ -10,12 +10,13 @@ from msgspec import Struct
 
 from compat.budget import MAX_STEPS
 from compat.level import Policy
-from compat.schema import Dependencies, Position, SchemaText
-from registry.offload.parsing import parse_steps
+from compat.schema import AVRO, JSON, PROTOBUF, Dependencies, Position, SchemaText
 from registry.tags import SchemaEntity
 
 #: How long all comparisons and explanations of a request may take, in seconds; usually the limit on steps comes first.
 COMPARING_SECONDS = 1.2
+#: The steps (`compat.budget`) per parsed character, by type; strict parsing takes up to twice as many.
+_STEPS_A_CHARACTER = {AVRO: 0.1, JSON: 0.5, PROTOBUF: 0.5}
 _STEPS_A_DEPENDENCY = 10
 
 #: Tags in a job: entities with their tags.
@@ -115,6 +116,11 @@ class CompareOutlines(Struct, frozen=True, tag=True):
 Task = Canonicalize | Judge | EditTags | Render | FindTags | FindSame | MakeOutline | CompareOutlines
 
 # Jobs
+
+
+def parse_steps(schema_type: str, characters: int) -> int:
+    """About how many steps of a budget parsing takes."""
+    return int(characters * _STEPS_A_CHARACTER.get(schema_type, 1.0))
 
 
 class Text(Struct, frozen=True):

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from math import inf
 
 from compat.formats import parse
-from compat.schema import AVRO, JSON, PROTOBUF, Dependencies, InvalidSchema, ParsedSchema, Reference, SchemaText
+from compat.schema import Dependencies, InvalidSchema, ParsedSchema, Reference, SchemaText
 from magicbyte.kit.errors import ApiError
 from registry import errors
 
@@ -15,13 +15,6 @@ from registry import errors
 #: of a long text, and one in 500 of a longer text. A parse takes about 16 times the memory of its text.
 _SHORT, _LONG = 16 * 1024, 256 * 1024
 _SHARE_OF_LONG, _SHARE_OF_LONGEST = 32, 500
-#: The steps (`compat.budget`) per parsed character, by type; strict parsing takes up to twice as many.
-_STEPS_A_CHARACTER = {AVRO: 0.1, JSON: 0.5, PROTOBUF: 0.5}
-
-
-def parse_steps(schema_type: str, characters: int) -> int:
-    """About how many steps of a budget parsing takes."""
-    return int(characters * _STEPS_A_CHARACTER.get(schema_type, 1.0))
 
 
 class Parser:

@@ -8,8 +8,8 @@ from compat.formats import FORMATS
 from compat.schema import InvalidSchema, SchemaText
 from magicbyte.kit.errors import ApiError
 from registry import errors
-from registry.decide.decision import Terms, require_valid_rules
-from registry.decide.question import Question, Source, source_of
+from registry.decide.decision import require_valid_rules
+from registry.decide.question import Question, Source, Terms, source_of
 from registry.decide.registration.stages import Candidate, Completed, Sent, Unparsed
 from registry.offload.jobs import Canonical, Canonicalize
 from registry.offload.parsing import invalid_schema
@@ -37,14 +37,16 @@ def candidates_to_register(
     """
     strict = not is_import
     # The schema as it was sent may equal a stored version that the completed schema no longer equals.
-    if completed.inherits and may_be_stored_as_sent:
+    inherits = completed.content is not completed.sent.content
+    if inherits and may_be_stored_as_sent:
         yield from _as_sent(view, completed, terms, strict_first=strict)
-    require_valid_rules(completed.content.rule_set)
+    if completed.content.rule_set is not None:
+        require_valid_rules(completed.content.rule_set)
     try:
         candidate = candidate_of(view, completed, terms, strict=strict)
     except ApiError:
         # What the strict parse refuses may be stored all the same: by an import, or by a registry that was less strict.
-        if may_be_stored_as_sent and not completed.inherits:
+        if may_be_stored_as_sent and not inherits:
             yield from _as_sent(view, completed, terms, strict_first=False)
         raise
     if strict and candidate.fault:
@@ -98,11 +100,11 @@ def candidate_of(view: View, completed: Completed, terms: Terms, *, strict: bool
     if content.is_blank:
         raise errors.EMPTY_SCHEMA()
     validate = terms.validate_new_schemas if config.validate_new_schemas is None else config.validate_new_schemas
-    task = Canonicalize(strict and validate, completed.normalize, strict and terms.validates_fields(config))
     try:
-        source = pinned_source(view, sent.subject, content, strict=task.strict)
+        source = pinned_source(view, sent.subject, content, strict=strict and validate)
         if strict and terms.strict_reference_versions:
             require_one_version(view, source.context, source.schema)
+        task = Canonicalize(strict and validate, completed.normalize, strict and terms.validates_fields(config))
         canonical = terms.ask(view, Question(source, task), Canonical)
     except InvalidSchema as error:
         raise invalid_schema(error, explain=sent.explain) from None

@@ -6,8 +6,7 @@ from msgspec.structs import replace
 
 from compat.schema import InvalidSchema
 from registry import errors
-from registry.decide.decision import Terms
-from registry.decide.question import Question, stored_source
+from registry.decide.question import Question, Terms, stored_source
 from registry.decide.registration.candidate import pinned_source
 from registry.decide.registration.stages import Completed, Sent
 from registry.offload.jobs import EditTags, Rendered

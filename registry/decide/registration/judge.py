@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from compat.engine import selected
 from compat.level import LEVELS, Policy
-from registry.decide.decision import Terms
-from registry.decide.question import Question
+from registry.decide.question import Question, Terms
 from registry.decide.registration.stages import Candidate, Completed
 from registry.offload.jobs import Compared, Judge
 from registry.state.contract import RESERVED_PROPERTY, Metadata

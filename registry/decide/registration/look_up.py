@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from registry.decide.decision import Terms
+from registry.decide.question import Terms
 from registry.decide.registration.candidate import candidate_of, unparsed_of
 from registry.decide.registration.complete import completed
 from registry.decide.registration.stages import Completed, Eligible, Sent, Unparsed
@@ -53,5 +53,5 @@ def _candidates(view: View, sent: Sent, terms: Terms) -> Iterator[Unparsed]:
         yield unparsed
     yield candidate_of(view, Completed.as_sent(sent, config), terms, strict=False)
     complete = completed(view, sent, config)
-    if complete.inherits:
+    if complete.content is not sent.content:
         yield candidate_of(view, complete, terms, strict=False)

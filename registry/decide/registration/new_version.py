@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from registry import errors
-from registry.decide.decision import Decision, Terms, tombstone
+from registry.decide.decision import Decision, tombstone
+from registry.decide.question import Terms
 from registry.decide.registration.stages import Sent
 from registry.log.port import Record
 from registry.state import records

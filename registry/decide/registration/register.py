@@ -6,14 +6,15 @@ from contextlib import suppress
 
 from magicbyte.kit.errors import ApiError
 from registry import errors
-from registry.decide.decision import Decision, Terms
+from registry.decide.decision import Decision
+from registry.decide.question import Terms
 from registry.decide.registration.candidate import candidate_of, candidates_to_register, unparsed_of
 from registry.decide.registration.complete import completed, completed_import, with_tags
 from registry.decide.registration.judge import require_compatible
 from registry.decide.registration.new_version import new_version
 from registry.decide.registration.stages import Candidate, Completed, Eligible, Sent
 from registry.decide.registration.stored_match import stored_match
-from registry.state.model import MAX_VERSION, Config, Mode, Version
+from registry.state.model import MAX_VERSION, Mode, Version
 from registry.state.resolve import effective_config, effective_mode, qualified_context
 from registry.state.view import View
 
@@ -28,7 +29,7 @@ def registered(view: View, sent: Sent, terms: Terms) -> Version | None:
         Unanswered: The schema must be parsed elsewhere first.
     """
     config = effective_config(view, sent.subject, terms.default_level)
-    if not _may_be_stored_as_sent(view, sent, config):
+    if sent.expected_latest is not None or sent.edits_tags or config.edits_contents:
         return None
     eligible, unparsed = Eligible(sent.version, sent.schema_id), unparsed_of(sent, config)
     version = None if unparsed is None else stored_match(view, unparsed, eligible, terms)
@@ -61,9 +62,9 @@ def decide_register(view: View, now: int, *, sent: Sent, terms: Terms, anew: boo
     # An import without a number, and a version made anew, may turn out to be any version.
     is_any = sent.version <= 0 and (mode.imports or anew)
     eligible = Eligible(0 if is_any else sent.version, sent.schema_id)
-    may_be_stored_as_sent = not anew and _may_be_stored_as_sent(view, sent, config)
+    changes = anew or sent.expected_latest is not None or sent.edits_tags or config.edits_contents
     for candidate in candidates_to_register(
-        view, complete, terms, is_import=mode.imports, may_be_stored_as_sent=may_be_stored_as_sent
+        view, complete, terms, is_import=mode.imports, may_be_stored_as_sent=not changes
     ):
         version = stored_match(view, candidate, eligible, terms)
         if version is not None:
@@ -92,9 +93,3 @@ def _require_permitted(view: View, sent: Sent, mode: Mode) -> None:
             raise errors.PRECONDITION_FAILED(subject=sent.subject, latest=number, expected=sent.expected_latest)
         return
     raise refusal(subject=sent.subject, context=qualified_context(sent.subject))
-
-
-def _may_be_stored_as_sent(view: View, sent: Sent, config: Config) -> bool:
-    """Tell whether a version may equal the schema as it was sent, before it inherits anything."""
-    changes = sent.expected_latest is not None or sent.edits_tags or config.edits_contents
-    return bool(view.versions(sent.subject)) and not changes

@@ -68,11 +68,6 @@ class Completed(Struct, frozen=True):
         """A schema that inherits nothing."""
         return Completed(sent, sent.content, config, normalize=bool(sent.normalize or config.normalize))
 
-    @property
-    def inherits(self) -> bool:
-        """Tell whether the content differs from the content that was sent."""
-        return self.content is not self.sent.content
-
 
 class Unparsed(Struct, frozen=True):
     """A content as it was sent, in which form it may be stored already.

@@ -9,8 +9,7 @@ from msgspec.structs import replace
 from compat.avro.text.structure import may_share_structure
 from compat.formats import FORMATS
 from compat.schema import InvalidSchema
-from registry.decide.decision import Terms
-from registry.decide.question import Question
+from registry.decide.question import Question, Terms
 from registry.decide.registration.stages import Candidate, Eligible, Unparsed
 from registry.offload.jobs import FindSame, SameFound
 from registry.state.contract import VERSION_PROPERTY, Metadata

@@ -132,8 +132,8 @@ async def list_versions(request: Request) -> Json[models.Integers]:
 
 async def register_schema(request: Request) -> Json[models.RegisteredSchema]:
     """Register a schema; if a version has it already, answer it without a write. It takes the bare request."""
-    registry, subject = registry_of(request), subject_of(request)
-    sent, write = await sent_in(request, subject), write_of(request)
+    registry, subject, write = registry_of(request), subject_of(request), write_of(request)
+    sent = await sent_in(request, subject)
     expected = header(request.scope, b"if-match")
     if expected is not None:
         match = re.fullmatch(r'\s*(?:W/)?"?([0-9]{1,10})"?\s*', expected)
