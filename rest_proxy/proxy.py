@@ -22,6 +22,7 @@ from rest_proxy.admin.lazy_client import LazyAdminClient
 from rest_proxy.consume.consumers.instances import Instances
 from rest_proxy.consume.consumers.peers import Peers
 from rest_proxy.consume.stateless.reads import Reads
+from rest_proxy.exchange.rate_limit import RateLimit
 from rest_proxy.formats.schemas import Schemas
 from rest_proxy.produce.encoding import EncodingThreads
 from rest_proxy.produce.open_streams import OpenStreams
@@ -30,7 +31,6 @@ from rest_proxy.produce.rate_limit import ProduceRates
 from rest_proxy.produce.request import Producing
 from rest_proxy.registry_rules import follow_rules
 from rest_proxy.settings import RestProxySettings
-from rest_proxy.v3.rate_limit import RateLimit
 from serdes.client.clients import AsyncRegistryClient
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from magicbyte.http.settings import HttpSettings
 from magicbyte.kit.kafka import client_settings as kafka
 from magicbyte.kit.settings import SettingsError
 from magicbyte.security.settings import LOG
-from rest_proxy.http.endpoints import EndpointLists, parse_endpoints
+from rest_proxy.access.endpoints import EndpointLists, parse_endpoints
 from serdes.client.config import client_options
 from serdes.error import ConfigError
 from serdes.message.subject import STRATEGIES, Naming, Strategy

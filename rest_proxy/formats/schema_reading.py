@@ -6,9 +6,9 @@ from time import monotonic
 from typing import NamedTuple
 from uuid import UUID
 
+from rest_proxy.access.rights import ProxyRights
 from rest_proxy.errors import KAFKA_AUTHORIZATION
 from rest_proxy.formats.plain import DataError
-from rest_proxy.http.rights import ProxyRights
 from serdes.client.clients import AsyncRegistryClient
 from serdes.error import SchemaNotFound, SerdesError
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 
 from compat.schema import Reference
 from magicbyte.kit.errors import ApiError
+from rest_proxy.access.rights import ProxyRights
 from rest_proxy.errors import KAFKA_AUTHORIZATION, SERIALIZING_FAILED
-from rest_proxy.http.rights import ProxyRights
 from serdes.client.clients import AsyncRegistryClient
 from serdes.error import RegistryError, SchemaNotFound, SerdesError
 

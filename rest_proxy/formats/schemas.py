@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from compat.schema import Reference, SchemaText
 from magicbyte.kit.errors import ApiError
+from rest_proxy.access.rights import ProxyRights
 from rest_proxy.errors import (
     BAD_REQUEST,
     INVALID_PAYLOAD,
@@ -22,7 +23,6 @@ from rest_proxy.formats.plain import DataError, Options
 from rest_proxy.formats.schema_reading import SchemaId, SchemaReading
 from rest_proxy.formats.schema_rights import Require, as_if_missing, failed, requirement
 from rest_proxy.formats.writers import Writer, reading, writing
-from rest_proxy.http.rights import ProxyRights
 from serdes.client.clients import AsyncRegistryClient
 from serdes.client.flow import Flow, called
 from serdes.client.models import RegisteredSchema, SchemaInfo

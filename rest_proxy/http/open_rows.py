@@ -13,9 +13,9 @@ from magicbyte.http.routing.access import SIGNED_IN
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.rows import Row
 from magicbyte.kit.errors import ApiError
+from rest_proxy.access.endpoints import ENDPOINTS, ENDPOINTS_BY_FORMAT, EndpointLists
+from rest_proxy.exchange.negotiation import spoken, unnegotiated
 from rest_proxy.formats.embedded import FORMATS
-from rest_proxy.http.endpoints import ENDPOINTS, ENDPOINTS_BY_FORMAT, EndpointLists
-from rest_proxy.http.negotiation import spoken, unnegotiated
 from rest_proxy.http.routes.consumers import instance_of
 
 

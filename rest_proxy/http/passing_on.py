@@ -19,8 +19,8 @@ from magicbyte.http.routing.identity import IDENTITY, digest_of
 from magicbyte.http.routing.request import Request
 from rest_proxy.consume.consumers.peers import Peers
 from rest_proxy.errors import NOT_THE_OWNER, PEER_UNREACHABLE
-from rest_proxy.http.common import segment
-from rest_proxy.http.negotiation import PLAIN
+from rest_proxy.exchange.negotiation import PLAIN
+from rest_proxy.exchange.parameters import segment
 
 if TYPE_CHECKING:
     from magicbyte.http.routing.guard import Guard

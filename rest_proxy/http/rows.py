@@ -7,9 +7,9 @@ from starlette.responses import Response
 from magicbyte.http.routing.access import OPEN, SIGNED_IN, Access, Operation, Resource
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.rows import Handler, Negotiate, Row, Streams
-from rest_proxy.http.common import proxy_of
-from rest_proxy.http.negotiation import generic, generic_or_embedded, records, unnegotiated, v1_records
-from rest_proxy.http.negotiation import produce as produced
+from rest_proxy.exchange.negotiation import generic, generic_or_embedded, records, unnegotiated, v1_records
+from rest_proxy.exchange.negotiation import produce as produced
+from rest_proxy.exchange.parameters import proxy_of
 from rest_proxy.http.routes import consumers, operations, produce, topics, v1
 
 _DESCRIBE_CLUSTER = Access(Operation.DESCRIBE, Resource.CLUSTER)

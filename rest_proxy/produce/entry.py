@@ -13,8 +13,8 @@ from msgspec import Raw, Struct
 
 from compat.schema import Reference
 from rest_proxy.errors import BAD_REQUEST, PARTITION_NOT_FOUND
+from rest_proxy.exchange.bodies import MISSING, SchemaReference, reader_of
 from rest_proxy.formats.schemas import LATEST, Source
-from rest_proxy.http.bodies import MISSING, SchemaReference, reader_of
 from rest_proxy.produce.lane import Headers
 from serdes.message.subject import STRATEGIES, Strategy
 

@@ -11,13 +11,13 @@ import msgspec
 import orjson
 
 from magicbyte.http.errors import UNAUTHORIZED
+from rest_proxy.access.rights import ProxyRights
 from rest_proxy.admin.cluster import Cluster
 from rest_proxy.errors import BAD_REQUEST, INVALID_SCHEMA, VALIDATION_BUSY, VALIDATION_UNAVAILABLE
 from rest_proxy.formats.embedded import FORMATS
 from rest_proxy.formats.plain import NULL, DataError, Options, base64_to_bytes, json_string_to_bytes, json_to_bytes
 from rest_proxy.formats.schemas import Schemas, Side
 from rest_proxy.formats.writers import MayTakeLong, Writer
-from rest_proxy.http.rights import ProxyRights
 from rest_proxy.produce.encoding import EncodingThreads
 from rest_proxy.produce.entry import SCHEMA_TYPES, Data, Entry, data_form, headers_of, partition_of, timestamp_of
 from rest_proxy.produce.lane import Record

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from rest_proxy.exchange.rate_limit import TokenBucket
 from rest_proxy.settings import RestProxySettings
-from rest_proxy.v3.rate_limit import TokenBucket
 
 
 class ProduceRates:

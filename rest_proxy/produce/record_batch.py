@@ -13,7 +13,7 @@ from msgspec.json import Decoder
 
 from magicbyte.kit.errors import ApiError
 from rest_proxy.errors import INVALID_BATCH, OUTCOME_UNKNOWN, RATE_EXCEEDED, undelivered
-from rest_proxy.http import bodies
+from rest_proxy.exchange import bodies
 from rest_proxy.produce.entry import BatchEntry, data_form
 from rest_proxy.produce.entry_encoder import Encoded, EntryEncoder
 from rest_proxy.produce.producers import Producers

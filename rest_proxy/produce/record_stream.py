@@ -17,7 +17,7 @@ from magicbyte.http.errors import INTERNAL, MALFORMED_BODY, REQUEST_TIMEOUT
 from magicbyte.http.routing.limits import within
 from magicbyte.kit.errors import ApiError
 from rest_proxy.errors import BAD_REQUEST, RATE_EXCEEDED, STREAM_TOO_OLD
-from rest_proxy.http.bodies import text_of_refusal
+from rest_proxy.exchange.bodies import text_of_refusal
 from rest_proxy.produce.entry import ENTRY
 from rest_proxy.produce.entry_encoder import Encoded, EntryEncoder
 from rest_proxy.produce.json_objects import JsonObject, JsonObjects, MalformedJson, TooLong

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from msgspec.json import Decoder
 
 from compat.schema import Reference
+from rest_proxy.access.rights import ProxyRights, may_create_topic
 from rest_proxy.admin.cluster import Cluster
 from rest_proxy.errors import (
     BAD_REQUEST,
@@ -22,13 +23,12 @@ from rest_proxy.errors import (
     VALIDATION_UNAVAILABLE,
     VALUE_SCHEMA_MISSING,
 )
+from rest_proxy.exchange import bodies
+from rest_proxy.exchange.dialect import Dialect
 from rest_proxy.formats.embedded import EmbeddedFormat
 from rest_proxy.formats.plain import TAGGED, DataError, Options
 from rest_proxy.formats.schemas import Schemas, Side, Source
 from rest_proxy.formats.writers import Encode, MayTakeLong, Writer
-from rest_proxy.http import bodies
-from rest_proxy.http.dialect import Dialect
-from rest_proxy.http.rights import ProxyRights, may_create_topic
 from rest_proxy.produce.encoding import EncodingThreads, in_time
 from rest_proxy.produce.lane import Record
 from rest_proxy.produce.producers import Producers

@@ -10,7 +10,7 @@ import msgspec
 from magicbyte.http.errors import MALFORMED_BODY
 from magicbyte.kit.errors import ApiError
 from rest_proxy.errors import INVALID_PAYLOAD
-from rest_proxy.http import bodies
+from rest_proxy.exchange import bodies
 
 S = TypeVar("S")
 #: Text after the first JSON value is ignored, as in the reference.

@@ -7,13 +7,13 @@ from urllib.parse import unquote
 
 from magicbyte.http.errors import NOT_FOUND
 from magicbyte.http.routing.request import Request
+from rest_proxy.access.decisions import rights_of
+from rest_proxy.access.rights import ProxyRights
 from rest_proxy.admin.client import AdminClient
 from rest_proxy.errors import NO_CLUSTER_ID
 from rest_proxy.errors import NOT_FOUND as NOT_FOUND_BECAUSE
-from rest_proxy.http.access import rights_of
-from rest_proxy.http.common import proxy_of, segment
-from rest_proxy.http.rights import ProxyRights
-from rest_proxy.http.urls import base_url
+from rest_proxy.exchange.parameters import proxy_of, segment
+from rest_proxy.exchange.urls import base_url
 from rest_proxy.proxy import Proxy
 from rest_proxy.v3.links import Links
 

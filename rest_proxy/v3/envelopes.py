@@ -8,7 +8,7 @@ from typing import Any
 from starlette.responses import Response
 
 from magicbyte.http.routing.response import WholeResponse
-from rest_proxy.http.negotiation import json_bytes
+from rest_proxy.exchange.negotiation import json_bytes
 
 JSON = "application/json"
 

@@ -12,7 +12,7 @@ from magicbyte.http.errors import NOT_ACCEPTABLE, UNSUPPORTED_MEDIA_TYPE
 from magicbyte.http.routing.negotiation import Produced, choose, consumes
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.rows import Negotiate, Row
-from rest_proxy.http.v3_access import V3_ACCESS
+from rest_proxy.access.v3_access import V3_ACCESS
 from rest_proxy.v3.call import Call
 from rest_proxy.v3.envelopes import JSON
 

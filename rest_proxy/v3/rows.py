@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from magicbyte.http.routing.access import SIGNED_IN
 from magicbyte.http.routing.rows import BodyLimit, Row, Streams
-from rest_proxy.http.negotiation import unnegotiated
+from rest_proxy.exchange.negotiation import unnegotiated
 from rest_proxy.v3.contract import contract
 from rest_proxy.v3.resources import acls, brokers, clusters, configs, partitions, reassignments, replicas, topics
 from rest_proxy.v3.resources.consumer_groups import groups, lags, reset_offsets

@@ -12,9 +12,9 @@ import pytest
 
 from magicbyte.security.sign_in.password_hash import hash_key
 from magicbyte.testing import running_rest_proxy
-from rest_proxy.http.endpoints import ENDPOINTS, ENDPOINTS_BY_FORMAT, UNNAMED, EndpointLists, parse_endpoints
+from rest_proxy.access.endpoints import ENDPOINTS, ENDPOINTS_BY_FORMAT, UNNAMED, EndpointLists, parse_endpoints
+from rest_proxy.access.v3_access import V3_ACCESS
 from rest_proxy.http.rows import ROWS
-from rest_proxy.http.v3_access import V3_ACCESS
 
 NO_BROKER = "127.0.0.1:1"
 NOT_FOUND = (404, {"error_code": 404, "message": "HTTP 404 Not Found"})

@@ -30,8 +30,8 @@ HTTP = ("magicbyte.http", "registry.http", "fastapi", "starlette", "httpx")
 FENCES = {
     "fastapi": "magicbyte/http/ registry/http/ registry/app.py rest_proxy/app.py magicbyte/ui/server.py",
     "starlette": """
-        magicbyte/http/ registry/http/ registry/app.py registry/cluster/forward.py rest_proxy/http/ rest_proxy/v3/
-        rest_proxy/app.py magicbyte/ui/
+        magicbyte/http/ registry/http/ registry/app.py registry/cluster/forward.py
+        rest_proxy/exchange/ rest_proxy/http/ rest_proxy/v3/ rest_proxy/app.py magicbyte/ui/
     """,
     "confluent_kafka": """
         magicbyte/kit/kafka/client_settings.py magicbyte/platform/broker/ magicbyte/cli/ magicbyte/testing/
@@ -40,7 +40,7 @@ FENCES = {
         registry/log/topic_end.py
         rest_proxy/produce/lane.py rest_proxy/produce/sent.py rest_proxy/errors.py
         rest_proxy/consume/consumers/consumer.py rest_proxy/consume/consumers/asker.py
-        rest_proxy/admin/connection/client_check.py
+        rest_proxy/client_check.py
         serdes/console/ spark_avro/pipeline/
     """,
     "kio": "rest_proxy/admin/connection/protocol.py",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from magicbyte.kit.kafka import client_settings as kafka
 from rest_proxy.consume.consumers.instances import InstanceConfig
 from rest_proxy.errors import INVALID_CONSUMER_BOUNDS, INVALID_CONSUMER_CONFIG, INVALID_ENTITY
+from rest_proxy.exchange.bodies import ConsumerConfig
 from rest_proxy.formats.embedded import BINARY, FORMATS
 from rest_proxy.formats.plain import Options
-from rest_proxy.http.bodies import ConsumerConfig
 from rest_proxy.settings import RestProxySettings
 
 _MAX_FETCH_MIN_BYTES = 10_000_000

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from magicbyte.kit.sharing.allowance import Allowance
+from rest_proxy.access.rights import ProxyRights
 from rest_proxy.consume.consumers.buffer import Fetched, Place, Position
 from rest_proxy.consume.consumers.consumer import PolledConsumer
 from rest_proxy.consume.rendering.records import Rendered, render
@@ -25,7 +26,6 @@ from rest_proxy.errors import (
 from rest_proxy.formats.embedded import EmbeddedFormat
 from rest_proxy.formats.plain import TAGGED, DataError, Options
 from rest_proxy.formats.schemas import Schemas
-from rest_proxy.http.rights import ProxyRights
 
 log = logging.getLogger("rest_proxy.consume.consumers.instances")
 

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple, Protocol
 
 import orjson
 
+from rest_proxy.access.rights import ProxyRights
 from rest_proxy.consume.rendering.run_by_size import run_by_size
 from rest_proxy.formats.embedded import EmbeddedFormat
 from rest_proxy.formats.plain import NULL, DataError, Options, bytes_to_base64
 from rest_proxy.formats.schema_reading import HiddenSchema, SchemaId
 from rest_proxy.formats.schemas import Read, Schemas
-from rest_proxy.http.rights import ProxyRights
 from serdes.error import WireError
 from serdes.message import wire
 

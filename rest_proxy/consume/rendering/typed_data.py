@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import orjson
 
+from rest_proxy.access.rights import ProxyRights
 from rest_proxy.consume.rendering.records import Framed, framed
 from rest_proxy.consume.stateless.fetched import FetchedRecord
 from rest_proxy.formats.embedded import FORMATS
 from rest_proxy.formats.plain import DataError, Options, bytes_to_base64, bytes_to_json
 from rest_proxy.formats.schema_reading import SchemaId
 from rest_proxy.formats.schemas import Read, Schemas
-from rest_proxy.http.rights import ProxyRights
 
 #: Type in v3 -> the embedded format, for the types with a schema.
 _FORMS = {"AVRO": FORMATS["avro"], "JSONSCHEMA": FORMATS["jsonschema"], "PROTOBUF": FORMATS["protobuf"]}

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from magicbyte.http.routing.clients import client_key
 from magicbyte.http.routing.request import Request
 from magicbyte.kit.kafka.client_settings import may_be_group
+from rest_proxy.access.decisions import require_topics, rights_of
 from rest_proxy.admin.cluster import is_topic_name
 from rest_proxy.consume.consumers.buffer import Place, Position
 from rest_proxy.consume.consumers.configuration import instance_config, kafka_config
@@ -18,12 +19,11 @@ from rest_proxy.consume.consumers.consumer import PolledConsumer
 from rest_proxy.consume.consumers.instances import Instance
 from rest_proxy.consume.consumers.patterns import to_posix
 from rest_proxy.errors import INVALID_ENTITY, KAFKA_BAD_REQUEST, PARTITION_NOT_FOUND
-from rest_proxy.http import bodies
-from rest_proxy.http.access import require_topics, rights_of
-from rest_proxy.http.common import json_response, long_query, milliseconds_of, no_content, proxy_of, segment
-from rest_proxy.http.dialect import V1
-from rest_proxy.http.negotiation import json_bytes, spoken
-from rest_proxy.http.urls import base_url
+from rest_proxy.exchange import bodies
+from rest_proxy.exchange.dialect import V1
+from rest_proxy.exchange.negotiation import json_bytes, spoken
+from rest_proxy.exchange.parameters import json_response, long_query, milliseconds_of, no_content, proxy_of, segment
+from rest_proxy.exchange.urls import base_url
 from rest_proxy.proxy import Proxy
 
 _CONFIG = bodies.reader_of(bodies.ConsumerConfig | None)

@@ -6,8 +6,8 @@ from prometheus_client import generate_latest
 from starlette.responses import Response
 
 from magicbyte.http.routing.request import Request
-from rest_proxy.http.common import json_response, proxy_of
-from rest_proxy.http.negotiation import json_bytes
+from rest_proxy.exchange.negotiation import json_bytes
+from rest_proxy.exchange.parameters import json_response, proxy_of
 
 _READY_SECONDS = 2.0
 

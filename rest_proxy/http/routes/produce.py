@@ -5,10 +5,10 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from magicbyte.http.routing.request import Request
+from rest_proxy.access.decisions import rights_of
+from rest_proxy.exchange.negotiation import spoken
+from rest_proxy.exchange.parameters import choice_query, json_response, long_query, partition_segment, proxy_of, segment
 from rest_proxy.formats.plain import Options
-from rest_proxy.http.access import rights_of
-from rest_proxy.http.common import choice_query, json_response, long_query, partition_segment, proxy_of, segment
-from rest_proxy.http.negotiation import spoken
 from rest_proxy.http.routes.consumers import shorter
 from rest_proxy.produce.request import Produce
 from rest_proxy.settings import RestProxySettings

@@ -9,14 +9,14 @@ from starlette.responses import Response
 
 from magicbyte.http.routing.request import Request
 from magicbyte.kit.errors import ApiError
+from rest_proxy.access.decisions import rights_of
 from rest_proxy.admin.cluster import partition_body
 from rest_proxy.admin.topics import Partition
 from rest_proxy.errors import PARTITION_NOT_FOUND, TOPIC_NOT_FOUND, UNKNOWN_TOPIC_OR_PARTITION
-from rest_proxy.http import bodies
-from rest_proxy.http.access import rights_of
-from rest_proxy.http.common import json_response, partition_segment, proxy_of, segment
-from rest_proxy.http.dialect import V1
-from rest_proxy.http.negotiation import json_bytes, spoken
+from rest_proxy.exchange import bodies
+from rest_proxy.exchange.dialect import V1
+from rest_proxy.exchange.negotiation import json_bytes, spoken
+from rest_proxy.exchange.parameters import json_response, partition_segment, proxy_of, segment
 
 T = TypeVar("T")
 

@@ -6,6 +6,7 @@ from starlette.responses import Response
 
 from magicbyte.http.routing.request import Request
 from magicbyte.kit.errors import ApiError
+from rest_proxy.access.decisions import rights_of
 from rest_proxy.consume.rendering.records import render
 from rest_proxy.consume.stateless.bounds import Bounds, OutOfRange
 from rest_proxy.errors import (
@@ -16,11 +17,17 @@ from rest_proxy.errors import (
     TOPIC_NOT_FOUND,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
+from rest_proxy.exchange.negotiation import spoken
+from rest_proxy.exchange.parameters import (
+    json_response,
+    long_query,
+    milliseconds_of,
+    partition_segment,
+    proxy_of,
+    segment,
+)
 from rest_proxy.formats.embedded import BINARY
 from rest_proxy.formats.plain import Options
-from rest_proxy.http.access import rights_of
-from rest_proxy.http.common import json_response, long_query, milliseconds_of, partition_segment, proxy_of, segment
-from rest_proxy.http.negotiation import spoken
 from rest_proxy.http.routes.consumers import instance_of, shorter
 from rest_proxy.http.routes.topics import existing
 

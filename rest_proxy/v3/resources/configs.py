@@ -11,12 +11,12 @@ from starlette.responses import Response
 
 from magicbyte.http.errors import NOT_FOUND
 from magicbyte.kit.errors import ApiError
+from rest_proxy.access.decisions import require_topics
 from rest_proxy.admin import configs, topics
 from rest_proxy.admin.configs import CLUSTER, Change, Config, Kind, Owner
 from rest_proxy.errors import KAFKA_BAD_REQUEST, UNKNOWN_TOPIC_OR_PARTITION
 from rest_proxy.errors import NOT_FOUND as NOT_FOUND_BECAUSE
-from rest_proxy.http.access import require_topics
-from rest_proxy.http.negotiation import json_bytes
+from rest_proxy.exchange.negotiation import json_bytes
 from rest_proxy.v3 import bodies
 from rest_proxy.v3.call import Call
 from rest_proxy.v3.envelopes import Item, answer, collection, item, joined_collection, no_content

@@ -14,7 +14,7 @@ from rest_proxy.admin.client import Place
 from rest_proxy.admin.offsets import OffsetAt
 from rest_proxy.admin.topics import Partition, Topic
 from rest_proxy.errors import BAD_REQUEST, PARTITION_NOT_FOUND, UNKNOWN_TOPIC_OR_PARTITION
-from rest_proxy.http.common import milliseconds_of
+from rest_proxy.exchange.parameters import milliseconds_of
 from rest_proxy.v3.call import Call
 from rest_proxy.v3.envelopes import Item, answer, collection, item
 from rest_proxy.v3.links import relation

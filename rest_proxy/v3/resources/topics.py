@@ -5,11 +5,11 @@ from __future__ import annotations
 from msgspec import Struct
 from starlette.responses import Response
 
+from rest_proxy.access.rights import refused
 from rest_proxy.admin import topics
 from rest_proxy.admin.cluster import is_topic_name
 from rest_proxy.admin.topics import NewTopic, Topic
 from rest_proxy.errors import INVALID_PAYLOAD, KAFKA_BAD_REQUEST
-from rest_proxy.http.rights import refused
 from rest_proxy.v3 import bodies
 from rest_proxy.v3.call import Call
 from rest_proxy.v3.envelopes import Item, answer, collection, item, no_content

@@ -18,7 +18,7 @@ from magicbyte.kit.settings import SettingsError
 from magicbyte.platform.broker import free_port
 from magicbyte.testing.broker import temporary_broker
 from magicbyte.testing.servers import running_rest_proxy
-from rest_proxy.admin.connection.client_check import check_clients
+from rest_proxy.client_check import check_clients
 from rest_proxy.formats.embedded import FORMATS
 from rest_proxy.proxy import instance_limit
 from rest_proxy.settings import RestProxySettings

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from rest_proxy.exchange.rate_limit import TokenBucket
 from rest_proxy.v3.links import Links
-from rest_proxy.v3.rate_limit import TokenBucket
 
 
 @pytest.mark.parametrize("prefix", ["", "/kafka"])
@@ -108,7 +108,7 @@ def test_links_are_encoded_and_resource_names_are_not() -> None:
 
 def test_a_bucket_gives_its_permits_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    monkeypatch.setattr("rest_proxy.v3.rate_limit.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("rest_proxy.exchange.rate_limit.time.monotonic", lambda: now[0])
     bucket = TokenBucket(2)
     assert [bucket.take(1), bucket.take(1), bucket.take(1)] == [0, 0, 0.5]
     now[0] += 0.5

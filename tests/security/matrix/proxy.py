@@ -12,8 +12,8 @@ from magicbyte.http.routing.application import Application
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.rows import Handler, Row
 from rest_proxy import app as rest_proxy_app
-from rest_proxy.http.access import rights_of
-from rest_proxy.http.common import json_response
+from rest_proxy.access.decisions import rights_of
+from rest_proxy.exchange.parameters import json_response
 from rest_proxy.http.rows import ROWS
 from rest_proxy.settings import RestProxySettings
 from rest_proxy.v3.rows import V3_ROWS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from magicbyte.security.rights.rule import OPERATIONS
-from rest_proxy.http.v3_access import V3_ACCESS
+from rest_proxy.access.v3_access import V3_ACCESS
 from rest_proxy.v3.route import route
 from rest_proxy.v3.rows import V3_ROWS
 from tests.security.matrix.product import Server

@@ -6,13 +6,13 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from magicbyte.kit.errors import ApiError
+from rest_proxy.access.decisions import require_topics
 from rest_proxy.admin import group_offsets, groups, offsets, topics
 from rest_proxy.admin.client import AdminClient, Place
 from rest_proxy.admin.group_offsets import Commit
 from rest_proxy.admin.offsets import OffsetAt
 from rest_proxy.errors import BAD_REQUEST, CONFLICT, PARTITION_NOT_FOUND
-from rest_proxy.http.access import require_topics
-from rest_proxy.http.common import milliseconds_of
+from rest_proxy.exchange.parameters import milliseconds_of
 from rest_proxy.v3 import bodies
 from rest_proxy.v3.call import Call
 from rest_proxy.v3.envelopes import answer, collection

@@ -15,8 +15,8 @@ from rest_proxy.consume.rendering.run_by_size import run_by_size
 from rest_proxy.consume.rendering.typed_data import DataDecoder
 from rest_proxy.consume.stateless.bounds import Bounds
 from rest_proxy.errors import BAD_REQUEST, PARTITION_NOT_FOUND
+from rest_proxy.exchange import bodies
 from rest_proxy.formats.plain import DataError, Options
-from rest_proxy.http import bodies
 from rest_proxy.v3.call import Call
 from rest_proxy.v3.envelopes import answer
 

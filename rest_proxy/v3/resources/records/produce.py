@@ -13,10 +13,10 @@ from magicbyte.http.routing.clients import client_key
 from magicbyte.http.routing.negotiation import charset_of
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.response import WholeResponse
+from rest_proxy.access.decisions import rights_of
+from rest_proxy.access.rights import may_create_topic
 from rest_proxy.errors import INVALID_ENTITY, INVALID_PAYLOAD
-from rest_proxy.http.access import rights_of
-from rest_proxy.http.common import choice_query, long_query
-from rest_proxy.http.rights import may_create_topic
+from rest_proxy.exchange.parameters import choice_query, long_query
 from rest_proxy.http.routes.consumers import shorter
 from rest_proxy.http.routes.produce import ACKS, schema_options
 from rest_proxy.produce.entry_encoder import EntryEncoder

@@ -18,9 +18,9 @@ from rest_proxy.consume.rendering.typed_data import TYPES, DataDecoder
 from rest_proxy.consume.stateless.bounds import Bounds, OutOfRange
 from rest_proxy.consume.stateless.cursor import read_cursor, write_cursor
 from rest_proxy.errors import BAD_REQUEST, OFFSET_OUT_OF_RANGE, PARTITION_NOT_FOUND
+from rest_proxy.exchange.parameters import milliseconds_of
+from rest_proxy.exchange.urls import base_url
 from rest_proxy.formats.plain import Options
-from rest_proxy.http.common import milliseconds_of
-from rest_proxy.http.urls import base_url
 from rest_proxy.v3.call import Call
 from rest_proxy.v3.envelopes import JSON
 

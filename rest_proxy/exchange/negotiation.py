@@ -13,8 +13,8 @@ from magicbyte.http.errors import NOT_ACCEPTABLE, UNSUPPORTED_MEDIA_TYPE
 from magicbyte.http.routing.negotiation import Produced, choose, parse_media_type
 from magicbyte.http.routing.request import Request
 from magicbyte.kit.errors import ApiError
+from rest_proxy.exchange.dialect import V1, V2, Dialect
 from rest_proxy.formats.embedded import BINARY, FORMATS, EmbeddedFormat
-from rest_proxy.http.dialect import V1, V2, Dialect
 
 #: The formats of v1.
 V1_FORMATS = ("binary", "json", "avro")

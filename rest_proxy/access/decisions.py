@@ -14,7 +14,7 @@ from magicbyte.http.routing.table import RouteMatch
 from magicbyte.security.principal import Principal
 from magicbyte.security.rights.authorizer import Authorizer
 from magicbyte.security.rights.rules import Rules
-from rest_proxy.http.rights import CLUSTER, ProxyRights
+from rest_proxy.access.rights import CLUSTER, ProxyRights
 
 if TYPE_CHECKING:
     from magicbyte.http.routing.guard import Guard

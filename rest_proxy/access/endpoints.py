@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from rest_proxy.http.v3_access import V3_ACCESS
+from rest_proxy.access.v3_access import V3_ACCESS
 
 #: Operation id of a row -> the reference's name of its endpoint; the names of v1 are ours.
 ENDPOINTS: Mapping[str, str] = {

@@ -11,7 +11,7 @@ from magicbyte.http.errors import NOT_FOUND
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.response import WholeResponse
 from rest_proxy.errors import BAD_REQUEST, INVALID_ENTITY
-from rest_proxy.http.negotiation import PLAIN
+from rest_proxy.exchange.negotiation import PLAIN
 from rest_proxy.proxy import Proxy
 
 _MAX_PARTITION = 2**31 - 1
