@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from magicbyte.kit.errors import ApiError
 from magicbyte.security.principal import Principal
 from magicbyte.security.rights.authorizer import Authorizer
 from rest_proxy.errors import KAFKA_AUTHORIZATION
-
-if TYPE_CHECKING:
-    from rest_proxy.admin.cluster import Cluster
 
 CLUSTER = "kafka-cluster"
 #: Kafka's error texts, by resource type.
@@ -95,20 +91,3 @@ class ProxyRights:
 def refused(resource_type: str, name: str, operation: str) -> ApiError:
     """Return the error for an operation that is not allowed."""
     return KAFKA_AUTHORIZATION(detail=_TEXTS[resource_type].format(name=name, operation=operation.capitalize()))
-
-
-async def may_create_topic(rights: ProxyRights | None, cluster: Cluster, topic: str) -> bool:
-    """Require CREATE before producing to a topic that does not exist: the brokers would create it for the proxy.
-
-    Returns:
-        Whether the sender may create the topic. If not, the producer must not create it either: the topic may have been
-        deleted since this node looked it up.
-
-    Raises:
-        ApiError: KAFKA_AUTHORIZATION.
-    """
-    if rights is None or rights.may_create(topic):
-        return True
-    if not await cluster.has_topic(topic):
-        rights.require(("CREATE",), "TOPIC", topic)
-    return False

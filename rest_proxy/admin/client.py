@@ -10,12 +10,11 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from magicbyte.kit.errors import ApiError
+from rest_proxy.admin.connection.nodes import Node
 from rest_proxy.errors import KAFKA_RETRIABLE, from_broker
 
 if TYPE_CHECKING:
     from rest_proxy.admin.connection.brokers import Brokers
-
-Address = tuple[str, int]
 
 _NOT_CONTROLLER = 41
 #: The coordinator is loading, not available, or another one.
@@ -28,16 +27,6 @@ class Place(NamedTuple):
 
     topic: str
     partition: int
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Node:
-    """A broker as the cluster's metadata names it."""
-
-    id: int
-    host: str
-    port: int
-    rack: str | None
 
 
 class AdminClient:

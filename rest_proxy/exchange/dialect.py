@@ -10,7 +10,11 @@ import orjson
 from magicbyte.kit.errors import ApiError
 from rest_proxy.errors import BAD_REQUEST, CONVERSION_FAILED
 from rest_proxy.formats.embedded import EmbeddedFormat
-from rest_proxy.produce.sent import Outcome
+
+#: Partition and offset of an acknowledged record, or `error_code` and `error` of a failed one, as v1 and v2 tell it.
+Delivered = tuple[int, int, None, None]
+Failed = tuple[None, None, int, str]
+Outcome = Delivered | Failed
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,11 @@ def long_query(request: Request, name: str) -> int | None:
     return int(text)
 
 
+def shorter(requested: int | None, bound: int) -> int:
+    """The requested number, at most the bound; the bound if the number is missing or not positive."""
+    return bound if requested is None or requested <= 0 else min(requested, bound)
+
+
 def milliseconds_of(instant: str) -> int:
     """An ISO-8601 instant as ms since the epoch; an instant without a zone is in UTC.
 

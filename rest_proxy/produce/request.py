@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from msgspec.json import Decoder
 
 from compat.schema import Reference
-from rest_proxy.access.rights import ProxyRights, may_create_topic
+from rest_proxy.access.rights import ProxyRights
 from rest_proxy.admin.cluster import Cluster
 from rest_proxy.errors import (
     BAD_REQUEST,
@@ -24,7 +24,7 @@ from rest_proxy.errors import (
     VALUE_SCHEMA_MISSING,
 )
 from rest_proxy.exchange import bodies
-from rest_proxy.exchange.dialect import Dialect
+from rest_proxy.exchange.dialect import Dialect, Outcome
 from rest_proxy.formats.embedded import EmbeddedFormat
 from rest_proxy.formats.plain import TAGGED, DataError, Options
 from rest_proxy.formats.schemas import Schemas, Side, Source
@@ -32,7 +32,8 @@ from rest_proxy.formats.writers import Encode, MayTakeLong, Writer
 from rest_proxy.produce.encoding import EncodingThreads, in_time
 from rest_proxy.produce.lane import Record
 from rest_proxy.produce.producers import Producers
-from rest_proxy.produce.sent import Outcome, outcomes_in_time
+from rest_proxy.produce.sent import outcomes_in_time
+from rest_proxy.produce.topic_creation import may_create_topic
 from serdes.error import SchemaCompileError, ValidationUnavailable
 from serdes.message.json_bytes import WrittenFloat, has_long_numbers
 

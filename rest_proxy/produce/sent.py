@@ -11,12 +11,8 @@ from itertools import count
 from confluent_kafka import KafkaError, Message
 
 from rest_proxy.errors import delivery_error
+from rest_proxy.exchange.dialect import Failed, Outcome
 from rest_proxy.produce.lane import Lane
-
-#: Partition and offset of an acknowledged record, or `error_code` and `error` of a failed one, as v1 and v2 tell it.
-Delivered = tuple[int, int, None, None]
-Failed = tuple[None, None, int, str]
-Outcome = Delivered | Failed
 
 
 class Batch:

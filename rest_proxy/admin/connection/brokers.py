@@ -13,7 +13,7 @@ from typing import Any
 from aiokafka import errors
 from aiokafka.conn import AIOKafkaConnection, CloseReason, create_conn
 
-from rest_proxy.admin.client import Address, Node
+from rest_proxy.admin.connection.nodes import Address, Node
 from rest_proxy.admin.connection.protocol import ApiRequest
 from rest_proxy.errors import KAFKA_AUTHENTICATION, KAFKA_RETRIABLE
 

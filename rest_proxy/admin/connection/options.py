@@ -18,7 +18,7 @@ from magicbyte.security.tls.stores import (
 )
 
 if TYPE_CHECKING:
-    from rest_proxy.admin.client import Address
+    from rest_proxy.admin.connection.nodes import Address
 
 T = TypeVar("T")
 

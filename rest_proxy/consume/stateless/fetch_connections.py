@@ -12,8 +12,8 @@ from aiokafka import errors
 from aiokafka.conn import AIOKafkaConnection, CloseReason
 from aiokafka.protocol.fetch import FetchRequest
 
-from rest_proxy.admin.client import Address
 from rest_proxy.admin.connection.brokers import Brokers, Lost
+from rest_proxy.admin.connection.nodes import Address
 
 #: How much longer than its wait a fetch may take, in seconds.
 _SECONDS = 10.0

@@ -9,8 +9,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from magicbyte.kit.errors import ApiError
-from rest_proxy.admin.client import Address, AdminClient, Place, error_of
+from rest_proxy.admin.client import AdminClient, Place, error_of
 from rest_proxy.admin.connection.brokers import Brokers, Lost, NotSent
+from rest_proxy.admin.connection.nodes import Address
 from rest_proxy.admin.offsets import LATEST, list_offsets
 from rest_proxy.consume.stateless.bounds import Bounds, OutOfRange
 from rest_proxy.consume.stateless.fetch_connections import FetchConnections

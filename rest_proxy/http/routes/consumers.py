@@ -22,7 +22,15 @@ from rest_proxy.errors import INVALID_ENTITY, KAFKA_BAD_REQUEST, PARTITION_NOT_F
 from rest_proxy.exchange import bodies
 from rest_proxy.exchange.dialect import V1
 from rest_proxy.exchange.negotiation import json_bytes, spoken
-from rest_proxy.exchange.parameters import json_response, long_query, milliseconds_of, no_content, proxy_of, segment
+from rest_proxy.exchange.parameters import (
+    json_response,
+    long_query,
+    milliseconds_of,
+    no_content,
+    proxy_of,
+    segment,
+    shorter,
+)
 from rest_proxy.exchange.urls import base_url
 from rest_proxy.proxy import Proxy
 
@@ -216,11 +224,6 @@ def instance_of(request: Request) -> Instance:
     """The instance in a request's path."""
     group, instance = segment(request, "group"), segment(request, "instance")
     return proxy_of(request).instances.get(request.principal.name, group, instance)
-
-
-def shorter(requested: int | None, bound: int) -> int:
-    """The requested number, at most the bound; the bound if the number is missing or not positive."""
-    return bound if requested is None or requested <= 0 else min(requested, bound)
 
 
 def _places(body: bodies.Places) -> list[Place]:

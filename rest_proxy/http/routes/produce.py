@@ -7,23 +7,9 @@ from starlette.responses import Response
 from magicbyte.http.routing.request import Request
 from rest_proxy.access.decisions import rights_of
 from rest_proxy.exchange.negotiation import spoken
-from rest_proxy.exchange.parameters import choice_query, json_response, long_query, partition_segment, proxy_of, segment
-from rest_proxy.formats.plain import Options
-from rest_proxy.http.routes.consumers import shorter
+from rest_proxy.exchange.parameters import json_response, long_query, partition_segment, proxy_of, segment, shorter
+from rest_proxy.exchange.produce_query import acks_of, schema_options
 from rest_proxy.produce.request import Produce
-from rest_proxy.settings import RestProxySettings
-
-ACKS = {"0": "0", "1": "1", "-1": "all", "all": "all"}
-_UNIONS = {"tagged": "tagged", "plain": "plain"}
-_LOGICAL = {"text": "text", "stored": "stored"}
-
-
-def schema_options(request: Request, settings: RestProxySettings) -> Options:
-    """How a request's schema data is written in JSON: as its query says, else as the settings say."""
-    return Options(
-        plain_unions=choice_query(request, "unions", _UNIONS, settings.avro_unions) == "plain",
-        stored=choice_query(request, "logical", _LOGICAL, settings.avro_logical_types) == "stored",
-    )
 
 
 async def produce_to_topic(request: Request) -> Response:
@@ -50,7 +36,7 @@ async def _produce(request: Request, partition: int | None) -> Response:
             topic=topic,
             partition=partition,
             body=await request.body(),
-            acks=choice_query(request, "acks", ACKS, ACKS[settings.acks]),
+            acks=acks_of(request, settings),
             timeout_ms=timeout_ms,
             options=schema_options(request, settings),
             rights=rights_of(request),

@@ -25,10 +25,11 @@ from rest_proxy.exchange.parameters import (
     partition_segment,
     proxy_of,
     segment,
+    shorter,
 )
 from rest_proxy.formats.embedded import BINARY
 from rest_proxy.formats.plain import Options
-from rest_proxy.http.routes.consumers import instance_of, shorter
+from rest_proxy.http.routes.consumers import instance_of
 from rest_proxy.http.routes.topics import existing
 
 _MAX_COUNT = 100_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from magicbyte.http.errors import NOT_FOUND
-from rest_proxy.admin.client import Node
+from rest_proxy.admin.connection.nodes import Node
 from rest_proxy.v3.call import Call
 from rest_proxy.v3.envelopes import Item, answer, collection, item
 from rest_proxy.v3.links import relation

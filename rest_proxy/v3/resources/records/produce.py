@@ -14,15 +14,14 @@ from magicbyte.http.routing.negotiation import charset_of
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.response import WholeResponse
 from rest_proxy.access.decisions import rights_of
-from rest_proxy.access.rights import may_create_topic
 from rest_proxy.errors import INVALID_ENTITY, INVALID_PAYLOAD
-from rest_proxy.exchange.parameters import choice_query, long_query
-from rest_proxy.http.routes.consumers import shorter
-from rest_proxy.http.routes.produce import ACKS, schema_options
+from rest_proxy.exchange.parameters import long_query, shorter
+from rest_proxy.exchange.produce_query import acks_of, schema_options
 from rest_proxy.produce.entry_encoder import EntryEncoder
 from rest_proxy.produce.record_batch import RecordBatch, read_batch, sizes_of
 from rest_proxy.produce.record_stream import Disconnected, RecordStream, StreamLimits
 from rest_proxy.produce.report import Reports
+from rest_proxy.produce.topic_creation import may_create_topic
 from rest_proxy.v3.call import Call
 from rest_proxy.v3.envelopes import JSON
 from rest_proxy.v3.route import json_both_ways
@@ -54,10 +53,6 @@ def _topic(call: Call) -> str:
     if not topic:
         raise INVALID_ENTITY(detail="a topic needs a name")
     return topic
-
-
-def _acks(call: Call) -> str:
-    return choice_query(call.request, "acks", ACKS, ACKS[call.proxy.settings.acks])
 
 
 def _encoder(call: Call, topic: str) -> EntryEncoder:
@@ -95,7 +90,7 @@ async def stream(call: Call) -> Response:
             bytes_per_second=limits.body_bytes_per_second,
         ),
         topic,
-        _acks(call),
+        acks_of(call.request, proxy.settings),
         pause=partial(proxy.stream_turns.pause, client_key(call.request, settings.trusted_proxies)),
     )
     body = _Body(call.request)
@@ -195,7 +190,7 @@ async def batch(call: Call) -> Response:
         Reports(call.cluster_id, topic),
         proxy.produce_rates,
         topic,
-        _acks(call),
+        acks_of(call.request, proxy.settings),
         shorter(long_query(request, "timeout"), proxy.settings.produce_timeout_ms),
     )
     sizes = [0] * len(entries) if proxy.produce_rates is None else sizes_of(body)

@@ -1,0 +1,34 @@
+"""The query of requests that produce, in all versions: acks, and how schema data is written in JSON."""
+
+from __future__ import annotations
+
+from magicbyte.http.routing.request import Request
+from rest_proxy.exchange.parameters import choice_query
+from rest_proxy.formats.plain import Options
+from rest_proxy.settings import RestProxySettings
+
+#: `acks` in queries and settings -> Kafka's.
+_ACKS = {"0": "0", "1": "1", "-1": "all", "all": "all"}
+_UNIONS = {"tagged": "tagged", "plain": "plain"}
+_LOGICAL = {"text": "text", "stored": "stored"}
+
+
+def acks_of(request: Request, settings: RestProxySettings) -> str:
+    """The acks of a request: those of its query, else of the settings; `0`, `1` or `all`.
+
+    Raises:
+        ApiError: INVALID_ENTITY for another value.
+    """
+    return choice_query(request, "acks", _ACKS, _ACKS[settings.acks])
+
+
+def schema_options(request: Request, settings: RestProxySettings) -> Options:
+    """How a request's schema data is written in JSON: as its query says, else as the settings say.
+
+    Raises:
+        ApiError: INVALID_ENTITY for another value.
+    """
+    return Options(
+        plain_unions=choice_query(request, "unions", _UNIONS, settings.avro_unions) == "plain",
+        stored=choice_query(request, "logical", _LOGICAL, settings.avro_logical_types) == "stored",
+    )
