@@ -27,15 +27,15 @@ from magicbyte.kit.settings import SettingsError
 from magicbyte.security.metrics import METRICS
 from magicbyte.security.settings import LOG
 from rest_proxy.access.decisions import ProxyAccess
-from rest_proxy.client_check import check_clients
 from rest_proxy.errors import TRANSLATED
 from rest_proxy.exchange.negotiation import error_response, unnegotiated
 from rest_proxy.http.metrics import former_metrics, watch
 from rest_proxy.http.open_rows import open_rows
 from rest_proxy.http.rows import ROWS
-from rest_proxy.proxy import MakeRegistry, registry_client, running
-from rest_proxy.registry_rules import load_rules
 from rest_proxy.settings import RestProxySettings
+from rest_proxy.start.client_check import check_clients
+from rest_proxy.start.registry_rules import load_rules
+from rest_proxy.start.running import MakeRegistry, registry_client, running
 from rest_proxy.v3.rows import V3_ROWS
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.response import WholeResponse
 from rest_proxy.errors import BAD_REQUEST, INVALID_ENTITY
 from rest_proxy.exchange.negotiation import PLAIN
-from rest_proxy.proxy import Proxy
+from rest_proxy.start.running import Proxy
 
 _MAX_PARTITION = 2**31 - 1
 _MAX_LONG = 2**63 - 1

@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry, Gauge
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
 
 from magicbyte.http.routing.recorder import Tallies, Tally, add_histogram
-from rest_proxy.proxy import Proxy
+from rest_proxy.start.running import Proxy
 
 
 def watch(proxy: Proxy, registry: CollectorRegistry) -> None:

@@ -14,7 +14,7 @@ from rest_proxy.errors import NO_CLUSTER_ID
 from rest_proxy.errors import NOT_FOUND as NOT_FOUND_BECAUSE
 from rest_proxy.exchange.parameters import proxy_of, segment
 from rest_proxy.exchange.urls import base_url
-from rest_proxy.proxy import Proxy
+from rest_proxy.start.running import Proxy
 from rest_proxy.v3.links import Links
 
 _MAX_INT = 2**31 - 1

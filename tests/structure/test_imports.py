@@ -40,7 +40,7 @@ FENCES = {
         registry/log/topic_end.py
         rest_proxy/produce/lane.py rest_proxy/produce/sent.py rest_proxy/errors.py
         rest_proxy/consume/consumers/consumer.py rest_proxy/consume/consumers/asker.py
-        rest_proxy/client_check.py
+        rest_proxy/start/client_check.py
         serdes/console/ spark_avro/pipeline/
     """,
     "kio": "rest_proxy/admin/connection/protocol.py",

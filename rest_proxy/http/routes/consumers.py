@@ -32,7 +32,7 @@ from rest_proxy.exchange.parameters import (
     shorter,
 )
 from rest_proxy.exchange.urls import base_url
-from rest_proxy.proxy import Proxy
+from rest_proxy.start.running import Proxy
 
 _CONFIG = bodies.reader_of(bodies.ConsumerConfig | None)
 _SUBSCRIPTION = bodies.reader_of(bodies.Subscription)

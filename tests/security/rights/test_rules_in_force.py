@@ -26,8 +26,8 @@ from magicbyte.testing import running_registry, running_rest_proxy
 from registry.cluster.node import SharedLogNode
 from registry.decide import decide_replace_rules
 from registry.log.memory import MemoryLog
-from rest_proxy.registry_rules import follow_rules
 from rest_proxy.settings import RestProxySettings
+from rest_proxy.start.registry_rules import follow_rules
 from tests.security.rights.rule_servers import Client, properties_in, rules, wait_for
 from tests.security.rights.test_rule_log import ADMIN
 

@@ -21,7 +21,7 @@ from magicbyte.testing import temporary_broker
 from magicbyte.testing.servers import running_rest_proxy
 from rest_proxy.admin.lazy_client import LazyAdminClient
 from rest_proxy.errors import from_broker
-from rest_proxy.proxy import Proxy
+from rest_proxy.start.running import Proxy
 from rest_proxy.v3.call import Call
 from rest_proxy.v3.resources import clusters
 from tests.rest.conftest import Rest, make_topic, unique

@@ -29,8 +29,8 @@ from rest_proxy.produce.open_streams import OpenStreams
 from rest_proxy.produce.producers import Producers
 from rest_proxy.produce.rate_limit import ProduceRates
 from rest_proxy.produce.request import Producing
-from rest_proxy.registry_rules import follow_rules
 from rest_proxy.settings import RestProxySettings
+from rest_proxy.start.registry_rules import follow_rules
 from serdes.client.clients import AsyncRegistryClient
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 from magicbyte.kit.kafka import client_settings as kafka
 from magicbyte.kit.settings import SettingsError
 from rest_proxy.admin.connection.options import connection_options
-from rest_proxy.proxy import registry_client
 from rest_proxy.settings import RestProxySettings
+from rest_proxy.start.running import registry_client
 
 log = logging.getLogger("rest_proxy")
 
