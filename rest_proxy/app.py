@@ -27,15 +27,18 @@ from magicbyte.kit.settings import SettingsError
 from magicbyte.security.metrics import METRICS
 from magicbyte.security.settings import LOG
 from rest_proxy.access.decisions import ProxyAccess
+from rest_proxy.consume.parts import Consuming
 from rest_proxy.errors import TRANSLATED
 from rest_proxy.exchange.negotiation import error_response, unnegotiated
 from rest_proxy.http.metrics import former_metrics, watch
 from rest_proxy.http.open_rows import open_rows
 from rest_proxy.http.rows import ROWS
+from rest_proxy.produce.parts import Producing, Streaming
 from rest_proxy.settings import RestProxySettings
 from rest_proxy.start.client_check import check_clients
+from rest_proxy.start.registry_client import MakeRegistry, registry_client
 from rest_proxy.start.registry_rules import load_rules
-from rest_proxy.start.running import MakeRegistry, registry_client, running
+from rest_proxy.start.running import running
 from rest_proxy.v3.rows import V3_ROWS
 
 if TYPE_CHECKING:
@@ -63,9 +66,9 @@ def create_app(
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with running(settings, make_registry, guard) as proxy:
-            app.state.proxy = proxy
-            watch(proxy, metrics)
+        async with running(settings, make_registry, guard) as parts:
+            app.state.parts = parts
+            watch(parts[Producing].producers.budget, parts[Streaming].open, parts[Consuming].instances, metrics)
             yield
 
     api = Api(
@@ -145,6 +148,6 @@ def serve(properties: Mapping[str, str]) -> int:
         settings,
         forwarded_scheme=True,
         graceful_seconds=max(1, settings.shutdown_graceful_ms // 1000),
-        on_stop=lambda: app.state.proxy.streams.stop(),  # noqa: PLW0108  no proxy before the start
+        on_stop=lambda: app.state.parts[Streaming].open.stop(),  # noqa: PLW0108  no parts before the start
         sources=() if guard is None else guard.sources,
     )

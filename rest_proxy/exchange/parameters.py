@@ -1,4 +1,4 @@
-"""Helpers of the routes: the proxy, parts of requests, and responses."""
+"""Parameters of requests, and the plainest answers."""
 
 from __future__ import annotations
 
@@ -12,16 +12,9 @@ from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.response import WholeResponse
 from rest_proxy.errors import BAD_REQUEST, INVALID_ENTITY
 from rest_proxy.exchange.negotiation import PLAIN
-from rest_proxy.start.running import Proxy
 
 _MAX_PARTITION = 2**31 - 1
 _MAX_LONG = 2**63 - 1
-
-
-def proxy_of(request: Request) -> Proxy:
-    """The running proxy."""
-    proxy: Proxy = request.app.state.proxy
-    return proxy
 
 
 def segment(request: Request, parameter: str) -> str:

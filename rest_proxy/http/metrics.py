@@ -9,16 +9,18 @@ from prometheus_client import CollectorRegistry, Gauge
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
 
 from magicbyte.http.routing.recorder import Tallies, Tally, add_histogram
-from rest_proxy.start.running import Proxy
+from rest_proxy.consume.consumers.instances import Instances
+from rest_proxy.produce.budget import Budget
+from rest_proxy.produce.open_streams import OpenStreams
 
 
-def watch(proxy: Proxy, registry: CollectorRegistry) -> None:
+def watch(budget: Budget, streams: OpenStreams, instances: Instances, registry: CollectorRegistry) -> None:
     """Register the gauges of the proxy's buffers and instances."""
     for name, text, value in (
-        ("buffered_bytes", "Bytes that wait for the brokers", lambda: proxy.producers.budget.used),
-        ("buffer_limit_bytes", "Bytes that may wait for the brokers", lambda: proxy.producers.budget.limit),
-        ("record_streams", "Streams of records that are open", lambda: len(proxy.streams)),
-        ("consumer_instances", "Consumer instances that are open", lambda: len(proxy.instances)),
+        ("buffered_bytes", "Bytes that wait for the brokers", lambda: budget.used),
+        ("buffer_limit_bytes", "Bytes that may wait for the brokers", lambda: budget.limit),
+        ("record_streams", "Streams of records that are open", lambda: len(streams)),
+        ("consumer_instances", "Consumer instances that are open", lambda: len(instances)),
     ):
         Gauge(f"magicbyte_rest_{name}", text, registry=registry).set_function(value)
 

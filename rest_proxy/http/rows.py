@@ -9,7 +9,8 @@ from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.rows import Handler, Negotiate, Row, Streams
 from rest_proxy.exchange.negotiation import generic, generic_or_embedded, records, unnegotiated, v1_records
 from rest_proxy.exchange.negotiation import produce as produced
-from rest_proxy.exchange.parameters import proxy_of
+from rest_proxy.exchange.parts import part_of
+from rest_proxy.http.peering import Peering
 from rest_proxy.http.routes import consumers, operations, produce, topics, v1
 
 _DESCRIBE_CLUSTER = Access(Operation.DESCRIBE, Resource.CLUSTER)
@@ -28,7 +29,7 @@ def at_owner(handler: Handler) -> Handler:
     """Wrap a handler so that a request for another node's consumer instance is passed on to that node."""
 
     async def handled_at_owner(request: Request) -> Response:
-        passing_on = proxy_of(request).passing_on
+        passing_on = part_of(request, Peering).passing_on
         response = None if passing_on is None else await passing_on.to_owner(request)
         return await handler(request) if response is None else response
 

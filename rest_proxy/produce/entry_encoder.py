@@ -12,15 +12,14 @@ import orjson
 
 from magicbyte.http.errors import UNAUTHORIZED
 from rest_proxy.access.rights import ProxyRights
-from rest_proxy.admin.cluster import Cluster
 from rest_proxy.errors import BAD_REQUEST, INVALID_SCHEMA, VALIDATION_BUSY, VALIDATION_UNAVAILABLE
 from rest_proxy.formats.embedded import FORMATS
 from rest_proxy.formats.plain import NULL, DataError, Options, base64_to_bytes, json_string_to_bytes, json_to_bytes
-from rest_proxy.formats.schemas import Schemas, Side
+from rest_proxy.formats.schemas import Side
 from rest_proxy.formats.writers import MayTakeLong, Writer
-from rest_proxy.produce.encoding import EncodingThreads
 from rest_proxy.produce.entry import SCHEMA_TYPES, Data, Entry, data_form, headers_of, partition_of, timestamp_of
 from rest_proxy.produce.lane import Record
+from rest_proxy.produce.parts import Producing
 from serdes.error import SchemaCompileError, ValidationUnavailable
 from serdes.message.json_bytes import WrittenFloat, compact, has_long_numbers
 from serdes.validation.judging import seconds_spent
@@ -84,9 +83,7 @@ class EntryEncoder:
     def __init__(
         self,
         topic: str,
-        schemas: Schemas,
-        threads: EncodingThreads,
-        cluster: Cluster,
+        producing: Producing,
         options: Options,
         rights: ProxyRights | None,
         is_still_good: Callable[[], Awaitable[bool]] | None,
@@ -95,17 +92,15 @@ class EntryEncoder:
 
         Args:
             topic: The topic.
-            schemas: The source of writers.
-            threads: Encode data whose encoding may take long.
-            cluster: Tells which partitions exist.
+            producing: The source of writers, threads that encode, and the partitions that exist.
             options: How schema data is written in JSON.
             rights: The client's rights; None if access is not restricted.
             is_still_good: Tells whether the client's credentials are good; None if nobody has to sign in.
         """
         self._topic = topic
-        self._schemas = schemas
-        self._threads = threads
-        self._cluster = cluster
+        self._schemas = producing.schemas
+        self._threads = producing.threads
+        self._cluster = producing.cluster
         self._options = options
         self._rights = rights
         self._is_still_good = is_still_good

@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from msgspec.json import Decoder
 
 from compat.schema import Reference
 from rest_proxy.access.rights import ProxyRights
-from rest_proxy.admin.cluster import Cluster
 from rest_proxy.errors import (
     BAD_REQUEST,
     INVALID_ENTITY,
@@ -27,11 +25,11 @@ from rest_proxy.exchange import bodies
 from rest_proxy.exchange.dialect import Dialect, Outcome
 from rest_proxy.formats.embedded import EmbeddedFormat
 from rest_proxy.formats.plain import TAGGED, DataError, Options
-from rest_proxy.formats.schemas import Schemas, Side, Source
+from rest_proxy.formats.schemas import Side, Source
 from rest_proxy.formats.writers import Encode, MayTakeLong, Writer
-from rest_proxy.produce.encoding import EncodingThreads, in_time
+from rest_proxy.produce.encoding import in_time
 from rest_proxy.produce.lane import Record
-from rest_proxy.produce.producers import Producers
+from rest_proxy.produce.parts import Producing
 from rest_proxy.produce.sent import outcomes_in_time
 from rest_proxy.produce.topic_creation import may_create_topic
 from serdes.error import SchemaCompileError, ValidationUnavailable
@@ -66,85 +64,81 @@ class Produce(NamedTuple):
     rights: ProxyRights | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Producing:
-    """Encodes and sends records: all records of a request, or none if one can't be encoded."""
+async def produce(parts: Producing, request: Produce) -> tuple[int, bytes]:
+    """Encode and send all records of a request, or none if one can't be encoded.
 
-    producers: Producers
-    schemas: Schemas
-    cluster: Cluster
-    encoding_threads: EncodingThreads
+    Returns:
+        The status and body of the answer.
 
-    async def produce(self, request: Produce) -> tuple[int, bytes]:
-        """Serve a request; returns the status and body of the answer.
+    Raises:
+        ApiError: The request is refused, and nothing was sent.
+    """
+    if "\0" in request.topic:
+        raise INVALID_ENTITY(detail="topic must not hold a null character")
+    parsed = _parse(request.form, request.body)
+    records = parsed.records
+    if not records:
+        raise INVALID_ENTITY(detail=f"records must not be empty (was {'[]' if records is not None else 'null'})")
+    highest = _highest_partition(request, records)
+    if highest >= 0:
+        await parts.cluster.require_partition(request.topic, highest, topic_may_be_missing=True)
+    may_create = await may_create_topic(request.rights, parts.cluster, request.topic)
+    ids: tuple[int | None, int | None] = (None, None)
+    if isinstance(parsed, bodies.BytesProduceRequest):
+        encoded = _as_they_are(request, records)
+    elif request.form.encode is not None:
+        encoded = _encode(request, records, request.form.encode, request.form.encode)
+    else:
+        key_writer, value_writer = await _writers(parts, request, parsed, records)
+        ids = (key_writer and key_writer.schema_id, value_writer and value_writer.schema_id)
+        encoded = await _encode_all(parts, request, records, key_writer, value_writer)
+    batch = parts.producers.of_sender(may_create=may_create).send_batch(request.topic, encoded, request.acks)
+    # asyncio.timeout with a shield would cost five times as much as this timer.
+    timer = asyncio.get_running_loop().call_later(request.timeout_ms / 1000, batch.give_up)
+    try:
+        await batch.done
+    finally:
+        timer.cancel()
+    outcomes = outcomes_in_time(batch, request.timeout_ms)
+    return _status(outcomes), request.dialect.produced(outcomes, *ids)
 
-        Raises:
-            ApiError: The request is refused, and nothing was sent.
-        """
-        if "\0" in request.topic:
-            raise INVALID_ENTITY(detail="topic must not hold a null character")
-        parsed = _parse(request.form, request.body)
-        records = parsed.records
-        if not records:
-            raise INVALID_ENTITY(detail=f"records must not be empty (was {'[]' if records is not None else 'null'})")
-        highest = _highest_partition(request, records)
-        if highest >= 0:
-            await self.cluster.require_partition(request.topic, highest, topic_may_be_missing=True)
-        may_create = await may_create_topic(request.rights, self.cluster, request.topic)
-        ids: tuple[int | None, int | None] = (None, None)
-        if isinstance(parsed, bodies.BytesProduceRequest):
-            encoded = _as_they_are(request, records)
-        elif request.form.encode is not None:
-            encoded = _encode(request, records, request.form.encode, request.form.encode)
-        else:
-            key_writer, value_writer = await self._writers(request, parsed, records)
-            ids = (key_writer and key_writer.schema_id, value_writer and value_writer.schema_id)
-            encoded = await self._encode(request, records, key_writer, value_writer)
-        batch = self.producers.of_sender(may_create=may_create).send_batch(request.topic, encoded, request.acks)
-        # asyncio.timeout with a shield would cost five times as much as this timer.
-        timer = asyncio.get_running_loop().call_later(request.timeout_ms / 1000, batch.give_up)
-        try:
-            await batch.done
-        finally:
-            timer.cancel()
-        outcomes = outcomes_in_time(batch, request.timeout_ms)
-        return _status(outcomes), request.dialect.produced(outcomes, *ids)
 
-    async def _encode(
-        self, request: Produce, records: Sequence[Any], key_writer: Writer | None, value_writer: Writer | None
-    ) -> list[Record]:
-        """Encode the records: here if that is certain to be quick, else on a thread."""
-        writers = [writer for writer in (key_writer, value_writer) if writer is not None]
-        encode_key = key_writer.encode if key_writer else _only_null
-        encode_value = value_writer.encode if value_writer else _only_null
-        if all(writer.quick is None for writer in writers):
-            return _encode(request, records, encode_key, encode_value)
-        if all(writer.quick is None or writer.quick.covers(len(request.body), len(records)) for writer in writers):
-            with contextlib.suppress(MayTakeLong):
-                return _encode(request, records, _quick(key_writer), _quick(value_writer))
-        try:
-            key_in_time, value_in_time = in_time(encode_key), in_time(encode_value)
-            return await self.encoding_threads.run(lambda: _encode(request, records, key_in_time, value_in_time))
-        except SchemaCompileError as error:
-            raise INVALID_SCHEMA(detail=error.detail) from None
-        except ValidationUnavailable as error:
-            raise VALIDATION_UNAVAILABLE(detail=str(error)) from None
+async def _encode_all(
+    parts: Producing, request: Produce, records: Sequence[Any], key_writer: Writer | None, value_writer: Writer | None
+) -> list[Record]:
+    """Encode the records: here if that is certain to be quick, else on a thread."""
+    writers = [writer for writer in (key_writer, value_writer) if writer is not None]
+    encode_key = key_writer.encode if key_writer else _only_null
+    encode_value = value_writer.encode if value_writer else _only_null
+    if all(writer.quick is None for writer in writers):
+        return _encode(request, records, encode_key, encode_value)
+    if all(writer.quick is None or writer.quick.covers(len(request.body), len(records)) for writer in writers):
+        with contextlib.suppress(MayTakeLong):
+            return _encode(request, records, _quick(key_writer), _quick(value_writer))
+    try:
+        key_in_time, value_in_time = in_time(encode_key), in_time(encode_value)
+        return await parts.threads.run(lambda: _encode(request, records, key_in_time, value_in_time))
+    except SchemaCompileError as error:
+        raise INVALID_SCHEMA(detail=error.detail) from None
+    except ValidationUnavailable as error:
+        raise VALIDATION_UNAVAILABLE(detail=str(error)) from None
 
-    async def _writers(
-        self, request: Produce, parsed: bodies.ProduceRequest, records: Sequence[Any]
-    ) -> tuple[Writer | None, Writer | None]:
-        key = _source(parsed.key_schema, parsed.key_schema_id, parsed.key_schema_references, "key")
-        value = _source(parsed.value_schema, parsed.value_schema_id, parsed.value_schema_references, "value")
-        if key is None and any(record.key is not None for record in records):
-            raise KEY_SCHEMA_MISSING()
-        if value is None and any(record.value is not None for record in records):
-            raise VALUE_SCHEMA_MISSING()
-        find = self.schemas.writer
-        topic, form, options = request.topic, request.form, request.options
-        return (
-            await find(form, Side(topic, "key"), key, options, request.rights) if key else None,
-            await find(form, Side(topic, "value"), value, options, request.rights) if value else None,
-        )
+
+async def _writers(
+    parts: Producing, request: Produce, parsed: bodies.ProduceRequest, records: Sequence[Any]
+) -> tuple[Writer | None, Writer | None]:
+    key = _source(parsed.key_schema, parsed.key_schema_id, parsed.key_schema_references, "key")
+    value = _source(parsed.value_schema, parsed.value_schema_id, parsed.value_schema_references, "value")
+    if key is None and any(record.key is not None for record in records):
+        raise KEY_SCHEMA_MISSING()
+    if value is None and any(record.value is not None for record in records):
+        raise VALUE_SCHEMA_MISSING()
+    find = parts.schemas.writer
+    topic, form, options = request.topic, request.form, request.options
+    return (
+        await find(form, Side(topic, "key"), key, options, request.rights) if key else None,
+        await find(form, Side(topic, "value"), value, options, request.rights) if value else None,
+    )
 
 
 def _parse(

@@ -12,7 +12,7 @@ from magicbyte.kit.kafka import client_settings as kafka
 from magicbyte.kit.settings import SettingsError
 from rest_proxy.admin.connection.options import connection_options
 from rest_proxy.settings import RestProxySettings
-from rest_proxy.start.running import registry_client
+from rest_proxy.start.registry_client import registry_client
 
 log = logging.getLogger("rest_proxy")
 

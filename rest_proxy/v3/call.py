@@ -10,11 +10,13 @@ from magicbyte.http.routing.request import Request
 from rest_proxy.access.decisions import rights_of
 from rest_proxy.access.rights import ProxyRights
 from rest_proxy.admin.client import AdminClient
+from rest_proxy.admin.lazy_client import LazyAdminClient
 from rest_proxy.errors import NO_CLUSTER_ID
 from rest_proxy.errors import NOT_FOUND as NOT_FOUND_BECAUSE
-from rest_proxy.exchange.parameters import proxy_of, segment
+from rest_proxy.exchange.parameters import segment
+from rest_proxy.exchange.parts import part_of
 from rest_proxy.exchange.urls import base_url
-from rest_proxy.start.running import Proxy
+from rest_proxy.settings import RestProxySettings
 from rest_proxy.v3.links import Links
 
 _MAX_INT = 2**31 - 1
@@ -25,12 +27,12 @@ class Call:
 
     Attributes:
         request: The request.
-        proxy: The running proxy.
+        settings: The settings.
         cluster_id: The cluster's id, as the path names it; "" for paths without one.
         links: Makes the URLs in the answer.
     """
 
-    __slots__ = ("_unknown_cluster", "cluster_id", "links", "proxy", "request")
+    __slots__ = ("_admin_client", "_unknown_cluster", "cluster_id", "links", "request", "settings")
 
     def __init__(self, request: Request, cluster_id: str | None = None, *, unknown_cluster: str | None = None) -> None:
         """Read the request.
@@ -42,10 +44,10 @@ class Call:
         """
         self.request = request
         self._unknown_cluster = unknown_cluster
-        self.proxy: Proxy = proxy_of(request)
+        self.settings = settings = part_of(request, RestProxySettings)
+        self._admin_client = part_of(request, LazyAdminClient)
         parameters = request.match.parameters
         self.cluster_id = unquote(parameters.get("cluster", "")) if cluster_id is None else cluster_id
-        settings = self.proxy.settings
         self.links = Links(
             base_url(request, settings), parameters.get("prefix", ""), self.cluster_id, settings.crn_authority
         )
@@ -59,7 +61,7 @@ class Call:
             ApiError: As `require_cluster`.
         """
         await self.require_cluster()
-        return await self.proxy.admin()
+        return await self._admin_client()
 
     async def require_cluster(self) -> None:
         """Check that the path's cluster is the proxy's; for handlers that do without the admin client.
@@ -70,7 +72,7 @@ class Call:
         text, self._unknown_cluster = self._unknown_cluster, None
         if text is None:
             return
-        admin = await self.proxy.admin()
+        admin = await self._admin_client()
         if self.cluster_id == await admin.cluster_id():
             return
         cluster_id = await admin.cluster_id(fresh=True)

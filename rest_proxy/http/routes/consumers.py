@@ -16,8 +16,10 @@ from rest_proxy.admin.cluster import is_topic_name
 from rest_proxy.consume.consumers.buffer import Place, Position
 from rest_proxy.consume.consumers.configuration import instance_config, kafka_config
 from rest_proxy.consume.consumers.consumer import PolledConsumer
-from rest_proxy.consume.consumers.instances import Instance
+from rest_proxy.consume.consumers.instances import Instance, Instances
 from rest_proxy.consume.consumers.patterns import to_posix
+from rest_proxy.consume.consumers.peers import Peers
+from rest_proxy.consume.parts import Consuming
 from rest_proxy.errors import INVALID_ENTITY, KAFKA_BAD_REQUEST, PARTITION_NOT_FOUND
 from rest_proxy.exchange import bodies
 from rest_proxy.exchange.dialect import V1
@@ -27,12 +29,13 @@ from rest_proxy.exchange.parameters import (
     long_query,
     milliseconds_of,
     no_content,
-    proxy_of,
     segment,
     shorter,
 )
+from rest_proxy.exchange.parts import part_of
 from rest_proxy.exchange.urls import base_url
-from rest_proxy.start.running import Proxy
+from rest_proxy.http.peering import Peering
+from rest_proxy.settings import RestProxySettings
 
 _CONFIG = bodies.reader_of(bodies.ConsumerConfig | None)
 _SUBSCRIPTION = bodies.reader_of(bodies.Subscription)
@@ -45,38 +48,36 @@ _MAX_OFFSET = 2**63 - 1
 async def create(request: Request) -> Response:
     """Create an instance; it joins its group when it is subscribed."""
     dialect = spoken(request).dialect
-    proxy = proxy_of(request)
+    settings, consuming = part_of(request, RestProxySettings), part_of(request, Consuming)
     body: bodies.ConsumerConfig = bodies.read(_CONFIG, await request.body() or b"null") or bodies.ConsumerConfig()
     group_id = segment(request, "group")
     if not may_be_group(group_id):
         raise INVALID_ENTITY(detail="a group must not begin with whitespace")
-    config = instance_config(body, proxy.settings, first_version=dialect is V1)
-    name = body.id or body.name or _local_name(proxy, group_id)
+    config = instance_config(body, settings, first_version=dialect is V1)
+    name = body.id or body.name or _local_name(consuming.instances, part_of(request, Peering).peers, group_id)
     if "\0" in name:  # no path could name it
         raise INVALID_ENTITY(detail="a name must not hold a null character")
-    client = kafka_config(body, config, proxy.settings, group_id, first_version=dialect is V1)
+    client = kafka_config(body, config, settings, group_id, first_version=dialect is V1)
 
-    owner, counted = request.principal.name, client_key(request, proxy.settings.trusted_proxies)
+    owner, counted = request.principal.name, client_key(request, settings.trusted_proxies)
 
     def make() -> Instance:
         consumer = PolledConsumer(
             client,
             asyncio.get_running_loop(),
-            buffer_bytes=proxy.settings.consumer_buffer_bytes,
+            buffer_bytes=settings.consumer_buffer_bytes,
         )
-        return Instance(owner, group_id, name, config, consumer, proxy.schemas, proxy.blocking, counted)
+        return Instance(owner, group_id, name, config, consumer, consuming.schemas, consuming.blocking, counted)
 
-    await proxy.instances.add(owner, counted, group_id, name, make)
-    base_uri = (
-        f"{base_url(request, proxy.settings)}/consumers/{quote(group_id, safe='')}/instances/{quote(name, safe='')}"
-    )
+    await consuming.instances.add(owner, counted, group_id, name, make)
+    base_uri = f"{base_url(request, settings)}/consumers/{quote(group_id, safe='')}/instances/{quote(name, safe='')}"
     return json_response(request, json_bytes({"instance_id": name, "base_uri": base_uri}))
 
 
 async def delete(request: Request) -> Response:
     """Close an instance; with auto-commit, the delivered records are committed."""
     group, instance = segment(request, "group"), segment(request, "instance")
-    await proxy_of(request).instances.remove(request.principal.name, group, instance)
+    await part_of(request, Consuming).instances.remove(request.principal.name, group, instance)
     return no_content()
 
 
@@ -119,7 +120,7 @@ async def records(request: Request) -> Response:
     instance = instance_of(request)
     timeout_ms = long_query(request, "timeout")
     max_bytes = long_query(request, "max_bytes")
-    settings = proxy_of(request).settings
+    settings = part_of(request, RestProxySettings)
     body = await instance.read(
         form,
         timeout_ms=shorter(timeout_ms, instance.config.request_timeout_ms),
@@ -204,11 +205,11 @@ async def assignments(request: Request) -> Response:
     return json_response(request, json_bytes(body))
 
 
-def _local_name(proxy: Proxy, group: str) -> str:
+def _local_name(instances: Instances, peers: Peers | None, group: str) -> str:
     """A new name whose owner is this node, so that the client's requests to this node need not be passed on."""
     while True:
-        name = proxy.instances.new_name()
-        if proxy.peers is None or proxy.peers.owns(group, name):
+        name = instances.new_name()
+        if peers is None or peers.owns(group, name):
             return name
 
 
@@ -223,7 +224,7 @@ def _as_v1(committed: Sequence[Position]) -> list[dict[str, object]]:
 def instance_of(request: Request) -> Instance:
     """The instance in a request's path."""
     group, instance = segment(request, "group"), segment(request, "instance")
-    return proxy_of(request).instances.get(request.principal.name, group, instance)
+    return part_of(request, Consuming).instances.get(request.principal.name, group, instance)
 
 
 def _places(body: bodies.Places) -> list[Place]:

@@ -6,8 +6,10 @@ from prometheus_client import generate_latest
 from starlette.responses import Response
 
 from magicbyte.http.routing.request import Request
+from rest_proxy.admin.cluster import Cluster
 from rest_proxy.exchange.negotiation import json_bytes
-from rest_proxy.exchange.parameters import json_response, proxy_of
+from rest_proxy.exchange.parameters import json_response
+from rest_proxy.exchange.parts import part_of
 
 _READY_SECONDS = 2.0
 
@@ -19,7 +21,7 @@ async def live(request: Request) -> Response:
 
 async def ready(request: Request) -> Response:
     """Readiness: 200 if a broker answers, else 503."""
-    if await proxy_of(request).cluster.reachable(_READY_SECONDS):
+    if await part_of(request, Cluster).reachable(_READY_SECONDS):
         return json_response(request, json_bytes({"status": "ready"}))
     body = json_bytes({"status": "not ready", "reason": "no broker answers"})
     return json_response(request, body, 503)

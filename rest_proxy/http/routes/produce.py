@@ -7,9 +7,12 @@ from starlette.responses import Response
 from magicbyte.http.routing.request import Request
 from rest_proxy.access.decisions import rights_of
 from rest_proxy.exchange.negotiation import spoken
-from rest_proxy.exchange.parameters import json_response, long_query, partition_segment, proxy_of, segment, shorter
+from rest_proxy.exchange.parameters import json_response, long_query, partition_segment, segment, shorter
+from rest_proxy.exchange.parts import part_of
 from rest_proxy.exchange.produce_query import acks_of, schema_options
-from rest_proxy.produce.request import Produce
+from rest_proxy.produce.parts import Producing
+from rest_proxy.produce.request import Produce, produce
+from rest_proxy.settings import RestProxySettings
 
 
 async def produce_to_topic(request: Request) -> Response:
@@ -23,13 +26,13 @@ async def produce_to_partition(request: Request) -> Response:
 
 
 async def _produce(request: Request, partition: int | None) -> Response:
-    proxy = proxy_of(request)
-    settings = proxy.settings
+    settings = part_of(request, RestProxySettings)
     dialect, form = spoken(request)
     assert form is not None
     topic = segment(request, "topic")
     timeout_ms = shorter(long_query(request, "timeout"), settings.produce_timeout_ms)
-    status, body = await proxy.producing.produce(
+    status, body = await produce(
+        part_of(request, Producing),
         Produce(
             dialect=dialect,
             form=form,
@@ -40,6 +43,6 @@ async def _produce(request: Request, partition: int | None) -> Response:
             timeout_ms=timeout_ms,
             options=schema_options(request, settings),
             rights=rights_of(request),
-        )
+        ),
     )
     return json_response(request, body, status)

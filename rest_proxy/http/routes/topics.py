@@ -10,13 +10,14 @@ from starlette.responses import Response
 from magicbyte.http.routing.request import Request
 from magicbyte.kit.errors import ApiError
 from rest_proxy.access.decisions import rights_of
-from rest_proxy.admin.cluster import partition_body
+from rest_proxy.admin.cluster import Cluster, partition_body
 from rest_proxy.admin.topics import Partition
 from rest_proxy.errors import PARTITION_NOT_FOUND, TOPIC_NOT_FOUND, UNKNOWN_TOPIC_OR_PARTITION
 from rest_proxy.exchange import bodies
 from rest_proxy.exchange.dialect import V1
 from rest_proxy.exchange.negotiation import json_bytes, spoken
-from rest_proxy.exchange.parameters import json_response, partition_segment, proxy_of, segment
+from rest_proxy.exchange.parameters import json_response, partition_segment, segment
+from rest_proxy.exchange.parts import part_of
 
 T = TypeVar("T")
 
@@ -36,12 +37,12 @@ async def post_root(request: Request) -> Response:
 
 async def brokers(request: Request) -> Response:
     """The brokers' ids."""
-    return json_response(request, json_bytes({"brokers": await proxy_of(request).cluster.broker_ids()}))
+    return json_response(request, json_bytes({"brokers": await part_of(request, Cluster).broker_ids()}))
 
 
 async def topics(request: Request) -> Response:
     """The names of the topics."""
-    names, rights = await proxy_of(request).cluster.topic_names(), rights_of(request)
+    names, rights = await part_of(request, Cluster).topic_names(), rights_of(request)
     if rights is not None:
         names = [name for name in names if rights.may("DESCRIBE", "TOPIC", name)]
     return json_response(request, json_bytes(names))
@@ -49,7 +50,7 @@ async def topics(request: Request) -> Response:
 
 async def topic(request: Request) -> Response:
     """A topic with its configuration and partitions."""
-    cluster = proxy_of(request).cluster
+    cluster = part_of(request, Cluster)
     name = segment(request, "topic")
     partitions = await existing(request, cluster.partitions(name))
     rights = rights_of(request)
@@ -61,7 +62,7 @@ async def topic(request: Request) -> Response:
 
 async def partitions(request: Request) -> Response:
     """A topic's partitions."""
-    partitions = await existing(request, proxy_of(request).cluster.partitions(segment(request, "topic")))
+    partitions = await existing(request, part_of(request, Cluster).partitions(segment(request, "topic")))
     return json_response(request, json_bytes([partition_body(partition) for partition in partitions]))
 
 
@@ -73,13 +74,13 @@ async def partition(request: Request) -> Response:
 async def offsets(request: Request) -> Response:
     """A partition's first offset and its log end offset."""
     number = (await _partition_of(request)).number
-    beginning, end = await proxy_of(request).cluster.offsets(segment(request, "topic"), number)
+    beginning, end = await part_of(request, Cluster).offsets(segment(request, "topic"), number)
     return json_response(request, json_bytes({"beginning_offset": beginning, "end_offset": end}))
 
 
 async def _partition_of(request: Request) -> Partition:
     number = partition_segment(request)
-    for partition in await existing(request, proxy_of(request).cluster.partitions(segment(request, "topic"))):
+    for partition in await existing(request, part_of(request, Cluster).partitions(segment(request, "topic"))):
         if partition.number == number:
             return partition
     raise PARTITION_NOT_FOUND()

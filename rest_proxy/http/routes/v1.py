@@ -7,6 +7,8 @@ from starlette.responses import Response
 from magicbyte.http.routing.request import Request
 from magicbyte.kit.errors import ApiError
 from rest_proxy.access.decisions import rights_of
+from rest_proxy.admin.cluster import Cluster
+from rest_proxy.consume.parts import Reading
 from rest_proxy.consume.rendering.records import render
 from rest_proxy.consume.stateless.bounds import Bounds, OutOfRange
 from rest_proxy.errors import (
@@ -23,14 +25,15 @@ from rest_proxy.exchange.parameters import (
     long_query,
     milliseconds_of,
     partition_segment,
-    proxy_of,
     segment,
     shorter,
 )
+from rest_proxy.exchange.parts import part_of
 from rest_proxy.formats.embedded import BINARY
 from rest_proxy.formats.plain import Options
 from rest_proxy.http.routes.consumers import instance_of
 from rest_proxy.http.routes.topics import existing
+from rest_proxy.settings import RestProxySettings
 
 _MAX_COUNT = 100_000
 _MAX_OFFSET = 2**63 - 1
@@ -39,7 +42,7 @@ _MAX_OFFSET = 2**63 - 1
 async def messages(request: Request) -> Response:
     """Records of a partition from an offset or an instant, up to `count` or the end of the partition."""
     form = spoken(request).form or BINARY
-    proxy = proxy_of(request)
+    settings, reading = part_of(request, RestProxySettings), part_of(request, Reading)
     offset = long_query(request, "offset")
     instant = request.query_params.get("timestamp") or None
     if (offset is None) == (instant is None):
@@ -50,8 +53,8 @@ async def messages(request: Request) -> Response:
     if count is not None and not 1 <= count <= _MAX_COUNT:
         raise INVALID_ENTITY(detail=f"count must be between 1 and {_MAX_COUNT} (was {count})")
     name, number = segment(request, "topic"), partition_segment(request)
-    bounds = Bounds(count or 1, proxy.settings.consumer_request_max_bytes)
-    async with proxy.reads.reader() as reader:
+    bounds = Bounds(count or 1, settings.consumer_request_max_bytes)
+    async with reading.reads.reader() as reader:
         if instant is not None:
             offset = (await existing(request, reader.offsets(name, {number: milliseconds_of(instant)})))[number]
         try:
@@ -63,11 +66,11 @@ async def messages(request: Request) -> Response:
         rendered = await render(
             records,
             form,
-            proxy.schemas,
-            Options(stored=proxy.settings.avro_logical_types == "stored"),
+            reading.schemas,
+            Options(stored=settings.avro_logical_types == "stored"),
             rights=rights_of(request),
             report_errors=True,
-            blocking=proxy.blocking,
+            blocking=reading.blocking,
         )
     return json_response(request, rendered.body)
 
@@ -75,14 +78,13 @@ async def messages(request: Request) -> Response:
 async def read_topic(request: Request) -> Response:
     """The next records of a topic; the first read of an instance subscribes it, and it can read no other topic."""
     form = spoken(request).form or BINARY
-    instance = instance_of(request)
-    proxy = proxy_of(request)
+    instance, settings = instance_of(request), part_of(request, RestProxySettings)
     name = segment(request, "topic")
     if instance.consumer.subscribed != [name]:
         if instance.consumer.mode is not None:
             raise ALREADY_SUBSCRIBED()
         try:
-            await proxy.cluster.partitions(name)
+            await part_of(request, Cluster).partitions(name)
         except ApiError as error:
             if error.kind is UNKNOWN_TOPIC_OR_PARTITION:
                 raise TOPIC_NOT_FOUND() from None
@@ -91,7 +93,7 @@ async def read_topic(request: Request) -> Response:
     body = await instance.read(
         form,
         timeout_ms=instance.config.request_timeout_ms,
-        max_bytes=shorter(long_query(request, "max_bytes"), proxy.settings.consumer_request_max_bytes),
+        max_bytes=shorter(long_query(request, "max_bytes"), settings.consumer_request_max_bytes),
         token=request.query_params.get("token") or None,
         rights=rights_of(request),
     )

@@ -18,10 +18,10 @@ from magicbyte.kit.settings import SettingsError
 from magicbyte.platform.broker import free_port
 from magicbyte.testing.broker import temporary_broker
 from magicbyte.testing.servers import running_rest_proxy
+from rest_proxy.consume.consumers.instance_limit import instance_limit
 from rest_proxy.formats.embedded import FORMATS
 from rest_proxy.settings import RestProxySettings
 from rest_proxy.start.client_check import check_clients
-from rest_proxy.start.running import instance_limit
 from serdes.serialization import SerializationContext
 from serdes.text import TextOptions, text_form
 

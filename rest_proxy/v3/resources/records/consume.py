@@ -11,12 +11,15 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from rest_proxy.admin.offsets import EARLIEST, LATEST
+from rest_proxy.consume.parts import Reading
 from rest_proxy.consume.rendering.run_by_size import run_by_size
 from rest_proxy.consume.rendering.typed_data import DataDecoder
 from rest_proxy.consume.stateless.bounds import Bounds
 from rest_proxy.errors import BAD_REQUEST, PARTITION_NOT_FOUND
 from rest_proxy.exchange import bodies
+from rest_proxy.exchange.parts import part_of
 from rest_proxy.formats.plain import DataError, Options
+from rest_proxy.formats.schemas import Schemas
 from rest_proxy.v3.call import Call
 from rest_proxy.v3.envelopes import answer
 
@@ -55,19 +58,20 @@ async def consume(call: Call) -> Response:
     """Records of some or all partitions, each from its offset."""
     topic, body = call.segment("topic"), await call.request.body()
     request: ConsumeRequest = ConsumeRequest() if bodies.is_null(body) else bodies.read(_REQUEST, body)
-    most_bytes = call.proxy.settings.consumer_request_max_bytes
+    most_bytes = call.settings.consumer_request_max_bytes
     bounds = Bounds(
         _at_most("max_poll_records", request.max_poll_records, 500, _MAX_RECORDS),
         _at_most("fetch_max_bytes", request.fetch_max_bytes, most_bytes, most_bytes),
     )
     shown_bytes = _at_most("message_max_bytes", request.message_max_bytes, _SHOWN_BYTES, most_bytes)
     await call.require_cluster()
-    async with call.proxy.reads.reader() as reader:
+    reading = part_of(call.request, Reading)
+    async with reading.reads.reader() as reader:
         pages = await reader.read(topic, await _starts(reader, topic, request), bounds)
     records = [record for page in pages.values() for record in page.records]
-    viewer = None if call.flag("return_raw_base64_records") else await _Viewer.of(call, records)
+    viewer = None if call.flag("return_raw_base64_records") else await _Viewer.of(call, reading.schemas, records)
     size = sum(record.size for record in records)
-    partitions = await run_by_size(lambda: _partitions(pages, viewer, shown_bytes), size, call.proxy.blocking)
+    partitions = await run_by_size(lambda: _partitions(pages, viewer, shown_bytes), size, reading.blocking)
     return answer({"cluster_id": call.cluster_id, "topic_name": topic, "partition_data_list": partitions})
 
 
@@ -117,11 +121,11 @@ class _Viewer:
         self._decoders = {"key": key, "value": value}
 
     @classmethod
-    async def of(cls, call: Call, records: list[FetchedRecord]) -> _Viewer:
+    async def of(cls, call: Call, schemas: Schemas, records: list[FetchedRecord]) -> _Viewer:
         """Prepare for some records."""
         rights = call.current_rights
-        options = Options(stored=call.proxy.settings.avro_logical_types == "stored")
-        key, value = (DataDecoder(call.proxy.schemas, options, rights, is_key=is_key) for is_key in (True, False))
+        options = Options(stored=call.settings.avro_logical_types == "stored")
+        key, value = (DataDecoder(schemas, options, rights, is_key=is_key) for is_key in (True, False))
         await key.load(records)
         await value.load(records)
         return cls(key, value)

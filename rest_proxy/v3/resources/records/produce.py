@@ -16,8 +16,10 @@ from magicbyte.http.routing.response import WholeResponse
 from rest_proxy.access.decisions import rights_of
 from rest_proxy.errors import INVALID_ENTITY, INVALID_PAYLOAD
 from rest_proxy.exchange.parameters import long_query, shorter
+from rest_proxy.exchange.parts import part_of
 from rest_proxy.exchange.produce_query import acks_of, schema_options
 from rest_proxy.produce.entry_encoder import EntryEncoder
+from rest_proxy.produce.parts import Producing, Streaming
 from rest_proxy.produce.record_batch import RecordBatch, read_batch, sizes_of
 from rest_proxy.produce.record_stream import Disconnected, RecordStream, StreamLimits
 from rest_proxy.produce.report import Reports
@@ -56,14 +58,11 @@ def _topic(call: Call) -> str:
 
 
 def _encoder(call: Call, topic: str) -> EntryEncoder:
-    proxy, request = call.proxy, call.request
-    guard = proxy.guard
+    request, guard = call.request, part_of(call.request, Streaming).guard
     return EntryEncoder(
         topic,
-        proxy.schemas,
-        proxy.encoding_threads,
-        proxy.cluster,
-        schema_options(request, proxy.settings),
+        part_of(request, Producing),
+        schema_options(request, call.settings),
         rights_of(request),
         None if guard is None else partial(guard.is_still_good, request.principal, request.scope),
     )
@@ -71,16 +70,16 @@ def _encoder(call: Call, topic: str) -> EntryEncoder:
 
 async def stream(call: Call) -> Response:
     """Produce the records of the body as they come, and report each as soon as those before it are decided."""
-    proxy, topic = call.proxy, _topic(call)
-    may_create = await may_create_topic(rights_of(call.request), proxy.cluster, topic)
-    settings = proxy.settings
+    topic, settings = _topic(call), call.settings
+    producing, streaming = part_of(call.request, Producing), part_of(call.request, Streaming)
+    may_create = await may_create_topic(rights_of(call.request), producing.cluster, topic)
     limits = settings.limits
     largest = settings.request_max_bytes
     records = RecordStream(
-        proxy.producers.of_sender(may_create=may_create),
+        producing.producers.of_sender(may_create=may_create),
         _encoder(call, topic),
         Reports(call.cluster_id, topic),
-        proxy.produce_rates,
+        streaming.rates,
         StreamLimits(
             record_bytes=min(settings.produce_max_bytes or largest, largest),
             undecided_bytes=_UNDECIDED_BYTES,
@@ -90,8 +89,8 @@ async def stream(call: Call) -> Response:
             bytes_per_second=limits.body_bytes_per_second,
         ),
         topic,
-        acks_of(call.request, proxy.settings),
-        pause=partial(proxy.stream_turns.pause, client_key(call.request, settings.trusted_proxies)),
+        acks_of(call.request, call.settings),
+        pause=partial(streaming.turns.pause, client_key(call.request, settings.trusted_proxies)),
     )
     body = _Body(call.request)
     await body.begin()
@@ -156,7 +155,7 @@ class _StreamedReports(Response):
         # The header makes nginx, if it is in front, pass each part on at once.
         super().__init__(media_type=JSON, headers={"X-Accel-Buffering": "no"})
         del self.headers["content-length"]
-        self._open = call.proxy.streams
+        self._open = part_of(call.request, Streaming).open
         self._records = records
         self._body = body
 
@@ -179,19 +178,20 @@ class _StreamedReports(Response):
 
 async def batch(call: Call) -> Response:
     """Produce up to some tens of records, each of which succeeds or fails by itself."""
-    proxy, topic, request = call.proxy, _topic(call), call.request
+    topic, request, settings = _topic(call), call.request, call.settings
+    producing, streaming = part_of(request, Producing), part_of(request, Streaming)
     body = await request.body()
     encoder = _encoder(call, topic)
-    entries = read_batch(body, proxy.settings.batch_max_entries)
-    may_create = await may_create_topic(rights_of(request), proxy.cluster, topic)
+    entries = read_batch(body, settings.batch_max_entries)
+    may_create = await may_create_topic(rights_of(request), producing.cluster, topic)
     records = RecordBatch(
-        proxy.producers.of_sender(may_create=may_create),
+        producing.producers.of_sender(may_create=may_create),
         encoder,
         Reports(call.cluster_id, topic),
-        proxy.produce_rates,
+        streaming.rates,
         topic,
-        acks_of(call.request, proxy.settings),
-        shorter(long_query(request, "timeout"), proxy.settings.produce_timeout_ms),
+        acks_of(call.request, call.settings),
+        shorter(long_query(request, "timeout"), settings.produce_timeout_ms),
     )
-    sizes = [0] * len(entries) if proxy.produce_rates is None else sizes_of(body)
+    sizes = [0] * len(entries) if streaming.rates is None else sizes_of(body)
     return WholeResponse(await records.produce(entries, sizes), 207, JSON)

@@ -12,6 +12,7 @@ from starlette.responses import Response
 from magicbyte.http.routing.response import WholeResponse
 from magicbyte.kit.errors import ApiError
 from rest_proxy.admin.offsets import EARLIEST, LATEST
+from rest_proxy.consume.parts import Reading
 from rest_proxy.consume.rendering.record_json import RecordWriter
 from rest_proxy.consume.rendering.run_by_size import run_by_size
 from rest_proxy.consume.rendering.typed_data import TYPES, DataDecoder
@@ -19,6 +20,7 @@ from rest_proxy.consume.stateless.bounds import Bounds, OutOfRange
 from rest_proxy.consume.stateless.cursor import read_cursor, write_cursor
 from rest_proxy.errors import BAD_REQUEST, OFFSET_OUT_OF_RANGE, PARTITION_NOT_FOUND
 from rest_proxy.exchange.parameters import milliseconds_of
+from rest_proxy.exchange.parts import part_of
 from rest_proxy.exchange.urls import base_url
 from rest_proxy.formats.plain import Options
 from rest_proxy.v3.call import Call
@@ -40,7 +42,7 @@ async def of_partition(call: Call) -> Response:
         raise PARTITION_NOT_FOUND()
     bounds = _bounds(call)
     await call.require_cluster()
-    async with call.proxy.reads.reader() as reader:
+    async with part_of(call.request, Reading).reads.reader() as reader:
         starts = await _starts(call, reader, topic, [partition], bounds)
         pages = await _read(call, reader, topic, starts, bounds)
     page = pages[partition]
@@ -52,7 +54,7 @@ async def of_topic(call: Call) -> Response:
     """Records of all partitions of a topic, from a cursor, or as in one partition."""
     topic, bounds, cursor = call.segment("topic"), _bounds(call), call.query("cursor")
     await call.require_cluster()
-    async with call.proxy.reads.reader() as reader:
+    async with part_of(call.request, Reading).reads.reader() as reader:
         partitions = await reader.partitions(topic)
         if cursor:
             starts = read_cursor(topic, cursor)
@@ -70,7 +72,7 @@ def _bounds(call: Call) -> Bounds:
     isolation = _choice(call, "isolation", ("read_uncommitted", "read_committed"))
     return Bounds(
         _number(call, "max_records", 500, 1, _MAX_RECORDS),
-        _number(call, "max_bytes", 1 << 20, 1, call.proxy.settings.consumer_request_max_bytes),
+        _number(call, "max_bytes", 1 << 20, 1, call.settings.consumer_request_max_bytes),
         _number(call, "max_wait_ms", 0, 0, _MAX_WAIT_MS),
         isolation == "read_committed",
     )
@@ -142,12 +144,14 @@ async def _out_of_range(reader: TopicReader, topic: str, error: OutOfRange) -> A
 async def _answer(
     call: Call, pages: Mapping[int, Page], fields: Mapping[str, Any], start: Mapping[str, str]
 ) -> Response:
-    settings, schemas = call.proxy.settings, call.proxy.schemas
+    settings, reading = call.settings, part_of(call.request, Reading)
     records = [record for _, page in sorted(pages.items()) for record in page.records]
     options = Options(plain_unions=settings.avro_unions == "plain", stored=settings.avro_logical_types == "stored")
     rights = call.current_rights
     key, value = (
-        DataDecoder(schemas, options, rights, is_key=side == "key", required=_choice(call, f"{side}_type", TYPES))
+        DataDecoder(
+            reading.schemas, options, rights, is_key=side == "key", required=_choice(call, f"{side}_type", TYPES)
+        )
         for side in ("key", "value")
     )
     fails = _choice(call, "decode_errors", ("report", "fail")) == "fail"
@@ -155,7 +159,7 @@ async def _answer(
     await value.load(records)
     writer = RecordWriter(key, value, fails=fails)
     size = sum(record.size for record in records)
-    data = await run_by_size(lambda: writer.write(records), size, call.proxy.blocking)
+    data = await run_by_size(lambda: writer.write(records), size, reading.blocking)
     query = call.request.scope["query_string"].decode("latin-1")
     path = base_url(call.request, settings) + call.request.scope["raw_path"].decode("latin-1")
     metadata = {"self": f"{path}?{query}" if query else path, "next": f"{path}?{_next_query(query, start)}"}

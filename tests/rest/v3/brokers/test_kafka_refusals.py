@@ -21,7 +21,6 @@ from magicbyte.testing import temporary_broker
 from magicbyte.testing.servers import running_rest_proxy
 from rest_proxy.admin.lazy_client import LazyAdminClient
 from rest_proxy.errors import from_broker
-from rest_proxy.start.running import Proxy
 from rest_proxy.v3.call import Call
 from rest_proxy.v3.resources import clusters
 from tests.rest.conftest import Rest, make_topic, unique
@@ -217,16 +216,16 @@ class OldBrokers:
         del fresh
 
 
-class ProxyOfOldBrokers:
-    async def admin(self) -> OldBrokers:
-        return OldBrokers()
+async def old_brokers() -> OldBrokers:
+    return OldBrokers()
 
 
 class CallOfOldBrokers(Call):
     """A call with only the parts that finding the cluster needs."""
 
     def __init__(self) -> None:
-        self.cluster_id, self._unknown_cluster, self.proxy = "any", "text", cast("Proxy", ProxyOfOldBrokers())
+        self.cluster_id, self._unknown_cluster = "any", "text"
+        self._admin_client = cast("LazyAdminClient", old_brokers)
 
 
 async def list_all(call: CallOfOldBrokers) -> None:
