@@ -31,3 +31,9 @@ def part_of(request: Request, kind: type[T]) -> T:
     """The part of a type, from the proxy that serves a request."""
     parts: Parts = request.app.state.parts
     return parts[kind]
+
+
+def optional_part(request: Request, kind: type[T]) -> T | None:
+    """The part of a type, from the proxy that serves a request; None if its settings have switched it off."""
+    parts: Parts = request.app.state.parts
+    return parts.get(kind)

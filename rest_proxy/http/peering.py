@@ -1,11 +1,9 @@
-"""The parts that tell which node holds a consumer instance, and pass requests on to it."""
+"""The part that passes requests on to the node that holds their consumer instance."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from rest_proxy.consume.consumers.peers import Peers
 
 if TYPE_CHECKING:
     from rest_proxy.http.passing_on import PassingOn
@@ -13,12 +11,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Peering:
-    """The parts of a node of several; both are None for a single node.
+    """Passes requests on; None for a single node, which then need not import an HTTP client."""
 
-    Attributes:
-        peers: The nodes.
-        passing_on: Passes requests on to them.
-    """
-
-    peers: Peers | None = None
-    passing_on: PassingOn | None = None
+    passing_on: PassingOn | None

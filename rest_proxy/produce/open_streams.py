@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from rest_proxy.produce.record_stream import RecordStream
+
+class Stream(Protocol):
+    """A stream that can be ended."""
+
+    def end(self) -> None:
+        """Read nothing more; the stream ends when all sent records are reported."""
 
 
 class OpenStreams:
     """All open streams."""
 
     def __init__(self) -> None:
-        self._streams: set[RecordStream] = set()
+        self._streams: set[Stream] = set()
         self._is_stopping = False
 
     def __len__(self) -> int:
         """How many are open."""
         return len(self._streams)
 
-    def add(self, stream: RecordStream) -> None:
+    def add(self, stream: Stream) -> None:
         """Add a stream that begins; while the proxy stops, it ends at once."""
         self._streams.add(stream)
         if self._is_stopping:
             stream.end()
 
-    def remove(self, stream: RecordStream) -> None:
+    def remove(self, stream: Stream) -> None:
         """Remove a stream that has ended."""
         self._streams.discard(stream)
 

@@ -96,8 +96,8 @@ async def running(
             Streaming(produce_rates, LoopTurns(), OpenStreams(), guard),
             Consuming(instances, schemas, blocking),
             Reading(reads, schemas, blocking),
-            Peering(peers, passing_on),
-            *([_rate_limit(settings)] if settings.rate_limit_enabled else []),
+            Peering(passing_on),
+            *filter(None, (peers, _rate_limit(settings) if settings.rate_limit_enabled else None)),
         )
     finally:
         for task in tasks:

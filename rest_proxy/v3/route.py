@@ -13,6 +13,7 @@ from magicbyte.http.routing.negotiation import Produced, choose, consumes
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.rows import Negotiate, Row
 from rest_proxy.access.v3_access import V3_ACCESS
+from rest_proxy.exchange.parts import optional_part
 from rest_proxy.exchange.rate_limit import RateLimit
 from rest_proxy.v3.call import Call
 from rest_proxy.v3.envelopes import JSON
@@ -57,7 +58,7 @@ def route(
 
     async def handled(request: Request) -> Response:
         call = Call(request, unknown_cluster=unknown_cluster if names_cluster else None)
-        rate_limit = request.app.state.parts.get(RateLimit)
+        rate_limit = optional_part(request, RateLimit)
         if is_rate_limited and rate_limit is not None:
             await rate_limit.admit(name)
         return await handler(call)

@@ -32,9 +32,8 @@ from rest_proxy.exchange.parameters import (
     segment,
     shorter,
 )
-from rest_proxy.exchange.parts import part_of
+from rest_proxy.exchange.parts import optional_part, part_of
 from rest_proxy.exchange.urls import base_url
-from rest_proxy.http.peering import Peering
 from rest_proxy.settings import RestProxySettings
 
 _CONFIG = bodies.reader_of(bodies.ConsumerConfig | None)
@@ -54,7 +53,7 @@ async def create(request: Request) -> Response:
     if not may_be_group(group_id):
         raise INVALID_ENTITY(detail="a group must not begin with whitespace")
     config = instance_config(body, settings, first_version=dialect is V1)
-    name = body.id or body.name or _local_name(consuming.instances, part_of(request, Peering).peers, group_id)
+    name = body.id or body.name or _local_name(consuming.instances, optional_part(request, Peers), group_id)
     if "\0" in name:  # no path could name it
         raise INVALID_ENTITY(detail="a name must not hold a null character")
     client = kafka_config(body, config, settings, group_id, first_version=dialect is V1)
