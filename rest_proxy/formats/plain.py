@@ -32,6 +32,12 @@ class DataError(ValueError):
     def __str__(self) -> str:
         return f"{self.path}: {self.detail}" if self.path else self.detail
 
+    def within(self, place: str) -> str:
+        """The text of the error for a key or value at a place."""
+        if not self.path:
+            return f"{place}: {self.detail}"
+        return f"{place}{'' if self.path.startswith('[') else '.'}{self.path}: {self.detail}"
+
 
 class Options(NamedTuple):
     """How schema data is written in JSON.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Hashable
-from functools import partial
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -11,24 +10,21 @@ import msgspec
 import orjson
 
 from magicbyte.http.errors import UNAUTHORIZED
+from magicbyte.kit.errors import ApiError
 from rest_proxy.access.rights import ProxyRights
-from rest_proxy.errors import BAD_REQUEST, INVALID_SCHEMA, VALIDATION_BUSY, VALIDATION_UNAVAILABLE
+from rest_proxy.errors import BAD_REQUEST
 from rest_proxy.formats.embedded import FORMATS
 from rest_proxy.formats.plain import NULL, DataError, Options, base64_to_bytes, json_string_to_bytes, json_to_bytes
-from rest_proxy.formats.schemas import Side
-from rest_proxy.formats.writers import MayTakeLong, Writer
 from rest_proxy.produce.entry import SCHEMA_TYPES, Data, Entry, data_form, headers_of, partition_of, timestamp_of
 from rest_proxy.produce.lane import Record
 from rest_proxy.produce.parts import Producing
-from serdes.error import SchemaCompileError, ValidationUnavailable
+from rest_proxy.produce.record_encoder import Encoding, RecordEncoder
+from rest_proxy.produce.time_limit import RefusedTime
 from serdes.message.json_bytes import WrittenFloat, compact, has_long_numbers
-from serdes.validation.judging import seconds_spent
 
 #: How long an encoding is kept, in seconds: rights, rules and latest versions may change meanwhile.
 _KEPT_SECONDS = 1.0
 _MOST_KEPT = 1000
-#: How long records that their schemas refuse in the end may be validated, in seconds in each window of seconds.
-_REFUSING_SECONDS, _WINDOW_SECONDS = 2.0, 10.0
 #: The registry's type of schemas -> the type in v3.
 TYPES = {"AVRO": "AVRO", "JSON": "JSONSCHEMA", "PROTOBUF": "PROTOBUF"}
 
@@ -42,16 +38,19 @@ class Encoded(NamedTuple):
 
 
 class _Encoding(NamedTuple):
-    """How data is encoded: from JSON text to bytes; the writer if a schema does it; the report, without the size."""
+    """How data is encoded.
+
+    Attributes:
+        encode: From JSON text to bytes, if that never takes long.
+        of_parsed: From parsed JSON to bytes, if a thread may be needed; None if not.
+        has_schema: Whether a schema encodes the data.
+        report: The report, without the size.
+    """
 
     encode: Callable[[bytes], bytes | None]
-    writer: Writer | None
+    of_parsed: Encoding | None
+    has_schema: bool
     report: bytes
-
-    @property
-    def may_take_long(self) -> bool:
-        """Whether a thread may be needed."""
-        return self.writer is not None and self.writer.quick is not None
 
 
 def _json(text: bytes) -> bytes | None:
@@ -64,7 +63,7 @@ def _json(text: bytes) -> bytes | None:
 
 
 _PLAIN = {
-    name: _Encoding(encode, None, b'{"type":"%b","size":%%d}' % name.encode())
+    name: _Encoding(encode, None, False, b'{"type":"%b","size":%%d}' % name.encode())
     for name, encode in (("BINARY", base64_to_bytes), ("STRING", json_string_to_bytes), ("JSON", _json))
 }
 
@@ -98,19 +97,14 @@ class EntryEncoder:
             is_still_good: Tells whether the client's credentials are good; None if nobody has to sign in.
         """
         self._topic = topic
-        self._schemas = producing.schemas
-        self._threads = producing.threads
         self._cluster = producing.cluster
-        self._options = options
+        self._encoder = RecordEncoder(producing, topic, options, RefusedTime(), _refusal)
         self._rights = rights
         self._is_still_good = is_still_good
         self._kept: dict[str, dict[Hashable, _Encoding]] = {"key": {}, "value": {}}
         self._kept_until = 0.0
         #: Partitions below this number exist.
         self._partitions = 0
-        #: How long the validation of refused records took in this window.
-        self._refusing = 0.0
-        self._window_ends_at = 0.0
 
     def encode_now(self, entry: Entry) -> Encoded | None:
         """Encode a record; None if something must be awaited first, as `encode` does.
@@ -124,14 +118,14 @@ class EntryEncoder:
         key = value = key_report = value_report = None
         if entry.key is not None:
             encoding = self._kept["key"].get(_members(entry.key))
-            if encoding is None or encoding.may_take_long:
+            if encoding is None or encoding.of_parsed is not None:
                 return None
-            key, key_report = self._plainly(encoding, entry.key, "key")
+            key, key_report = _encoded(encoding, entry.key, "key")
         if entry.value is not None:
             encoding = self._kept["value"].get(_members(entry.value))
-            if encoding is None or encoding.may_take_long:
+            if encoding is None or encoding.of_parsed is not None:
                 return None
-            value, value_report = self._plainly(encoding, entry.value, "value")
+            value, value_report = _encoded(encoding, entry.value, "value")
         record = (key, value, partition, timestamp_of(entry), headers_of(entry))
         return Encoded(record, key_report, value_report)
 
@@ -171,10 +165,10 @@ class EntryEncoder:
             if len(encodings) >= _MOST_KEPT:
                 encodings.clear()
             encodings[members] = encoding
-        writer = encoding.writer
-        if writer is None or writer.quick is None or bytes(data.data) == NULL:
-            return self._plainly(encoding, data, side)
-        encoded = await self._slowly(writer, bytes(data.data), side)
+        text = bytes(data.data)
+        if encoding.of_parsed is None or text == NULL:
+            return _encoded(encoding, data, side)
+        encoded = await self._encoder.encode_one(msgspec.json.decode(text), encoding.of_parsed, side, len(text))
         return encoded, encoding.report % len(encoded or b"")
 
     async def _encoding(self, data: Data, side: str) -> _Encoding:
@@ -183,7 +177,7 @@ class EntryEncoder:
             assert type_name is not None
             return _PLAIN[type_name]
         form = None if type_name is None else FORMATS[SCHEMA_TYPES[type_name]]
-        writer = await self._schemas.writer(form, Side(self._topic, side), source, self._options, self._rights)
+        writer = await self._encoder.writer(form, side, source, self._rights)
         report = b'{"type":"%b","subject":%b,"schema_id":%d,"schema_version":%d,"size":%%d}' % (
             TYPES[writer.schema_type].encode(),
             orjson.dumps(writer.subject).replace(b"%", b"%%"),
@@ -192,56 +186,25 @@ class EntryEncoder:
         )
         encode = writer.encode
         parse = _avro_json if writer.schema_type == "AVRO" else msgspec.json.decode
-        return _Encoding(lambda text: encode(parse(text)), writer, report)
+        of_parsed = None if writer.quick is None else Encoding(encode, writer.quick)
+        return _Encoding(lambda text: encode(parse(text)), of_parsed, True, report)
 
-    def _plainly(self, encoding: _Encoding, data: Data, side: str) -> tuple[bytes | None, bytes]:
-        text = bytes(data.data)
-        if text == NULL:
-            # Null is a Kafka null for every type, even if the schema accepts null as a value.
-            return None, encoding.report % -1
-        try:
-            encoded = encoding.encode(text)
-        except DataError as error:
-            raise BAD_REQUEST(detail=str(error) if encoding.writer is None else _misfit(side, error)) from None
-        return encoded, encoding.report % (-1 if encoded is None else len(encoded))
 
-    async def _slowly(self, writer: Writer, text: bytes, side: str) -> bytes | None:
-        """Encode with a schema whose validation may take long: here if it is certain to be quick, else on a thread."""
-        assert writer.quick is not None
-        value = msgspec.json.decode(text)
-        try:
-            if writer.quick.covers(len(text), 1):
-                try:
-                    return writer.quick.encode(value)
-                except MayTakeLong:
-                    pass
-            self._require_patience()
-            return await self._threads.run(partial(self._timed, writer.encode, value))
-        except DataError as error:
-            raise BAD_REQUEST(detail=_misfit(side, error)) from None
-        except SchemaCompileError as error:
-            raise INVALID_SCHEMA(detail=error.detail) from None
-        except ValidationUnavailable as error:
-            raise VALIDATION_UNAVAILABLE(detail=str(error)) from None
+def _encoded(encoding: _Encoding, data: Data, side: str) -> tuple[bytes | None, bytes]:
+    """Encode data that never takes long; returns its bytes and its report."""
+    text = bytes(data.data)
+    if text == NULL:
+        # Null is a Kafka null for every type, even if the schema accepts null as a value.
+        return None, encoding.report % -1
+    try:
+        encoded = encoding.encode(text)
+    except DataError as error:
+        raise _refusal(error.within(side) if encoding.has_schema else str(error)) from None
+    return encoded, encoding.report % (-1 if encoded is None else len(encoded))
 
-    def _timed(self, encode: Callable[[Any], bytes | None], value: Any) -> bytes | None:
-        started = seconds_spent()
-        try:
-            return encode(value)
-        except DataError:
-            self._refusing += seconds_spent() - started
-            raise
 
-    def _require_patience(self) -> None:
-        """Raise VALIDATION_BUSY if refused records took too long: otherwise each of a request's records could."""
-        now = monotonic()
-        if now >= self._window_ends_at:
-            self._window_ends_at, self._refusing = now + _WINDOW_SECONDS, 0.0
-        if self._refusing > _REFUSING_SECONDS:
-            limit = f"{_REFUSING_SECONDS:g} s of processor time"
-            raise VALIDATION_BUSY(
-                detail=f"the refused records before this one took {limit}; send it in another request"
-            )
+def _refusal(detail: str) -> ApiError:
+    return BAD_REQUEST(detail=detail)
 
 
 def _members(data: Data) -> Hashable:
@@ -256,9 +219,3 @@ def _members(data: Data) -> Hashable:
         data.schema,
         references,
     )
-
-
-def _misfit(side: str, error: DataError) -> str:
-    if not error.path:
-        return f"{side}: {error.detail}"
-    return f"{side}{'' if error.path.startswith('[') else '.'}{error.path}: {error.detail}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from magicbyte.kit.sharing.loop_turns import LoopTurns
 from rest_proxy.admin.cluster import Cluster
 from rest_proxy.formats.schemas import Schemas
-from rest_proxy.produce.encoding import EncodingThreads
+from rest_proxy.produce.encoding_threads import EncodingThreads
 from rest_proxy.produce.open_streams import OpenStreams
 from rest_proxy.produce.producers import Producers
 from rest_proxy.produce.rate_limit import ProduceRates

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from msgspec.json import Decoder
@@ -14,25 +14,23 @@ from rest_proxy.access.rights import ProxyRights
 from rest_proxy.errors import (
     BAD_REQUEST,
     INVALID_ENTITY,
-    INVALID_SCHEMA,
     KAFKA_AUTHENTICATION,
     KAFKA_AUTHORIZATION,
     KEY_SCHEMA_MISSING,
-    VALIDATION_UNAVAILABLE,
     VALUE_SCHEMA_MISSING,
 )
 from rest_proxy.exchange import bodies
 from rest_proxy.exchange.dialect import Dialect, Outcome
 from rest_proxy.formats.embedded import EmbeddedFormat
-from rest_proxy.formats.plain import TAGGED, DataError, Options
-from rest_proxy.formats.schemas import Side, Source
-from rest_proxy.formats.writers import Encode, MayTakeLong, Writer
-from rest_proxy.produce.encoding import in_time
+from rest_proxy.formats.plain import TAGGED, Options
+from rest_proxy.formats.schemas import Source
+from rest_proxy.formats.writers import Writer
 from rest_proxy.produce.lane import Record
 from rest_proxy.produce.parts import Producing
+from rest_proxy.produce.record_encoder import Encoding, RecordEncoder
 from rest_proxy.produce.sent import outcomes_in_time
+from rest_proxy.produce.time_limit import RequestTime
 from rest_proxy.produce.topic_creation import may_create_topic
-from serdes.error import SchemaCompileError, ValidationUnavailable
 from serdes.message.json_bytes import WrittenFloat, has_long_numbers
 
 #: A strict decoder: a lenient one would read "null", which is valid base64, as null.
@@ -44,6 +42,9 @@ _EXACT_REQUEST: Decoder[bodies.DataProduceRequest] = bodies.reader_of(
     bodies.DataProduceRequest, float_hook=WrittenFloat
 )
 _MAX_PARTITION = 2**31 - 1
+_REQUEST_TIME = RequestTime()
+#: For keys or values of a request without their schema: all are null.
+_NO_SCHEMA = Encoding(lambda _null: None)
 
 
 class Produce(NamedTuple):
@@ -86,12 +87,24 @@ async def produce(parts: Producing, request: Produce) -> tuple[int, bytes]:
     ids: tuple[int | None, int | None] = (None, None)
     if isinstance(parsed, bodies.BytesProduceRequest):
         encoded = _as_they_are(request, records)
-    elif request.form.encode is not None:
-        encoded = _encode(request, records, request.form.encode, request.form.encode)
     else:
-        key_writer, value_writer = await _writers(parts, request, parsed, records)
-        ids = (key_writer and key_writer.schema_id, value_writer and value_writer.schema_id)
-        encoded = await _encode_all(parts, request, records, key_writer, value_writer)
+        misfit = partial(request.dialect.misfit, request.form)
+        encoder = RecordEncoder(parts, request.topic, request.options, _REQUEST_TIME, misfit)
+        plain = request.form.encode
+        if plain is not None:
+            key = value = Encoding(plain)
+        else:
+            key_writer, value_writer = await _writers(encoder, request, parsed, records)
+            ids = (key_writer and key_writer.schema_id, value_writer and value_writer.schema_id)
+            key, value = _encoding(key_writer), _encoding(value_writer)
+        encoded = await encoder.encode_all(
+            records,
+            key,
+            value,
+            partition=request.partition,
+            json_size=len(request.body),
+            are_texts=plain is not None,
+        )
     batch = parts.producers.of_sender(may_create=may_create).send_batch(request.topic, encoded, request.acks)
     # asyncio.timeout with a shield would cost five times as much as this timer.
     timer = asyncio.get_running_loop().call_later(request.timeout_ms / 1000, batch.give_up)
@@ -103,29 +116,8 @@ async def produce(parts: Producing, request: Produce) -> tuple[int, bytes]:
     return _status(outcomes), request.dialect.produced(outcomes, *ids)
 
 
-async def _encode_all(
-    parts: Producing, request: Produce, records: Sequence[Any], key_writer: Writer | None, value_writer: Writer | None
-) -> list[Record]:
-    """Encode the records: here if that is certain to be quick, else on a thread."""
-    writers = [writer for writer in (key_writer, value_writer) if writer is not None]
-    encode_key = key_writer.encode if key_writer else _only_null
-    encode_value = value_writer.encode if value_writer else _only_null
-    if all(writer.quick is None for writer in writers):
-        return _encode(request, records, encode_key, encode_value)
-    if all(writer.quick is None or writer.quick.covers(len(request.body), len(records)) for writer in writers):
-        with contextlib.suppress(MayTakeLong):
-            return _encode(request, records, _quick(key_writer), _quick(value_writer))
-    try:
-        key_in_time, value_in_time = in_time(encode_key), in_time(encode_value)
-        return await parts.threads.run(lambda: _encode(request, records, key_in_time, value_in_time))
-    except SchemaCompileError as error:
-        raise INVALID_SCHEMA(detail=error.detail) from None
-    except ValidationUnavailable as error:
-        raise VALIDATION_UNAVAILABLE(detail=str(error)) from None
-
-
 async def _writers(
-    parts: Producing, request: Produce, parsed: bodies.ProduceRequest, records: Sequence[Any]
+    encoder: RecordEncoder, request: Produce, parsed: bodies.ProduceRequest, records: Sequence[Any]
 ) -> tuple[Writer | None, Writer | None]:
     key = _source(parsed.key_schema, parsed.key_schema_id, parsed.key_schema_references, "key")
     value = _source(parsed.value_schema, parsed.value_schema_id, parsed.value_schema_references, "value")
@@ -133,11 +125,9 @@ async def _writers(
         raise KEY_SCHEMA_MISSING()
     if value is None and any(record.value is not None for record in records):
         raise VALUE_SCHEMA_MISSING()
-    find = parts.schemas.writer
-    topic, form, options = request.topic, request.form, request.options
     return (
-        await find(form, Side(topic, "key"), key, options, request.rights) if key else None,
-        await find(form, Side(topic, "value"), value, options, request.rights) if value else None,
+        await encoder.writer(request.form, "key", key, request.rights) if key else None,
+        await encoder.writer(request.form, "value", value, request.rights) if value else None,
     )
 
 
@@ -197,52 +187,8 @@ def _as_they_are(request: Produce, records: Sequence[Any]) -> list[Record]:
     ]
 
 
-def _encode(request: Produce, records: Sequence[Any], encode_key: Encode, encode_value: Encode) -> list[Record]:
-    # This loop takes most of the time of a large request, so it does little per record.
-    raw = request.form.encode is not None
-    missing = bodies.MISSING if raw else None
-    path_partition = -1 if request.partition is None else request.partition
-    encoded: list[Record] = []
-    append = encoded.append
-    side = "value"
-    try:
-        for record in records:
-            key = record.key
-            if key is missing:
-                key = None if raw else encode_key(None)
-            else:
-                side = "key"
-                key = encode_key(bytes(key) if raw else key)
-                side = "value"
-            partition = record.partition
-            value = record.value
-            append(
-                (
-                    key,
-                    encode_value(bytes(value) if raw else value),
-                    path_partition if partition is None else partition,
-                    0,
-                    None,
-                )
-            )
-    except DataError as error:
-        place = f"records[{len(encoded)}].{side}"
-        if not error.path:
-            detail = f"{place}: {error.detail}"
-        else:
-            detail = f"{place}{'' if error.path.startswith('[') else '.'}{error.path}: {error.detail}"
-        raise request.dialect.misfit(request.form, detail) from None
-    return encoded
-
-
-def _quick(writer: Writer | None) -> Encode:
-    if writer is None:
-        return _only_null
-    return writer.encode if writer.quick is None else writer.quick.encode
-
-
-def _only_null(value: Any) -> None:
-    assert value is None
+def _encoding(writer: Writer | None) -> Encoding:
+    return _NO_SCHEMA if writer is None else Encoding(writer.encode, writer.quick)
 
 
 def _status(outcomes: Sequence[Outcome]) -> int:

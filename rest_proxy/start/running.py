@@ -25,7 +25,7 @@ from rest_proxy.exchange.parts import Parts
 from rest_proxy.exchange.rate_limit import RateLimit
 from rest_proxy.formats.schemas import Schemas
 from rest_proxy.http.peering import Peering
-from rest_proxy.produce.encoding import EncodingThreads
+from rest_proxy.produce.encoding_threads import EncodingThreads
 from rest_proxy.produce.open_streams import OpenStreams
 from rest_proxy.produce.parts import Producing, Streaming
 from rest_proxy.produce.producers import Producers

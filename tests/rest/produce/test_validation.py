@@ -13,7 +13,8 @@ import pytest
 
 from magicbyte.kit.errors import ApiError
 from rest_proxy.formats.plain import DataError
-from rest_proxy.produce.encoding import EncodingThreads, in_time
+from rest_proxy.produce.encoding_threads import EncodingThreads
+from rest_proxy.produce.time_limit import RequestTime
 
 CHAOS = Path(__file__).parents[2] / "chaos/rest_validation.py"
 
@@ -114,9 +115,9 @@ def test_the_time_of_a_request_is_bounded(
     monkeypatch: pytest.MonkeyPatch, spent: float, passed: float, error: str | None
 ) -> None:
     processor_times, times = iter([7.0, 7.5, 7.0 + spent]), iter([100.0, 101.0, 100.0 + passed])
-    monkeypatch.setattr("rest_proxy.produce.encoding.seconds_spent", lambda: next(processor_times))
-    monkeypatch.setattr("rest_proxy.produce.encoding.time.monotonic", lambda: next(times))
-    encode = in_time(lambda value: value)
+    monkeypatch.setattr("rest_proxy.produce.time_limit.seconds_spent", lambda: next(processor_times))
+    monkeypatch.setattr("rest_proxy.produce.time_limit.time.monotonic", lambda: next(times))
+    encode = RequestTime().limited(lambda value: value)
     assert [encode(b"a"), encode(b"b")] == [b"a", b"b"]
     if error is None:
         assert encode(b"c") == b"c"
