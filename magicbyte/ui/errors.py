@@ -9,6 +9,9 @@ READ_ONLY = ErrorKind(403, "The page may only read here: magicbyte.ui.read.only 
 UNREACHABLE = ErrorKind(502, "The {server} cannot be reached")
 TOO_SLOW = ErrorKind(504, "The {server} did not answer within {seconds} s")
 TOO_MANY_EVENTS = ErrorKind(429, "This client follows the changes {limit} times already, which is the most")
+TOO_MANY_PASSED_ON = ErrorKind(
+    429, "The page sends the {server} at most {limit} requests of a client at once, and this one got no turn: {reason}"
+)
 
 BODY_TOO_LARGE = ErrorKind(40001, "the body has {size} bytes; at most {limit} are read")
 TOO_MANY_MESSAGES = ErrorKind(42901, "too many messages are being decoded; ask again later")

@@ -59,6 +59,11 @@ def only_asks(path: str) -> bool:
     return _ASKING.fullmatch(path) is not None
 
 
+def is_endless(path: str) -> bool:
+    """Whether the answer to a GET of a path at the registry has no end: the change feed, with or without a slash."""
+    return unquote(path).rstrip("/").rpartition("/")[2] == "events"
+
+
 def _checked(path: str) -> str:
     """Refuse dot segments: a server that resolves them would find another resource."""
     if any(unquote(segment) in (".", "..") for segment in path.split("/")):

@@ -17,6 +17,7 @@ from magicbyte.http.routing.clients import client_key
 from magicbyte.http.routing.identity import peer_of
 from magicbyte.http.routing.request import Request
 from magicbyte.kit.sharing.allowance import Allowance
+from magicbyte.kit.sharing.fair_queue import FairQueue, NoTurn
 from magicbyte.security.principal import FORWARDED_FOR, Network, client_of
 from magicbyte.ui import errors
 
@@ -24,7 +25,14 @@ log = logging.getLogger("magicbyte.ui")
 
 #: The longest wait for a connection, for the beginning of an answer, and for its next part, in seconds.
 _SECONDS = 30.0
-_MOST_CONNECTIONS = 32
+#: How many requests are passed on at once, and how many more of clients that have none under way. So one client with
+#: slow requests leaves the page to the others.
+_MOST_UNDER_WAY, _RESERVE = 24, 8
+#: How many requests of one client may wait.
+_MOST_WAITING = 64
+#: How many GETs of worker processes may be under way (`read`); each worker has one at a time.
+_MOST_READS = 4
+_RETRY_SECONDS = "1"
 #: The largest answer that `read` takes, in bytes.
 _LARGEST_READ = 64 << 20
 #: How many endless answers may be open, in all and for one client; they have connections of their own.
@@ -50,10 +58,6 @@ Credentials = Callable[[], Awaitable[Mapping[str, str]]]
 
 async def _none() -> Mapping[str, str]:
     return {}
-
-
-def _nothing() -> None:
-    """What happens at the end of a usual answer."""
 
 
 class Upstream:
@@ -85,9 +89,11 @@ class Upstream:
         self._client: httpx.AsyncClient | None = None
         self._events: httpx.AsyncClient | None = None
         self._open_events = Allowance(_EVENTS_PER_CLIENT)
+        self._turns = FairQueue(_MOST_UNDER_WAY, reserve=_RESERVE, most_waiting=_MOST_WAITING, wait_seconds=_SECONDS)
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Refuse the requests that wait, and close the connections."""
+        self._turns.close()
         for client in filter(None, (self._client, self._events)):
             await client.aclose()
 
@@ -101,11 +107,7 @@ class Upstream:
         if not self._open_events.take(client):
             raise errors.TOO_MANY_EVENTS(limit=_EVENTS_PER_CLIENT)
         http = self._events = self._events or self._open(_MOST_EVENTS)
-        try:
-            return await self._pass_on(request, path, http, partial(self._open_events.give_back, client))
-        except BaseException:
-            self._open_events.give_back(client)
-            raise
+        return await self._pass_on(request, path, http, partial(self._open_events.give_back, client))
 
     async def pass_on(self, request: Request, path: str) -> Response:
         """Answer a request with the server's answer.
@@ -115,10 +117,16 @@ class Upstream:
             path: The encoded path at the server.
 
         Raises:
-            ApiError: 502 if the server cannot be reached, 504 if its answer does not begin in time.
+            ApiError: 429 if the client has too many requests under way, 502 if the server cannot be reached, 504 if its
+                answer does not begin in time.
         """
-        client = self._client = self._client or self._open(_MOST_CONNECTIONS)
-        return await self._pass_on(request, path, client, _nothing)
+        client = client_key(request, self._trusted_proxies)
+        try:
+            await self._turns.take(client)
+        except NoTurn as refusal:
+            error = errors.TOO_MANY_PASSED_ON(server=self._name, limit=_MOST_UNDER_WAY, reason=refusal)
+            raise error.with_headers(Retry_After=_RETRY_SECONDS) from None
+        return await self._pass_on(request, path, self._usual(), partial(self._turns.give_back, client))
 
     async def read(self, scope: Scope, target: str, headers: Mapping[str, str]) -> httpx.Response:
         """Send a GET as the sender of a request, and return the whole answer.
@@ -132,7 +140,7 @@ class Upstream:
             TimeoutError: The server did not answer in time.
             ConnectionError: It cannot be reached, or its answer is too large.
         """
-        client = self._client = self._client or self._open(_MOST_CONNECTIONS)
+        client = self._usual()
         authorization = header(scope, b"authorization")
         sent = client.build_request(
             "GET",
@@ -172,6 +180,19 @@ class Upstream:
     async def _pass_on(
         self, request: Request, path: str, client: httpx.AsyncClient, at_end: Callable[[], None]
     ) -> Response:
+        """Answer with the server's answer; `at_end` is called when it has ended, or if there is none."""
+        try:
+            answer = await self._sent(request, path, client)
+        except BaseException:
+            at_end()
+            raise
+        relayed = HeldStream(self._parts(answer), at_end, status=answer.status_code)
+        relayed.raw_headers = [
+            (lower, value) for name, value in answer.headers.raw if (lower := name.lower()).decode() in _RELAYED
+        ]
+        return relayed
+
+    async def _sent(self, request: Request, path: str, client: httpx.AsyncClient) -> httpx.Response:
         headers = {name: ", ".join(request.headers.getlist(name)) for name in _PASSED_ON if name in request.headers}
         headers |= await self._sender(request.scope, has_credentials="authorization" in headers)
         query = request.scope["query_string"]
@@ -185,17 +206,17 @@ class Upstream:
         )
         try:
             async with asyncio.timeout(_SECONDS):
-                answer = await client.send(sent, stream=True)
+                return await client.send(sent, stream=True)
         except (TimeoutError, httpx.TimeoutException):
             raise errors.TOO_SLOW(server=self._name, seconds=f"{_SECONDS:.0f}") from None
         except httpx.HTTPError as error:
             log.warning("the %s at %s cannot be reached: %r", self._name, self.url, error)
             raise errors.UNREACHABLE(server=self._name) from None
-        relayed = HeldStream(self._parts(answer), at_end, status=answer.status_code)
-        relayed.raw_headers = [
-            (lower, value) for name, value in answer.headers.raw if (lower := name.lower()).decode() in _RELAYED
-        ]
-        return relayed
+
+    def _usual(self) -> httpx.AsyncClient:
+        """The connections of all requests except endless ones."""
+        self._client = self._client or self._open(_MOST_UNDER_WAY + _RESERVE + _MOST_READS)
+        return self._client
 
     def _open(self, most: int) -> httpx.AsyncClient:
         return httpx.AsyncClient(

@@ -22,7 +22,7 @@ from magicbyte.kit.logs import set_up_logs
 from magicbyte.security.principal import Network
 from magicbyte.ui.app import Page, json_errors, require_writable
 from magicbyte.ui.messages.exchange import Question, Reply
-from magicbyte.ui.paths import FOLDER, FRONT, only_asks, path_of_registry
+from magicbyte.ui.paths import FOLDER, FRONT, is_endless, only_asks, path_of_registry
 from magicbyte.ui.rest import Upstream
 from magicbyte.ui.settings import UiSettings
 from serdes.client.clients import AsyncRegistryClient, Tls
@@ -56,7 +56,7 @@ def create_app(settings: UiSettings, registry: Registry) -> Application:
         path = path_of_registry(request)
         if request.method != "POST" or not only_asks(path):
             require_writable(request, settings)
-        if path.rpartition("/")[2] == "events":
+        if is_endless(path):
             return await registry.upstream.follow(request, path)
         return await registry.upstream.pass_on(request, path)
 

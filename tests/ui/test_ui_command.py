@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import select
+import socket
 import subprocess
 import sys
 from base64 import b64encode
@@ -108,15 +110,16 @@ def test_events_have_no_end(http: httpx.Client, theirs: Upstream) -> None:
         assert next(parts) == b"data: 2\n\n"
 
 
-def test_followers_leave_the_page_to_others(http: httpx.Client, theirs: Upstream) -> None:
+@pytest.mark.parametrize("path", ["events", "events/", "contexts/.c/events"])
+def test_followers_leave_the_page_to_others(http: httpx.Client, theirs: Upstream, path: str) -> None:
     theirs.headers, theirs.parts = {"Content-Type": "text/event-stream"}, [b"data: 1\n\n", b"data: 2\n\n"]
     theirs.hold.clear()
     with ExitStack() as open_streams:
-        followers = [open_streams.enter_context(http.stream("GET", "/ui/registry/events")) for _ in range(16)]
+        followers = [open_streams.enter_context(http.stream("GET", f"/ui/registry/{path}")) for _ in range(16)]
         # Dropping an iterator would close its connection.
         streams = [following.iter_raw() for following in followers]
         assert [next(stream) for stream in streams] == [b"data: 1\n\n"] * 16
-        refused = http.get("/ui/registry/events")
+        refused = http.get(f"/ui/registry/{path}")
         assert (refused.status_code, refused.json()["message"]) == (
             429,
             "This client follows the changes 16 times already, which is the most",
@@ -124,6 +127,60 @@ def test_followers_leave_the_page_to_others(http: httpx.Client, theirs: Upstream
         theirs.hold.set()
         theirs.headers, theirs.parts = {}, [b"{}"]
         assert http.get("/ui/registry/subjects").status_code == 200
+
+
+def test_a_client_with_slow_requests_leaves_the_page_to_others(http: httpx.Client, theirs: Upstream) -> None:
+    theirs.parts = [b"{", b"}"]
+    theirs.hold.clear()
+    address = (http.base_url.host, http.base_url.port or 0)
+    slow = [socket.create_connection(address, timeout=60) for _ in range(24 + 64 + 1)]
+    transport = httpx.HTTPTransport(local_address="127.0.0.2")
+    with httpx.Client(base_url=http.base_url, timeout=60, transport=transport) as neighbour, ExitStack() as connections:
+        for connection in slow:
+            connections.enter_context(connection)
+            connection.sendall(b"GET /ui/registry/subjects HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        # 24 are under way, and 64 wait. Which one is refused depends on the order of the connections.
+        refused = first_refused(slow)
+        body = read(refused).partition(b"\r\n\r\n")[2]
+        assert json.loads(body)["message"] == (
+            "The page sends the schema registry at most 24 requests of a client at once, and this one got no turn: "
+            "64 requests of this client wait already"
+        )
+        with neighbour.stream("GET", "/ui/registry/subjects") as answer:
+            assert answer.status_code == 200
+            theirs.hold.set()
+            assert answer.read() == b"{}"
+        answers = [read(connection) for connection in slow if connection is not refused]
+    assert [answer.split()[1] for answer in answers] == [b"200"] * 88
+    assert len(theirs.requests) == 89
+
+
+def test_a_client_with_slow_bodies_leaves_the_page_to_others(http: httpx.Client, theirs: Upstream) -> None:
+    address = (http.base_url.host, http.base_url.port or 0)
+    head = b"POST /ui/registry/subjects/s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{"
+    transport = httpx.HTTPTransport(local_address="127.0.0.2")
+    with httpx.Client(base_url=http.base_url, timeout=20, transport=transport) as neighbour, ExitStack() as connections:
+        for _ in range(40):
+            connections.enter_context(socket.create_connection(address)).sendall(head)
+        assert neighbour.get("/ui/registry/subjects").status_code == 200
+
+
+def first_refused(connections: Sequence[socket.socket]) -> socket.socket:
+    """The first connection whose answer is 429; answers of others may have begun."""
+    pending = list(connections)
+    while True:
+        readable, _, _ = select.select(pending, [], [], 60)
+        assert readable, "no request is refused"
+        for connection in readable:
+            if connection.recv(13, socket.MSG_PEEK | socket.MSG_WAITALL) == b"HTTP/1.1 429 ":
+                return connection
+            pending.remove(connection)
+
+
+def read(connection: socket.socket) -> bytes:
+    """The answer on a connection that the server closes after it."""
+    with connection.makefile("rb") as answer:
+        return answer.read()
 
 
 def test_reading_alone(folder: Path) -> None:

@@ -160,15 +160,23 @@ class FairQueue:
         Raises:
             NoTurn: No place was free within the longest wait, or as many requests of the client wait as may.
         """
+        await self.take(client, part)
+        try:
+            yield
+        finally:
+            self.give_back(client)
+
+    async def take(self, client: str, part: str = "") -> None:
+        """Wait for a place, and keep it until `give_back`; see `turn`.
+
+        Raises:
+            NoTurn: as `turn`.
+        """
         if self._may_use(client) and not self._is_closed:
             # Nobody who waits could use this place: a place that becomes free is given away at once.
             self._use(client)
         else:
             await self._wait(client, part)
-        try:
-            yield
-        finally:
-            self._give_back(client)
 
     async def _wait(self, client: str, part: str) -> None:
         if self._is_closed:
@@ -186,7 +194,7 @@ class FairQueue:
                 with suppress(KeyError, ValueError):  # it may have been skipped already
                     self._turns.remove(its_turn, client, part)
             elif its_turn.exception() is None:
-                self._give_back(client)  # the place came at the moment of the cancellation
+                self.give_back(client)  # the place came at the moment of the cancellation
             if isinstance(error, TimeoutError):
                 raise NoTurn(f"no place was free within {self._wait_seconds:g} s") from None
             raise
@@ -202,7 +210,7 @@ class FairQueue:
         self._used += 1
         self._held[client] += 1
 
-    def _give_back(self, client: str) -> None:
+    def give_back(self, client: str) -> None:
         """Free a place, and give it to the next request that may use it."""
         self._used -= 1
         _decrease(self._held, client)
