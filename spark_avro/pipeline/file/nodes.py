@@ -22,6 +22,9 @@ _WORDS: dict[str, bool | None] = {
 
 #: The most values of a file, counted again for each alias: aliases of aliases multiply.
 _MOST_NODES = 10_000
+#: The deepest nesting. libyaml's composer calls itself for each level, and ends the process when the stack is full.
+_MOST_DEPTH = 200
+_TOO_DEEP = "this is nested too deeply, or an anchor contains itself"
 
 
 class Unresolved:
@@ -86,6 +89,7 @@ def read_documents(text: str, file: str, *, lenient: bool = False) -> list[Node]
     """
     reader = _Reader(file, text.splitlines(), lenient=lenient)
     try:
+        _check_depth(text, file)
         documents = list(yaml.compose_all(text, Loader=yaml.CSafeLoader))
         nodes = [reader.node(document) for document in documents if document is not None]
     except yaml.MarkedYAMLError as error:
@@ -95,10 +99,28 @@ def read_documents(text: str, file: str, *, lenient: bool = False) -> list[Node]
     except yaml.YAMLError as error:
         raise error_at(Place(file), "", f"this is no YAML: {error}") from None
     except RecursionError:
-        raise error_at(Place(file), "", "this is nested too deeply, or an anchor contains itself") from None
+        raise error_at(Place(file), "", _TOO_DEEP) from None
     if reader.findings:
         raise PipelineError(reader.findings)
     return nodes
+
+
+def _check_depth(text: str, file: str) -> None:
+    """Refuse deep nesting by the events of the parser, which keeps its levels on the heap.
+
+    Raises:
+        PipelineError: the text is nested too deeply.
+        yaml.YAMLError: it is not YAML.
+    """
+    depth = 0
+    for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > _MOST_DEPTH:
+                mark = event.start_mark
+                raise error_at(Place(file, mark.line + 1, mark.column + 1), "", _TOO_DEEP)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
 
 
 def scalar_node(text: str, place: Place, *, lenient: bool = False) -> Node:
@@ -180,7 +202,12 @@ class _Reader:
             if self.lenient:
                 return ScalarNode(place, UNRESOLVED, raw, lambda _: place)
             self.findings.append(Finding(place, "", str(error).removeprefix(f"{place.file}: ")))
-        value = plain_value(text) if not node.style else text
+        value: Any = text
+        if not node.style:
+            try:
+                value = plain_value(text)
+            except ValueError:
+                self.findings.append(Finding(place, "", "this number has too many digits"))
         within = self.offsets(node, place) if text == raw else lambda _: place
         return ScalarNode(place, value, raw, within)
 

@@ -140,8 +140,11 @@ def aliases(levels: int) -> str:
         (aliases(9), "1:16: the file has more than 10,000 values, with those that aliases repeat"),
         ("\n".join(f"k{number}: 1" for number in range(50_000)), "10000:8: the file has more than 10,000 values"),
         ("# " + "x" * 1024 * 1024, "cannot be read: has more than 1,048,576 bytes"),
+        ("a: " + "[" * 200_000, "1:203: this is nested too deeply"),
+        ("? " * 100_000 + "a", "1:401: this is nested too deeply"),
+        (f"a: {'1' * 4301}", "1:4: this number has too many digits"),
     ],
-    ids=["aliases", "flat", "long"],
+    ids=["aliases", "flat", "long", "brackets", "keys", "digits"],
 )
 def test_a_file_that_would_take_long_is_refused(text: str, finding: str, tmp_path: Path) -> None:
     [told] = findings(text, tmp_path)
