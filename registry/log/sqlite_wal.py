@@ -93,9 +93,10 @@ def _behind_bad_header(content: bytes) -> Damage | None:
             transactions = checked = valid = 0
             before: _Frame | None = None
             for frame in _frames(content, page_size):
-                if before is not None:
+                # Zeros may stand instead of any number of frames; they tell nothing about page size and byte order.
+                if before is not None and frame.sums != (0, 0):
                     checked += 1
-                    is_valid = _checksum(frame.covered, before.sums, order) == frame.sums != (0, 0)
+                    is_valid = _checksum(frame.covered, before.sums, order) == frame.sums
                     valid += is_valid
                     transactions += is_valid and frame.is_commit
                 before = frame

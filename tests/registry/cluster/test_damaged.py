@@ -213,6 +213,12 @@ def test_zeros_behind_the_end_or_instead_of_the_header_are_no_damage(wal: Path) 
     assert find_damage(wal) is None
 
 
+@pytest.mark.parametrize(("size", "behind"), [(100, 8), (frame(1), 8), (frame(7), 2), (frame(8), 1), (frame(9), 0)])
+def test_zeros_instead_of_the_first_frames_are_damage(wal: Path, size: int, behind: int) -> None:
+    wal.write_bytes(bytes(size) + wal.read_bytes()[size:])
+    assert find_damage(wal) == (Damage(0, behind) if behind else None)
+
+
 def test_frames_of_an_earlier_use_are_no_damage(wal: Path, tmp_path: Path) -> None:
     connection = sqlite3.connect(tmp_path / "open.db", isolation_level=None)
     connection.execute("PRAGMA wal_checkpoint(RESTART)")
