@@ -19,10 +19,10 @@ from compat.protobuf.rules.cautions import (
 from compat.protobuf.rules.judges import ProtobufDifference
 from compat.protobuf.rules.numbers import ENUM_NUMBER_REUSED, NAME_NOT_RESERVED, NUMBER_NOT_RESERVED, NUMBER_REUSED
 from compat.protobuf.rules.pairs import DeclaredPair, FieldPair, OneofPair
-from compat.protobuf.schema import ProtobufSchema
+from compat.protobuf.schema import ProtobufSchema, edited
 from compat.protobuf.text.nodes import MAX_FIELD_NUMBER, Message, bounds
 from compat.protobuf.text.statements import Statements
-from compat.report.edits import Fix
+from compat.report.edits import Fix, apply_edits
 from compat.schema import ParsedSchema, Pointer
 
 #: Field numbers that the runtime reserves for itself.
@@ -55,7 +55,29 @@ def fixes(difference: Difference, new: ParsedSchema, old: ParsedSchema, *, new_r
     if find is None or new_at is None or old_at is None or not (new.is_text and old.is_text):
         return
     if new_at in new.places and old_at in old.places:
-        yield from find(_Case(difference, pair, Statements(new), Statements(old), new_at, old_at))
+        case = _Case(difference, pair, Statements(new), Statements(old), new_at, old_at)
+        for fix in find(case):
+            yield _with_imports(fix, case)
+
+
+def _with_imports(fix: Fix, case: _Case) -> Fix:
+    """The fix, also with the imports of the types that a restored declaration uses."""
+    new = case.new.schema
+    paths = {statement.path for statement in case.old.schema.tree.imports}
+    if not paths:
+        return fix
+    try:
+        remarks = edited(new, apply_edits(new.source, fix.edits)).linked.remarks
+        missing = sorted(
+            {remark.missing for remark in remarks} & paths - {remark.missing for remark in new.linked.remarks}
+        )
+    except ValueError:
+        # The fix will not be offered.
+        return fix
+    if not missing:
+        return fix
+    lines = "\n".join(f'import "{path}";' for path in missing)
+    return Fix(fix.title, (*fix.edits, case.new.insert_after_syntax(lines)))
 
 
 def _keep_package(case: _Case) -> Iterator[Fix]:

@@ -92,8 +92,8 @@ class OtherVersions:
 def fixes_of(finding: Finding, budget: Budget, others: OtherVersions | None = None) -> tuple[Fix, ...]:
     """The fixes for a finding; none once the budget is spent.
 
-    Each fix was tried: the edited text is a valid schema, the finding is gone, and no rule and no caution is reported
-    more often than before; nor is a rule on the other versions, if there are any.
+    Each fix was tried: the edited text is a valid schema, the finding is gone, and no rule, no caution and no warning is
+    reported more often than before; nor is a rule on the other versions, if there are any.
     """
     new, old = finding.new, finding.old
     schema_format = FORMATS[new.schema_type]
@@ -141,6 +141,8 @@ def _mends(
     is_caution = finding.policy in finding.difference.rule.allowed
     try:
         edited = FORMATS[finding.new.schema_type].edited(finding.new, text)
+        if not _warnings(edited) <= _warnings(finding.new):
+            return False
         breaks = _breaks(edited, old, finding.level, finding.policy, budget)
         if not _by_rule(breaks) <= _by_rule(before):
             return False
@@ -156,6 +158,12 @@ def _mends(
     if not _by_rule(cautions) <= _by_rule(cautions_before) or (is_caution and cautions[key]):
         return False
     return others is None or others.stand(finding.new, edited, old, budget)
+
+
+def _warnings(schema: ParsedSchema) -> Counter[str]:
+    """How often each rule warns of what the type's own tools refuse in a schema; raises InvalidSchema as they do."""
+    warnings = FORMATS[schema.schema_type].warnings
+    return Counter(warning.rule for warning in warnings(schema)) if warnings is not None else Counter()
 
 
 def _by_rule(breaks: Counter[_Key]) -> Counter[tuple[str, str]]:

@@ -395,6 +395,31 @@ def test_a_version_that_cannot_be_read_is_no_trial():
     assert [fix.title for fix in told[0].fixes] == ["Read both types, by a union", "Keep the type"]
 
 
+STAMP = "message N {\n  google.protobuf.Timestamp at = 1;\n}\n"
+KEPT = "message M {\n  N n = 1;\n}\n"
+NOW = 'syntax = "proto3";\npackage p;\n\nmessage M {\n  string other = 2;\n}\n'
+
+
+def test_a_restored_message_brings_its_imports():
+    imports = 'import "google/protobuf/timestamp.proto";\n'
+    old = parse(SchemaText(PROTOBUF, f'syntax = "proto3";\npackage p;\n{imports}{KEPT}{STAMP}'), strict=True)
+    new = parse(SchemaText(PROTOBUF, NOW), strict=True)
+    (reason,) = [reason for reason in verdict_of(new, old, "BACKWARD").explained() if reason.severity == "error"]
+    (fix,) = reason.fixes
+    text = apply_edits(NOW, fix.edits)
+    assert changed_lines(NOW, text) == [f"+{imports.strip()}", "+", *(f"+{line}" for line in STAMP.splitlines())]
+    assert FORMATS[PROTOBUF].warnings is not None
+    assert FORMATS[PROTOBUF].warnings(parse(SchemaText(PROTOBUF, text), strict=True)) == ()
+
+
+def test_a_fix_brings_no_text_that_protoc_refuses():
+    # The registry accepts a well-known type that is not imported, and protoc does not.
+    old = parse(SchemaText(PROTOBUF, f'syntax = "proto3";\npackage p;\n{KEPT}{STAMP}'), strict=True)
+    new = parse(SchemaText(PROTOBUF, NOW), strict=True)
+    told = [(reason.rule, reason.fixes) for reason in verdict_of(new, old, "BACKWARD").explained()]
+    assert ("MESSAGE_REMOVED", ()) in told
+
+
 def test_statements_keep_their_layout():
     old = 'syntax = "proto2";\nmessage M {\n  required string a = 1;\n}\n'
     new = 'syntax = "proto2";\nmessage M {\n  // gone\n}\n'

@@ -17,13 +17,14 @@ UNDECLARED_OPTION = "UNDECLARED_OPTION"
 
 
 class Remark(NamedTuple):
-    """A remark: its kind, what protoc refuses, what to do, and the token at fault."""
+    """A remark: its kind, what protoc refuses, what to do, the token at fault, and the path of an import that it lacks."""
 
     unit: Unit
     rule: str
     message: str
     remedy: str
     at: int
+    missing: str = ""
 
 
 class Remarks:
@@ -65,10 +66,10 @@ class Remarks:
             path = symbol.unit.path
             self.unimported[path] = symbol.unit
             message = f'"{name}" is declared in "{path}", which is not imported'
-            self._add(MISSING_IMPORT, message, f'Add `import "{path}";`.', at)
+            self._add(MISSING_IMPORT, message, f'Add `import "{path}";`.', at, path)
 
-    def _add(self, rule: str, message: str, remedy: str, at: int) -> None:
-        self.noted.append(Remark(self._unit, rule, message, remedy, at))
+    def _add(self, rule: str, message: str, remedy: str, at: int, missing: str = "") -> None:
+        self.noted.append(Remark(self._unit, rule, message, remedy, at, missing))
 
 
 def missing_import(path: str) -> str:
