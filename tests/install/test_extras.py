@@ -27,7 +27,7 @@ NEEDS = {
     "magicbyte/http/": {"server"},
     "magicbyte/ui/": {"server"},
     "magicbyte/security/": {"server"},
-    "magicbyte/kit/settings.py": {"server"},
+    "magicbyte/kit/settings/server.py": {"server"},
     "magicbyte/cli/demo/": {"server", "spark", "demo"},
     # Each of them fetches jars.
     "magicbyte/platform/jars/": {"server", "spark"},

@@ -12,8 +12,9 @@ from magicbyte.kit.extras import require
 def lint(options: argparse.Namespace) -> int:
     """Check files; all findings are written, one for each line."""
     require("spark", user="`magicbyte pipeline`", modules=("yaml",))
+    from magicbyte.kit.settings.place import Finding  # noqa: PLC0415
     from spark_avro.pipeline.file.object_stores import store_findings  # noqa: PLC0415 - after the check for YAML
-    from spark_avro.pipeline.file.place import Finding, PipelineError  # noqa: PLC0415
+    from spark_avro.pipeline.file.place import PipelineError  # noqa: PLC0415
     from spark_avro.pipeline.file.reading import read_pipelines  # noqa: PLC0415
 
     findings: list[Finding] = []
@@ -41,7 +42,8 @@ def lint(options: argparse.Namespace) -> int:
 def schema(_options: argparse.Namespace) -> int:
     """Write the JSON Schema of pipeline files."""
     require("spark", user="`magicbyte pipeline`", modules=("yaml",))
-    from spark_avro.pipeline.file.json_schema import file_schema  # noqa: PLC0415 - after the check for YAML
+    from magicbyte.kit.settings.generated import document_schema  # noqa: PLC0415 - after the check for YAML
+    from spark_avro.pipeline.file.pipeline import Pipeline  # noqa: PLC0415
 
-    sys.stdout.write(json.dumps(file_schema(), indent=2) + "\n")
+    sys.stdout.write(json.dumps(document_schema(Pipeline, "Magicbyte pipeline"), indent=2) + "\n")
     return 0

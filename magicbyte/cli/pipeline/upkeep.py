@@ -12,7 +12,7 @@ from serdes.console.outcome import tell
 from serdes.error import ConfigError
 
 if TYPE_CHECKING:
-    from spark_avro.pipeline.file.kinds import Scalar
+    from magicbyte.kit.settings.kinds import Scalar
 
 
 def backfill(options: argparse.Namespace) -> int:
@@ -45,7 +45,7 @@ def backfill(options: argparse.Namespace) -> int:
 def compact(options: argparse.Namespace) -> int:
     """Compact the sinks; returns the exit code."""
     pipeline = read_file(options)
-    from spark_avro.pipeline.file.kinds import duration, size  # noqa: PLC0415 - not for --help
+    from magicbyte.kit.settings.kinds import duration, size  # noqa: PLC0415 - not for --help
     from spark_avro.pipeline.upkeep.compact import compact as run_compact  # noqa: PLC0415
 
     older_than = _converted("--older-than", options.older_than, duration(), "a time such as 2h")

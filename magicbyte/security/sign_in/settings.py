@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from magicbyte.kit.settings import ServerSettings, SettingsError
+from magicbyte.kit.settings import SettingsError
+from magicbyte.kit.settings.server import ServerSettings
 from magicbyte.security.principal import Network, parse_networks
 from magicbyte.security.sign_in.certificate_names import MappingRule, parse_mapping_rules
 from magicbyte.security.sign_in.key_set import ALGORITHMS

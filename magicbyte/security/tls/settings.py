@@ -9,7 +9,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, ConfigDict, Field
 
 from magicbyte.kit.secret import Secret
-from magicbyte.kit.settings import ServerSettings, SettingsError
+from magicbyte.kit.settings import SettingsError
+from magicbyte.kit.settings.server import ServerSettings
 from magicbyte.security.tls.ciphers import openssl_ciphers
 
 log = logging.getLogger("magicbyte.security")

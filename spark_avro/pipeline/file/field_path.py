@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from spark_avro.pipeline.file.place import NOWHERE, Place
+from magicbyte.kit.settings.place import Place
+from spark_avro.pipeline.file.place import NOWHERE
 
 _PART = re.compile(r"`((?:[^`]|``)+)`|([^.`\[\]\s]+)")
 

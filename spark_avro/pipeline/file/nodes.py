@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
 
 from magicbyte.kit.placeholders import PlaceholderError, resolve_value
-from spark_avro.pipeline.file.place import Finding, PipelineError, Place, error_at
+from magicbyte.kit.settings.nodes import UNRESOLVED, Entry, ListNode, MapNode, Node, ScalarNode
+from magicbyte.kit.settings.place import Finding, Place
+from spark_avro.pipeline.file.place import PipelineError, error_at
 
 _INT = re.compile(r"[-+]?[0-9]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
@@ -25,55 +27,6 @@ _MOST_NODES = 10_000
 #: The deepest nesting. libyaml's composer calls itself for each level, and ends the process when the stack is full.
 _MOST_DEPTH = 200
 _TOO_DEEP = "this is nested too deeply, or an anchor contains itself"
-
-
-class Unresolved:
-    """The value of a scalar whose placeholder has no value here; `lint` accepts it for every setting."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "unresolved"
-
-
-UNRESOLVED = Unresolved()
-
-
-@dataclass(frozen=True, slots=True)
-class ScalarNode:
-    """A scalar: its value, the text as it is in the file, and a function from an offset in the text to a place."""
-
-    place: Place
-    value: Any
-    raw: str
-    within: Callable[[int], Place] = field(compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class ListNode:
-    """A list."""
-
-    place: Place
-    items: tuple[Node, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A key's place, and its value."""
-
-    key: Place
-    node: Node
-
-
-@dataclass(frozen=True, slots=True)
-class MapNode:
-    """A mapping; keys are texts."""
-
-    place: Place
-    entries: Mapping[str, Entry]
-
-
-Node = ScalarNode | ListNode | MapNode
 
 
 def read_documents(text: str, file: str, *, lenient: bool = False) -> list[Node]:

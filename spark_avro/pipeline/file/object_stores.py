@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from magicbyte.kit.settings.place import Finding
 from spark_avro.pipeline.file.pipeline import Pipeline
-from spark_avro.pipeline.file.place import Finding
 from spark_avro.pipeline.file.section import Section
 from spark_avro.pipeline.file.sinks import DeltaSink, FilesSink, IcebergSink
 

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from spark_avro.pipeline.file.compound import ListOf, MapOf, properties
-from spark_avro.pipeline.file.kinds import choice, duration, flag, refused, text
+from magicbyte.kit.settings.compound import ListOf, MapOf, properties
+from magicbyte.kit.settings.kinds import choice, duration, flag, refused, text
+from magicbyte.kit.settings.section import Nested, setting
 from spark_avro.pipeline.file.policies import Check, Errors, Evolve, Pin
-from spark_avro.pipeline.file.section import Nested, Section, setting
+from spark_avro.pipeline.file.section import Section
 from spark_avro.pipeline.file.sinks import SINK, KafkaSink, SinkSpec, target_of, unrepeatable
 from spark_avro.pipeline.file.source import SOURCE, TABLE, Format, KafkaSource, Source, Table
 from spark_avro.pipeline.file.steps import STEP, Join, Step
@@ -27,7 +28,6 @@ class RegistrySection(Section):
         duration(),
         "How long a batch waits for a registry that does not answer.",
         default=timedelta(minutes=10),
-        shown_default="10m",
     )
 
     @property
@@ -74,9 +74,7 @@ class Pipeline(Section):
     )
     registry: RegistrySection | None = setting(Nested(RegistrySection), "The schema registry.", default=None)
     checkpoint: str = setting(text("a folder"), "The folder of the progress; another one begins anew.")
-    trigger: Trigger = setting(
-        Nested(Trigger), "When batches run.", default=Trigger(available="now"), shown_default="{available: now}"
-    )
+    trigger: Trigger = setting(Nested(Trigger), "When batches run.", default=Trigger(available="now"))
     spark: Mapping[str, str] = setting(
         properties(), "Properties of the Spark session that `run` starts.", default={}, secret=True
     )

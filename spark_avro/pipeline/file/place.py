@@ -1,65 +1,17 @@
-"""Positions in a pipeline file, and the errors found there."""
+"""The errors of pipelines, and the place of what is in no file."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-
-from magicbyte.kit.failure import Failure
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Place:
-    """A position: the file (or the option `--set NAME`), and the line and column from 1; 0 if there are none."""
-
-    file: str
-    line: int = 0
-    column: int = 0
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
-
+from magicbyte.kit.settings.place import Finding, FindingsError, Place
 
 #: The place of a value that is not in a file, such as a default.
 NOWHERE = Place("pipeline")
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Finding:
-    """One error: the position, the setting's path such as `sink.files.partition`, and the problem."""
-
-    place: Place
-    path: str
-    problem: str
-
-    def __str__(self) -> str:
-        return f"{self.place}: {self.path}: {self.problem}" if self.path else f"{self.place}: {self.problem}"
-
-
-class PipelineError(Failure, ValueError):
-    """Errors in a pipeline file or in something that it names; the text has one line for each.
-
-    Attributes:
-        findings: The errors in the order of the file.
-    """
-
-    def __init__(self, findings: Iterable[Finding]) -> None:
-        self.findings: Sequence[Finding] = tuple(sorted(findings))
-        super().__init__("\n".join(map(str, self.findings)))
+class PipelineError(FindingsError):
+    """Errors in a pipeline file or in something that it names; the text has one line for each."""
 
 
 def error_at(place: Place, path: str, problem: str) -> PipelineError:
     """An error with one finding."""
     return PipelineError([Finding(place, path, problem)])
-
-
-def did_you_mean(word: str, words: Iterable[str]) -> str:
-    """`; did you mean WORD?` for the nearest word, or the list of words if none is near and the list is short."""
-    candidates = list(words)
-    lower = {candidate.lower(): candidate for candidate in candidates}
-    near = difflib.get_close_matches(word.lower(), lower, n=1)
-    if near:
-        return f"; did you mean {lower[near[0]]}?"
-    few = 12
-    return f"; use one of {', '.join(candidates)}" if 0 < len(candidates) <= few else ""

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from spark_avro.pipeline.file.compound import ListOf, MapOf, either
+from magicbyte.kit.settings.compound import ListOf, MapOf, either
+from magicbyte.kit.settings.kinds import Scalar, choice, duration, flag, matching, ratio, text, whole
+from magicbyte.kit.settings.section import Nested, setting
 from spark_avro.pipeline.file.field_path import FieldPath
-from spark_avro.pipeline.file.kinds import PathText, Scalar, SqlText, choice, duration, flag, ratio, text, whole
-from spark_avro.pipeline.file.section import Nested, Section, setting
-from spark_avro.pipeline.file.sql_text import Sql, SqlRole
+from spark_avro.pipeline.file.kinds import PATHS, PathText, SqlText
+from spark_avro.pipeline.file.section import Section
+from spark_avro.pipeline.file.sql_text import Sql
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,12 +44,8 @@ class Evolve(Section):
 class Retry(Section):
     """How long to retry after errors that may pass: timeouts, deadlocks, a change of leader."""
 
-    total: timedelta = setting(
-        duration(), "How long to retry.", name="for", default=timedelta(seconds=60), shown_default="60s"
-    )
-    max_delay: timedelta = setting(
-        duration(), "The longest pause between two tries.", default=timedelta(seconds=10), shown_default="10s"
-    )
+    total: timedelta = setting(duration(), "How long to retry.", "for", default=timedelta(seconds=60))
+    max_delay: timedelta = setting(duration(), "The longest pause between two tries.", default=timedelta(seconds=10))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +55,8 @@ class PerHour:
     rows: int
 
 
-_PER_HOUR = re.compile(r"([0-9]+) per hour")
-
-
 def _per_hour() -> Scalar:
-    def convert(value: str) -> PerHour:
-        match = _PER_HOUR.fullmatch(value)
-        if match is None:
-            raise ValueError
-        return PerHour(int(match[1]))
-
-    return Scalar("a number such as `100 per hour`", convert, {"type": "string", "pattern": f"^{_PER_HOUR.pattern}$"})
+    return matching("a number such as `100 per hour`", "([0-9]+) per hour", lambda match: PerHour(int(match[1])))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,9 +92,9 @@ class Errors(Section):
 class Unique(Section):
     """One row for each key."""
 
-    key: tuple[FieldPath, ...] = setting(ListOf(PathText(), least=1, or_one=True), "The fields of the key.")
+    key: tuple[FieldPath, ...] = setting(PATHS, "The fields of the key.")
     within: timedelta | None = setting(
-        duration(), "How long a key is remembered.", default=None, shown_default="the batch"
+        duration(), "How long a key is remembered.", default=None, default_words="the batch"
     )
 
 
@@ -138,7 +126,7 @@ _BOUNDS = 2
 
 
 def _value() -> Scalar:
-    return Scalar("a value", lambda value: value, {}, (str, int, float, bool))
+    return Scalar("a value", {}, lambda value: value, (str, int, float, bool))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,15 +134,13 @@ class Check(Section):
     """A check of each row."""
 
     name: str = setting(text("a name", pattern=r"[^\x00-\x1f]{1,100}"), "The check's name in counters and letters.")
-    expect: Sql | None = setting(SqlText(SqlRole.EXPRESSION), "What must be true; NULL counts as failed.", default=None)
-    not_null: tuple[FieldPath, ...] | None = setting(
-        ListOf(PathText(), least=1, or_one=True), "Fields that must not be NULL.", default=None
-    )
+    expect: Sql | None = setting(SqlText(), "What must be true; NULL counts as failed.", default=None)
+    not_null: tuple[FieldPath, ...] | None = setting(PATHS, "Fields that must not be NULL.", default=None)
     unique: Unique | None = setting(Nested(Unique, short="key"), "Fields that tell rows apart.", default=None)
     values: Mapping[FieldPath, tuple[Any, ...]] | None = setting(
         MapOf(ListOf(_value(), least=1), PathText(), least=1),
         "The values that fields may have.",
-        name="in",
+        "in",
         default=None,
     )
     range: Mapping[FieldPath, tuple[Any, ...]] | None = setting(
@@ -166,7 +152,7 @@ class Check(Section):
     volume: Volume | None = setting(Nested(Volume), "How many rows there must be.", default=None)
     schema_only: SchemaOnly | None = setting(Nested(SchemaOnly, short="ids"), "The schemas of records.", default=None)
     otherwise: str = setting(
-        choice("warn", "drop", "dead-letter", "fail"), "What happens to rows that fail.", name="else", default="warn"
+        choice("warn", "drop", "dead-letter", "fail"), "What happens to rows that fail.", "else", default="warn"
     )
     at_most: float | None = setting(
         ratio(), "The share of failed rows from which the run exits with 100.", default=None

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from magicbyte.kit.bounded_file import read_bounded, real_path
-from spark_avro.pipeline.file.kinds import BROKEN, Reading
-from spark_avro.pipeline.file.nodes import Entry, ListNode, MapNode, Node, ScalarNode, read_documents, scalar_node
+from magicbyte.kit.settings.kinds import BROKEN, Reading
+from magicbyte.kit.settings.nodes import Entry, ListNode, MapNode, Node, ScalarNode
+from magicbyte.kit.settings.place import Finding, Place
+from magicbyte.kit.settings.section import read_section
+from spark_avro.pipeline.file.nodes import read_documents, scalar_node
 from spark_avro.pipeline.file.pipeline import Pipeline
-from spark_avro.pipeline.file.place import Finding, PipelineError, Place, error_at
-from spark_avro.pipeline.file.section import read_section
+from spark_avro.pipeline.file.place import PipelineError, error_at
 
 #: The longest file, in bytes; what its values may cost is bounded by their number.
 _MOST_BYTES = 1024 * 1024

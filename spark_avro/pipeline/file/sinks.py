@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from spark_avro.pipeline.file.compound import ListOf, MapOf, either, properties
+from magicbyte.kit.settings.compound import ListOf, MapOf, OneKey, either, properties
+from magicbyte.kit.settings.kinds import Kind, choice, duration, flag, size, text
+from magicbyte.kit.settings.section import Nested, setting
 from spark_avro.pipeline.file.field_path import FieldPath
-from spark_avro.pipeline.file.kinds import Kind, PathText, SqlText, choice, duration, flag, size, text
-from spark_avro.pipeline.file.section import Nested, OneKey, Section, setting
+from spark_avro.pipeline.file.kinds import PATHS, PathText, SqlText
+from spark_avro.pipeline.file.section import Section
 from spark_avro.pipeline.file.sql_text import Sql, SqlRole
 
-_PATHS = ListOf(PathText(), least=1, or_one=True)
 _KAFKA_TIME = FieldPath(("_kafka", "timestamp"))
 _KEEP = "Whether `_kafka` is kept as a column, which backfill --replace needs for tables."
 
@@ -25,7 +26,7 @@ class Payload(Section):
     format: str = setting(
         choice("avro", "json", "protobuf", "json-plain", "string", "bytes"), "The format.", default="avro"
     )
-    subject: str | None = setting(text("a subject"), "The subject.", default=None, shown_default="TOPIC-value")
+    subject: str | None = setting(text("a subject"), "The subject.", default=None, default_words="`TOPIC-value`")
     schema: str = setting(
         text("derive, use-latest or @FILE"),
         "derive makes the schema of the columns, use-latest takes the subject's latest version, @FILE reads it.",
@@ -45,21 +46,18 @@ class Mirror(Section):
 class KafkaSink(Section):
     """A topic."""
 
-    topic: Sql = setting(
-        SqlText(SqlRole.EXPRESSION), "The topic's name, or an expression such as concat('acme_', _kafka.topic)."
-    )
+    topic: Sql = setting(SqlText(), "The topic's name, or an expression such as concat('acme_', _kafka.topic).")
     key: tuple[FieldPath, ...] = setting(
-        _PATHS, "The fields of the key.", default=(), shown_default="that of the step `key`, or the source's"
+        PATHS, "The fields of the key.", default=(), default_words="that of the step `key`, or the source's"
     )
     value: Payload = setting(Nested(Payload), "How values are encoded.", default=Payload())
     key_format: Payload = setting(
         Nested(Payload, short="format"),
         "How keys are encoded.",
         default=Payload(format="string"),
-        shown_default="string",
     )
     headers: Mapping[str, Sql] = setting(
-        MapOf(SqlText(SqlRole.EXPRESSION)), "From a header's name to the expression of its text.", default={}
+        MapOf(SqlText()), "From a header's name to the expression of its text.", default={}
     )
     delivery: str = setting(
         choice("exactly-once", "at-least-once"),
@@ -86,7 +84,6 @@ class FilesSink(Section):
         ListOf(SqlText(SqlRole.ITEM), or_one=True),
         "The folders: dt, hour, columns, or expressions with a name.",
         default=(Sql("dt", SqlRole.ITEM), Sql("hour", SqlRole.ITEM)),
-        shown_default="[dt, hour]",
     )
     late: timedelta | None = setting(duration(), "The age from which a row is late.", default=None)
     on_late: str = setting(
@@ -94,7 +91,7 @@ class FilesSink(Section):
         "What becomes of late rows: the folder dt=late, dead letters, or the folder of their time.",
         default="late",
     )
-    target: int = setting(size(), "The size of a file.", default=128 * 2**20, shown_default="128MB")
+    target: int = setting(size(), "The size of a file.", default=128 * 2**20)
     keep_position: bool = setting(flag(), _KEEP, default=False)
     options: Mapping[str, str] = setting(properties(), "More options of Spark's writer.", default={})
 
@@ -103,16 +100,14 @@ class FilesSink(Section):
 class Upsert(Section):
     """The newest row of each key."""
 
-    key: tuple[FieldPath, ...] = setting(_PATHS, "The columns of the key.")
+    key: tuple[FieldPath, ...] = setting(PATHS, "The columns of the key.")
     order: FieldPath = setting(
         PathText(),
         "What is newer: the row with the greater value. _kafka.offset orders the records of a partition; records of"
         " different partitions go by timestamp, topic and partition.",
         default=FieldPath(("_kafka", "offset")),
     )
-    deletes: Sql | None = setting(
-        SqlText(SqlRole.EXPRESSION), "Rows for which this is true delete their key.", default=None
-    )
+    deletes: Sql | None = setting(SqlText(), "Rows for which this is true delete their key.", default=None)
 
     @property
     def is_by_offset(self) -> bool:
@@ -133,7 +128,7 @@ class DeltaSink(Section):
         text("a table's name"), "Instead of path: the table's name in Spark's catalog.", default=None
     )
     mode: str | Upsert = setting(_MODE, _MODE_HELP, default="append")
-    partition: tuple[FieldPath, ...] = setting(_PATHS, "The columns that a new table is partitioned by.", default=())
+    partition: tuple[FieldPath, ...] = setting(PATHS, "The columns that a new table is partitioned by.", default=())
     keep_position: bool = setting(flag(), _KEEP, default=False)
 
     def problems(self) -> Iterable[tuple[str, str]]:
@@ -151,11 +146,11 @@ class IcebergSink(Section):
         "Properties of the catalog, such as type and warehouse.",
         default={},
         secret=True,
-        shown_default="the session's",
+        default_words="the session's",
     )
     mode: str | Upsert = setting(_MODE, _MODE_HELP, default="append")
     time: FieldPath | None = setting(
-        PathText(), "The column by whose hours a new table is partitioned.", default=None, shown_default="none"
+        PathText(), "The column by whose hours a new table is partitioned.", default=None, default_words="none"
     )
     keep_position: bool = setting(flag(), _KEEP, default=False)
 

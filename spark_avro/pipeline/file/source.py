@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from spark_avro.pipeline.file.compound import ListOf, MapOf, either, properties
-from spark_avro.pipeline.file.kinds import choice, flag, instant, text, whole
-from spark_avro.pipeline.file.section import Nested, OneKey, Section, setting
+from magicbyte.kit.settings.compound import ListOf, MapOf, OneKey, either, properties
+from magicbyte.kit.settings.kinds import choice, flag, instant, text, whole
+from magicbyte.kit.settings.section import Nested, setting
+from spark_avro.pipeline.file.section import Section
 
 #: Formats that carry the id of a schema in each record.
 BY_ID = ("auto", "avro", "json", "protobuf")
@@ -28,7 +29,7 @@ class Format(Section):
         default="auto",
     )
     subject: str | None = setting(
-        text("a subject"), "The subject whose versions are read.", default=None, shown_default="TOPIC-value"
+        text("a subject"), "The subject whose versions are read.", default=None, default_words="`TOPIC-value`"
     )
     fields: tuple[str, ...] = setting(
         ListOf(text()), "The only fields to decode, with dots into records; Avro only.", default=()
@@ -37,7 +38,7 @@ class Format(Section):
         text("a full name"),
         "The message to read; records of others are broken. Protobuf only.",
         default=None,
-        shown_default="the schema's first",
+        default_words="the schema's first",
     )
     validate: bool = setting(flag(), "Whether each JSON Schema record is validated.", default=False)
     type: str | None = setting(
@@ -77,7 +78,7 @@ class Records(Section):
         ListOf(text("a subject"), or_one=True),
         "The subjects whose versions are read; if they share a record's name, newest last.",
         default=(),
-        shown_default="TOPIC-value and TOPIC-RECORD of all topics",
+        default_words="TOPIC-value and TOPIC-RECORD of all topics",
     )
 
 
@@ -95,7 +96,7 @@ class KafkaSource(Section):
     )
     value: Format = setting(Nested(Format), "How values are decoded.", default=Format())
     key: Format | None = setting(
-        Nested(Format), "How keys are decoded, into the column `_key`.", default=None, shown_default="not decoded"
+        Nested(Format), "How keys are decoded, into the column `_key`.", default=None, default_words="not decoded"
     )
     records: Records | None = setting(
         Nested(Records),
@@ -156,7 +157,7 @@ class FilesSource(Section):
         text("columns in Spark's DDL"),
         "The columns; needed for streams of JSON.",
         default=None,
-        shown_default="the files' own",
+        default_words="the files' own",
     )
     limit: int = setting(whole(1), "The most files of a batch.", default=1000)
     options: Mapping[str, str] = setting(properties(), "More options of Spark's reader.", default={})

@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from spark_avro.pipeline.file.place import NOWHERE, Place
+from magicbyte.kit.settings.place import Place
+from spark_avro.pipeline.file.place import NOWHERE
 
 
 class SqlRole(enum.Enum):

@@ -6,29 +6,27 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from spark_avro.pipeline.file.compound import ListOf, MapOf, either
+from magicbyte.kit.settings.compound import ListOf, MapOf, OneKey, either
+from magicbyte.kit.settings.kinds import Kind, choice, duration, null, ratio, text
+from magicbyte.kit.settings.section import Nested, Wrapped, setting
 from spark_avro.pipeline.file.field_path import FieldPath
-from spark_avro.pipeline.file.kinds import Kind, PathText, SqlText, choice, duration, null, ratio, text
-from spark_avro.pipeline.file.section import Nested, OneKey, Section, Wrapped, setting
+from spark_avro.pipeline.file.kinds import ITEMS, PATHS, PathText, SqlText
+from spark_avro.pipeline.file.section import Section
 from spark_avro.pipeline.file.sql_text import Sql, SqlRole
-
-_PATHS = ListOf(PathText(), least=1, or_one=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Select(Section):
     """The columns to keep, each a path or an SQL expression with a name."""
 
-    items: tuple[Sql, ...] = setting(
-        ListOf(SqlText(SqlRole.ITEM), least=1, or_one=True), "Columns and expressions, such as `origin.code as origin`."
-    )
+    items: tuple[Sql, ...] = setting(ITEMS, "Columns and expressions, such as `origin.code as origin`.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Where(Section):
     """The rows to keep."""
 
-    condition: Sql = setting(SqlText(SqlRole.EXPRESSION), "Rows for which this is true are kept.")
+    condition: Sql = setting(SqlText(), "Rows for which this is true are kept.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +58,7 @@ class Rename(Section):
 class Drop(Section):
     """Fields to leave out."""
 
-    paths: tuple[FieldPath, ...] = setting(_PATHS, "The fields to leave out.")
+    paths: tuple[FieldPath, ...] = setting(PATHS, "The fields to leave out.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +66,7 @@ class Flatten(Section):
     """Structs as columns of their own."""
 
     separator: str = setting(text(), "What stands between the names of the path.", default="_")
-    paths: tuple[FieldPath, ...] = setting(_PATHS, "The structs to flatten.", default=(), shown_default="all structs")
+    paths: tuple[FieldPath, ...] = setting(PATHS, "The structs to flatten.", default=(), default_words="all structs")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +75,7 @@ class Explode(Section):
 
     path: FieldPath = setting(PathText(), "The array.")
     name: str | None = setting(
-        text("a name"), "The item's column.", name="as", default=None, shown_default="the array's name"
+        text("a name"), "The item's column.", "as", default=None, default_words="the array's name"
     )
     empty: str = setting(
         choice("drop", "keep"),
@@ -117,7 +115,7 @@ class Unwrap(Section):
 class Key(Section):
     """The fields that become the record's key, `_key`."""
 
-    paths: tuple[FieldPath, ...] = setting(_PATHS, "The fields of the key; one field is the key itself.")
+    paths: tuple[FieldPath, ...] = setting(PATHS, "The fields of the key; one field is the key itself.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +123,7 @@ class Headers(Section):
     """Headers of the record."""
 
     headers: Mapping[str, Sql] = setting(
-        MapOf(SqlText(SqlRole.EXPRESSION), least=1), "From a header's name to the expression of its value."
+        MapOf(SqlText(), least=1), "From a header's name to the expression of its value."
     )
 
 
@@ -145,7 +143,7 @@ class Sample(Section):
 class Deduplicate(Section):
     """One row for each key within a time."""
 
-    by: tuple[FieldPath, ...] = setting(_PATHS, "The fields that tell rows apart.")
+    by: tuple[FieldPath, ...] = setting(PATHS, "The fields that tell rows apart.")
     within: timedelta = setting(duration(), "How long a key is remembered.")
     time: FieldPath = setting(PathText(), "The time of a row.", default=FieldPath(("_kafka", "timestamp")))
 
@@ -157,15 +155,13 @@ class Window(Section):
     time: FieldPath = setting(PathText(), "The time of a row.")
     size: timedelta = setting(duration(), "How long a window is.")
     slide: timedelta | None = setting(
-        duration(), "The time between the starts of two windows.", default=None, shown_default="the size"
+        duration(), "The time between the starts of two windows.", default=None, default_words="the size"
     )
-    late: timedelta = setting(duration(), "How late a row may come.", default=timedelta(0), shown_default="0s")
+    late: timedelta = setting(duration(), "How late a row may come.", default=timedelta(0))
     group: tuple[Sql, ...] = setting(
         ListOf(SqlText(SqlRole.ITEM), or_one=True), "What rows are grouped by besides the window.", default=()
     )
-    aggregate: tuple[Sql, ...] = setting(
-        ListOf(SqlText(SqlRole.ITEM), least=1, or_one=True), "Aggregates, such as `count(*) as flights`."
-    )
+    aggregate: tuple[Sql, ...] = setting(ITEMS, "Aggregates, such as `count(*) as flights`.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,9 +170,9 @@ class Join(Section):
 
     table: str = setting(text("a table's name"), "A name in `tables`.")
     condition: Sql | tuple[FieldPath, ...] = setting(
-        either(ListOf(PathText(), least=1), SqlText(SqlRole.EXPRESSION)),
+        either(ListOf(PathText(), least=1), SqlText()),
         "Columns that both have, or a condition over `this` and the table's name.",
-        name="on",
+        "on",
     )
     how: str = setting(choice("inner", "left"), "Whether rows without a match are dropped or kept.", default="inner")
 

@@ -8,8 +8,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
+from magicbyte.kit.settings.place import did_you_mean
 from spark_avro.pipeline.file.field_path import FieldPath, quoted
-from spark_avro.pipeline.file.place import PipelineError, did_you_mean, error_at
+from spark_avro.pipeline.file.place import PipelineError, error_at
 
 #: A function from a field and its type to its new value.
 Change = Callable[[Column, DataType], Column]

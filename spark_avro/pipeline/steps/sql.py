@@ -10,7 +10,8 @@ from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from spark_avro.pipeline.file.place import Finding, PipelineError, did_you_mean
+from magicbyte.kit.settings.place import Finding, did_you_mean
+from spark_avro.pipeline.file.place import PipelineError
 from spark_avro.pipeline.file.sql_text import Sql
 from spark_avro.pipeline.file.steps import Select, SqlStep, Where
 from spark_avro.pipeline.ports import POSITION

@@ -5,7 +5,11 @@ from pathlib import Path
 import jsonschema
 import yaml
 
-from spark_avro.pipeline.file.json_schema import file_schema, reference
+from magicbyte.kit.settings.generated import default_text, document_schema, reference, sections
+from magicbyte.kit.settings.kinds import Reading
+from magicbyte.kit.settings.section import settings_of
+from spark_avro.pipeline.file.nodes import read_documents
+from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.steps import STEPS
 from spark_avro.pipeline.steps.table import STEP_KINDS
 from tests.spark.pipeline.file.broken_files import BROKEN, GOOD, planted
@@ -16,11 +20,26 @@ DOCS = Path(__file__).parents[4] / "docs" / "pipelines-reference.md"
 def test_the_reference_in_the_docs_is_that_of_the_table() -> None:
     text = DOCS.read_text(encoding="utf-8")
     inside = text.partition("<!-- reference -->\n")[2].partition("<!-- end of reference -->")[0]
-    assert inside == reference()
+    assert inside == reference(Pipeline)
+
+
+def test_every_default_in_the_reference_is_read_from_yaml_as_the_default() -> None:
+    rows = {f"{path}.{row.name}": row for section, path in sections(Pipeline).items() for row in settings_of(section)}
+    shown = {name: row for name, row in rows.items() if not row.required and row.default not in (None, (), {})}
+    read = {}
+    for name, row in shown.items():
+        [node] = read_documents(default_text(row).strip("`"), "reference")
+        read[name] = row.kind.read(node, Reading(), name)
+    assert {name: row.default for name, row in shown.items()} == read
+    assert [default_text(shown[name]) for name in ("errors.retry", "sink.files.target", "sink.files.partition")] == [
+        "`{for: 1m, max-delay: 10s}`",
+        "`128MB`",
+        "`[dt, hour]`",
+    ]
 
 
 def test_the_published_schema_takes_the_good_file_and_refuses_unknown_settings() -> None:
-    schema = file_schema()
+    schema = document_schema(Pipeline, "Magicbyte pipeline")
     jsonschema.Draft202012Validator.check_schema(schema)
     validator = jsonschema.Draft202012Validator(schema)
     assert not list(validator.iter_errors(yaml.safe_load(GOOD)))

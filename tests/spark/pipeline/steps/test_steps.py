@@ -9,8 +9,8 @@ import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from spark_avro.pipeline.file.compound import ListOf
-from spark_avro.pipeline.file.kinds import BROKEN, Reading
+from magicbyte.kit.settings.compound import ListOf
+from magicbyte.kit.settings.kinds import BROKEN, Reading
 from spark_avro.pipeline.file.nodes import read_documents
 from spark_avro.pipeline.file.place import PipelineError
 from spark_avro.pipeline.file.source import FilesSource

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from spark_avro.pipeline.file.kinds import BROKEN, Kind, Reading, Scalar, text
-from spark_avro.pipeline.file.nodes import ListNode, MapNode, Node, ScalarNode
+from magicbyte.kit.settings.kinds import BROKEN, Kind, Reading, Scalar, join_path, text
+from magicbyte.kit.settings.nodes import ListNode, MapNode, Node, ScalarNode
+from magicbyte.kit.settings.place import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -19,8 +21,7 @@ class ListOf(Kind):
 
     @property
     def words(self) -> str:
-        plural = f"a list, each {self.item.words}"
-        return f"{self.item.words}, or a list" if self.or_one else plural
+        return f"{self.item.words}, or a list" if self.or_one else f"a list, each {self.item.words}"
 
     def takes(self, node: Node) -> bool:
         return isinstance(node, ListNode) or (self.or_one and self.item.takes(node))
@@ -40,6 +41,12 @@ class ListOf(Kind):
         item = self.item.json_schema()
         many = {"type": "array", "items": item} | ({"minItems": self.least} if self.least else {})
         return {"anyOf": [item, many]} if self.or_one else many
+
+    def inner(self) -> Iterator[tuple[Kind, str]]:
+        yield self.item, "[]"
+
+    def written(self, value: Any) -> Any:
+        return [self.item.written(item) for item in value]
 
 
 @dataclass(frozen=True)
@@ -74,6 +81,12 @@ class MapOf(Kind):
     def json_schema(self) -> dict[str, Any]:
         return {"type": "object", "additionalProperties": self.item.json_schema()}
 
+    def inner(self) -> Iterator[tuple[Kind, str]]:
+        yield self.item, ".NAME"
+
+    def written(self, value: Any) -> Any:
+        return {str(key): self.item.written(item) for key, item in value.items()}
+
 
 @dataclass(frozen=True)
 class Either(Kind):
@@ -102,6 +115,51 @@ class Either(Kind):
     def json_schema(self) -> dict[str, Any]:
         return {"anyOf": [kind.json_schema() for kind in self.kinds]}
 
+    def inner(self) -> Iterator[tuple[Kind, str]]:
+        yield from ((kind, "") for kind in self.kinds)
+
+
+@dataclass(frozen=True)
+class OneKey(Kind):
+    """A mapping with exactly one of several keys; the key says what the value is: `files: {..}` or `kafka: {..}`."""
+
+    kinds: Mapping[str, Kind]
+
+    @property
+    def words(self) -> str:
+        return f"one of {', '.join(self.kinds)}, with its settings"
+
+    def takes(self, node: Node) -> bool:
+        return isinstance(node, MapNode) and any(key in self.kinds for key in node.entries)
+
+    def read(self, node: Node, reading: Reading, path: str) -> Any:
+        if not isinstance(node, MapNode):
+            return self.wrong(node, reading, path)
+        unknown = [key for key in node.entries if key not in self.kinds]
+        for key in unknown:
+            problem = f"{reading.unknown}{did_you_mean(key, self.kinds)}"
+            reading.report(node.entries[key].key, join_path(path, key), problem)
+        chosen = [key for key in node.entries if key in self.kinds]
+        values = [self.kinds[key].read(node.entries[key].node, reading, join_path(path, key)) for key in chosen]
+        if len(chosen) > 1:
+            second = node.entries[chosen[1]].key
+            return reading.report(second, join_path(path, chosen[1]), f"stands beside {chosen[0]}; give one of them")
+        if not chosen and not unknown:
+            return reading.report(node.place, path, f"must be {self.words}")
+        return BROKEN if unknown or not chosen else values[0]
+
+    def json_schema(self) -> dict[str, Any]:
+        return {
+            "type": "object",
+            "properties": {name: kind.json_schema() for name, kind in self.kinds.items()},
+            "additionalProperties": False,
+            "minProperties": 1,
+            "maxProperties": 1,
+        }
+
+    def inner(self) -> Iterator[tuple[Kind, str]]:
+        yield from ((kind, f".{name}") for name, kind in self.kinds.items())
+
 
 def either(*kinds: Kind) -> Either:
     """One of several kinds; see `Either`."""
@@ -110,5 +168,5 @@ def either(*kinds: Kind) -> Either:
 
 def properties() -> MapOf:
     """Properties of another program under its own names, such as Kafka client properties."""
-    boolean = Scalar("true or false", lambda value: str(value).lower(), {"type": "boolean"}, (bool,))
+    boolean = Scalar("true or false", {"type": "boolean"}, lambda value: str(value).lower(), (bool,))
     return MapOf(either(text(), boolean))

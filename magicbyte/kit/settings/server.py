@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 import logging
 from collections.abc import Mapping
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from magicbyte.kit.failure import Failure
 from magicbyte.kit.secret import hide_user_info, shown
+from magicbyte.kit.settings.place import SettingsError, nearest
 
 log = logging.getLogger("magicbyte.kit.settings")
-
-
-class SettingsError(Failure, ValueError):
-    """A property has an invalid value; the text names the property."""
 
 
 class ServerSettings(BaseModel):
@@ -52,8 +47,7 @@ class ServerSettings(BaseModel):
         setting_names = {field.alias or name for name, field in cls.model_fields.items()}
         for name in properties:
             if name not in setting_names and not name.startswith(cls.open_prefixes() or ("\0",)):
-                near = difflib.get_close_matches(name, setting_names, n=1)
-                log.warning("unknown property %s%s", name, f"; did you mean {near[0]}?" if near else "")
+                log.warning("unknown property %s%s", name, nearest(name, setting_names))
         try:
             typed = {name: value for name, value in properties.items() if name in setting_names}
             settings = cls.model_validate({**typed, "properties": dict(properties)})

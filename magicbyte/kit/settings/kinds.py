@@ -1,0 +1,282 @@
+"""The kinds of single values in settings: each checks a node, and describes its values in JSON Schema and in words."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from magicbyte.kit.secret import hide_user_info, is_secret
+from magicbyte.kit.settings.nodes import UNRESOLVED, ListNode, MapNode, Node, ScalarNode
+from magicbyte.kit.settings.place import Finding, Place, nearest
+
+
+class Broken:
+    """Stands for the value of a setting with a finding or an unresolved placeholder; later checks skip it."""
+
+    __slots__ = ()
+
+
+BROKEN = Broken()
+
+
+@dataclass(slots=True)
+class Reading:
+    """The findings of a document while it is read.
+
+    Attributes:
+        findings: The findings so far.
+        unknown: The problem of a setting that does not exist.
+        parses: Whether a text may stand for a number or truth value, as in properties.
+    """
+
+    findings: list[Finding] = field(default_factory=list)
+    unknown: str = "no such setting"
+    parses: bool = False
+
+    def report(self, place: Place, path: str, problem: str) -> Broken:
+        """Add a finding, and return the value of its setting."""
+        self.findings.append(Finding(place, path, problem))
+        return BROKEN
+
+
+class Kind(ABC):
+    """What a setting takes."""
+
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """What the setting takes, for messages and the reference: `a duration such as 30s`."""
+
+    @abstractmethod
+    def takes(self, node: Node) -> bool:
+        """Whether a node has this kind's shape; its value may still be wrong."""
+
+    @abstractmethod
+    def read(self, node: Node, reading: Reading, path: str) -> Any:
+        """The value of a node; BROKEN after a finding."""
+
+    @abstractmethod
+    def json_schema(self) -> dict[str, Any]:
+        """The kind in JSON Schema."""
+
+    def inner(self) -> Iterator[tuple[Kind, str]]:
+        """The kinds in this one, and what each adds to the path of a setting."""
+        return iter(())
+
+    def written(self, value: Any) -> Any:
+        """The value as a file has it, of mappings, lists, texts, numbers and truth values."""
+        return value if isinstance(value, bool | int | float) or value is None else str(value)
+
+    def wrong(self, node: Node, reading: Reading, path: str) -> Broken:
+        """Report that the node has the wrong shape."""
+        return reading.report(node.place, path, f"must be {self.words}, not {shown(node, path)}")
+
+
+def join_path(path: str, name: str) -> str:
+    """The path of a setting in a section."""
+    return f"{path}.{name}" if path and name else path or name
+
+
+def shown(node: Node, path: str) -> str:
+    """The content of a node for messages, without secrets and values of placeholders."""
+    if isinstance(node, MapNode):
+        return "a mapping"
+    if isinstance(node, ListNode):
+        return "a list"
+    if node.value is None and node.raw in ("", "~", "null", None):
+        return "null"
+    return "this value" if is_secret(path.rpartition(".")[2]) else hide_user_info(repr(node.raw))
+
+
+class ScalarKind(Kind):
+    """A kind of single value; by default any value except null."""
+
+    def takes(self, node: Node) -> bool:
+        return isinstance(node, ScalarNode) and node.value is not None
+
+    def read(self, node: Node, reading: Reading, path: str) -> Any:
+        if not isinstance(node, ScalarNode) or not (reading.parses or self.takes(node)):
+            return self.wrong(node, reading, path)
+        return BROKEN if node.value is UNRESOLVED else self.read_scalar(node, reading, path)
+
+    @abstractmethod
+    def read_scalar(self, node: ScalarNode, reading: Reading, path: str) -> Any:
+        """The value of a node with this kind's shape and resolved placeholders; BROKEN after a finding."""
+
+
+#: The JSON Schema of a placeholder for a value that is not in the file.
+_PLACEHOLDER = {"type": "string", "pattern": r"\$\{"}
+
+
+class ProblemError(ValueError):
+    """What is wrong with a value, if the words of its kind do not tell it."""
+
+
+@dataclass(frozen=True)
+class Scalar(ScalarKind):
+    """A scalar that a function converts.
+
+    Attributes:
+        label: The kind in words, for `words`.
+        schema: The kind in JSON Schema.
+        convert: From the value in the file to the value; raises ValueError or LookupError; ProblemError tells why.
+        shapes: The types of values in the file that have this shape.
+        parse: From a text to a value for `convert`, where texts may stand for it.
+        write: From the value to that in the file, for the reference.
+    """
+
+    label: str
+    schema: Mapping[str, Any]
+    convert: Callable[[Any], Any]
+    shapes: tuple[type, ...] = (str,)
+    parse: Callable[[str], Any] | None = None
+    write: Callable[[Any], Any] | None = None
+
+    @property
+    def words(self) -> str:
+        return self.label
+
+    def takes(self, node: Node) -> bool:
+        return isinstance(node, ScalarNode) and (node.value is UNRESOLVED or self._has_shape(node.value))
+
+    def _has_shape(self, value: Any) -> bool:
+        return isinstance(value, self.shapes) and (bool in self.shapes or not isinstance(value, bool))
+
+    def read_scalar(self, node: ScalarNode, reading: Reading, path: str) -> Any:
+        value = node.value
+        try:
+            if not self._has_shape(value) and self.parse is not None:
+                value = self.parse(value)
+            return self.convert(value)
+        except ProblemError as problem:
+            return reading.report(node.place, path, str(problem))
+        except (ValueError, LookupError):
+            return self.wrong(node, reading, path)
+
+    def json_schema(self) -> dict[str, Any]:
+        return dict(self.schema) if self.schema == {"type": "string"} else {"anyOf": [dict(self.schema), _PLACEHOLDER]}
+
+    def written(self, value: Any) -> Any:
+        return super().written(value) if self.write is None else self.write(value)
+
+
+def _checked(label: str, kind: Any, shapes: tuple[type, ...], parse: Callable[[str], Any]) -> Scalar:
+    """A kind whose type and bounds msgspec checks and describes."""
+    return Scalar(label, msgspec.json.schema(kind), lambda value: msgspec.convert(value, kind), shapes, parse)
+
+
+def matching(
+    label: str,
+    pattern: str,
+    convert: Callable[[re.Match[str]], Any] = lambda match: match[0],
+    *,
+    shapes: tuple[type, ...] = (str,),
+    write: Callable[[Any], Any] | None = None,
+) -> Scalar:
+    """A text that matches a regular expression, which `convert` turns into the value."""
+
+    def converted(value: Any) -> Any:
+        match = re.fullmatch(pattern, str(value))
+        if match is None:
+            raise ValueError
+        return convert(match)
+
+    return Scalar(label, {"type": "string", "pattern": f"^{pattern}$"}, converted, shapes, write=write)
+
+
+def text(label: str = "a text", *, pattern: str | None = None) -> Scalar:
+    """A text, optionally one that matches a regular expression; a number counts as its text."""
+    shapes = (str, int, float)
+    if pattern is None:
+        return Scalar(label, {"type": "string"}, str, shapes)
+    return matching(label, f"(?:{pattern})", shapes=shapes)
+
+
+def flag() -> Scalar:
+    """True or false."""
+    return _checked("true or false", bool, (bool,), lambda text: _TRUTH[str(text).lower()])
+
+
+def whole(least: int = 0, most: int | None = None) -> Scalar:
+    """A whole number in a range."""
+    label = f"a whole number of at least {least}" if most is None else f"a whole number from {least} to {most}"
+    return _checked(label, Annotated[int, Meta(ge=least, le=most)], (int,), int)
+
+
+def ratio() -> Scalar:
+    """A share from 0 to 1."""
+    return _checked("a ratio from 0 to 1", Annotated[float, Meta(ge=0, le=1)], (int, float), float)
+
+
+_TRUTH = {"true": True, "false": False, "1": True, "0": False}
+_MILLISECONDS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_SIZES = {"B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}
+
+
+def duration() -> Scalar:
+    """A duration with its unit, as timedelta."""
+    return matching(
+        "a duration such as 30s, 10m, 2h or 7d",
+        "([0-9]+) ?(ms|s|m|h|d)",
+        lambda match: timedelta(milliseconds=int(match[1]) * _MILLISECONDS[match[2]]),
+        write=lambda span: _in_units(round(span.total_seconds() * 1000), _MILLISECONDS) if span else "0s",
+    )
+
+
+def size() -> Scalar:
+    """A size with its unit, in bytes."""
+    return matching(
+        "a size such as 128MB",
+        "([0-9]+) ?(B|KB|MB|GB)",
+        lambda match: int(match[1]) * _SIZES[match[2]],
+        write=lambda number: _in_units(number, _SIZES),
+    )
+
+
+def _in_units(number: int, units: Mapping[str, int]) -> str:
+    """A number in the greatest unit of which it is a multiple."""
+    unit = max((unit for unit in units if number % units[unit] == 0), key=lambda unit: units[unit])
+    return f"{number // units[unit]}{unit}"
+
+
+def instant() -> Scalar:
+    """A time as ISO 8601, as a datetime with a zone; UTC if it names none."""
+
+    def convert(value: str) -> datetime:
+        moment = datetime.fromisoformat(value)
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+    return Scalar("a time such as 2026-01-01T00:00:00Z", {"type": "string", "pattern": r"^\d{4}-\d\d-\d\d"}, convert)
+
+
+def choice(*words: str) -> Scalar:
+    """One of a fixed set of words."""
+
+    def convert(value: Any) -> str:
+        if str(value) not in words:
+            raise ProblemError(f"must be {' or '.join(words)}, not {value!r}{nearest(str(value), words)}")
+        return str(value)
+
+    numbers = [int(word) for word in words if word.isdecimal()]
+    return Scalar(" or ".join(words), {"enum": [*words, *numbers]}, convert, (str, int))
+
+
+def refused(reason: str) -> Scalar:
+    """A setting that exists elsewhere and is refused here, with the reason."""
+
+    def convert(_value: Any) -> Any:
+        raise ProblemError(reason)
+
+    return Scalar("refused", {"not": {}, "description": reason}, convert, (str, int, float, bool, type(None)))
+
+
+def null() -> Scalar:
+    """Null."""
+    return Scalar("null", {"type": "null"}, lambda value: value, (type(None),))

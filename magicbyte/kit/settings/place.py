@@ -1,0 +1,67 @@
+"""Places of settings, and the one form of errors in them: `PLACE: NAME: PROBLEM; did you mean WORD?`."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from magicbyte.kit.failure import Failure
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """A position: the file (or the option `--set NAME`), and the line and column from 1; 0 if there are none."""
+
+    file: str
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+
+
+#: The place of a value that is not in a file, such as a default.
+NOWHERE = Place("")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Finding:
+    """One error: the position, the setting's path such as `sink.files.partition`, and the problem."""
+
+    place: Place
+    path: str
+    problem: str
+
+    def __str__(self) -> str:
+        return ": ".join(part for part in (str(self.place), self.path, self.problem) if part)
+
+
+class SettingsError(Failure, ValueError):
+    """A setting has an invalid value; the text names the setting."""
+
+
+class FindingsError(SettingsError):
+    """Errors in settings, or in something that they name; the text has one line for each.
+
+    Attributes:
+        findings: The errors in the order of the file.
+    """
+
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self.findings: Sequence[Finding] = tuple(sorted(findings))
+        super().__init__("\n".join(map(str, self.findings)))
+
+
+def did_you_mean(word: str, words: Iterable[str]) -> str:
+    """`; did you mean WORD?` for the nearest word, or the list of words if none is near and the list is short."""
+    candidates = list(words)
+    few = 12
+    return nearest(word, candidates) or (f"; use one of {', '.join(candidates)}" if 0 < len(candidates) <= few else "")
+
+
+def nearest(word: str, words: Iterable[str]) -> str:
+    """`; did you mean WORD?` for the nearest word; empty if none is near."""
+    lower = {candidate.lower(): candidate for candidate in words}
+    near = difflib.get_close_matches(word.lower(), lower, n=1)
+    return f"; did you mean {lower[near[0]]}?" if near else ""
