@@ -77,6 +77,8 @@ def test_a_file_that_is_no_text_is_a_finding(project: Any):
         ("", ["--config", "no.toml"], "no.toml:1:1: cannot be read: No such file or directory"),
         ("", ["--compatibility", "SIDEWAYS"], "--compatibility SIDEWAYS: there are NONE, BACKWARD"),
         ("files = [\n", [], "magicbyte.toml:2:1: Invalid value"),
+        ("files = " + "[" * 10_000, [], "magicbyte.toml:1:1: is nested too deeply"),
+        ("files = " + "1" * 5_000, [], "magicbyte.toml:1:1: has a number with too many digits"),
         ('lock = "no.lock.json"', [], "magicbyte.toml:1:8: there is no lock file 'no.lock.json'"),
         ('[[subjects]]\nfile = "gone.avsc"', [], "magicbyte.toml:2:8: there is no file 'gone.avsc'"),
         ('[[subjects]]\nsubject = "a"', [], "magicbyte.toml:2:11: subjects 1 has no `file` and no `files`"),

@@ -60,6 +60,10 @@ def read_toml(name: str, text: str, *, path: tuple[str, ...] = ()) -> TomlFile |
         problem, line, column = match.group("problem", "line", "column") if match else (str(error), None, None)
         last = text.count("\n") + 1
         raise Failure(f"{name}:{line or last}:{column or 1}: {problem}") from None
+    except RecursionError:
+        raise Failure(f"{name}:1:1: is nested too deeply") from None
+    except ValueError:
+        raise Failure(f"{name}:1:1: has a number with too many digits") from None
     for key in path:
         table = table.get(key) if isinstance(table, dict) else None
     return TomlFile(name, text, table) if isinstance(table, dict) else None
