@@ -10,6 +10,8 @@ from rest_proxy.access.rights import ProxyRights
 from rest_proxy.errors import KAFKA_AUTHORIZATION
 from rest_proxy.formats.plain import DataError
 from serdes.client.clients import AsyncRegistryClient
+from serdes.client.endpoints.cached import Endpoints
+from serdes.client.flow import Flow
 from serdes.error import SchemaNotFound, SerdesError
 
 #: The id or guid of a message's schema.
@@ -32,14 +34,23 @@ class HiddenSchema(DataError):
 
 
 class _Subjects(NamedTuple):
+    """The subjects that have a schema, and those that it refers to, directly or not."""
+
     names: tuple[str, ...]
+    referenced: tuple[str, ...]
     asked_at: float
+
+    def may_be_read(self, rights: ProxyRights) -> bool:
+        """Whether a client may READ one of the subjects that have it, and all that it refers to."""
+        is_allowed = rights.may_some("READ", "SUBJECT", self.names)
+        return is_allowed and all(rights.may("READ", "SUBJECT", name) for name in self.referenced)
 
 
 class SchemaReading:
     """Decides whether a client may read a schema: if it may READ a subject that has it, as in the registry.
 
-    The registry only knows the proxy, so the proxy decides by the subjects of each schema, deleted ones included.
+    It must also be allowed to READ the subjects that the schema refers to: decoded data have their names of fields. The
+    registry only knows the proxy, so the proxy decides by the subjects of each schema, deleted ones included.
     """
 
     def __init__(self) -> None:
@@ -61,13 +72,13 @@ class SchemaReading:
         now = monotonic()
         known = self._subjects.get(schema_id)
         if known is not None and now - known.asked_at < _ALLOWED_SECONDS:
-            if rights.may_some("READ", "SUBJECT", known.names):
+            if known.may_be_read(rights):
                 return
             if now - known.asked_at < _DENIED_SECONDS:
                 raise HiddenSchema(schema_id)
-        names = await _ask(schema_id, registry)
-        self._keep(schema_id, _Subjects(names, now))
-        if not rights.may_some("READ", "SUBJECT", names):
+        subjects = _Subjects(*await _ask(schema_id, registry), now)
+        self._keep(schema_id, subjects)
+        if not subjects.may_be_read(rights):
             raise HiddenSchema(schema_id)
 
     def _keep(self, schema_id: SchemaId, subjects: _Subjects) -> None:
@@ -76,20 +87,39 @@ class SchemaReading:
             self._count = 0
         before = self._subjects.get(schema_id)
         # A schema without subjects takes memory too.
-        self._count += 1 + len(subjects.names) - (0 if before is None else 1 + len(before.names))
+        self._count += _size(subjects) - (0 if before is None else _size(before))
         self._subjects[schema_id] = subjects
 
 
-async def _ask(schema_id: SchemaId, registry: AsyncRegistryClient) -> tuple[str, ...]:
-    endpoints = registry.endpoints
-    question = (
-        endpoints.subjects_of(schema_id, deleted=True)
-        if isinstance(schema_id, int)
-        else endpoints.subjects_of_guid(str(schema_id), deleted=True)
-    )
+def _size(subjects: _Subjects) -> int:
+    return 1 + len(subjects.names) + len(subjects.referenced)
+
+
+async def _ask(schema_id: SchemaId, registry: AsyncRegistryClient) -> tuple[tuple[str, ...], tuple[str, ...]]:
     try:
-        return tuple(await registry.drive(question))
+        return await registry.drive(_subjects(schema_id, registry.endpoints))
     except SchemaNotFound:
-        return ()
+        return (), ()
     except SerdesError as error:
         raise DataError("", f"schema {schema_id}: {error}") from None
+
+
+def _subjects(schema_id: SchemaId, endpoints: Endpoints) -> Flow[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """The subjects that have a schema, deleted ones included, and those that it refers to, directly or not."""
+    if isinstance(schema_id, int):
+        names = yield from endpoints.subjects_of(schema_id, deleted=True)
+        info = yield from endpoints.schema_by_id(schema_id)
+    else:
+        names = yield from endpoints.subjects_of_guid(str(schema_id), deleted=True)
+        info = yield from endpoints.schema_by_guid(str(schema_id))
+    referenced: dict[tuple[str, int], None] = {}
+    pending = [*info.schema.references]
+    while pending:
+        reference = pending.pop()
+        key = reference.subject, reference.version
+        if key not in referenced:
+            referenced[key] = None
+            # A stored schema may refer to a version that was deleted since.
+            version = yield from endpoints.version(*key, deleted=True)
+            pending += version.schema.references
+    return tuple(names), tuple(dict.fromkeys(subject for subject, _ in referenced))

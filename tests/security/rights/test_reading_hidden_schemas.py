@@ -35,6 +35,13 @@ V2 = "application/vnd.kafka.v2+json"
 UNKNOWN = 987654
 
 
+#: A schema that everybody may read; it refers to one that is sealed, by one that is open.
+REFERRING = {
+    "open-inner": ('{"type":"record","name":"inner","fields":[{"name":"pay","type":"sealed"}]}', "sealed"),
+    "open-outer": ('{"type":"record","name":"outer","fields":[{"name":"of","type":"inner"}]}', "inner"),
+}
+
+
 def record(name: str) -> str:
     return json.dumps({"type": "record", "name": name, "fields": [SEALED_TEXT]})
 
@@ -49,6 +56,7 @@ class Cluster:
     opened: int
     sealed: int
     sealed_guid: str
+    referring: int
     stored: dict[int, str]
     rules: Path
 
@@ -75,6 +83,11 @@ def cluster(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cl
             registered = httpx.post(f"{registry.url}/subjects/{subject}/versions", json=body, timeout=60).json()
             ids[subject] = registered["id"]
             guids[subject] = registered["guid"]
+        for subject, (text, name) in REFERRING.items():
+            target = subject.replace("outer", "inner") if name == "inner" else name
+            body = {"schema": text, "references": [{"name": name, "subject": target, "version": 1}]}
+            registered = httpx.post(f"{registry.url}/subjects/{subject}/versions", json=body, timeout=60).json()
+            ids[subject] = registered["id"]
         producer = Producer({"bootstrap.servers": kafka})
         stored = {}
         for at, schema_id in enumerate((ids["open"], ids["sealed"], UNKNOWN)):
@@ -84,6 +97,9 @@ def cluster(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cl
         header = [("__value_schema_id", b"\x01" + uuid.UUID(guids["sealed"]).bytes)]
         producer.produce(TOPIC, b"\x54", headers=header)
         stored[3] = b64encode(b"\x54").decode()
+        payload = b"\x00" + ids["open-outer"].to_bytes(4, "big") + b"\x54"
+        stored[4] = b64encode(payload).decode()
+        producer.produce(TOPIC, payload)
         assert producer.flush(30) == 0
         proxy = stack.enter_context(
             running_rest_proxy(kafka, registry.url, properties=sign_ins.properties, tls=sign_ins.trusting)
@@ -91,7 +107,15 @@ def cluster(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cl
         with sign_ins.client("password", "admin", proxy.url) as client:
             cluster_id = client.get("/v3/clusters").json()["data"][0]["cluster_id"]
         yield Cluster(
-            proxy.url, sign_ins, cluster_id, ids["open"], ids["sealed"], guids["sealed"], stored, folder / "rules"
+            proxy.url,
+            sign_ins,
+            cluster_id,
+            ids["open"],
+            ids["sealed"],
+            guids["sealed"],
+            ids["open-outer"],
+            stored,
+            folder / "rules",
         )
 
 
@@ -111,10 +135,11 @@ def test_a_stateless_read_returns_hidden_schemas_as_bytes(cluster: Cluster, kind
     with cluster.client(kind, "owner") as owner:
         seen = values(owner, cluster.records)
     assert [value.get("data") for value in (seen[0], seen[1], seen[3])] == [{"salary": 42}] * 3
+    assert seen[4]["data"] == {"of": {"pay": {"salary": 42}}}
     with cluster.client(kind, "reader") as reader:
         seen = values(reader, cluster.records)
     assert seen[0]["data"] == {"salary": 42}
-    for at, schema_id in ((1, cluster.sealed), (2, UNKNOWN), (3, cluster.sealed_guid)):
+    for at, schema_id in ((1, cluster.sealed), (2, UNKNOWN), (3, cluster.sealed_guid), (4, cluster.referring)):
         reason = f"The value of partition 0 at offset {at} does not decode: {hidden(schema_id)}"
         assert seen[at] == {"error_code": 40301, "error": reason, "raw": cluster.stored[at]}
 
@@ -154,7 +179,7 @@ def test_a_consumer_gets_hidden_schemas_as_bytes_and_goes_on(cluster: Cluster, k
             for operation in ("assignments", "positions/beginning"):
                 done = client.post(f"{path}/{operation}", json=places, headers={"content-type": V2})
                 assert done.status_code == 204, done.text
-            seen = read_all(client, path, 4)
+            seen = read_all(client, path, len(cluster.stored))
             # The same batch, a second time.
             assert client.get(f"{path}/records?token=t", headers={"accept": AVRO}).json() == seen
             client.delete(path, headers={"content-type": V2})
@@ -162,7 +187,7 @@ def test_a_consumer_gets_hidden_schemas_as_bytes_and_goes_on(cluster: Cluster, k
         if who == "owner":
             assert seen[1]["value"] == seen[3]["value"] == {"salary": 42}
             continue
-        for at, schema_id in ((1, cluster.sealed), (2, UNKNOWN), (3, cluster.sealed_guid)):
+        for at, schema_id in ((1, cluster.sealed), (2, UNKNOWN), (3, cluster.sealed_guid), (4, cluster.referring)):
             assert seen[at]["value"] == cluster.stored[at]
             assert (seen[at]["error_code"], seen[at]["error"]) == (40301, f"value: {hidden(schema_id)}")
 
