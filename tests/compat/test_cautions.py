@@ -174,7 +174,20 @@ LONG: dict[str, Any] = {
     "properties": {"a": {"type": "string"}, "long": {"type": "string", "minLength": 10_001}},
     "required": ["long"],
 }
+
+
+def conditions(**changed: Any) -> dict[str, Any]:
+    """A pair whose `if` is about a text that the search does not try, and so are the changed keywords."""
+    condition = {"type": "string", "pattern": "^[0-9]{3}-[A-Z]{5}$"}
+    case = documents(**{"if": condition, "then": {"minLength": 9}})
+    return {**case, "new": json.dumps({**json.loads(case["old"]), **changed})}
+
+
 NOT_EXAMINED = {
+    "a condition": (
+        conditions(then={"minLength": 10}),
+        "the rules hardly compare '#/then/minLength', and no document was found that it refuses",
+    ),
     "no document": (
         documents(allOf=[{"type": "string"}, {"type": "object"}]),
         "no document was made that the writer's schema accepts",
@@ -213,6 +226,52 @@ def test_what_was_not_examined_is_told(name: str):
 def test_a_writer_whose_bounds_contradict_each_other_is_examined(keywords: dict[str, Any]):
     case = {"old": json.dumps(keywords), "new": json.dumps({**keywords, "description": "other"})}
     assert [reason.rule for reason in verdict_of(JSON, case).explained()] == []
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"title": "if"},
+        {"then": {"minLength": 9, "description": "as before"}},
+        {"definitions": {"if": {"type": "string"}}},
+    ],
+)
+def test_a_condition_that_stays_counts_as_examined(changed: dict[str, Any]):
+    case = conditions()
+    case["new"] = json.dumps({**json.loads(case["old"]), **changed})
+    assert [reason.rule for reason in verdict_of(JSON, case).explained()] == []
+
+
+def test_conditions_are_searched_around_their_values():
+    """The model has no parts of them."""
+    thing = {"type": "object", "properties": {"c": {"type": "string"}}}
+    for old, new in (
+        ({"if": thing, "then": {"type": "string"}}, {"if": {"type": "object"}, "then": {"type": "string"}}),
+        ({"if": {"type": "array", "items": {"type": "null"}}, "then": False}, {"if": {"type": "array"}, "then": False}),
+    ):
+        case = {"old": json.dumps({"properties": {"a": old}}), "new": json.dumps({"properties": {"a": new}})}
+        told = [reason for reason in verdict_of(JSON, case).explained() if reason.severity == "warning"]
+        assert [reason.witness is not None and reason.witness.example is not None for reason in told] == [True], told
+
+
+def test_protobuf_texts_of_which_no_message_can_be_made_are_not_examined():
+    text = 'syntax = "proto3";\nimport "x.proto";\nmessage M {\n  x.Y y = 1;\n  string %s = 2;\n}\n'
+    # A registry reads what it has stored without linking it.
+    new, old = (parse(SchemaText(PROTOBUF, text % name)) for name in "ba")
+    (only,) = check(new, [Previous(1, old)], LEVELS["BACKWARD"]).explained()
+    assert (only.rule, only.severity) == ("NOT_EXAMINED", "warning")
+    assert only.change.endswith(
+        'no messages can be made of one of them: line 4, column 3: "x.Y" is not defined; '
+        'the import "x.proto" was not found: no reference has this name.'
+    )
+
+
+def test_a_map_is_told_as_it_is_written():
+    text = 'syntax = "proto3";\nmessage M {\n  map<string, int32> %s = 1;\n}\n'
+    (only,) = verdict_of(PROTOBUF, {"old": text % "a", "new": text % "b"}).explained()
+    assert only.change == (
+        "The number 1 is `map<string, int32> b` in the new schema and `map<string, int32> a` in the old schema."
+    )
 
 
 def test_a_break_is_not_told_as_not_examined():

@@ -109,6 +109,15 @@ _WAYS: tuple[tuple[str, str], ...] = (
     ("unevaluatedItems", "unevaluated"),
 )
 
+#: Keywords whose schemas the rules hardly compare, and the search has no route into.
+_HIDDEN = frozenset({"if", "then", "else", "not"})
+#: Keywords that do not decide which documents a schema accepts.
+_ANNOTATIONS = frozenset(
+    {"title", "description", "$comment", "default", "examples", "deprecated", "readOnly", "writeOnly"}
+)
+#: Keywords with schemas by name: the next step of a pointer is not a keyword.
+_BY_NAME = frozenset({"properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"})
+
 CAUTIONS: Mapping[str, Rule] = {rule.name: rule for rule in (*_BY_KEYWORD.values(), DOCUMENT_REFUSED)}
 
 
@@ -148,6 +157,7 @@ def _search(
     """
     trial = Trial(reader, writer, budget)
     routes = _routes(writer.model)
+    hidden: Pointer | None = None
     places = changed(writer.raw, reader.raw)
     for pointer in islice(places, _MOST_PLACES):
         budget.spend(1)
@@ -158,18 +168,36 @@ def _search(
             # A document shows one break; prefer the place of the keyword that refuses it, if that keyword has changed.
             if key not in by_document or pointer[-1] in refusal.way:
                 by_document[key] = difference
+        elif _is_hidden(pointer):
+            hidden = hidden or pointer
     if next(places, None) is not None:
         raise ValueError(f"only the first {_MOST_PLACES} of the places at which they differ were searched")
     if trial.incomplete:
         raise ValueError(trial.incomplete)
+    if hidden is not None and not by_document:
+        raise ValueError(f"the rules hardly compare '{_path(hidden)}', and no document was found that it refuses")
 
 
 def _difference(refusal: Refusal, pointer: Pointer, reader: JsonSchema, writer: JsonSchema) -> Difference:
     rule = _rule(refusal.way)
-    path = "#" + "".join(f"/{step}" for step in pointer)
     return Difference(
-        rule, path or "#/", {}, _existing(reader.raw, pointer), _existing(writer.raw, pointer), refusal.witness
+        rule, _path(pointer), {}, _existing(reader.raw, pointer), _existing(writer.raw, pointer), refusal.witness
     )
+
+
+def _path(pointer: Pointer) -> str:
+    return "#" + "".join(f"/{step}" for step in pointer)
+
+
+def _is_hidden(pointer: Pointer) -> bool:
+    """Whether a change is in a schema that the rules hardly compare, and may decide which documents it accepts."""
+    keywords: set[str] = set()
+    is_keyword = True
+    for step in pointer:
+        if is_keyword and isinstance(step, str):
+            keywords.add(step)
+        is_keyword = not (is_keyword and step in _BY_NAME)
+    return bool(keywords & _HIDDEN) and not keywords & _ANNOTATIONS
 
 
 def _rule(way: tuple[str, ...]) -> Rule:

@@ -72,28 +72,36 @@ def _key(change: Change) -> tuple[str, tuple[str, ...]]:
 
 
 def _difference(change: Change, rule: Rule, reader: JsonSchema, writer: JsonSchema) -> JsonDifference:
+    places = ((reader.raw, change.reader_at), (writer.raw, change.writer_at))
+    values = [_summary(*place) for place in places]
+    if values[0] == values[1] and None not in (change.reader_at, change.writer_at):
+        # Two lists of the same length say nothing.
+        values = [shown(_at(raw, pointer or ())) for raw, pointer in places]
     return JsonDifference(
         rule=rule,
         path="#/" + "/".join(change.path),
-        arguments={
-            "reader_value": _summary(reader.raw, change.reader_at),
-            "writer_value": _summary(writer.raw, change.writer_at),
-        },
+        arguments={"reader_value": values[0], "writer_value": values[1]},
         reader_at=change.reader_at,
         writer_at=change.writer_at,
         route=change.route,
     )
 
 
+def _at(raw: Any, pointer: Pointer) -> Any:
+    for step in pointer:
+        raw = raw[step]
+    return raw
+
+
 def _summary(raw: Any, pointer: Pointer | None) -> str:
     """A short description of the value at a place."""
     if pointer is None:
         return "nothing"
-    for step in pointer:
-        raw = raw[step]
+    raw = _at(raw, pointer)
     parts = list(raw.values()) if isinstance(raw, dict) else raw if isinstance(raw, list) else []
     if len(parts) > _MOST_SHOWN or any(isinstance(part, dict | list) for part in parts):
-        return f"a schema with {len(parts)} keywords" if isinstance(raw, dict) else f"a list of {len(parts)}"
+        plural = "" if len(parts) == 1 else "s"
+        return f"a schema with {len(parts)} keyword{plural}" if isinstance(raw, dict) else f"a list of {len(parts)}"
     return shown(raw)
 
 

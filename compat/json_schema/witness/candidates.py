@@ -169,7 +169,11 @@ class Maker:
         return self._schemas_left > 0
 
     def _any(self, _node: Node, _depth: int) -> Iterator[Any]:
-        yield from (*self._strings, *self._numbers, *_ANYTHING)
+        """Values for a schema that the model has no parts of, such as a condition: plain ones, and some around them."""
+        plain_values = (*self._strings, *self._numbers, *_ANYTHING)
+        yield from plain_values
+        for value in plain_values:
+            yield from ([value], *({name: value} for name in self._strings))
 
     def _members(self, node: model.Combined, depth: int) -> Iterator[Any]:
         for member in node.members:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from google.protobuf.descriptor import FieldDescriptor
 
 from compat.budget import Budget
-from compat.difference import Difference, Judged, Rule
+from compat.difference import Difference, Judged, NotExamined, Rule
 from compat.protobuf.descriptor.undescribe import is_repeated
 from compat.protobuf.rules.numbers import NUMBER_RULES, caution, of_numbers, path_of, reused, type_of
 from compat.protobuf.rules.wider_types import holds_all
@@ -149,24 +149,29 @@ _KINDS: Sequence[tuple[Rule, Callable[[Field, Field], bool]]] = (
 )
 
 
-def cautions(judged: Judged, budget: Budget) -> list[Difference]:
+def cautions(judged: Judged, budget: Budget) -> Iterator[Difference]:
     """Values that do not survive the wire although the rules allow the change, and numbers that are not reserved.
 
     Raises:
         TooMuchWork: The search exceeds the budget.
+        NotExamined: No message can be made of a schema, because an import is missing or protoc refuses it.
     """
     reader, writer = judged.reader, judged.writer
     assert isinstance(reader, ProtobufSchema)
     assert isinstance(writer, ProtobufSchema)
-    return [*_of_values(reader, writer, budget), *of_numbers(judged)]
+    fault: InvalidSchema | None = None
+    try:
+        yield from _of_values(reader, writer, budget)
+    except InvalidSchema as error:
+        fault = error
+    yield from of_numbers(judged)
+    if fault is not None:
+        raise NotExamined(f"no messages can be made of one of them: {fault.detail}") from fault
 
 
 def _of_values(reader: ProtobufSchema, writer: ProtobufSchema, budget: Budget) -> Iterator[Difference]:
-    try:
-        trial = Trial(reader, writer, budget)
-        old, new = writer.linked.file, reader.linked.file
-    except InvalidSchema:
-        return
+    trial = Trial(reader, writer, budget)
+    old, new = writer.linked.file, reader.linked.file
     for fields in _pairs(old.message_types_by_name, new.message_types_by_name, budget):
         yield from _made_required(fields, trial)
         yield from _lost(fields, trial, budget)

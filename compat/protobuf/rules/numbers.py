@@ -11,7 +11,7 @@ from compat.difference import STRICT_AND_LENIENT, Difference, Judged, Rule
 from compat.protobuf.descriptor.undescribe import is_repeated
 from compat.protobuf.reserving import Numbered, numbered
 from compat.protobuf.schema import ProtobufSchema
-from compat.protobuf.witness.data import Field
+from compat.protobuf.witness.data import Field, is_map
 from compat.protobuf.witness.trial import Trial, one_field
 from compat.schema import Pointer
 
@@ -143,6 +143,9 @@ def path_of(pointer: Pointer) -> str:
 
 def type_of(field: Field) -> str:
     """The type of a field as texts write it."""
+    if is_map(field):
+        key, value = field.message_type.fields
+        return f"map<{type_of(key)}, {type_of(value)}>"
     named = field.message_type or field.enum_type
     name = named.name if named is not None else _TYPE_NAMES[field.type]
     return f"repeated {name}" if is_repeated(field) else name

@@ -137,6 +137,7 @@ REFUSED = [
     ("{}", "No type: {}", Position(1, 1)),
     ('{"type":{"type":"int"}}', 'No type: {"type":{"type":"int"}}', Position(1, 1)),
     ('{"type":["null","int"]}', 'No type: {"type":["null","int"]}', Position(1, 1)),
+    ('"str"', "Undefined schema: str", Position(1, 1)),
     ('"strin"', "Undefined schema: strin", Position(1, 1)),
     ('{"type":"strin"}', "Undefined schema: strin", Position(1, 1)),
     ('[\n"int",\n{"type":"strin"}]', "Undefined schema: strin", Position(3, 1)),

@@ -46,6 +46,18 @@ def test_a_member_with_keywords_of_several_kinds_is_spread(draft: str, old: Any,
     assert differences(draft, old, new) == found
 
 
+def test_lists_of_the_same_length_are_told_with_their_members():
+    old, new = (
+        FORMAT.parse(SchemaText(JSON, json.dumps({"$schema": MODERN[1], "oneOf": [member]})), (), True)
+        for member in (MIXED, NULL)
+    )
+    (difference,) = FORMAT.differences(new, old)
+    assert difference.arguments == {
+        "reader_value": '[{"type":"null"}]',
+        "writer_value": '[{"type":"null","properties":{"b":false}}]',
+    }
+
+
 def test_older_drafts_keep_such_a_member_together():
     assert differences(DRAFT_7, {"oneOf": [NULL]}, {"oneOf": [MIXED]}) == [("COMBINED_TYPE_SUBSCHEMAS_CHANGED", "#/")]
 

@@ -353,6 +353,12 @@ def test_a_reference_that_leads_nowhere(api: Any, references: Any, detail: str) 
     ("body", "status", "code", "message"),
     [
         ({"schema": "{"}, 422, 42201, "Invalid schema of type AVRO, details: "),
+        (
+            {"schema": '{"type":"record","name":"R","fields":[{"name":"a","type":"str"}]}'},
+            422,
+            42201,
+            "Invalid schema of type AVRO, details: Undefined schema: str",
+        ),
         ({"schema": ""}, 422, 42201, "Empty schema"),
         ({}, 422, 42201, "Empty schema"),
         ({"schema": '"int"', "schemaType": "XML"}, 422, 42201, "Invalid schema type XML"),
