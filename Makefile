@@ -31,7 +31,7 @@ BENCHES := $(filter-out bench/kit/%,$(wildcard $(if $(AREA),bench/$(AREA)/*.py b
 CHAOS := $(wildcard tests/chaos/$(AREA)*.py)
 FUZZ := $(wildcard tests/fuzz/fuzz_$(AREA)*.py)
 
-.PHONY: demo up test test-all test-rest audit test-clients test-install test-versions test-spark test-brokers test-upgrade lint bench chaos fuzz lock openapi vendor clean
+.PHONY: demo up test test-all test-rest audit test-clients test-install test-versions test-spark test-brokers test-upgrade lint bench chaos fuzz lock openapi references vendor clean
 
 demo: $(JARS)
 	$(BIN)/python -P -m magicbyte.cli.main demo $(if $(KEEP),--keep)
@@ -111,6 +111,10 @@ lock: $(INSTALLED)
 # The contracts that are generated: from the rows of each table and what their endpoints declare.
 openapi: $(INSTALLED)
 	$(BIN)/python -P -m registry.http.contract openapi/registry.yaml
+
+# The references of settings in docs/, from the tables of settings.
+references: $(INSTALLED)
+	PYTHONPATH=. $(BIN)/python -P tools/references.py
 
 # The page's JavaScript libraries and fonts, from the npm packages that vendor.json pins; needs Node and the network.
 vendor:

@@ -70,7 +70,7 @@ def test_a_file_that_is_no_text_is_a_finding(project: Any):
     [
         ("", ["nowhere.avsc"], "nowhere.avsc:1:1: there is no such file or folder"),
         ("", ["--against", "git:no-such-branch"], "--against:1:5: git has no ref 'no-such-branch'"),
-        ('# ours\nagainst = "git:gone"\n', [], "magicbyte.toml:2:11: git has no ref 'gone'"),
+        ('# ours\nagainst = "git:gone"\n', [], "magicbyte.toml:2:11: against: git has no ref 'gone'"),
         ("", ["--against", "no-such-folder"], "--against:1:1: there is no file or folder 'no-such-folder'"),
         ("", ["--against", "lock:no.lock.json"], "no.lock.json:1:1: cannot be read: No such file or directory"),
         ("", ["--against", "bad.lock.json"], "bad.lock.json:1:12: Expecting value"),
@@ -79,23 +79,47 @@ def test_a_file_that_is_no_text_is_a_finding(project: Any):
         ("files = [\n", [], "magicbyte.toml:2:1: Invalid value"),
         ("files = " + "[" * 10_000, [], "magicbyte.toml:1:1: is nested too deeply"),
         ("files = " + "1" * 5_000, [], "magicbyte.toml:1:1: has a number with too many digits"),
-        ('lock = "no.lock.json"', [], "magicbyte.toml:1:8: there is no lock file 'no.lock.json'"),
-        ('[[subjects]]\nfile = "gone.avsc"', [], "magicbyte.toml:2:8: there is no file 'gone.avsc'"),
-        ('[[subjects]]\nsubject = "a"', [], "magicbyte.toml:2:11: subjects 1 has no `file` and no `files`"),
-        ('compatibility = "UP"', [], "magicbyte.toml:1:17: 'UP' is none of NONE, BACKWARD"),
-        ("compatability = 1", [], "magicbyte.toml:1:1: there is no setting 'compatability'"),
-        ("exclude = 1", [], "magicbyte.toml:1:1: `exclude` is to be a text or a list of texts"),
+        ('lock = "no.lock.json"', [], "magicbyte.toml:1:8: lock: there is no lock file 'no.lock.json'"),
+        ('[[subjects]]\nfile = "gone.avsc"', [], "magicbyte.toml:2:8: subjects[0].file: there is no file 'gone.avsc'"),
+        ('[[subjects]]\nsubject = "a"', [], "magicbyte.toml:2:1: subjects[0].file: is missing"),
+        ('compatibility = "UP"', [], "magicbyte.toml:1:17: compatibility: must be NONE or BACKWARD or "),
+        ("compatability = 1", [], "magicbyte.toml:1:1: compatability: no such setting; did you mean compatibility?\n"),
+        ("exclude = 1", [], "magicbyte.toml:1:11: exclude: must be a pattern, or a list, not 1\n"),
         (
             '[[allow]]\nrule = "R"\nreason = "r"',
             [],
-            "magicbyte.toml:2:8: allow 1 needs a `rule`, a `reason` and `until`",
+            "magicbyte.toml:2:1: allow[0].until: is missing: The last day on which the declaration is valid.",
         ),
-        ('[[allow]]\nrule = "R"\nreason = "r"\nuntil = "soon"', [], "magicbyte.toml:4:9: allow 1: `until` is a day"),
-        ('[lint]\nrules = ["taste"]', [], "magicbyte.toml:2:10: 'taste' is none of docs, names, defaults, reserved"),
+        (
+            '[[allow]]\nrule = "R"\nreason = "r"\nuntil = "soon"',
+            [],
+            "magicbyte.toml:4:9: allow[0].until: must be a day such as 2030-12-31, not 'soon'\n",
+        ),
+        (
+            '[lint]\nrules = ["nams"]',
+            [],
+            "magicbyte.toml:2:10: lint.rules[0]: must be docs or names or defaults or reserved, not 'nams';"
+            " did you mean names?\n",
+        ),
+        (
+            '[lint]\nseverity = "error"\nrule = ["docs"]',
+            [],
+            "magicbyte.toml:3:1: lint.rule: no such setting; did you mean",
+        ),
+        (
+            '[[subjects]]\nfile = "a.avsc"\n[[subjects]]\nfile = "b.avsc" # file\ntype = "avro"',
+            [],
+            "magicbyte.toml:5:8: subjects[1].type: must be AVRO or PROTOBUF or JSON, not 'avro'; did you mean AVRO?\n",
+        ),
+        (
+            '[[subjects]]\nfile = "a.avsc"\nreferences = [{name = "x", version = 0, file = "b"}]',
+            [],
+            "magicbyte.toml:3:38: subjects[0].references[0].version: must be a number from 1, or -1 for the latest\n",
+        ),
         (
             '[[subjects]]\nfiles = "*"\nsubject = "{x}"',
             [],
-            "magicbyte.toml:3:11: subjects 1: a subject may have {stem}",
+            "magicbyte.toml:3:11: subjects[0].subject: may have {stem}, {folder} and {path} in it",
         ),
         ("", ["--format", "json=no/such/folder/x"], "no/such/folder/x cannot be written: No such file or directory"),
     ],
@@ -110,6 +134,19 @@ def test_what_the_user_has_to_put_right_is_a_failure(project: Any, config: str, 
     assert code == 1
     assert err.startswith(f"magicbyte: {told}")
     assert err.count("\n") == 1
+
+
+def test_all_that_is_wrong_with_the_settings_is_told_at_once(project: Any):
+    project.write("pyproject.toml", '[tool.other]\nlock = 1\n\n[tool.magicbyte]\nlok = "x"\nstrict = "yes"\n')
+    project.commit()
+    code, _, err = project.run("check")
+    assert (code, err.splitlines()) == (
+        1,
+        [
+            "magicbyte: pyproject.toml:5:1: lok: no such setting; did you mean lock?",
+            "pyproject.toml:6:10: strict: must be true or false, not 'yes'",
+        ],
+    )
 
 
 def test_a_lock_file_s_fault_is_told_the_same_by_every_interpreter(project: Any):

@@ -165,7 +165,7 @@ class Checker:
         return level, policy
 
     def _lint(self, file: SchemaFile, schema: ParsedSchema, version: Earlier | None) -> Iterable[Finding]:
-        if not self._config.lint:
+        if not self._config.lint.rules:
             return ()
         from magicbyte.cli.check.lint import lint  # noqa: PLC0415 - only for those who want it
 
@@ -225,7 +225,7 @@ class Checker:
 
     def _with_cautions(self, verdict: Verdict, budget: Budget) -> Sequence[Broken]:
         cautions = verdict.cautions(budget)
-        if "reserved" in self._config.lint:
+        if "reserved" in self._config.lint.rules:
             cautions = tuple(caution for caution in cautions if caution.difference.rule.name not in _LINTED)
         return (*verdict.findings, *cautions)
 

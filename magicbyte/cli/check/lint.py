@@ -44,13 +44,13 @@ class Subject:
 def lint(file: SchemaFile, schema: ParsedSchema, version: Earlier | None, config: Config) -> Iterator[Finding]:
     """The findings of the lint rules that the project enables."""
     previous = None
-    if "reserved" in config.lint and version is not None and version.schema.schema_type == file.schema_type:
+    if "reserved" in config.lint.rules and version is not None and version.schema.schema_type == file.schema_type:
         try:
             previous = parse(version.schema, version.dependencies)
         except InvalidSchema:
             previous = None
-    subject = Subject(schema, previous, config.field_case)
-    for name in config.lint:
+    subject = Subject(schema, previous, config.lint.field_case)
+    for name in config.lint.rules:
         rule = _RULES[name].get(file.schema_type)
         for remark in rule(subject) if rule else ():
             position = FORMATS[file.schema_type].locate(schema, remark.pointer) or START
@@ -60,7 +60,7 @@ def lint(file: SchemaFile, schema: ParsedSchema, version: Earlier | None, config
                 position,
                 remark.message,
                 remark.remedy,
-                severity=WARNING if config.lint_warns else ERROR,
+                severity=WARNING if config.lint.severity == "warning" else ERROR,
                 subject=file.subject,
                 path="/" + "/".join(map(str, remark.pointer)),
             )

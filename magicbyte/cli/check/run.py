@@ -77,7 +77,7 @@ def check_project(
             raise Failure(f"--compatibility {level}: there are {', '.join(LEVELS)}")
         config = replace(config, level=LEVELS[level.upper()])
     if lint:
-        config = replace(config, lint=LINT_RULES)
+        config = replace(config, lint=replace(config.lint, rules=LINT_RULES))
     if strict:
         config = replace(config, strict=True)
     paths = [_inside(config, folder, name) for name in named]
@@ -153,8 +153,8 @@ def open_stores(config: Config, baseline: Baseline) -> list[Store]:
     stores: list[Store] = []
     if config.lock is not None:
         path = config.root / config.lock
-        if not path.is_file() and config.source is not None:
-            config.source.fail(f"there is no lock file {config.lock!r}", config.lock)
+        if not path.is_file():
+            raise config.error("lock", f"there is no lock file {config.lock!r}")
         stores.append(_read_lock(path, config.lock))
     baseline_store = baseline.store()
     if baseline_store is not None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from compat.schema import Reference, SchemaText
 from magicbyte.cli.check.baselines.registry import RegistryBaseline, registry_client
 from magicbyte.cli.check.checking import Checker
-from magicbyte.cli.check.config.config import Config, find_config
+from magicbyte.cli.check.config.config import Config, Lint, find_config
 from magicbyte.cli.check.config.files import add_config, project_file, registry_settings
 from magicbyte.cli.check.findings import Report
 from magicbyte.cli.check.outputs.text import render
@@ -107,7 +107,7 @@ def open_project(options: argparse.Namespace, subjects: Collection[str] = ()) ->
         Failure: a required file does not exist, or the registry does not answer.
     """
     config, settings = configuration(options)
-    config = replace(config, lint=())
+    config = replace(config, lint=Lint())
     files, findings = working_files(config)
     with registry_client(settings) as client:
         baseline = RegistryBaseline(client, [file.subject for file in files])

@@ -11,7 +11,7 @@ from magicbyte.kit.settings.nodes import ListNode, MapNode, Node, ScalarNode
 from magicbyte.kit.settings.place import did_you_mean
 
 
-@dataclass(frozen=True)
+@dataclass(repr=False, eq=False)
 class ListOf(Kind):
     """A list, as a tuple; with `or_one`, a single value means a list with this value."""
 
@@ -27,9 +27,9 @@ class ListOf(Kind):
         return isinstance(node, ListNode) or (self.or_one and self.item.takes(node))
 
     def read(self, node: Node, reading: Reading, path: str) -> Any:
+        if not self.takes(node):
+            return self.wrong(node, reading, path)
         if not isinstance(node, ListNode):
-            if not self.or_one:
-                return self.wrong(node, reading, path)
             value = self.item.read(node, reading, path)
             return value if value is BROKEN else (value,)
         if len(node.items) < self.least:
@@ -49,7 +49,7 @@ class ListOf(Kind):
         return [self.item.written(item) for item in value]
 
 
-@dataclass(frozen=True)
+@dataclass(repr=False, eq=False)
 class MapOf(Kind):
     """A mapping with keys that the user chooses, such as field paths; `key` reads them."""
 
@@ -88,7 +88,7 @@ class MapOf(Kind):
         return {str(key): self.item.written(item) for key, item in value.items()}
 
 
-@dataclass(frozen=True)
+@dataclass(repr=False, eq=False)
 class Either(Kind):
     """One of several kinds: the first that takes the node's shape; of several kinds of texts, the first that fits."""
 
@@ -119,7 +119,7 @@ class Either(Kind):
         yield from ((kind, "") for kind in self.kinds)
 
 
-@dataclass(frozen=True)
+@dataclass(repr=False, eq=False)
 class OneKey(Kind):
     """A mapping with exactly one of several keys; the key says what the value is: `files: {..}` or `kafka: {..}`."""
 

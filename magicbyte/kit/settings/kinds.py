@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, Struct
 
 from magicbyte.kit.secret import hide_user_info, is_secret
 from magicbyte.kit.settings.nodes import UNRESOLVED, ListNode, MapNode, Node, ScalarNode
@@ -26,8 +26,7 @@ class Broken:
 BROKEN = Broken()
 
 
-@dataclass(slots=True)
-class Reading:
+class Reading(Struct):
     """The findings of a document while it is read.
 
     Attributes:
@@ -36,7 +35,7 @@ class Reading:
         parses: Whether a text may stand for a number or truth value, as in properties.
     """
 
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Finding] = msgspec.field(default_factory=list)
     unknown: str = "no such setting"
     parses: bool = False
 
@@ -119,7 +118,7 @@ class ProblemError(ValueError):
     """What is wrong with a value, if the words of its kind do not tell it."""
 
 
-@dataclass(frozen=True)
+@dataclass(repr=False, eq=False)
 class Scalar(ScalarKind):
     """A scalar that a function converts.
 
@@ -191,9 +190,9 @@ def matching(
     return Scalar(label, {"type": "string", "pattern": f"^{pattern}$"}, converted, shapes, write=write)
 
 
-def text(label: str = "a text", *, pattern: str | None = None) -> Scalar:
-    """A text, optionally one that matches a regular expression; a number counts as its text."""
-    shapes = (str, int, float)
+def text(label: str = "a text", *, pattern: str | None = None, numbers: bool = True) -> Scalar:
+    """A text, optionally one that matches a regular expression; a number counts as its text, if `numbers` says so."""
+    shapes: tuple[type, ...] = (str, int, float) if numbers else (str,)
     if pattern is None:
         return Scalar(label, {"type": "string"}, str, shapes)
     return matching(label, f"(?:{pattern})", shapes=shapes)
@@ -256,13 +255,20 @@ def instant() -> Scalar:
     return Scalar("a time such as 2026-01-01T00:00:00Z", {"type": "string", "pattern": r"^\d{4}-\d\d-\d\d"}, convert)
 
 
-def choice(*words: str) -> Scalar:
-    """One of a fixed set of words."""
+def choice(*words: str, spell: Callable[[Any], str] = str, value_of: Callable[[str], Any] = str) -> Scalar:
+    """One of a fixed set of words.
 
-    def convert(value: Any) -> str:
-        if str(value) not in words:
-            raise ProblemError(f"must be {' or '.join(words)}, not {value!r}{nearest(str(value), words)}")
-        return str(value)
+    Args:
+        words: The words.
+        spell: From the value in the file to the spelling of `words`.
+        value_of: From the word to the value.
+    """
+
+    def convert(value: Any) -> Any:
+        word = spell(value)
+        if word not in words:
+            raise ProblemError(f"must be {' or '.join(words)}, not {value!r}{nearest(word, words)}")
+        return value_of(word)
 
     numbers = [int(word) for word in words if word.isdecimal()]
     return Scalar(" or ".join(words), {"enum": [*words, *numbers]}, convert, (str, int))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
-from magicbyte.kit.settings.place import NOWHERE, Place
+from msgspec import Struct
+
+from magicbyte.kit.settings.place import Place
 
 
 class Unresolved:
@@ -21,34 +22,30 @@ class Unresolved:
 UNRESOLVED = Unresolved()
 
 
-@dataclass(frozen=True, slots=True)
-class ScalarNode:
+class ScalarNode(Struct, frozen=True):
     """A scalar: its value, the text as it is in the file, and a function from an offset in the text to a place."""
 
     place: Place
     value: Any
     raw: Any
-    within: Callable[[int], Place] = field(compare=False, repr=False)
+    within: Callable[[int], Place]
 
 
-@dataclass(frozen=True, slots=True)
-class ListNode:
+class ListNode(Struct, frozen=True):
     """A list."""
 
     place: Place
     items: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A key's place, and its value."""
 
     key: Place
     node: Node
 
 
-@dataclass(frozen=True, slots=True)
-class MapNode:
+class MapNode(Struct, frozen=True):
     """A mapping; keys are texts."""
 
     place: Place
@@ -58,21 +55,41 @@ class MapNode:
 Node = ScalarNode | ListNode | MapNode
 
 
-def node_of(value: Any, place_of: Callable[[Any], Place] = lambda _: NOWHERE, place: Place = NOWHERE) -> Node:
-    """The node of a value of Python: mappings, lists and tuples, and single values of any type.
+class Places(Protocol):
+    """Finds the places of a document's keys and single values, which it is asked for in their order."""
+
+    def key(self, name: str) -> Place:
+        """The place of the next key of this name."""
+        ...
+
+    def value(self, value: Any) -> Place:
+        """The place of the next single value like this."""
+        ...
+
+
+def node_of(value: Any, places: Places, place: Place) -> Node:
+    """The node of a value of Python: a mapping, a list, or a single value of any type.
 
     Args:
         value: The value.
-        place_of: Called with each key and single value, in their order; returns its place.
-        place: The place of a mapping or list.
+        places: Finds places.
+        place: The place of the value, if it is a mapping or list.
     """
     if isinstance(value, Mapping):
         entries = {}
-        for key, inner in value.items():
-            key_place = place_of(key)
-            entries[str(key)] = Entry(key_place, node_of(inner, place_of, key_place))
+        for name, inner in value.items():
+            key = places.key(name)
+            entries[name] = Entry(key, node_of(inner, places, key))
         return MapNode(place, entries)
-    if isinstance(value, list | tuple):
-        return ListNode(place, tuple(node_of(item, place_of, place) for item in value))
-    place = place_of(value)
+    if isinstance(value, list):
+        items = [node_of(item, places, place) for item in value]
+        return ListNode(place, tuple(map(_at_first_key, items)))
+    place = places.value(value)
     return ScalarNode(place, value, value, lambda _: place)
+
+
+def _at_first_key(item: Node) -> Node:
+    """A mapping in a list begins with its first key."""
+    if isinstance(item, MapNode) and item.entries:
+        return MapNode(next(iter(item.entries.values())).key, item.entries)
+    return item

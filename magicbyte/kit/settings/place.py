@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from magicbyte.kit.failure import Failure
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Place:
+class Place(Struct, frozen=True, order=True):
     """A position: the file (or the option `--set NAME`), and the line and column from 1; 0 if there are none."""
 
     file: str
@@ -25,8 +24,7 @@ class Place:
 NOWHERE = Place("")
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Finding:
+class Finding(Struct, frozen=True, order=True):
     """One error: the position, the setting's path such as `sink.files.partition`, and the problem."""
 
     place: Place
@@ -62,6 +60,8 @@ def did_you_mean(word: str, words: Iterable[str]) -> str:
 
 def nearest(word: str, words: Iterable[str]) -> str:
     """`; did you mean WORD?` for the nearest word; empty if none is near."""
+    import difflib  # noqa: PLC0415 - only for a wrong word
+
     lower = {candidate.lower(): candidate for candidate in words}
     near = difflib.get_close_matches(word.lower(), lower, n=1)
     return f"; did you mean {lower[near[0]]}?" if near else ""

@@ -7,15 +7,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field
 from typing import Any, TypeVar
 
+import msgspec
+from msgspec import Struct
+
 from magicbyte.kit.settings.kinds import BROKEN, Kind, Reading, join_path
 from magicbyte.kit.settings.nodes import UNRESOLVED, Entry, MapNode, Node, ScalarNode
-from magicbyte.kit.settings.place import NOWHERE, Finding, Place, did_you_mean, nearest
+from magicbyte.kit.settings.place import NOWHERE, Finding, FindingsError, Place, did_you_mean, nearest
 
 _KEY = "magicbyte.setting"
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """A row of the table of settings.
 
     Attributes:
@@ -69,8 +71,7 @@ def setting(
     return field(default=default, metadata=metadata, repr=not secret, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """Where a section stands in the file.
 
     Attributes:
@@ -81,7 +82,7 @@ class Origin:
 
     setting: str = ""
     place: Place = NOWHERE
-    places: Mapping[str, Place] = field(default_factory=dict)
+    places: Mapping[str, Place] = msgspec.field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +102,10 @@ class Section:
     def finding(self, name: str, problem: str) -> Finding:
         """A finding at a setting's value."""
         return Finding(self.at(name), join_path(self.origin.setting, name), problem)
+
+    def error(self, name: str, problem: str) -> FindingsError:
+        """An error at a setting's value."""
+        return FindingsError([self.finding(name, problem)])
 
 
 S = TypeVar("S", bound=Section)
@@ -123,7 +128,7 @@ def written(section: Section) -> dict[str, Any]:
     return {row.name: row.kind.written(value) for row, value in values if value not in (None, (), {})}
 
 
-@dataclass(frozen=True)
+@dataclass(repr=False, eq=False)
 class Nested(Kind):
     """A section. With `short`, a value that is not a mapping is the value of this one setting."""
 
@@ -165,7 +170,7 @@ class Nested(Kind):
         return next(row for row in settings_of(self.section) if row.name == self.short)
 
 
-@dataclass(frozen=True)
+@dataclass(repr=False, eq=False)
 class Wrapped(Kind):
     """A section of one setting, whose value is written without the setting's name: `where: delay > 15`."""
 
@@ -251,8 +256,9 @@ def section_schema(section: type[Section]) -> dict[str, Any]:
         "properties": {name: {"description": row.help, **row.kind.json_schema()} for row in rows for name in row.names},
         "additionalProperties": False,
     }
-    required = [row.name for row in rows if row.required]
-    return schema | {"required": required} if required else schema
+    required = [row.name for row in rows if row.required and len(row.names) == 1]
+    any_of = [{"required": [name]} for row in rows if row.required and len(row.names) > 1 for name in row.names]
+    return schema | ({"required": required} if required else {}) | ({"anyOf": any_of} if any_of else {})
 
 
 def subsections(kind: Kind, path: str) -> Iterator[tuple[str, type[Section]]]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from magicbyte.cli.check.baselines.folder import FolderBaseline
 from magicbyte.cli.check.checking import Checker
-from magicbyte.cli.check.config.config import LINT_RULES, Config
+from magicbyte.cli.check.config.config import LINT_RULES, Config, Lint
 from magicbyte.cli.check.findings import ERROR, WARNING
 from magicbyte.cli.check.outputs import FORMATS, renderer
 from magicbyte.cli.check.project.files import working_files
@@ -56,7 +56,8 @@ def test_any_text_ends_in_findings_at_places_that_exist(file: str, data: st.Data
             for name, content in (TEXTS | changed).items():
                 (folder / name).write_bytes(content.encode())
         # One type at a time: a.avsc, a.schema.json and a.proto would share a subject.
-        config = Config(new, lint=LINT_RULES, exclude=tuple(name for name in TEXTS if not name.endswith(file[1:])))
+        others = tuple(name for name in TEXTS if not name.endswith(file[1:]))
+        config = Config(root=new, lint=Lint(rules=LINT_RULES), exclude=others)
         files, findings = working_files(config)
         baseline = FolderBaseline(old, config, "old")
         report = Checker(config, Tree(files), baseline).run(today=dt.date(2026, 1, 1), prior=findings)

@@ -6,10 +6,12 @@ import datetime as dt
 import json
 from typing import Any
 
+import jsonschema
 import pytest
 
-from magicbyte.cli.check.config.config import Entry
+from magicbyte.cli.check.config.config import Config, Entry
 from magicbyte.cli.check.config.patterns import matches
+from magicbyte.kit.settings.generated import document_schema
 
 OLD = '{"type": "record", "name": "A", "fields": [{"name": "f", "type": "string"}]}'
 NEW = OLD.replace("string", "int")
@@ -41,7 +43,21 @@ def test_patterns(pattern: str, path: str, fits: bool):
     ],
 )
 def test_subjects_of_files(subject: str, path: str, expected: str):
-    assert Entry("**", subject).subject_of(path) == expected
+    assert Entry(files="**", subject=subject).subject_of(path) == expected
+
+
+@pytest.mark.parametrize(
+    ("settings", "errors"),
+    [
+        ({"files": "*.avsc", "subjects": [{"files": "a/**", "compatibility": "FULL"}], "lint": {"rules": ["docs"]}}, 0),
+        ({"allow": [{"rule": "*", "reason": "x", "until": "2030-12-31"}], "import-roots": ["proto"]}, 0),
+        ({"subjects": [{"subject": "a"}]}, 1),
+        ({"allow": [{"rule": "*"}], "lint": {"rules": ["taste"]}, "lok": "x"}, 4),
+    ],
+)
+def test_the_json_schema_of_the_settings(settings: dict[str, Any], errors: int):
+    schema = document_schema(Config, "Magicbyte checks")
+    assert len(list(jsonschema.Draft202012Validator(schema).iter_errors(settings))) == errors
 
 
 def test_files_with_other_endings_and_in_hidden_folders_are_found_where_an_entry_names_them(project: Any):

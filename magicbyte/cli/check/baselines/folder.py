@@ -48,7 +48,9 @@ class FileBaseline(FolderBaseline):
     """One file, which is the earlier version of every checked file."""
 
     def __init__(self, file: Path, config: Config, name: str) -> None:
-        super().__init__(file.parent, replace(config, entries=(Entry(file.name), *config.entries), exclude=()), name)
+        super().__init__(
+            file.parent, replace(config, subjects=(Entry(files=file.name), *config.subjects), exclude=()), name
+        )
         self._file = file.name
         read_text(file, name)
 

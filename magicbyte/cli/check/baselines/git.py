@@ -9,8 +9,7 @@ from compat.schema import SchemaText
 from magicbyte.cli.check.baselines.baseline import Earlier, Nothing
 from magicbyte.cli.check.baselines.folder import earlier_of
 from magicbyte.cli.check.baselines.git_repository import Change, Repository
-from magicbyte.cli.check.config.config import FILE, TABLES, Config
-from magicbyte.cli.check.config.reader import parse_config
+from magicbyte.cli.check.config.config import FILE, TABLES, Config, parse_config
 from magicbyte.cli.check.config.toml_file import read_toml
 from magicbyte.cli.check.project.files import SchemaFile, read_files
 from magicbyte.cli.check.project.tree import Tree
@@ -35,8 +34,8 @@ class GitBaseline(Nothing):
         if commit is None:
             problem = f"git has no ref {ref!r}"
             remedy = ": in CI, fetch it with the history (`fetch-depth: 0` of actions/checkout)"
-            if config.source is not None and config.against == f"git:{ref}":
-                config.source.fail(problem + remedy, config.against)
+            if config.against == f"git:{ref}":
+                raise config.error("against", problem + remedy)
             raise Failure(f"--against:1:5: {problem}{remedy}")
         base = self._repository.merge_base(commit)
         if base is None:
@@ -110,15 +109,14 @@ class GitBaseline(Nothing):
 
     def _config_at(self, blobs: Mapping[str, str]) -> Config:
         """The configuration at that commit, which maps files to subjects; today's if there was none."""
-        name = self._config.source.name if self._config.source else FILE
+        name = self._config.origin.place.file or FILE
         blob = blobs.get(name)
         if blob is None:
             return self._config
         try:
-            source = read_toml(
-                name, self._repository.read([blob])[blob].decode(errors="replace"), path=TABLES.get(name, ())
-            )
-            return self._config if source is None else parse_config(source, self._config.root)
+            text = self._repository.read([blob])[blob].decode(errors="replace")
+            node = read_toml(name, text, path=TABLES.get(name, ()))
+            return self._config if node is None else parse_config(node, self._config.root)
         except Failure:
             return self._config
 

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from compat.level import Level, Policy
+from compat.level import LEVELS, Level, Policy
 from compat.schema import AVRO, JSON, PROTOBUF
 from magicbyte.cli.check.config.patterns import matches
-from magicbyte.cli.check.config.toml_file import TomlFile, read_text, read_toml
+from magicbyte.cli.check.config.toml_file import read_text, read_toml
+from magicbyte.kit.settings.compound import ListOf
+from magicbyte.kit.settings.kinds import BROKEN, Reading, Scalar, choice, flag, text, whole
+from magicbyte.kit.settings.nodes import MapNode
+from magicbyte.kit.settings.place import FindingsError
+from magicbyte.kit.settings.section import Nested, Origin, Section, read_section, setting
 
 FILE = "magicbyte.toml"
 DEFAULT_FILES = ("**/*.avsc", "**/*.avro", "**/*.proto", "**/*.schema.json")
@@ -20,88 +27,158 @@ TABLES: dict[str, tuple[str, ...]] = {FILE: (), "pyproject.toml": ("tool", "magi
 TYPES = {".avsc": AVRO, ".avro": AVRO, ".proto": PROTOBUF, ".json": JSON}
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A reference given in the configuration.
+def _day() -> Scalar:
+    def convert(value: Any) -> dt.date:
+        day = dt.date.fromisoformat(value) if isinstance(value, str) else value
+        if type(day) is not dt.date:
+            raise ValueError
+        return day
 
-    Attributes:
-        name: The name in the schema's text.
-        file: The target file, relative to the project's folder; None if the target is a subject.
-        subject: The target subject.
-        version: The subject's version; -1 for the latest.
-    """
-
-    name: str
-    file: str | None = None
-    subject: str | None = None
-    version: int = -1
+    return Scalar("a day such as 2030-12-31", {"type": "string", "format": "date"}, convert, (str, dt.date))
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """The settings for some files: `files` is a pattern; `subject` may contain `{stem}`, `{folder}` and `{path}`."""
+_TEXT = text(numbers=False)
+_PATTERNS = ListOf(text("a pattern", numbers=False), or_one=True)
+_LEVEL = choice(*LEVELS, spell=lambda value: str(value).upper(), value_of=LEVELS.__getitem__)
+_POLICY = choice(*Policy, spell=lambda value: str(value).upper(), value_of=Policy)
 
-    files: str
-    subject: str = "{stem}"
-    schema_type: str | None = None
-    level: Level | None = None
-    policy: Policy | None = None
-    references: tuple[Link, ...] = ()
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link(Section):
+    """A reference of a schema: the name in its text, and the file or the subject's version that the name stands for."""
+
+    name: str = setting(_TEXT, "The name in the schema's text.")
+    file: str | None = setting(_TEXT, "The target file, relative to the project's folder.", default=None)
+    subject: str | None = setting(_TEXT, "Instead of file: the target subject.", default=None)
+    version: int = setting(whole(-1), "The subject's version; -1 for the latest.", default=-1)
+
+    def problems(self) -> Iterable[tuple[str, str]]:
+        """Problems between the settings."""
+        if (self.file is None) == (self.subject is None):
+            yield "", "must have file or subject"
+        if self.version == 0:
+            yield "version", "must be a number from 1, or -1 for the latest"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry(Section):
+    """The settings for some files; the first entry whose pattern matches a file applies."""
+
+    files: str = setting(text("a pattern", numbers=False), "The file, or a pattern of files.", "file", "files")
+    subject: str = setting(_TEXT, "The subject; may have `{stem}`, `{folder}` and `{path}` in it.", default="{stem}")
+    schema_type: str | None = setting(
+        choice(*dict.fromkeys(TYPES.values())),
+        "The schema type.",
+        "type",
+        default=None,
+        default_words="by the file's name",
+    )
+    level: Level | None = setting(
+        _LEVEL, "The level of the subject.", "compatibility", default=None, default_words="the project's"
+    )
+    policy: Policy | None = setting(
+        _POLICY, "How JSON Schema differences are judged.", default=None, default_words="the project's"
+    )
+    references: tuple[Link, ...] = setting(ListOf(Nested(Link)), "The references of its schemas.", default=())
 
     def subject_of(self, path: str) -> str:
         """The subject of a file."""
         folder, _, name = path.rpartition("/")
         return self.subject.format(stem=_stem(name), folder=folder.rpartition("/")[2], path=path)
 
-
-@dataclass(frozen=True, slots=True)
-class Declaration:
-    """A declared break: patterns of its rule, subject and path, the reason, and the last day on which it is valid."""
-
-    rule: str
-    reason: str
-    until: dt.date
-    subject: str = "**"
-    path: str = "**"
+    def problems(self) -> Iterable[tuple[str, str]]:
+        """Problems of the subject's pattern."""
+        try:
+            self.subject_of("folder/file.avsc")
+        except (KeyError, IndexError, ValueError):
+            yield "subject", "may have {stem}, {folder} and {path} in it and no other braces"
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declaration(Section):
+    """A declared break; its rule, subject and path are patterns."""
+
+    rule: str = setting(_TEXT, "The rule that is broken.")
+    reason: str = setting(_TEXT, "Why the break is allowed.")
+    until: dt.date = setting(_day(), "The last day on which the declaration is valid.")
+    subject: str = setting(_TEXT, "The subject.", default="**")
+    path: str = setting(_TEXT, "The path in the schema.", default="**")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lint(Section):
+    """Rules about one schema."""
+
+    rules: tuple[str, ...] = setting(ListOf(choice(*LINT_RULES), or_one=True), "The rules that are on.", default=())
+    severity: str = setting(
+        choice("error", "warning"), "Whether findings change the exit code: warnings do not.", default="error"
+    )
+    field_case: str | None = setting(
+        choice("snake_case", "camelCase"),
+        "The spelling of Avro fields and JSON properties.",
+        default=None,
+        default_words="both",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config(Section):
     """A project's settings.
 
     Attributes:
         root: The project's folder, to which paths are relative.
-        source: The configuration file; None if there is none.
-        entries: The settings for files; the first entry whose pattern matches a file applies.
-        exclude: Patterns of files to ignore.
-        level: The level of subjects without one of their own; None for the baseline's.
-        policy: How strictly differences of JSON Schemas are judged.
-        against: The baseline, as in `--against`.
-        lock: The lock file for resolving references.
-        registry: The registry's URL for commands that need one; `check` uses it only when told to.
-        import_roots: The folders to which Protobuf imports are relative.
-        lint: The names of the enabled lint rules.
-        lint_warns: Whether lint findings are warnings, which do not change the exit code.
-        field_case: The spelling of Avro fields and JSON properties: `snake_case` or `camelCase`; None allows both.
-        declarations: The declared breaks.
-        strict: Whether breaks that the rules allow are errors.
     """
 
-    root: Path
-    source: TomlFile | None = None
-    entries: tuple[Entry, ...] = tuple(Entry(pattern) for pattern in DEFAULT_FILES)
-    exclude: tuple[str, ...] = ()
-    level: Level | None = None
-    policy: Policy = Policy.STRICT
-    against: str | None = None
-    lock: str | None = None
-    registry: str | None = None
-    import_roots: tuple[str, ...] = ("",)
-    lint: tuple[str, ...] = ()
-    lint_warns: bool = False
-    field_case: str | None = None
-    declarations: tuple[Declaration, ...] = ()
-    strict: bool = False
+    root: Path = Path()
+    files: tuple[str, ...] = setting(
+        _PATTERNS,
+        "Patterns of the schema files that no entry of `subjects` names; an Avro container file has one in its header.",
+        default=DEFAULT_FILES,
+    )
+    exclude: tuple[str, ...] = setting(
+        _PATTERNS,
+        "Patterns of files to ignore; hidden folders, `node_modules`, `build`, `dist`, `target` and `venv` always are.",
+        default=(),
+    )
+    against: str | None = setting(
+        _TEXT,
+        "The baseline, as in `--against`.",
+        default=None,
+        default_words="the first of origin/HEAD, origin/main, main, origin/master, master; else the check fails",
+    )
+    level: Level | None = setting(
+        _LEVEL,
+        "The level of subjects that have none of their own.",
+        "compatibility",
+        default=None,
+        default_words="the baseline's, else BACKWARD",
+    )
+    policy: Policy = setting(_POLICY, "How JSON Schema differences are judged.", default=Policy.STRICT)
+    lock: str | None = setting(_TEXT, "The lock file in which the check looks up references.", default=None)
+    registry: str | None = setting(
+        text("a URL", numbers=False),
+        "The registry of `register`, `download`, `set-compatibility`, `plan` and `apply`, of `--against topic:` and of"
+        " `--against registry:`; otherwise `check` does not ask it.",
+        default=None,
+    )
+    import_roots: tuple[str, ...] = setting(
+        ListOf(text("a folder", numbers=False), or_one=True),
+        "The folders at which Protobuf imports start.",
+        default=("",),
+        default_words="the project's folder",
+    )
+    subjects: tuple[Entry, ...] = setting(ListOf(Nested(Entry)), "Settings for some files, `[[subjects]]`.", default=())
+    strict: bool = setting(flag(), "As `--strict`: what breaks although the rules allow it is an error.", default=False)
+    lint: Lint = setting(Nested(Lint), "Rules about one schema.", default=Lint(), default_words="off")
+    declarations: tuple[Declaration, ...] = setting(
+        ListOf(Nested(Declaration)), "Declared breaks, `[[allow]]`.", "allow", default=()
+    )
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The settings for files; the first entry whose pattern matches a file applies."""
+        origin = Origin("", self.origin.place, {"file": self.at("files")})
+        return (*self.subjects, *(Entry(files=pattern, origin=origin) for pattern in self.files))
 
     def entry_of(self, path: str) -> Entry | None:
         """The entry for a file; None if the file is ignored."""
@@ -131,23 +208,31 @@ def find_config(folder: Path, named: Path | None = None) -> Config:
         Failure: the file does not exist or is wrong; with line and column.
     """
     if named is not None:
-        source = read_toml(str(named), read_text(named, str(named)), path=TABLES.get(named.name, ()))
+        node = read_toml(str(named), read_text(named, str(named)), path=TABLES.get(named.name, ()))
         root = named.resolve().parent
-        return Config(root) if source is None else _parse(source, root)
+        return Config(root=root) if node is None else parse_config(node, root)
     for around in (folder, *folder.parents):
         for name, path in TABLES.items():
             file = around / name
-            if file.is_file() and (source := read_toml(name, read_text(file, name), path=path)) is not None:
-                return _parse(source, around)
+            if file.is_file() and (node := read_toml(name, read_text(file, name), path=path)) is not None:
+                return parse_config(node, around)
         if (around / ".git").exists():
-            return Config(around)
-    return Config(folder)
+            return Config(root=around)
+    return Config(root=folder)
 
 
-def _parse(source: TomlFile, root: Path) -> Config:
-    from magicbyte.cli.check.config.reader import parse_config  # noqa: PLC0415 - many projects have no configuration
+def parse_config(node: MapNode, root: Path) -> Config:
+    """The settings in a file's table.
 
-    return parse_config(source, root)
+    Raises:
+        FindingsError: settings are unknown or wrong; with line and column.
+    """
+    reading = Reading()
+    config = read_section(Config, node, reading, root=root)
+    if config is BROKEN:
+        raise FindingsError(reading.findings)
+    assert isinstance(config, Config)
+    return config
 
 
 def _stem(name: str) -> str:

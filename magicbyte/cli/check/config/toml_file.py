@@ -1,52 +1,22 @@
-"""TOML files, with the positions of faults in them."""
+"""TOML files, with the places of their keys and values."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from magicbyte.kit.bounded_file import read_bounded
 from magicbyte.kit.failure import Failure
+from magicbyte.kit.settings.nodes import MapNode, node_of
+from magicbyte.kit.settings.place import Place
 
 _PLACE = re.compile(r"(?P<problem>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class TomlFile:
-    """A TOML file: its name for messages, its text, and our table in it."""
-
-    name: str
-    text: str
-    table: dict[str, Any]
-
-    def fail(self, problem: str, *words: object) -> NoReturn:
-        """Stop at a problem.
-
-        Args:
-            problem: The fault, in words.
-            words: Keys or values in the file at the fault; the first one found gives the line and column.
-
-        Raises:
-            Failure: always.
-        """
-        line, column = self._place(words)
-        raise Failure(f"{self.name}:{line}:{column}: {problem}")
-
-    def _place(self, words: Iterable[object]) -> tuple[int, int]:
-        for word in words:
-            shown = str(word)
-            for literal in (f'"{shown}"', f"'{shown}'", shown):
-                offset = self.text.find(literal)
-                if offset >= 0:
-                    return self.text.count("\n", 0, offset) + 1, offset - self.text.rfind("\n", 0, offset)
-        return 1, 1
-
-
-def read_toml(name: str, text: str, *, path: tuple[str, ...] = ()) -> TomlFile | None:
-    """Read a text; None if it has no table at the path.
+def read_toml(name: str, text: str, *, path: tuple[str, ...] = ()) -> MapNode | None:
+    """Read a table of a text; None if it has no table at the path. Empty texts and lists count as not given.
 
     Raises:
         Failure: it is not TOML.
@@ -64,9 +34,43 @@ def read_toml(name: str, text: str, *, path: tuple[str, ...] = ()) -> TomlFile |
         raise Failure(f"{name}:1:1: is nested too deeply") from None
     except ValueError:
         raise Failure(f"{name}:1:1: has a number with too many digits") from None
+    places = _Places(name, text)
+    place = Place(name, 1, 1)
     for key in path:
         table = table.get(key) if isinstance(table, dict) else None
-    return TomlFile(name, text, table) if isinstance(table, dict) else None
+        place = places.key(key)
+    if not isinstance(table, dict):
+        return None
+    node = node_of(_given(table), places, place)
+    assert isinstance(node, MapNode)
+    return node
+
+
+def _given(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _given(item) for key, item in value.items() if item not in ("", [])}
+    return [_given(item) for item in value] if isinstance(value, list) else value
+
+
+@dataclass(slots=True)
+class _Places:
+    """Searches the text, because tomllib tells no places; each search begins where the one before ended."""
+
+    file: str
+    text: str
+    at: int = 0
+
+    def key(self, name: str) -> Place:
+        return self._next(rf"(?<![\w-])[\"']?{re.escape(name)}[\"']?(?=\s*[=.\]])")
+
+    def value(self, value: Any) -> Place:
+        word = re.escape(str(value).lower() if isinstance(value, bool) else str(value))
+        return self._next(rf"(?:\"{word}\"|'{word}'|(?<![\w-]){word}(?![\w-]))")
+
+    def _next(self, pattern: str) -> Place:
+        found = re.compile(pattern).search(self.text, self.at) or re.search(pattern, self.text)
+        self.at = found.start() if found else self.at
+        return Place(self.file, self.text.count("\n", 0, self.at) + 1, self.at - self.text.rfind("\n", 0, self.at))
 
 
 def read_text(path: Path, name: str) -> str:

@@ -111,7 +111,7 @@ def working_files(config: Config, named: Iterable[str] = ()) -> tuple[list[Schem
     if extra:
         from dataclasses import replace  # noqa: PLC0415 - seldom needed
 
-        config = replace(config, entries=(*config.entries, *(Entry(path) for path in extra)))
+        config = replace(config, files=(*config.files, *extra))
         paths = sorted({*paths, *extra})
     _refuse_missing(config, set(paths))
     files, findings = read_files(config, paths, partial(read_inside, config.root))
@@ -137,13 +137,11 @@ def read_inside(root: Path, path: str) -> bytes:
 
 def _refuse_missing(config: Config, paths: set[str]) -> None:
     for entry in config.entries:
-        links = [link.file for link in entry.references if link.file is not None]
-        for path in (entry.files, *links):
+        name = "files" if "files" in entry.origin.places else "file"
+        links = [(link, "file", link.file) for link in entry.references if link.file is not None]
+        for section, setting, path in ((entry, name, entry.files), *links):
             if not any(sign in path for sign in "*?") and path not in paths and not (config.root / path).is_file():
-                problem = f"there is no file {path!r} in {config.root}"
-                if config.source is not None:
-                    config.source.fail(problem, path)
-                raise Failure(f"{path}:1:1: {problem}")
+                raise section.error(setting, f"there is no file {path!r} in {config.root}")
 
 
 def _shared_subjects(files: list[SchemaFile]) -> list[Finding]:

@@ -1,11 +1,9 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import jsonschema
 import yaml
 
-from magicbyte.kit.settings.generated import default_text, document_schema, reference, sections
+from magicbyte.kit.settings.generated import default_text, document_schema, sections
 from magicbyte.kit.settings.kinds import Reading
 from magicbyte.kit.settings.section import settings_of
 from spark_avro.pipeline.file.nodes import read_documents
@@ -13,14 +11,6 @@ from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.steps import STEPS
 from spark_avro.pipeline.steps.table import STEP_KINDS
 from tests.spark.pipeline.file.broken_files import BROKEN, GOOD, planted
-
-DOCS = Path(__file__).parents[4] / "docs" / "pipelines-reference.md"
-
-
-def test_the_reference_in_the_docs_is_that_of_the_table() -> None:
-    text = DOCS.read_text(encoding="utf-8")
-    inside = text.partition("<!-- reference -->\n")[2].partition("<!-- end of reference -->")[0]
-    assert inside == reference(Pipeline)
 
 
 def test_every_default_in_the_reference_is_read_from_yaml_as_the_default() -> None:
