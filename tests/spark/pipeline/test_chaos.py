@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.structure.test_imports import imported_by
+
 ROOT = Path(__file__).parents[3]
 #: Each group runs in one driver, and a kill hits all of its sinks; alone they run in `make chaos`.
 GROUPS = (
@@ -30,6 +32,13 @@ def output_of(program: str, *options: str) -> str:
     )
     assert run.returncode == 0, run.stdout + run.stderr[-5000:]
     return run.stdout
+
+
+@pytest.mark.parametrize("program", ["pipeline_killed.py", "pipeline_restored.py", "pipeline_sources.py"])
+def test_a_checker_shares_no_code_with_pipelines(program: str) -> None:
+    modules = imported_by(ROOT / "tests/chaos" / program)
+    assert "confluent_kafka" in modules
+    assert {name for name in modules if name.partition(".")[0] in ("spark_avro", "pyspark", "sqlalchemy")} == set()
 
 
 @pytest.mark.slow
