@@ -99,6 +99,11 @@ def test_a_topic_that_the_query_follows_from_its_new_beginning_has_no_ends(last:
         is_written(marker, following, "t")
 
 
+def test_a_marker_keeps_the_ids_and_ends_of_topics_that_a_batch_does_not_have() -> None:
+    marker = marker_of(_batch(6, (0, 100, 101), topic_id=None), LAST, written=1)
+    assert (marker.ends, marker.topic_ids) == ({("t", 0): 101, ("t", 1): 7}, {"t": "one"})
+
+
 def test_adopt_leaves_offsets_out_and_repeats_none() -> None:
     assert is_written(LAST, _batch(6, (0, 101, 102)), "t", adopt=True) is False
     with pytest.raises(SinkRefused, match="begins at offset 99"):
