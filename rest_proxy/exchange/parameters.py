@@ -23,7 +23,16 @@ def segment(request: Request, parameter: str) -> str:
     Raises:
         ApiError: INVALID_ENTITY for a null character, which no name in Kafka may contain.
     """
-    name = unquote(request.match.parameters[parameter])
+    return name_of(request.match.parameters[parameter])
+
+
+def name_of(raw: str) -> str:
+    """A name in a path, decoded from percent-encoding.
+
+    Raises:
+        ApiError: INVALID_ENTITY for a null character, which no name in Kafka may contain.
+    """
+    name = unquote(raw)
     if "\0" in name:
         raise INVALID_ENTITY(detail="a name must not hold a null character")
     return name

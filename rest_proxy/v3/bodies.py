@@ -1,13 +1,13 @@
 """Request bodies of v3: how they are read, and the errors for bodies of another shape."""
 
-from __future__ import annotations
-
+# Older versions of FastAPI cannot resolve postponed annotations of objects that are called.
 import json
 from typing import Annotated, Any, TypeVar
 
 import msgspec
 
 from magicbyte.http.errors import MALFORMED_BODY
+from magicbyte.http.routing.request import Request
 from magicbyte.kit.errors import ApiError
 from rest_proxy.errors import INVALID_PAYLOAD
 from rest_proxy.exchange import bodies
@@ -73,3 +73,36 @@ def read(decoder: msgspec.json.Decoder[S], body: bytes, nothing: str | ApiError 
             raise
         text = body.decode().strip()
         return bodies.read(decoder, text[: _FIRST.raw_decode(text)[1]].encode())
+
+
+class JsonBody:
+    """A dependency that reads a body.
+
+    Attributes:
+        model: The type that describes the body.
+        is_required: Whether a body that is empty or null is refused.
+    """
+
+    def __init__(self, shape: Any, *, model: Any = None, nothing: str | None = NOTHING_GIVEN) -> None:
+        """Make the dependency.
+
+        Args:
+            shape: The shape of the body.
+            model: Describes the body if the shape does not.
+            nothing: The text of INVALID_PAYLOAD for a body that is empty or null; None if it then is an empty object.
+        """
+        self.model = shape if model is None else model
+        self.is_required = nothing is not None
+        self._decoder = reader_of(shape)
+        self._nothing = nothing
+
+    async def __call__(self, request: Request) -> Any:
+        """Return the body in its shape.
+
+        Raises:
+            ApiError: As `read`.
+        """
+        body = await request.body()
+        if self._nothing is None:
+            return bodies.read(self._decoder, b"{}" if bodies.is_null(body) else body)
+        return read(self._decoder, body, self._nothing)

@@ -1,11 +1,13 @@
-"""One request of v3: its cluster, its parameters, and the links in its answer."""
+"""One request of v3: its cluster, the sender's rights, and the links in its answer."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from typing import Annotated
 from urllib.parse import unquote
 
-from magicbyte.http.errors import NOT_FOUND
+from fastapi import Depends, Path
+from pydantic import BeforeValidator, WithJsonSchema
+
 from magicbyte.http.routing.request import Request
 from rest_proxy.access.decisions import rights_of
 from rest_proxy.access.rights import ProxyRights
@@ -13,17 +15,16 @@ from rest_proxy.admin.client import AdminClient
 from rest_proxy.admin.lazy_client import LazyAdminClient
 from rest_proxy.errors import NO_CLUSTER_ID
 from rest_proxy.errors import NOT_FOUND as NOT_FOUND_BECAUSE
-from rest_proxy.exchange.parameters import segment
-from rest_proxy.exchange.parts import part_of
+from rest_proxy.exchange.parts import optional_part, part_of
+from rest_proxy.exchange.rate_limit import RateLimit
 from rest_proxy.exchange.urls import base_url
 from rest_proxy.settings import RestProxySettings
 from rest_proxy.v3.links import Links
-
-_MAX_INT = 2**31 - 1
+from rest_proxy.v3.route import V3Row
 
 
 class Call:
-    """The parts of a request that v3's handlers read.
+    """The parts of a request that all of v3's handlers use.
 
     Attributes:
         request: The request.
@@ -34,23 +35,21 @@ class Call:
 
     __slots__ = ("_admin_client", "_unknown_cluster", "cluster_id", "links", "request", "settings")
 
-    def __init__(self, request: Request, cluster_id: str | None = None, *, unknown_cluster: str | None = None) -> None:
+    def __init__(self, request: Request, cluster_id: str, *, unknown_cluster: str | None = None) -> None:
         """Read the request.
 
         Args:
             request: The request.
-            cluster_id: The cluster's id, for paths that name no cluster.
+            cluster_id: The cluster's id; "" for paths that name no cluster.
             unknown_cluster: The text of the error if the path names another cluster than the proxy's; None if it may.
         """
         self.request = request
         self._unknown_cluster = unknown_cluster
         self.settings = settings = part_of(request, RestProxySettings)
         self._admin_client = part_of(request, LazyAdminClient)
-        parameters = request.match.parameters
-        self.cluster_id = unquote(parameters.get("cluster", "")) if cluster_id is None else cluster_id
-        self.links = Links(
-            base_url(request, settings), parameters.get("prefix", ""), self.cluster_id, settings.crn_authority
-        )
+        self.cluster_id = cluster_id
+        prefix = request.match.parameters.get("prefix", "")
+        self.links = Links(base_url(request, settings), prefix, cluster_id, settings.crn_authority)
 
     async def admin(self) -> AdminClient:
         """The admin client, once it is sure that the path's cluster is the proxy's.
@@ -81,52 +80,6 @@ class Call:
         if self.cluster_id != cluster_id:
             raise NOT_FOUND_BECAUSE(detail=text.format(id=self.cluster_id))
 
-    def segment(self, parameter: str) -> str:
-        """A path segment, decoded from percent-encoding.
-
-        Raises:
-            ApiError: INVALID_ENTITY for a null character.
-        """
-        return segment(self.request, parameter)
-
-    def integer(self, parameter: str) -> int:
-        """A path segment that is a whole number, such as a partition's.
-
-        Raises:
-            ApiError: NOT_FOUND, as for a path that the API does not have.
-        """
-        text = self.request.match.parameters[parameter]
-        digits = text.removeprefix("-")
-        if not (digits.isascii() and digits.isdigit()) or len(digits) > 10 or int(digits) > _MAX_INT:
-            raise NOT_FOUND()
-        return int(text)
-
-    def query(self, name: str) -> str | None:
-        """A query parameter; None if it is missing."""
-        return self.request.query_params.get(name) if self.request.scope["query_string"] else None
-
-    def flag(self, *names: str) -> bool:
-        """A query parameter that may be `true`, under any of its names."""
-        return any((self.query(name) or "").lower() == "true" for name in names)
-
-    def choice(self, name: str, enum: str, values: Collection[str]) -> str | None:
-        """A query parameter with one of an enum's values, in any case; None if it is missing.
-
-        Args:
-            name: The parameter.
-            enum: The enum's name in the error.
-            values: The values in upper case.
-
-        Raises:
-            ApiError: NOT_FOUND_BECAUSE, as the reference answers an unknown value.
-        """
-        text = self.query(name)
-        if text is None:
-            return None
-        if text.upper() not in values:
-            raise NOT_FOUND_BECAUSE(detail=f"The valid values for {enum} do not include '{text[:80]}'")
-        return text.upper()
-
     @property
     def rights(self) -> ProxyRights | None:
         """The rights of the sender, for handlers that filter or read names from the body; None without rules."""
@@ -142,3 +95,46 @@ class Call:
         """Tell whether a handler that filters by rights may include an item in its answer."""
         rights = self.rights
         return rights is None or rights.may(operation, resource_type, name)
+
+
+async def call_of(request: Request) -> Call:
+    """The call of a request, once its row's rate limit admits it.
+
+    Raises:
+        ApiError: RATE_EXCEEDED.
+    """
+    row = request.row
+    assert isinstance(row, V3Row)
+    cluster_id = unquote(request.match.parameters.get("cluster", ""))
+    call = Call(request, cluster_id, unknown_cluster=row.unknown_cluster)
+    rate_limit = optional_part(request, RateLimit)
+    if row.is_rate_limited and rate_limit is not None:
+        await rate_limit.admit(row.endpoint)
+    return call
+
+
+async def _call_in_cluster(
+    request: Request,
+    cluster: Annotated[  # noqa: ARG001  read from the request, as for handlers that take the bare one
+        str,
+        BeforeValidator(unquote),
+        WithJsonSchema({"type": "string", "minLength": 1}),
+        Path(description="The cluster's id."),
+    ],
+) -> Call:
+    return await call_of(request)
+
+
+#: A call whose path names no cluster. Raises RATE_EXCEEDED, as the next one does.
+ServerCall = Annotated[Call, Depends(call_of)]
+#: A call whose path names a cluster, which is not yet compared with the proxy's.
+ClusterCall = Annotated[Call, Depends(_call_in_cluster)]
+
+
+async def _admin(call: ClusterCall) -> AdminClient:
+    return await call.admin()
+
+
+#: The admin client, once it is sure that the path's cluster is the proxy's. Raises NOT_FOUND and NO_CLUSTER_ID.
+#: Parameters of a dependant are read after those of its dependencies, so its path and query are read after this.
+Admin = Annotated[AdminClient, Depends(_admin)]

@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from magicbyte.http.routing.response import WholeResponse
+from magicbyte.http.routing.response import Json
 from rest_proxy.exchange.negotiation import json_bytes
 
 JSON = "application/json"
@@ -26,13 +26,18 @@ def collection(kind: str, url: str, items: Sequence[Item]) -> Item:
     return {"kind": f"{kind}List", "metadata": {"self": url, "next": None}, "data": items}
 
 
-def joined_collection(kind: str, url: str, items: Sequence[bytes]) -> Response:
+def joined_collection(kind: str, url: str, items: Sequence[bytes]) -> Json[Any]:
     """The answer with a collection whose items are JSON already."""
     empty = json_bytes(collection(kind, url, []))
-    return WholeResponse(b"%b%b]}" % (empty.removesuffix(b"]}"), b",".join(items)), 200, JSON)
+    return json_answer(b"%b%b]}" % (empty.removesuffix(b"]}"), b",".join(items)))
 
 
-def answer(body: Any, status: int = 200, *, location: str | None = None) -> Response:
+def json_answer(text: bytes, status: int = 200) -> Json[Any]:
+    """The answer with a body that is JSON already."""
+    return Json.of_text(text, status, JSON)
+
+
+def answer(body: Any, status: int = 200, *, location: str | None = None) -> Json[Any]:
     """The answer with a body.
 
     Args:
@@ -40,15 +45,14 @@ def answer(body: Any, status: int = 200, *, location: str | None = None) -> Resp
         status: The status.
         location: The URL for the header Location.
     """
-    response = WholeResponse(json_bytes(body), status, JSON)
+    response = json_answer(json_bytes(body), status)
     if location is not None:
         response.raw_headers.append((b"location", location.encode()))
     return response
 
 
-def no_content(status: int = 204, *, location: str | None = None) -> Response:
-    """An answer without a body; `location` is the URL for the header Location."""
-    response = Response(status_code=status)
-    if location is not None:
-        response.raw_headers.append((b"location", location.encode()))
+def created(location: str) -> Response:
+    """The answer 201 without a body, with the URL for the header Location."""
+    response = Response(status_code=201)
+    response.raw_headers.append((b"location", location.encode()))
     return response

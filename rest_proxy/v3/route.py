@@ -1,24 +1,18 @@
-"""The common parts of v3's routes: media types, access rules, the rate limit, and the error of another cluster."""
+"""The rows of v3: media types, access rules, the rate limit, and the error of another cluster."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any
-
-from starlette.responses import Response
 
 from magicbyte.http.asgi import header
 from magicbyte.http.errors import NOT_ACCEPTABLE, UNSUPPORTED_MEDIA_TYPE
 from magicbyte.http.routing.negotiation import Produced, choose, consumes
 from magicbyte.http.routing.request import Request
-from magicbyte.http.routing.rows import Negotiate, Row
+from magicbyte.http.routing.rows import Endpoint, Negotiate, Row
 from rest_proxy.access.v3_access import V3_ACCESS
-from rest_proxy.exchange.parts import optional_part
-from rest_proxy.exchange.rate_limit import RateLimit
-from rest_proxy.v3.call import Call
 from rest_proxy.v3.envelopes import JSON
 
-Handler = Callable[[Call], Awaitable[Response]]
 _PRODUCED = (Produced(JSON),)
 _CONSUMED = frozenset((JSON,))
 UNKNOWN_CLUSTER = "Cluster {id} cannot be found."
@@ -26,19 +20,30 @@ UNKNOWN_CLUSTER = "Cluster {id} cannot be found."
 UNKNOWN_CLUSTER_OF_GROUPS = "Cluster {id} could not be found."
 
 
+@dataclass(frozen=True, eq=False)
+class V3Row(Row):
+    """A route of v3.
+
+    Attributes:
+        unknown_cluster: The text of the error if the path names another cluster than the proxy's; None if it may.
+        is_rate_limited: Whether `rate.limit.*` applies.
+    """
+
+    unknown_cluster: str | None = None
+    is_rate_limited: bool = True
+
+
 def route(
     method: str,
     path: str,
     operation_id: str,
     endpoint: str,
-    handler: Handler,
+    handler: Endpoint,
     *,
-    checks_cluster: bool = True,
-    unknown_cluster: str = UNKNOWN_CLUSTER,
-    is_rate_limited: bool = True,
+    unknown_cluster: str | None = UNKNOWN_CLUSTER,
     media_types: Negotiate | None = None,
     **options: Any,
-) -> Row:
+) -> V3Row:
     """A route of v3.
 
     Args:
@@ -46,32 +51,23 @@ def route(
         path: The path behind `/v3`.
         operation_id: The id in the OpenAPI document.
         endpoint: The name behind `api.v3.`, which gives the access rule.
-        handler: Answers a call.
-        checks_cluster: Whether the path's cluster has to be the proxy's; checked when the handler asks for brokers.
-        unknown_cluster: The text of the error if it is another.
-        is_rate_limited: Whether `rate.limit.*` applies.
+        handler: The function that answers.
+        unknown_cluster: The text of the error if the path's cluster is not the proxy's, which is checked when the
+            handler asks for brokers; None if it may be another.
         media_types: Chooses the media types; by default JSON for all.
         options: Further fields of the row.
     """
     name = f"api.v3.{endpoint}"
-    names_cluster = checks_cluster and "{cluster}" in path
-
-    async def handled(request: Request) -> Response:
-        call = Call(request, unknown_cluster=unknown_cluster if names_cluster else None)
-        rate_limit = optional_part(request, RateLimit)
-        if is_rate_limited and rate_limit is not None:
-            await rate_limit.admit(name)
-        return await handler(call)
-
-    return Row(
+    return V3Row(
         method,
         f"/v3{path}",
         operation_id,
         V3_ACCESS[name],
-        handled,
+        handler,
         media_types or (accept_json if method in ("GET", "DELETE") else json_both_ways),
         endpoint=name,
         may_be_stored=False,
+        unknown_cluster=unknown_cluster if "{cluster}" in path else None,
         **options,
     )
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 from magicbyte.http.routing.access import SIGNED_IN
-from magicbyte.http.routing.rows import BodyLimit, Row, Streams
+from magicbyte.http.routing.rows import BodyLimit, Endpoint, Row, Streams
 from rest_proxy.exchange.negotiation import unnegotiated
 from rest_proxy.v3.contract import contract
-from rest_proxy.v3.resources import acls, brokers, clusters, configs, partitions, reassignments, replicas, topics
+from rest_proxy.v3.resources import acls, brokers, clusters, partitions, reassignments, replicas, topics
+from rest_proxy.v3.resources.configs import of_brokers, of_cluster, of_topics
 from rest_proxy.v3.resources.consumer_groups import groups, lags, reset_offsets
-from rest_proxy.v3.resources.records import consume, deleted_records, produce, read
-from rest_proxy.v3.route import UNKNOWN_CLUSTER_OF_GROUPS, Handler, route
+from rest_proxy.v3.resources.records import consume, declared, deleted_records, produce, read
+from rest_proxy.v3.route import UNKNOWN_CLUSTER_OF_GROUPS, route
 
 _C = "/clusters/{cluster}"
 _BROKER = f"{_C}/brokers/{{broker}}"
@@ -19,19 +22,19 @@ _GROUP = f"{_C}/consumer-groups/{{group}}"
 _CONSUMER = f"{_GROUP}/consumers/{{consumer}}"
 
 
-def _configs(path: str, noun: str, endpoints: str) -> tuple[Row, ...]:
+def _configs(path: str, noun: str, endpoints: str, handlers: ModuleType) -> tuple[Row, ...]:
     """The routes of one kind of configuration."""
     one = f"{path}/{{config}}"
     return (
-        route("GET", path, f"listKafka{noun}Configs", f"{endpoints}.list", configs.list_all),
-        route("GET", one, f"getKafka{noun}Config", f"{endpoints}.get", configs.get),
-        route("PUT", one, f"updateKafka{noun}Config", f"{endpoints}.update", configs.update),
-        route("DELETE", one, f"deleteKafka{noun}Config", f"{endpoints}.delete", configs.reset),
-        route("POST", f"{path}:alter", f"updateKafka{noun}ConfigBatch", f"{endpoints}.alter", configs.alter),
+        route("GET", path, f"listKafka{noun}Configs", f"{endpoints}.list", handlers.list_all),
+        route("GET", one, f"getKafka{noun}Config", f"{endpoints}.get", handlers.get),
+        route("PUT", one, f"updateKafka{noun}Config", f"{endpoints}.update", handlers.update),
+        route("DELETE", one, f"deleteKafka{noun}Config", f"{endpoints}.delete", handlers.reset),
+        route("POST", f"{path}:alter", f"updateKafka{noun}ConfigBatch", f"{endpoints}.alter", handlers.alter),
     )
 
 
-def _of_groups(method: str, path: str, operation_id: str, endpoint: str, handler: Handler) -> Row:
+def _of_groups(method: str, path: str, operation_id: str, endpoint: str, handler: Endpoint) -> Row:
     return route(method, path, operation_id, endpoint, handler, unknown_cluster=UNKNOWN_CLUSTER_OF_GROUPS)
 
 
@@ -48,24 +51,24 @@ V3_ROWS = (
         "replicas.search-by-broker",
         replicas.list_of_broker,
     ),
-    *_configs(f"{_BROKER}/configs", "Broker", "broker-configs"),
+    *_configs(f"{_BROKER}/configs", "Broker", "broker-configs", of_brokers),
     route(
-        "GET", f"{_C}/brokers/-/configs", "listKafkaAllBrokersConfigs", "brokers-configs.list", configs.list_of_brokers
+        "GET", f"{_C}/brokers/-/configs", "listKafkaAllBrokersConfigs", "brokers-configs.list", of_brokers.list_of_all
     ),
-    *_configs(f"{_C}/broker-configs", "Cluster", "cluster-configs"),
+    *_configs(f"{_C}/broker-configs", "Cluster", "cluster-configs", of_cluster),
     route("GET", f"{_C}/topics", "listKafkaTopics", "topics.list", topics.list_all),
     route("POST", f"{_C}/topics", "createKafkaTopic", "topics.create", topics.create),
     route("GET", _TOPIC, "getKafkaTopic", "topics.get", topics.get),
     route("PATCH", _TOPIC, "updatePartitionCountKafkaTopic", "topics.partitions", topics.grow),
     route("DELETE", _TOPIC, "deleteKafkaTopic", "topics.delete", topics.delete),
-    *_configs(f"{_TOPIC}/configs", "Topic", "topic-configs"),
-    route("GET", f"{_C}/topics/-/configs", "listKafkaAllTopicConfigs", "topics-configs.list", configs.list_of_topics),
+    *_configs(f"{_TOPIC}/configs", "Topic", "topic-configs", of_topics),
+    route("GET", f"{_C}/topics/-/configs", "listKafkaAllTopicConfigs", "topics-configs.list", of_topics.list_of_all),
     route(
         "POST",
         f"{_C}/topics/-/configs:alter",
         "updateKafkaTopicConfigMultiBatch",
         "topic-configs.alter-multi",
-        configs.alter_topics,
+        of_topics.alter_several,
     ),
     route("GET", f"{_TOPIC}/partitions", "listKafkaPartitions", "partitions.list", partitions.list_all),
     route("GET", _PARTITION, "getKafkaPartition", "partitions.get", partitions.get),
@@ -159,7 +162,8 @@ V3_ROWS = (
         "produceRecord",
         "produce.produce-to-topic",
         produce.stream,
-        checks_cluster=False,
+        declared=declared.produce_stream,
+        unknown_cluster=None,
         is_rate_limited=False,
         media_types=produce.json_stream,
         body_limit=BodyLimit.NONE,
@@ -172,11 +176,19 @@ V3_ROWS = (
         "produceRecordsBatch",
         "batch-produce.produce-to-topic",
         produce.batch,
-        checks_cluster=False,
+        declared=declared.produce_batch,
+        unknown_cluster=None,
         is_rate_limited=False,
     ),
-    route("GET", f"{_TOPIC}/records", "readRecords", "records.list", read.of_topic),
-    route("GET", f"{_PARTITION}/records", "readPartitionRecords", "records.list-by-partition", read.of_partition),
+    route("GET", f"{_TOPIC}/records", "readRecords", "records.list", read.of_topic, declared=declared.read_topic),
+    route(
+        "GET",
+        f"{_PARTITION}/records",
+        "readPartitionRecords",
+        "records.list-by-partition",
+        read.of_partition,
+        declared=declared.read_partition,
+    ),
     # The paths that Confluent's IDE plug-ins call: on a local server and on Confluent Cloud.
     route("POST", f"{_TOPIC}/partitions/-/consume", "consumeRecords", "records.consume", consume.consume),
     route(

@@ -28,7 +28,9 @@ HTTP = ("magicbyte.http", "registry.http", "fastapi", "starlette", "httpx")
 
 #: Library -> the files and folders that may import it.
 FENCES = {
-    "fastapi": "magicbyte/http/ registry/http/ registry/app.py rest_proxy/app.py magicbyte/ui/server.py",
+    "fastapi": """
+        magicbyte/http/ registry/http/ registry/app.py rest_proxy/v3/ rest_proxy/app.py magicbyte/ui/server.py
+    """,
     "starlette": """
         magicbyte/http/ registry/http/ registry/app.py registry/cluster/forward.py
         rest_proxy/exchange/ rest_proxy/http/ rest_proxy/v3/ rest_proxy/app.py magicbyte/ui/

@@ -9,6 +9,7 @@ from http import HTTPStatus
 from itertools import chain, count
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
+import msgspec
 import yaml
 from fastapi.dependencies.models import Dependant
 from fastapi.openapi.utils import get_openapi
@@ -16,7 +17,7 @@ from pydantic import TypeAdapter
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema
 
-from magicbyte.http.routing.response import Json
+from magicbyte.http.routing.response import Json, NoContent
 from magicbyte.http.routing.rows import Row
 from magicbyte.http.routing.solved import SolvedRoute
 
@@ -69,20 +70,28 @@ def to_yaml(document: Mapping[str, Any]) -> str:
     return yaml.dump(document, Dumper=_Dumper, sort_keys=False, width=120, allow_unicode=True)
 
 
-def _bodies_of(dependant: Dependant) -> Iterable[Any]:
-    """The models of the bodies that an endpoint's dependencies read; a dependency with a `model` reads one."""
+def _bodies_of(dependant: Dependant) -> Iterable[tuple[Any, bool]]:
+    """The models of the bodies that an endpoint's dependencies read, and whether the bodies are required.
+
+    A dependency with a `model` reads a body, which is required unless its `is_required` says otherwise.
+    """
     for dependency in dependant.dependencies:
         model = getattr(dependency.call, "model", None)
         if model is not None:
-            yield model
+            yield model, getattr(dependency.call, "is_required", True)
         yield from _bodies_of(dependency)
 
 
-def _answered(endpoint: Callable[..., Any]) -> Any:
-    """The type of the JSON value that an endpoint answers; None if it does not say."""
+def _answered(endpoint: Callable[..., Any]) -> dict[int, Answer]:
+    """The answer that an endpoint's return type describes, by status; empty if it does not describe one."""
     returned = get_type_hints(endpoint, include_extras=True).get("return")
+    if returned is NoContent:
+        return {HTTPStatus.NO_CONTENT: Answer("It is done.")}
     origin = get_origin(returned)
-    return get_args(returned)[0] if inspect.isclass(origin) and issubclass(origin, Json) else None
+    if not (inspect.isclass(origin) and issubclass(origin, Json)):
+        return {}
+    (model,) = get_args(returned)
+    return {HTTPStatus.OK: Answer(_description_of(model), model)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +107,8 @@ class Description:
         answers: Operation id -> status -> the answer, where the endpoint's return type does not describe it.
         tag_of: Operation id -> its tag.
         parameters: Name -> a parameter of every operation, which no endpoint declares.
+        error_text: The description of the answer with an error.
+        servers: The document's servers; empty for the one that serves the document.
     """
 
     info: Mapping[str, Any]
@@ -108,6 +119,8 @@ class Description:
     answers: Mapping[str, Mapping[int, Answer]]
     tag_of: Callable[[Row], str]
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    error_text: str = "The error."
+    servers: Sequence[Mapping[str, str]] = ()
 
     def document(self, rows: Iterable[Row]) -> dict[str, Any]:
         """Make the OpenAPI document of rows."""
@@ -118,11 +131,12 @@ class Description:
         return {
             "openapi": "3.1.0",
             "info": dict(self.info),
+            **({"servers": [dict(server) for server in self.servers]} if self.servers else {}),
             "tags": [dict(tag) for tag in self.tags],
             "paths": paths,
             "components": {
                 "parameters": writer.parameters,
-                "responses": {"Error": writer.response(Answer("The error.", self.error), self.error_media_types)},
+                "responses": {"Error": writer.response(Answer(self.error_text, self.error), self.error_media_types)},
                 "schemas": dict(sorted(writer.schemas.items())),
             },
         }
@@ -151,8 +165,9 @@ class _Writer:
         parameters = [self._shared(parameter) for parameter in _parameters(route)]
         if parameters:
             operation["parameters"] = parameters
-        for model in _bodies_of(route.dependant):
-            operation["requestBody"] = {"required": True, "content": self._content(model, media_types.consumed)}
+        for model, is_required in _bodies_of(route.dependant):
+            content = self._content(model, media_types.consumed)
+            operation["requestBody"] = {"required": True, "content": content} if is_required else {"content": content}
         operation["responses"] = self._responses(row, endpoint, media_types)
         return operation
 
@@ -165,9 +180,8 @@ class _Writer:
 
     def _responses(self, row: Row, endpoint: Callable[..., Any], media_types: MediaTypes) -> dict[str, Any]:
         answers = dict(self._description.answers.get(row.operation_id, {}))
-        model = _answered(endpoint)
-        if model is not None and not any(200 <= status < 300 for status in answers):
-            answers[HTTPStatus.OK] = Answer(_description_of(model), model)
+        if not any(200 <= status < 300 for status in answers):
+            answers |= _answered(endpoint)
         return {
             **{str(int(status)): self.response(answers[status], media_types.produced) for status in sorted(answers)},
             "default": {"$ref": "#/components/responses/Error"},
@@ -188,7 +202,7 @@ class _Writer:
         return response
 
     def _content(self, model: Any, media_types: Sequence[str]) -> dict[str, Any]:
-        schema = TypeAdapter(model).json_schema(ref_template=_REFERENCE, schema_generator=_Generator)
+        schema = _schema_of(model)
         _in_one_line(schema)
         self.schemas |= schema.pop("$defs", {})
         title = schema.pop("title", None)
@@ -200,6 +214,34 @@ class _Writer:
         for named in self.schemas.values():
             named.pop("title", None)
         return {media_type: {"schema": schema} for media_type in media_types}
+
+
+def _schema_of(model: Any) -> dict[str, Any]:
+    """The JSON Schema of a type; its `$defs` are the components that it refers to."""
+    kind = get_args(model)[0] if get_origin(model) is Annotated else model
+    if not (inspect.isclass(kind) and issubclass(kind, msgspec.Struct)):
+        return TypeAdapter(model).json_schema(ref_template=_REFERENCE, schema_generator=_Generator)
+    (schema,), components = msgspec.json.schema_components(
+        [model], schema_hook=_schema_of_text, ref_template=_REFERENCE.format(model="{name}")
+    )
+    _without_null_defaults(components)
+    return {**schema, "$defs": components}
+
+
+def _schema_of_text(kind: type) -> dict[str, Any]:
+    """The JSON Schema of a type of strings that a body's decoder converts."""
+    if issubclass(kind, str):
+        return {"type": "string"}
+    raise NotImplementedError(kind)
+
+
+def _without_null_defaults(schema: Any) -> None:
+    """Remove the default null, which says no more than that the member is optional."""
+    parts = schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ()
+    for part in parts:
+        _without_null_defaults(part)
+    if isinstance(schema, dict) and schema.get("default", ...) is None:
+        del schema["default"]
 
 
 def _parameters(route: SolvedRoute) -> list[dict[str, Any]]:

@@ -31,6 +31,26 @@ class Json(WholeResponse, Generic[T_co]):
         """
         super().__init__(orjson.dumps(value), status, media_type)
 
+    @classmethod
+    def of_text(cls, text: bytes, status: int, media_type: str) -> Json[T_co]:
+        """Make the answer of a value that is JSON text already.
+
+        Args:
+            text: The value's JSON text.
+            status: The HTTP status.
+            media_type: The media type.
+        """
+        response = cls.__new__(cls)
+        WholeResponse.__init__(response, text, status, media_type)
+        return response
+
+
+class NoContent(Response):
+    """The answer 204, without a body; an endpoint that returns it is described as answering 204."""
+
+    def __init__(self) -> None:
+        super().__init__(status_code=204)
+
 
 class NotModified(Json[Any]):
     """The answer to a client that has the current answer already."""

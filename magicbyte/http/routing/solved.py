@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from magicbyte.http.errors import INTERNAL
 from magicbyte.http.routing.request import Request
-from magicbyte.http.routing.rows import Handler, Row
+from magicbyte.http.routing.rows import Endpoint, Handler, Row
 
 T = TypeVar("T")
 
@@ -34,6 +34,12 @@ def made_of_parameters(model: type[T]) -> Callable[..., Awaitable[T]]:
 
     make.__signature__ = inspect.signature(model, eval_str=True)  # type: ignore[attr-defined]
     return make
+
+
+def takes_only_the_request(endpoint: Endpoint) -> bool:
+    """Tell whether an endpoint declares no parameters, so that FastAPI has nothing to solve."""
+    parameters = list(inspect.signature(endpoint).parameters.values())
+    return len(parameters) == 1 and parameters[0].annotation in (Request, Request.__name__)
 
 
 class SolvedRoute(APIRoute):
@@ -89,8 +95,7 @@ class RowRoute(Route):
     @property
     def handler(self) -> Handler:
         """The function that answers a request: the row's own if it takes only the request, or FastAPI's."""
-        takes_only_the_request = len(inspect.signature(self.row.handler).parameters) == 1
-        return self.row.handler if takes_only_the_request else self._handle_solved
+        return self.row.handler if takes_only_the_request(self.row.handler) else self._handle_solved
 
     async def _handle_solved(self, request: Request) -> Response:
         return await self._solved_handler(request)

@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Annotated
 
-from msgspec import Struct
+from fastapi import Depends
 from starlette.responses import Response
 
 from magicbyte.http.errors import MALFORMED_BODY
+from magicbyte.http.routing.response import Json, NoContent
+from magicbyte.http.routing.solved import made_of_parameters
 from magicbyte.kit.errors import ApiError
 from rest_proxy.admin import acls
 from rest_proxy.admin.acls import OPERATIONS, PATTERN_TYPES, PERMISSIONS, RESOURCE_TYPES, Acl, AclFilter, name_of
 from rest_proxy.errors import BAD_REQUEST, INVALID_PAYLOAD
-from rest_proxy.v3 import bodies
-from rest_proxy.v3.call import Call
-from rest_proxy.v3.envelopes import Item, answer, collection, item, no_content
+from rest_proxy.v3 import models
+from rest_proxy.v3.call import Call, ClusterCall
+from rest_proxy.v3.envelopes import Item, answer, collection, created, item
+from rest_proxy.v3.models import requests
+from rest_proxy.v3.parameters.bodies import AclBody, AclsBody
+from rest_proxy.v3.parameters.queries import (
+    AclHost,
+    AclOperation,
+    AclPermission,
+    AclPrincipal,
+    PatternType,
+    Report,
+    ResourceName,
+    ResourceType,
+)
 
 #: Parameter -> the enum's name in errors, and its values by number.
 _ENUMS = {
@@ -32,32 +48,28 @@ _NOT_OF_ENTRIES = {
 }
 
 
-class AclBody(Struct, forbid_unknown_fields=True):
-    """An entry to create."""
-
-    resource_type: str
-    resource_name: bodies.Text
-    pattern_type: str
-    principal: bodies.Text
-    host: bodies.Text
-    operation: str
-    permission: str
-
-
-class AclsBody(Struct, forbid_unknown_fields=True):
-    """Entries to create."""
-
-    data: list[AclBody] | None = None
-
-
-_ACL = bodies.reader_of(AclBody)
-_ACLS = bodies.reader_of(AclsBody)
 _EMPTY_BATCH = "Empty input provided. Data is required."
 
 
-async def search(call: Call) -> Response:
+@dataclass(frozen=True, slots=True)
+class _Query:
+    """The parts of a query; None for those that are missing or empty."""
+
+    resource_type: ResourceType = None
+    resource_name: ResourceName = None
+    pattern_type: PatternType = None
+    principal: AclPrincipal = None
+    host: AclHost = None
+    operation: AclOperation = None
+    permission: AclPermission = None
+
+
+_QueryOfAcls = Annotated[_Query, Depends(made_of_parameters(_Query))]
+
+
+async def search(call: ClusterCall, *, query: _QueryOfAcls) -> Json[models.KafkaAclList]:
     """The entries that the query finds."""
-    parameters = _parameters(call)
+    parameters: dict[str, str | None] = asdict(query)
     for parameter in _ENUMS:
         if parameters[parameter] == "UNKNOWN":
             raise BAD_REQUEST(detail=f"{parameter} cannot be UNKNOWN")
@@ -67,55 +79,41 @@ async def search(call: Call) -> Response:
     return answer(collection("KafkaAcl", url, [_item(call, acl) for acl in entries]))
 
 
-async def create(call: Call) -> Response:
+async def create(call: ClusterCall, *, body: AclBody) -> Response:
     """Create one entry."""
-    acl = _acl(bodies.read(_ACL, await call.request.body()))
+    acl = _acl(body)
     (error,) = await acls.create(await call.admin(), [acl])
     if error is not None:
         raise error
-    return no_content(201, location=_url(call, acl))
+    return created(_url(call, acl))
 
 
-async def create_batch(call: Call) -> Response:
-    """Create several entries; with `report=true` the answer names those that were refused."""
-    body = bodies.read(_ACLS, await call.request.body())
+async def create_batch(call: ClusterCall, *, body: AclsBody, report: Report = False) -> Response:
+    """Create several entries."""
     if body.data is None:
         raise INVALID_PAYLOAD(detail=_EMPTY_BATCH)
     entries = [_acl(entry) for entry in body.data]
     errors = await acls.create(await call.admin(), entries)
-    if call.flag("report") and any(errors):
+    if report and any(errors):
         return answer({"failures": _failures(entries, errors)}, 207)
     for error in errors:
         if error is not None:
             raise error
-    return no_content()
+    return NoContent()
 
 
 def _failures(entries: Sequence[Acl], errors: Sequence[ApiError | None]) -> list[Item]:
     return [{**_members(acl), **error.body()} for acl, error in zip(entries, errors, strict=True) if error is not None]
 
 
-async def delete(call: Call) -> Response:
+async def delete(call: ClusterCall, *, query: _QueryOfAcls) -> Json[models.DeletedAcls]:
     """Delete the entries that the query finds; all of its enums have to be given."""
-    parameters = _parameters(call)
+    parameters: dict[str, str | None] = asdict(query)
     for parameter in _ENUMS:
         if parameters[parameter] in (None, "UNKNOWN"):
             raise BAD_REQUEST(detail=f"{parameter} cannot be unspecified or UNKNOWN")
     deleted = await acls.delete(await call.admin(), _filter(parameters))
     return answer({"data": [_item(call, acl) for acl in deleted]})
-
-
-def _parameters(call: Call) -> dict[str, str | None]:
-    """The query's parameters; None for those that are missing or empty.
-
-    Raises:
-        ApiError: NOT_FOUND_BECAUSE: an enum has no such value.
-    """
-    enums = {
-        parameter: call.choice(parameter, enum, values) if call.query(parameter) else None
-        for parameter, (enum, values) in _ENUMS.items()
-    }
-    return {**enums, **{name: call.query(name) or None for name in ("resource_name", "principal", "host")}}
 
 
 def _filter(parameters: Mapping[str, str | None]) -> AclFilter:
@@ -128,7 +126,7 @@ def _filter(parameters: Mapping[str, str | None]) -> AclFilter:
     )
 
 
-def _acl(body: AclBody) -> Acl:
+def _acl(body: requests.Acl) -> Acl:
     """The entry of a body.
 
     Raises:

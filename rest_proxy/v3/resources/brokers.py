@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from starlette.responses import Response
-
 from magicbyte.http.errors import NOT_FOUND
+from magicbyte.http.routing.response import Json
 from rest_proxy.admin.connection.nodes import Node
-from rest_proxy.v3.call import Call
+from rest_proxy.v3 import models
+from rest_proxy.v3.call import Call, ClusterCall
 from rest_proxy.v3.envelopes import Item, answer, collection, item
 from rest_proxy.v3.links import relation
+from rest_proxy.v3.parameters.paths import BrokerId
 
 
-async def list_all(call: Call) -> Response:
+async def list_all(call: ClusterCall) -> Json[models.KafkaBrokerList]:
     """All brokers by id."""
     nodes = await (await call.admin()).nodes()
     items = [_item(call, nodes[broker]) for broker in sorted(nodes)]
     return answer(collection("KafkaBroker", call.links.url("brokers"), items))
 
 
-async def get(call: Call) -> Response:
+async def get(call: ClusterCall, *, broker: BrokerId) -> Json[models.KafkaBroker]:
     """One broker."""
-    broker = call.integer("broker")
     node = (await (await call.admin()).nodes()).get(broker)
     if node is None:
         raise NOT_FOUND()

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from starlette.responses import Response
-
+from magicbyte.http.routing.response import Json
 from rest_proxy.errors import NO_CLUSTER_ID
-from rest_proxy.v3.call import Call
+from rest_proxy.v3 import models
+from rest_proxy.v3.call import Call, ClusterCall, ServerCall
 from rest_proxy.v3.envelopes import Item, answer, collection, item
 from rest_proxy.v3.links import relation
 
 
-async def list_all(call: Call) -> Response:
+async def list_all(call: ServerCall) -> Json[models.KafkaClusterList]:
     """The cluster in a list."""
     admin = await call.admin()
     cluster_id = await admin.cluster_id()
@@ -20,7 +20,7 @@ async def list_all(call: Call) -> Response:
     return answer(collection("KafkaCluster", in_cluster.links.root, [await _item(in_cluster)]))
 
 
-async def get(call: Call) -> Response:
+async def get(call: ClusterCall) -> Json[models.KafkaCluster]:
     """The cluster."""
     return answer(await _item(call))
 

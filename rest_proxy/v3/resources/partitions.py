@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Annotated
 
-from starlette.responses import Response
+from fastapi import Depends
 
 from magicbyte.http.errors import NOT_FOUND
+from magicbyte.http.routing.response import Json
 from magicbyte.kit.errors import ApiError
 from rest_proxy.admin import offsets, topics
 from rest_proxy.admin.client import Place
@@ -15,9 +17,12 @@ from rest_proxy.admin.offsets import OffsetAt
 from rest_proxy.admin.topics import Partition, Topic
 from rest_proxy.errors import BAD_REQUEST, PARTITION_NOT_FOUND, UNKNOWN_TOPIC_OR_PARTITION
 from rest_proxy.exchange.parameters import milliseconds_of
-from rest_proxy.v3.call import Call
+from rest_proxy.v3 import models
+from rest_proxy.v3.call import Admin, Call, ClusterCall
 from rest_proxy.v3.envelopes import Item, answer, collection, item
 from rest_proxy.v3.links import relation
+from rest_proxy.v3.parameters.paths import PartitionPlace, TopicName
+from rest_proxy.v3.parameters.queries import IsCommitted, OffsetType
 
 _BOTH = "earliest_and_latest"
 #: Types of offsets that the reference lacks, requested one by one.
@@ -28,67 +33,90 @@ _SPECIAL = {
     "earliest_local": offsets.EARLIEST_LOCAL,
     "latest_tiered": offsets.LATEST_TIERED,
 }
-_ISOLATION = {"read_uncommitted": False, "read_committed": True}
 
 
-async def list_all(call: Call) -> Response:
+async def list_all(call: ClusterCall, *, admin: Admin, topic: TopicName) -> Json[models.KafkaPartitionList]:
     """A topic's partitions by number."""
-    topic = await topics.topic(await call.admin(), call.segment("topic"))
-    url = call.links.url("topics", topic.name, "partitions")
-    items = [_item(call, topic, partition) for partition in topic.partitions]
+    described = await topics.topic(admin, topic)
+    url = call.links.url("topics", topic, "partitions")
+    items = [_item(call, described, partition) for partition in described.partitions]
     return answer(collection("KafkaPartition", url, items))
 
 
-async def get(call: Call) -> Response:
+async def get(call: ClusterCall, *, place: PartitionPlace) -> Json[models.KafkaPartition]:
     """One partition."""
-    topic, partition = await partition_of(call)
+    topic, partition = await partition_of(call, place)
     return answer(_item(call, topic, partition))
 
 
-async def partition_of(call: Call, missing: Callable[[], ApiError] = NOT_FOUND) -> tuple[Topic, Partition]:
-    """The topic and partition that the path names.
+async def partition_of(
+    call: Call, place: Place, missing: Callable[[], ApiError] = NOT_FOUND
+) -> tuple[Topic, Partition]:
+    """A partition and its topic.
 
     Args:
         call: The request.
+        place: The partition.
         missing: Makes the error if the topic has no such partition.
 
     Raises:
-        ApiError: NOT_FOUND if the path has no number; UNKNOWN_TOPIC_OR_PARTITION; the error of `missing`.
+        ApiError: UNKNOWN_TOPIC_OR_PARTITION; the error of `missing`.
     """
-    name, number = call.segment("topic"), call.integer("partition")
     try:
-        topic = await topics.topic(await call.admin(), name)
+        topic = await topics.topic(await call.admin(), place.topic)
     except ApiError as error:
         if error.kind is not UNKNOWN_TOPIC_OR_PARTITION:
             raise
-        text = f"This server does not host topic-partition {number} for topic {name}"
+        text = f"This server does not host topic-partition {place.partition} for topic {place.topic}"
         raise UNKNOWN_TOPIC_OR_PARTITION(detail=text) from None
     for partition in topic.partitions:
-        if partition.number == number:
+        if partition.number == place.partition:
             return topic, partition
     raise missing()
 
 
-async def offset(call: Call) -> Response:
-    """The offsets of one partition."""
-    topic, partition = await partition_of(call, PARTITION_NOT_FOUND)
-    (offsets_item,) = await _offset_items(call, topic, [partition])
+async def _existing_place(call: ClusterCall, place: PartitionPlace) -> Place:
+    await partition_of(call, place, PARTITION_NOT_FOUND)
+    return place
+
+
+async def _places_of_topic(admin: Admin, topic: TopicName) -> Sequence[Place]:
+    return [Place(topic, partition.number) for partition in (await topics.topic(admin, topic)).partitions]
+
+
+#: The partition in the path, which exists. Raises UNKNOWN_TOPIC_OR_PARTITION and PARTITION_NOT_FOUND.
+_ExistingPlace = Annotated[Place, Depends(_existing_place)]
+#: The partitions of the topic in the path.
+_PlacesOfTopic = Annotated[Sequence[Place], Depends(_places_of_topic)]
+
+
+async def offset(
+    call: ClusterCall, *, place: _ExistingPlace, read_committed: IsCommitted = None, offset_type: OffsetType = None
+) -> Json[models.KafkaPartitionWithOffsets]:
+    """Offsets of a partition."""
+    (offsets_item,) = await _offset_items(call, [place], offset_type, read_committed=bool(read_committed))
     return answer(offsets_item)
 
 
-async def all_offsets(call: Call) -> Response:
-    """The offsets of all partitions of a topic."""
-    topic = await topics.topic(await call.admin(), call.segment("topic"))
-    items = await _offset_items(call, topic, topic.partitions)
-    url = call.links.url("topics", topic.name, "partitions", "-", "offset")
+async def all_offsets(
+    call: ClusterCall,
+    *,
+    topic: TopicName,
+    places: _PlacesOfTopic,
+    read_committed: IsCommitted = None,
+    offset_type: OffsetType = None,
+) -> Json[models.KafkaPartitionWithOffsetsList]:
+    """Offsets of all partitions of a topic."""
+    items = await _offset_items(call, places, offset_type, read_committed=bool(read_committed))
+    url = call.links.url("topics", topic, "partitions", "-", "offset")
     return answer(collection("KafkaPartitionWithOffsets", url, items))
 
 
-async def _offset_items(call: Call, topic: Topic, partitions: list[Partition] | tuple[Partition, ...]) -> list[Item]:
-    offset_type = call.query("offset_type") or _BOTH
-    read_committed = _isolation(call)
+async def _offset_items(
+    call: Call, places: Sequence[Place], offset_type: str | None, *, read_committed: bool
+) -> list[Item]:
+    offset_type = offset_type or _BOTH
     admin = await call.admin()
-    places = [Place(topic.name, partition.number) for partition in partitions]
     if offset_type == _BOTH:
         earliest, latest = await asyncio.gather(
             offsets.list_offsets(admin, dict.fromkeys(places, offsets.EARLIEST)),
@@ -125,13 +153,6 @@ def _instant(text: str) -> int:
         return milliseconds_of(text)
     except ApiError:
         raise BAD_REQUEST(detail=f"offset_type:{text[:80]} is invalid") from None
-
-
-def _isolation(call: Call) -> bool:
-    text = call.query("isolation") or "read_uncommitted"
-    if text not in _ISOLATION:
-        raise BAD_REQUEST(detail=f"isolation:{text[:80]} is invalid; use {' or '.join(_ISOLATION)}")
-    return _ISOLATION[text]
 
 
 def _answered(answered: OffsetAt | ApiError) -> OffsetAt:

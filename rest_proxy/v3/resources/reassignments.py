@@ -2,43 +2,42 @@
 
 from __future__ import annotations
 
-from starlette.responses import Response
-
 from magicbyte.http.errors import NOT_FOUND
+from magicbyte.http.routing.response import Json
 from magicbyte.kit.errors import ApiError
 from rest_proxy.admin import reassignments, topics
 from rest_proxy.admin.client import Place
 from rest_proxy.admin.reassignments import Reassignment
 from rest_proxy.errors import UNKNOWN_TOPIC_OR_PARTITION
-from rest_proxy.v3.call import Call
+from rest_proxy.v3 import models
+from rest_proxy.v3.call import Admin, Call, ClusterCall
 from rest_proxy.v3.envelopes import Item, answer, collection, item
 from rest_proxy.v3.links import relation
+from rest_proxy.v3.parameters.paths import PartitionPlace, TopicName
 
 
-async def list_all(call: Call) -> Response:
+async def list_all(call: ClusterCall) -> Json[models.KafkaReassignmentList]:
     """All reassignments of the cluster."""
     url = call.links.url("topics", "-", "partitions", "-", "reassignment")
     moving = await reassignments.reassignments(await call.admin(), None)
     return answer(collection("KafkaReassignment", url, [_item(call, reassignment) for reassignment in moving]))
 
 
-async def list_of_topic(call: Call) -> Response:
+async def list_of_topic(call: ClusterCall, *, admin: Admin, topic: TopicName) -> Json[models.KafkaReassignmentList]:
     """The reassignments of a topic; none if there is no such topic."""
-    admin, name = await call.admin(), call.segment("topic")
     try:
-        partitions = (await topics.topic(admin, name)).partitions
+        partitions = (await topics.topic(admin, topic)).partitions
     except ApiError as error:
         if error.kind is not UNKNOWN_TOPIC_OR_PARTITION:
             raise
         partitions = ()
-    moving = await reassignments.reassignments(admin, [Place(name, partition.number) for partition in partitions])
-    url = call.links.url("topics", name, "partitions", "-", "reassignment")
+    moving = await reassignments.reassignments(admin, [Place(topic, partition.number) for partition in partitions])
+    url = call.links.url("topics", topic, "partitions", "-", "reassignment")
     return answer(collection("KafkaReassignment", url, [_item(call, reassignment) for reassignment in moving]))
 
 
-async def get(call: Call) -> Response:
-    """The reassignment of a partition."""
-    place = Place(call.segment("topic"), call.integer("partition"))
+async def get(call: ClusterCall, *, place: PartitionPlace) -> Json[models.KafkaReassignment]:
+    """The reassignment of a partition that is in progress."""
     moving = await reassignments.reassignments(await call.admin(), [place])
     if not moving:
         raise NOT_FOUND()

@@ -4,40 +4,41 @@ from __future__ import annotations
 
 from functools import partial
 
-from starlette.responses import Response
-
 from magicbyte.http.errors import NOT_FOUND
+from magicbyte.http.routing.response import Json
 from rest_proxy.admin import topics
+from rest_proxy.admin.client import Place
 from rest_proxy.admin.topics import Partition, Topic
 from rest_proxy.errors import NOT_FOUND as NOT_FOUND_BECAUSE
-from rest_proxy.v3.call import Call
+from rest_proxy.v3 import models
+from rest_proxy.v3.call import Admin, Call, ClusterCall
 from rest_proxy.v3.envelopes import Item, answer, collection, item
 from rest_proxy.v3.links import relation
+from rest_proxy.v3.parameters.paths import BrokerId, PartitionNumber, PartitionPlace, TopicName
 from rest_proxy.v3.resources.partitions import partition_of
 
 
-async def list_all(call: Call) -> Response:
+async def list_all(call: ClusterCall, *, place: PartitionPlace) -> Json[models.KafkaReplicaList]:
     """A partition's replicas in the order of assignment."""
-    name, number = call.segment("topic"), call.integer("partition")
-    text = f"Partition {number} of topic {name} could not be found on cluster {call.cluster_id}."
-    topic, partition = await partition_of(call, partial(NOT_FOUND_BECAUSE, detail=text))
+    text = f"Partition {place.partition} of topic {place.topic} could not be found on cluster {call.cluster_id}."
+    topic, partition = await partition_of(call, place, partial(NOT_FOUND_BECAUSE, detail=text))
     url = call.links.url("topics", topic.name, "partitions", partition.number, "replicas")
     items = [_item(call, topic, partition, broker) for broker in partition.replicas]
     return answer(collection("KafkaReplica", url, items))
 
 
-async def get(call: Call) -> Response:
+async def get(
+    call: ClusterCall, *, broker: BrokerId, topic: TopicName, number: PartitionNumber
+) -> Json[models.KafkaReplica]:
     """One replica of a partition."""
-    broker = call.integer("broker")
-    topic, partition = await partition_of(call)
+    described, partition = await partition_of(call, Place(topic, number))
     if broker not in partition.replicas:
         raise NOT_FOUND()
-    return answer(_item(call, topic, partition, broker))
+    return answer(_item(call, described, partition, broker))
 
 
-async def list_of_broker(call: Call) -> Response:
+async def list_of_broker(call: ClusterCall, *, admin: Admin, broker: BrokerId) -> Json[models.KafkaReplicaList]:
     """The replicas on a broker, by topic and partition, of the topics that the sender may describe."""
-    admin, broker = await call.admin(), call.integer("broker")
     if broker not in await admin.nodes():
         raise NOT_FOUND_BECAUSE(detail=f"Broker {broker} cannot be found.")
     items = [

@@ -2,68 +2,47 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
-from starlette.responses import Response
-
+from magicbyte.http.routing.response import Json, NoContent
 from rest_proxy.access.rights import refused
 from rest_proxy.admin import topics
 from rest_proxy.admin.cluster import is_topic_name
 from rest_proxy.admin.topics import NewTopic, Topic
 from rest_proxy.errors import INVALID_PAYLOAD, KAFKA_BAD_REQUEST
-from rest_proxy.v3 import bodies
-from rest_proxy.v3.call import Call
-from rest_proxy.v3.envelopes import Item, answer, collection, item, no_content
+from rest_proxy.v3 import models
+from rest_proxy.v3.call import Admin, Call, ClusterCall
+from rest_proxy.v3.envelopes import Item, answer, collection, item
 from rest_proxy.v3.links import relation
+from rest_proxy.v3.parameters.bodies import NewTopicBody, PartitionCountBody
+from rest_proxy.v3.parameters.paths import TopicName
+from rest_proxy.v3.parameters.queries import WithOperations, WithOperationsToo
 
 
-class ConfigEntry(Struct, forbid_unknown_fields=True):
-    """A property of a new topic."""
-
-    name: bodies.Text
-    value: bodies.Text | None = None
-
-
-class NewTopicBody(Struct, forbid_unknown_fields=True):
-    """A topic to create."""
-
-    topic_name: bodies.Text
-    partitions_count: bodies.Int | None = None
-    replication_factor: bodies.Short | None = None
-    replicas_assignments: dict[bodies.Int, list[bodies.Int]] | None = None
-    configs: list[ConfigEntry] | None = None
-    validate_only: bool | None = None
-
-
-class GrowthBody(Struct, forbid_unknown_fields=True):
-    """The number of partitions that a topic is to have."""
-
-    partitions_count: bodies.Int
-
-
-_NEW_TOPIC = bodies.reader_of(NewTopicBody)
-_GROWTH = bodies.reader_of(GrowthBody)
-_EMPTY = "Request body is empty. Data is required."
-_EMPTY_GROWTH = "Request body is empty. Partitions_count is required."
-
-
-async def list_all(call: Call) -> Response:
+async def list_all(
+    call: ClusterCall, *, with_operations: WithOperations = False, with_operations_too: WithOperationsToo = False
+) -> Json[models.KafkaTopicList]:
     """All topics that the sender may describe, without internal ones."""
-    shown = await topics.all_topics(await call.admin(), authorized_operations=_with_operations(call))
+    shown = await topics.all_topics(await call.admin(), authorized_operations=with_operations or with_operations_too)
     items = [
         _item(call, topic) for topic in shown if not topic.is_internal and call.visible("DESCRIBE", "TOPIC", topic.name)
     ]
     return answer(collection("KafkaTopic", call.links.url("topics"), items))
 
 
-async def get(call: Call) -> Response:
+async def get(
+    call: ClusterCall,
+    *,
+    admin: Admin,
+    topic: TopicName,
+    with_operations: WithOperations = False,
+    with_operations_too: WithOperationsToo = False,
+) -> Json[models.KafkaTopic]:
     """One topic, which may be internal."""
-    admin, name = await call.admin(), call.segment("topic")
-    return answer(_item(call, await topics.topic(admin, name, authorized_operations=_with_operations(call))))
+    described = await topics.topic(admin, topic, authorized_operations=with_operations or with_operations_too)
+    return answer(_item(call, described))
 
 
-async def create(call: Call) -> Response:
+async def create(call: ClusterCall, *, body: NewTopicBody) -> Json[models.KafkaTopic]:
     """Create a topic, or check whether it could be created."""
-    body = bodies.read(_NEW_TOPIC, await call.request.body(), _EMPTY)
     name = str(body.topic_name)
     if not is_topic_name(name):
         raise INVALID_PAYLOAD(detail="Invalid topic name.")
@@ -81,22 +60,18 @@ async def create(call: Call) -> Response:
     return answer(created, 200 if validate_only else 201, location=created["metadata"]["self"])
 
 
-async def grow(call: Call) -> Response:
+async def grow(
+    call: ClusterCall, *, body: PartitionCountBody, admin: Admin, topic: TopicName
+) -> Json[models.KafkaTopic]:
     """Raise the number of partitions."""
-    body = bodies.read(_GROWTH, await call.request.body(), _EMPTY_GROWTH)
-    admin, name = await call.admin(), call.segment("topic")
-    await topics.grow(admin, name, body.partitions_count)
-    return answer(_item(call, await topics.topic(admin, name)))
+    await topics.grow(admin, topic, body.partitions_count)
+    return answer(_item(call, await topics.topic(admin, topic)))
 
 
-async def delete(call: Call) -> Response:
+async def delete(*, admin: Admin, topic: TopicName) -> NoContent:
     """Delete a topic."""
-    await topics.delete(await call.admin(), call.segment("topic"))
-    return no_content()
-
-
-def _with_operations(call: Call) -> bool:
-    return call.flag("include_authorized_operations", "includeAuthorizedOperations")
+    await topics.delete(admin, topic)
+    return NoContent()
 
 
 def _item(call: Call, topic: Topic) -> Item:

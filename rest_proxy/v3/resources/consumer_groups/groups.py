@@ -2,53 +2,82 @@
 
 from __future__ import annotations
 
-from starlette.responses import Response
+from typing import Annotated
+
+from fastapi import Depends
 
 from magicbyte.http.errors import NOT_FOUND
+from magicbyte.http.routing.response import Json, NoContent
 from rest_proxy.admin import groups
 from rest_proxy.admin.client import Place
 from rest_proxy.admin.groups import Group, Member
 from rest_proxy.errors import NOT_FOUND as NOT_FOUND_BECAUSE
-from rest_proxy.v3.call import Call
-from rest_proxy.v3.envelopes import Item, answer, collection, item, no_content
+from rest_proxy.v3 import models
+from rest_proxy.v3.call import Admin, Call, ClusterCall
+from rest_proxy.v3.envelopes import Item, answer, collection, item
 from rest_proxy.v3.links import relation
+from rest_proxy.v3.parameters.paths import ConsumerId, GroupId, PartitionPlace
 
 
-async def list_all(call: Call) -> Response:
-    """The consumer groups that the sender may describe."""
+async def _group_in_path(call: ClusterCall, group: GroupId) -> Group:
+    found = await groups.group(await call.admin(), group)
+    if found is None:
+        raise NOT_FOUND()
+    return found
+
+
+async def _group_with_consumers(call: ClusterCall, group: GroupId) -> Group:
+    found = await groups.group(await call.admin(), group)
+    if found is None:
+        raise NOT_FOUND_BECAUSE(detail=f"Consumer Group {group} does not exist.")
+    return found
+
+
+#: The group in the path; it is looked up before the path's consumer is read. Raises NOT_FOUND.
+_Group = Annotated[Group, Depends(_group_in_path)]
+#: The same, for lists of its parts. Raises NOT_FOUND_BECAUSE.
+_GroupOfList = Annotated[Group, Depends(_group_with_consumers)]
+
+
+async def list_all(call: ClusterCall) -> Json[models.KafkaConsumerGroupList]:
+    """The consumer groups that the sender may describe, by id."""
     shown = await groups.all_groups(await call.admin())
     items = [_group(call, group) for group in shown if call.visible("DESCRIBE", "GROUP", group.id)]
     return answer(collection("KafkaConsumerGroup", call.links.url("consumer-groups"), items))
 
 
-async def get(call: Call) -> Response:
+async def get(call: ClusterCall, *, group: _Group) -> Json[models.KafkaConsumerGroup]:
     """One consumer group."""
-    return answer(_group(call, await _existing(call, None)))
+    return answer(_group(call, group))
 
 
-async def delete(call: Call) -> Response:
+async def delete(*, admin: Admin, group: GroupId) -> NoContent:
     """Delete a group that has no members, with its committed offsets."""
-    await groups.delete(await call.admin(), call.segment("group"))
-    return no_content()
+    await groups.delete(admin, group)
+    return NoContent()
 
 
-async def consumers(call: Call) -> Response:
+async def consumers(call: ClusterCall, *, group: _GroupOfList) -> Json[models.KafkaConsumerList]:
     """A group's consumers by id."""
-    group = await _existing(call, "Consumer Group {group} does not exist.")
     items = [_consumer(call, group, member) for member in group.members]
     return answer(collection("KafkaConsumer", call.links.url("consumer-groups", group.id, "consumers"), items))
 
 
-async def consumer(call: Call) -> Response:
+async def consumer(call: ClusterCall, *, group: _Group, consumer: ConsumerId) -> Json[models.KafkaConsumer]:
     """One consumer."""
-    group = await _existing(call, None)
-    return answer(_consumer(call, group, _member(call, group, None)))
+    member = _member(group, consumer)
+    if member is None:
+        raise NOT_FOUND()
+    return answer(_consumer(call, group, member))
 
 
-async def assignments(call: Call) -> Response:
+async def assignments(
+    call: ClusterCall, *, group: _GroupOfList, consumer: ConsumerId
+) -> Json[models.KafkaConsumerAssignmentList]:
     """The partitions that a consumer has, of topics that the sender may describe."""
-    group = await _existing(call, "Consumer Group {group} does not exist.")
-    member = _member(call, group, "Consumer {consumer} does not exist.")
+    member = _member(group, consumer)
+    if member is None:
+        raise NOT_FOUND_BECAUSE(detail=f"Consumer {consumer} does not exist.")
     items = [
         _assignment(call, group, member, place)
         for place in member.places
@@ -58,35 +87,18 @@ async def assignments(call: Call) -> Response:
     return answer(collection("KafkaConsumerAssignment", url, items))
 
 
-async def assignment(call: Call) -> Response:
+async def assignment(
+    call: ClusterCall, *, place: PartitionPlace, group: _Group, consumer: ConsumerId
+) -> Json[models.KafkaConsumerAssignment]:
     """One partition that a consumer has."""
-    place = Place(call.segment("topic"), call.integer("partition"))
-    group = await _existing(call, None)
-    member = _member(call, group, None)
-    if place not in member.places:
+    member = _member(group, consumer)
+    if member is None or place not in member.places:
         raise NOT_FOUND()
     return answer(_assignment(call, group, member, place))
 
 
-async def _existing(call: Call, text: str | None) -> Group:
-    """The path's group.
-
-    Raises:
-        ApiError: NOT_FOUND_BECAUSE with this text, or NOT_FOUND without one.
-    """
-    name = call.segment("group")
-    group = await groups.group(await call.admin(), name)
-    if group is None:
-        raise NOT_FOUND() if text is None else NOT_FOUND_BECAUSE(detail=text.format(group=name))
-    return group
-
-
-def _member(call: Call, group: Group, text: str | None) -> Member:
-    name = call.segment("consumer")
-    for member in group.members:
-        if member.id == name:
-            return member
-    raise NOT_FOUND() if text is None else NOT_FOUND_BECAUSE(detail=text.format(consumer=name))
+def _member(group: Group, consumer: str) -> Member | None:
+    return next((member for member in group.members if member.id == consumer), None)
 
 
 def _group(call: Call, group: Group) -> Item:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from starlette.responses import Response
-
 from magicbyte.http.errors import NOT_FOUND
+from magicbyte.http.routing.response import Json, NoContent
 from magicbyte.kit.errors import ApiError
 from rest_proxy.admin import group_offsets, groups, offsets
 from rest_proxy.admin.client import AdminClient, Place
 from rest_proxy.admin.groups import Group, Member
 from rest_proxy.errors import NOT_FOUND as NOT_FOUND_BECAUSE
-from rest_proxy.v3.call import Call
-from rest_proxy.v3.envelopes import Item, answer, collection, item, no_content
+from rest_proxy.v3 import models
+from rest_proxy.v3.call import Admin, Call, ClusterCall
+from rest_proxy.v3.envelopes import Item, answer, collection, item
 from rest_proxy.v3.links import relation
+from rest_proxy.v3.parameters.paths import GroupId, PartitionPlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,42 +34,41 @@ class Lag:
         return None if self.end is None else max(0, self.end - self.current)
 
 
-async def list_all(call: Call) -> Response:
+async def list_all(call: ClusterCall, *, group: GroupId) -> Json[models.KafkaConsumerLagList]:
     """A group's lags, the longest first, of topics that the sender may describe."""
-    group = call.segment("group")
     url = call.links.url("consumer-groups", group, "lags")
-    return answer(collection("KafkaConsumerLag", url, [item_of(call, group, lag) for lag in await _lags(call)]))
+    lags = await _lags(call, await call.admin(), group)
+    return answer(collection("KafkaConsumerLag", url, [item_of(call, group, lag) for lag in lags]))
 
 
-async def get(call: Call) -> Response:
+async def get(
+    call: ClusterCall, *, place: PartitionPlace, admin: Admin, group: GroupId
+) -> Json[models.KafkaConsumerLag]:
     """The lag of one partition."""
-    place = Place(call.segment("topic"), call.integer("partition"))
-    admin, name = await call.admin(), call.segment("group")
-    group = await groups.group(admin, name)
-    committed = {} if group is None else await group_offsets.committed(admin, name)
-    if group is None or place not in committed:
+    described = await groups.group(admin, group)
+    committed = {} if described is None else await group_offsets.committed(admin, group)
+    if described is None or place not in committed:
         raise NOT_FOUND()
-    (lag,) = await lags_of(admin, group, {place: committed[place]})
-    return answer(item_of(call, name, lag))
+    (lag,) = await lags_of(admin, described, {place: committed[place]})
+    return answer(item_of(call, group, lag))
 
 
-async def delete(call: Call) -> Response:
+async def delete(_call: ClusterCall, *, place: PartitionPlace, admin: Admin, group: GroupId) -> NoContent:
     """Delete the offset that a group has committed for a partition."""
-    place = Place(call.segment("topic"), call.integer("partition"))
-    await group_offsets.delete(await call.admin(), call.segment("group"), [place])
-    return no_content()
+    await group_offsets.delete(admin, group, [place])
+    return NoContent()
 
 
-async def summary(call: Call) -> Response:
+async def summary(call: ClusterCall, *, admin: Admin, group: GroupId) -> Json[models.KafkaConsumerGroupLagSummary]:
     """The longest lag and the sum of a group's lags."""
-    lags, name = await _lags(call), call.segment("group")
+    lags = await _lags(call, admin, group)
     longest, links = lags[0], call.links
-    url = links.url("consumer-groups", name)
+    url = links.url("consumer-groups", group)
     member = longest.member
     consumers = () if member is None else (member.id,)
     fields = {
         "cluster_id": call.cluster_id,
-        "consumer_group_id": name,
+        "consumer_group_id": group,
         "max_lag_consumer_id": "" if member is None else member.id,
         "max_lag_instance_id": None if member is None else member.instance_id,
         "max_lag_client_id": "" if member is None else member.client_id,
@@ -76,20 +76,19 @@ async def summary(call: Call) -> Response:
         "max_lag_partition_id": longest.place.partition,
         "max_lag": longest.lag or 0,
         "total_lag": sum(lag.lag or 0 for lag in lags),
-        "max_lag_consumer": relation(links.url("consumer-groups", name, "consumers", *consumers)),
+        "max_lag_consumer": relation(links.url("consumer-groups", group, "consumers", *consumers)),
         "max_lag_partition": relation(links.url("topics", longest.place.topic, "partitions", longest.place.partition)),
     }
-    crn = links.crn(("consumer-group", name), "lag-summary")
+    crn = links.crn(("consumer-group", group), "lag-summary")
     return answer(item("KafkaConsumerGroupLagSummary", f"{url}/lag-summary", crn, fields))
 
 
-async def _lags(call: Call) -> list[Lag]:
-    """All lags that the sender may see, of the path's group.
+async def _lags(call: Call, admin: AdminClient, name: str) -> list[Lag]:
+    """All lags of a group that the sender may see.
 
     Raises:
         ApiError: NOT_FOUND_BECAUSE: there is no such group, or it has committed nothing that the sender may see.
     """
-    admin, name = await call.admin(), call.segment("group")
     group = await groups.group(admin, name)
     if group is None:
         raise NOT_FOUND_BECAUSE(detail=f"Consumer Group {name} could not be found.")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
-from starlette.responses import Response
+from typing import Annotated
 
+from fastapi import Depends
+
+from magicbyte.http.routing.response import Json
 from magicbyte.kit.errors import ApiError
 from rest_proxy.access.decisions import require_topics
 from rest_proxy.admin import group_offsets, groups, offsets, topics
@@ -13,9 +15,12 @@ from rest_proxy.admin.group_offsets import Commit
 from rest_proxy.admin.offsets import OffsetAt
 from rest_proxy.errors import BAD_REQUEST, CONFLICT, PARTITION_NOT_FOUND
 from rest_proxy.exchange.parameters import milliseconds_of
-from rest_proxy.v3 import bodies
-from rest_proxy.v3.call import Call
+from rest_proxy.v3 import models
+from rest_proxy.v3.call import Admin, ClusterCall
 from rest_proxy.v3.envelopes import answer, collection
+from rest_proxy.v3.models.requests import OffsetTarget, OffsetTargets
+from rest_proxy.v3.parameters.bodies import OffsetTargetsBody
+from rest_proxy.v3.parameters.paths import GroupId
 from rest_proxy.v3.resources.consumer_groups.lags import Lag, in_order, item_of
 
 #: The members of an entry that select the offset; each entry has exactly one.
@@ -23,35 +28,22 @@ _TARGETS = ("offset", "timestamp", "to", "shift_by")
 _TO = ("earliest", "latest")
 
 
-class TargetBody(Struct, forbid_unknown_fields=True):
-    """The offset to commit for one partition, or for all of a topic."""
-
-    topic_name: bodies.Text
-    partition_id: bodies.Int | None = None
-    offset: bodies.Long | None = None
-    timestamp: bodies.Long | str | None = None
-    to: str | None = None
-    shift_by: bodies.Long | None = None
-    metadata: bodies.Text | None = None
-
-
-class AlterBody(Struct, forbid_unknown_fields=True):
-    """The offsets to commit."""
-
-    data: list[TargetBody]
-    validate_only: bool | None = None
-
-
-_ALTER = bodies.reader_of(AlterBody)
-
-
-async def alter(call: Call) -> Response:
-    """Commit offsets, or only return them; an offset outside a partition's log is moved to its beginning or end."""
-    body = bodies.read(_ALTER, await call.request.body())
+async def _checked_targets(call: ClusterCall, body: OffsetTargetsBody) -> OffsetTargets:
     for index, target in enumerate(body.data):
         _check(target, f"data[{index}]")
     require_topics(call.request, "READ", *(str(target.topic_name) for target in body.data))
-    admin, name = await call.admin(), call.segment("group")
+    return body
+
+
+#: The offsets in the body, of topics that the sender may read; checked before the cluster is looked up.
+_Targets = Annotated[OffsetTargets, Depends(_checked_targets)]
+
+
+async def alter(call: ClusterCall, *, body: _Targets, admin: Admin, name: GroupId) -> Json[models.KafkaConsumerLagList]:
+    """Commit offsets of a group that has no members, or only return them.
+
+    An offset outside a partition's log is moved to its beginning or end.
+    """
     group = await groups.group(admin, name)
     if group is not None and group.members:
         raise CONFLICT(detail=f"Consumer Group {name} has members; alter its offsets when it has none.")
@@ -66,7 +58,7 @@ async def alter(call: Call) -> Response:
     return answer(collection("KafkaConsumerLag", url, [item_of(call, name, lag) for lag in lags]))
 
 
-def _check(target: TargetBody, where: str) -> None:
+def _check(target: OffsetTarget, where: str) -> None:
     targets = [name for name in _TARGETS if getattr(target, name) is not None]
     if len(targets) != 1:
         raise BAD_REQUEST(detail=f"{where}: give one of {', '.join(_TARGETS)}")
@@ -74,14 +66,14 @@ def _check(target: TargetBody, where: str) -> None:
         raise BAD_REQUEST(detail=f"{where}.to: {target.to[:40]} is none of {', '.join(_TO)}")
 
 
-async def _targets(admin: AdminClient, data: list[TargetBody]) -> dict[Place, TargetBody]:
+async def _targets(admin: AdminClient, data: list[OffsetTarget]) -> dict[Place, OffsetTarget]:
     """The partitions of a body.
 
     Raises:
         ApiError: A topic or partition does not exist; BAD_REQUEST: one is given twice.
     """
     described = await topics.topics(admin, (str(target.topic_name) for target in data))
-    targets: dict[Place, TargetBody] = {}
+    targets: dict[Place, OffsetTarget] = {}
     for target in data:
         topic = described[str(target.topic_name)]
         if isinstance(topic, ApiError):
@@ -99,7 +91,7 @@ async def _targets(admin: AdminClient, data: list[TargetBody]) -> dict[Place, Ta
 
 
 async def _commits(
-    admin: AdminClient, group: str, targets: dict[Place, TargetBody], ends: dict[Place, OffsetAt]
+    admin: AdminClient, group: str, targets: dict[Place, OffsetTarget], ends: dict[Place, OffsetAt]
 ) -> dict[Place, Commit]:
     beginnings = await _answers(admin, dict.fromkeys(targets, offsets.EARLIEST))
     times = {

@@ -7,21 +7,24 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from msgspec import Struct
-from starlette.responses import Response
 
+from magicbyte.http.routing.response import Json
 from rest_proxy.admin.offsets import EARLIEST, LATEST
 from rest_proxy.consume.parts import Reading
 from rest_proxy.consume.rendering.run_by_size import run_by_size
 from rest_proxy.consume.rendering.typed_data import DataDecoder
 from rest_proxy.consume.stateless.bounds import Bounds
 from rest_proxy.errors import BAD_REQUEST, PARTITION_NOT_FOUND
-from rest_proxy.exchange import bodies
 from rest_proxy.exchange.parts import part_of
 from rest_proxy.formats.plain import DataError, Options
 from rest_proxy.formats.schemas import Schemas
-from rest_proxy.v3.call import Call
+from rest_proxy.v3 import models
+from rest_proxy.v3.call import Call, ClusterCall
 from rest_proxy.v3.envelopes import answer
+from rest_proxy.v3.models.requests import ConsumeRequest
+from rest_proxy.v3.parameters.bodies import ConsumeBody
+from rest_proxy.v3.parameters.paths import TopicFirst
+from rest_proxy.v3.parameters.queries import RawBase64
 
 if TYPE_CHECKING:
     from rest_proxy.consume.stateless.fetched import FetchedRecord, Page
@@ -33,31 +36,10 @@ _SHOWN_BYTES = 4 << 20
 _MAX_OFFSET = 2**63 - 1
 
 
-class PartitionOffset(Struct, forbid_unknown_fields=True):
-    """The offset to begin at in a partition."""
-
-    partition_id: int
-    offset: int
-
-
-class ConsumeRequest(Struct, forbid_unknown_fields=True):
-    """Where to begin (by default at the end of the log), and how much to return."""
-
-    offsets: list[PartitionOffset] | None = None
-    from_beginning: bool | None = None
-    timestamp: int | None = None
-    max_poll_records: int | None = None
-    fetch_max_bytes: int | None = None
-    message_max_bytes: int | None = None
-
-
-_REQUEST = bodies.reader_of(ConsumeRequest)
-
-
-async def consume(call: Call) -> Response:
-    """Records of some or all partitions, each from its offset."""
-    topic, body = call.segment("topic"), await call.request.body()
-    request: ConsumeRequest = ConsumeRequest() if bodies.is_null(body) else bodies.read(_REQUEST, body)
+async def consume(
+    call: ClusterCall, *, topic: TopicFirst, request: ConsumeBody, is_raw: RawBase64 = False
+) -> Json[models.ConsumeAnswer]:
+    """Records of some or all partitions, each from its offset, as Confluent's IDE plug-ins read them."""
     most_bytes = call.settings.consumer_request_max_bytes
     bounds = Bounds(
         _at_most("max_poll_records", request.max_poll_records, 500, _MAX_RECORDS),
@@ -69,7 +51,7 @@ async def consume(call: Call) -> Response:
     async with reading.reads.reader() as reader:
         pages = await reader.read(topic, await _starts(reader, topic, request), bounds)
     records = [record for page in pages.values() for record in page.records]
-    viewer = None if call.flag("return_raw_base64_records") else await _Viewer.of(call, reading.schemas, records)
+    viewer = None if is_raw else await _Viewer.of(call, reading.schemas, records)
     size = sum(record.size for record in records)
     partitions = await run_by_size(lambda: _partitions(pages, viewer, shown_bytes), size, reading.blocking)
     return answer({"cluster_id": call.cluster_id, "topic_name": topic, "partition_data_list": partitions})

@@ -2,50 +2,29 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
 from starlette.responses import Response
 
 from magicbyte.http.errors import MALFORMED_BODY
+from magicbyte.http.routing.response import Json
 from magicbyte.kit.errors import ApiError
 from rest_proxy.admin import offsets, topics
 from rest_proxy.admin.client import Place
 from rest_proxy.errors import KAFKA_BAD_REQUEST, PARTITION_NOT_FOUND
-from rest_proxy.v3 import bodies
-from rest_proxy.v3.call import Call
+from rest_proxy.v3 import models
+from rest_proxy.v3.call import ClusterCall
 from rest_proxy.v3.envelopes import answer, item
+from rest_proxy.v3.parameters.bodies import BeforeOffsetBody, BeforeOffsetsBody
+from rest_proxy.v3.parameters.paths import PartitionPlace, TopicFirst
 
 #: The offset that stands for all records.
 _ALL = -1
 _LATEST = "latest"
 
 
-class BeforeBody(Struct, forbid_unknown_fields=True):
-    """The first offset to keep."""
-
-    before_offset: bodies.Long | str
-
-
-class PartitionBody(Struct, forbid_unknown_fields=True):
-    """A partition and the first offset to keep."""
-
-    partition_id: bodies.Int
-    before_offset: bodies.Long | str
-
-
-class PartitionsBody(Struct, forbid_unknown_fields=True):
-    """Several partitions of a topic."""
-
-    data: list[PartitionBody]
-
-
-_BEFORE = bodies.reader_of(BeforeBody)
-_PARTITIONS = bodies.reader_of(PartitionsBody)
-
-
-async def delete(call: Call) -> Response:
+async def delete(
+    call: ClusterCall, *, place: PartitionPlace, body: BeforeOffsetBody
+) -> Json[models.KafkaPartitionWithOffsets]:
     """Delete the records of one partition before an offset."""
-    place = Place(call.segment("topic"), call.integer("partition"))
-    body = bodies.read(_BEFORE, await call.request.body())
     before = _offset(body.before_offset, "before_offset")
     admin = await call.admin()
     if place.partition >= len((await topics.topic(admin, place.topic)).partitions) or place.partition < 0:
@@ -65,10 +44,8 @@ async def delete(call: Call) -> Response:
     return answer(item("KafkaPartitionWithOffsets", url, crn, fields))
 
 
-async def delete_of_partitions(call: Call) -> Response:
+async def delete_of_partitions(call: ClusterCall, *, topic: TopicFirst, body: BeforeOffsetsBody) -> Response:
     """Delete records of several partitions; the answer has the outcome for each."""
-    topic = call.segment("topic")
-    body = bodies.read(_PARTITIONS, await call.request.body())
     before: dict[Place, int] = {}
     for index, entry in enumerate(body.data):
         place = Place(topic, entry.partition_id)

@@ -15,7 +15,7 @@ from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.response import WholeResponse
 from rest_proxy.access.decisions import rights_of
 from rest_proxy.errors import INVALID_ENTITY, INVALID_PAYLOAD
-from rest_proxy.exchange.parameters import long_query, shorter
+from rest_proxy.exchange.parameters import long_query, segment, shorter
 from rest_proxy.exchange.parts import part_of
 from rest_proxy.exchange.produce_query import acks_of, schema_options
 from rest_proxy.produce.entry_encoder import EntryEncoder
@@ -24,7 +24,7 @@ from rest_proxy.produce.record_batch import RecordBatch, read_batch, sizes_of
 from rest_proxy.produce.record_stream import Disconnected, RecordStream, StreamLimits
 from rest_proxy.produce.report import Reports
 from rest_proxy.produce.topic_creation import may_create_topic
-from rest_proxy.v3.call import Call
+from rest_proxy.v3.call import Call, call_of
 from rest_proxy.v3.envelopes import JSON
 from rest_proxy.v3.route import json_both_ways
 
@@ -51,7 +51,7 @@ def json_stream(request: Request) -> None:
 
 
 def _topic(call: Call) -> str:
-    topic = call.segment("topic")
+    topic = segment(call.request, "topic")
     if not topic:
         raise INVALID_ENTITY(detail="a topic needs a name")
     return topic
@@ -68,11 +68,12 @@ def _encoder(call: Call, topic: str) -> EntryEncoder:
     )
 
 
-async def stream(call: Call) -> Response:
+async def stream(request: Request) -> Response:
     """Produce the records of the body as they come, and report each as soon as those before it are decided."""
+    call = await call_of(request)
     topic, settings = _topic(call), call.settings
-    producing, streaming = part_of(call.request, Producing), part_of(call.request, Streaming)
-    may_create = await may_create_topic(rights_of(call.request), producing.cluster, topic)
+    producing, streaming = part_of(request, Producing), part_of(request, Streaming)
+    may_create = await may_create_topic(rights_of(request), producing.cluster, topic)
     limits = settings.limits
     largest = settings.request_max_bytes
     records = RecordStream(
@@ -176,9 +177,10 @@ class _StreamedReports(Response):
         await send({"type": "http.response.body", "body": b""})
 
 
-async def batch(call: Call) -> Response:
+async def batch(request: Request) -> Response:
     """Produce up to some tens of records, each of which succeeds or fails by itself."""
-    topic, request, settings = _topic(call), call.request, call.settings
+    call = await call_of(request)
+    topic, settings = _topic(call), call.settings
     producing, streaming = part_of(request, Producing), part_of(request, Streaming)
     body = await request.body()
     encoder = _encoder(call, topic)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
 import orjson
-from starlette.responses import Response
 
-from magicbyte.http.routing.response import WholeResponse
+from magicbyte.http.routing.request import Request
+from magicbyte.http.routing.response import Json
 from magicbyte.kit.errors import ApiError
 from rest_proxy.admin.offsets import EARLIEST, LATEST
 from rest_proxy.consume.parts import Reading
@@ -19,12 +19,14 @@ from rest_proxy.consume.rendering.typed_data import TYPES, DataDecoder
 from rest_proxy.consume.stateless.bounds import Bounds, OutOfRange
 from rest_proxy.consume.stateless.cursor import read_cursor, write_cursor
 from rest_proxy.errors import BAD_REQUEST, OFFSET_OUT_OF_RANGE, PARTITION_NOT_FOUND
-from rest_proxy.exchange.parameters import milliseconds_of
+from rest_proxy.exchange.parameters import milliseconds_of, segment
 from rest_proxy.exchange.parts import part_of
 from rest_proxy.exchange.urls import base_url
 from rest_proxy.formats.plain import Options
-from rest_proxy.v3.call import Call
-from rest_proxy.v3.envelopes import JSON
+from rest_proxy.v3 import models
+from rest_proxy.v3.call import Call, call_of
+from rest_proxy.v3.envelopes import json_answer
+from rest_proxy.v3.parameters.paths import number_of
 
 if TYPE_CHECKING:
     from rest_proxy.consume.stateless.fetched import Page
@@ -35,9 +37,10 @@ _MAX_OFFSET = 2**63 - 1
 _MAX_RECORDS, _MAX_WAIT_MS = 10_000, 60_000
 
 
-async def of_partition(call: Call) -> Response:
+async def of_partition(request: Request) -> Json[models.KafkaRecordList]:
     """Records of a partition from an offset or a time."""
-    topic, partition = call.segment("topic"), call.integer("partition")
+    call = await call_of(request)
+    topic, partition = segment(request, "topic"), number_of(request.match.parameters["partition"])
     if partition < 0:
         raise PARTITION_NOT_FOUND()
     bounds = _bounds(call)
@@ -50,9 +53,10 @@ async def of_partition(call: Call) -> Response:
     return await _answer(call, pages, fields, {"offset": str(page.next_offset)})
 
 
-async def of_topic(call: Call) -> Response:
+async def of_topic(request: Request) -> Json[models.KafkaRecordList]:
     """Records of all partitions of a topic, from a cursor, or as in one partition."""
-    topic, bounds, cursor = call.segment("topic"), _bounds(call), call.query("cursor")
+    call = await call_of(request)
+    topic, bounds, cursor = segment(request, "topic"), _bounds(call), _query(call, "cursor")
     await call.require_cluster()
     async with part_of(call.request, Reading).reads.reader() as reader:
         partitions = await reader.partitions(topic)
@@ -78,8 +82,12 @@ def _bounds(call: Call) -> Bounds:
     )
 
 
+def _query(call: Call, name: str) -> str | None:
+    return call.request.query_params.get(name)
+
+
 def _number(call: Call, name: str, default: int, least: int, most: int) -> int:
-    text = call.query(name)
+    text = _query(call, name)
     if not text:
         return default
     if not (text.isascii() and text.isdigit()) or not least <= int(text[:20]) <= most:
@@ -88,7 +96,7 @@ def _number(call: Call, name: str, default: int, least: int, most: int) -> int:
 
 
 def _choice(call: Call, name: str, values: tuple[str, ...]) -> str | None:
-    text = call.query(name)
+    text = _query(call, name)
     if text and text not in values:
         raise BAD_REQUEST(detail=f"{name} must be one of {', '.join(values)} (was {text[:40]}).")
     return text or None
@@ -96,7 +104,7 @@ def _choice(call: Call, name: str, values: tuple[str, ...]) -> str | None:
 
 async def _starts(call: Call, reader: TopicReader, topic: str, partitions: list[int], bounds: Bounds) -> dict[int, int]:
     """The offset to begin at, by partition."""
-    offset, timestamp = call.query("offset"), call.query("timestamp")
+    offset, timestamp = _query(call, "offset"), _query(call, "timestamp")
     if offset and timestamp:
         raise BAD_REQUEST(detail="only one of offset and timestamp can be given.")
     if offset and offset not in _WORDS:
@@ -143,7 +151,7 @@ async def _out_of_range(reader: TopicReader, topic: str, error: OutOfRange) -> A
 
 async def _answer(
     call: Call, pages: Mapping[int, Page], fields: Mapping[str, Any], start: Mapping[str, str]
-) -> Response:
+) -> Json[models.KafkaRecordList]:
     settings, reading = call.settings, part_of(call.request, Reading)
     records = [record for _, page in sorted(pages.items()) for record in page.records]
     options = Options(plain_unions=settings.avro_unions == "plain", stored=settings.avro_logical_types == "stored")
@@ -164,7 +172,7 @@ async def _answer(
     path = base_url(call.request, settings) + call.request.scope["raw_path"].decode("latin-1")
     metadata = {"self": f"{path}?{query}" if query else path, "next": f"{path}?{_next_query(query, start)}"}
     head = orjson.dumps({"kind": "KafkaRecordList", "metadata": metadata, **fields})
-    return WholeResponse(b'%b,"data":[%b]}' % (head[:-1], data), 200, JSON)
+    return json_answer(b'%b,"data":[%b]}' % (head[:-1], data))
 
 
 def _next_query(query: str, start: Mapping[str, str]) -> str:

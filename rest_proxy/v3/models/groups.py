@@ -1,0 +1,106 @@
+"""Models of consumer groups, consumers and lags."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from rest_proxy.v3.models.frame import Collection, Item, Relation
+
+
+class KafkaConsumerGroup(Item):
+    """A consumer group."""
+
+    kind: Literal["KafkaConsumerGroup"]
+    consumer_group_id: str
+    is_simple: bool
+    partition_assignor: str
+    state: str
+    type: str
+    is_mixed_consumer_group: bool
+    coordinator: Relation
+    consumers: Relation
+    lag_summary: Relation
+
+
+class KafkaConsumerGroupList(Collection):
+    """Consumer groups by id."""
+
+    kind: Literal["KafkaConsumerGroupList"]
+    data: list[KafkaConsumerGroup]
+
+
+class KafkaConsumer(Item):
+    """A consumer of a group."""
+
+    kind: Literal["KafkaConsumer"]
+    consumer_group_id: str
+    consumer_id: str
+    instance_id: str | None
+    client_id: str
+    assignments: Relation
+
+
+class KafkaConsumerList(Collection):
+    """A group's consumers by id."""
+
+    kind: Literal["KafkaConsumerList"]
+    data: list[KafkaConsumer]
+
+
+class KafkaConsumerAssignment(Item):
+    """A partition that a consumer has."""
+
+    kind: Literal["KafkaConsumerAssignment"]
+    consumer_group_id: str
+    consumer_id: str
+    topic_name: str
+    partition_id: int
+    partition: Relation
+    lag: Relation
+
+
+class KafkaConsumerAssignmentList(Collection):
+    """The partitions that a consumer has."""
+
+    kind: Literal["KafkaConsumerAssignmentList"]
+    data: list[KafkaConsumerAssignment]
+
+
+class KafkaConsumerLag(Item):
+    """The lag of one partition."""
+
+    kind: Literal["KafkaConsumerLag"]
+    consumer_group_id: str
+    topic_name: str
+    partition_id: int
+    consumer_id: Annotated[str, Field(description="Empty if no consumer has the partition.")]
+    instance_id: str | None
+    client_id: str
+    current_offset: int
+    log_end_offset: int | None
+    lag: Annotated[int | None, Field(description="Null if the end of the log is not known.")]
+
+
+class KafkaConsumerLagList(Collection):
+    """A group's lags, the longest first."""
+
+    kind: Literal["KafkaConsumerLagList"]
+    data: list[KafkaConsumerLag]
+
+
+class KafkaConsumerGroupLagSummary(Item):
+    """The longest lag and the sum of a group's lags."""
+
+    kind: Literal["KafkaConsumerGroupLagSummary"]
+    consumer_group_id: str
+    max_lag_consumer_id: str
+    max_lag_instance_id: str | None
+    max_lag_client_id: str
+    max_lag_topic_name: str
+    max_lag_partition_id: int
+    max_lag: int
+    total_lag: int
+    max_lag_consumer: Relation
+    max_lag_partition: Relation
