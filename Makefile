@@ -83,6 +83,7 @@ test-upgrade: $(JARS)
 lint: $(INSTALLED)
 	$(BIN)/ruff check $(CHECKED)
 	$(BIN)/ruff format --check $(CHECKED)
+	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/mypy
 	$(DENO) fmt --check --quiet $(OF_PAGE)
 	$(DENO) lint --quiet $(OF_PAGE)

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("compat", "magicbyte", "registry", "rest_proxy", "serdes", "spark_avro")
+
+#: What is done in one place -> the files and folders that may mention it.
+PLACES = {
+    # The text forms of values.
+    "json_to_avro": "serdes/codec/ serdes/text/",
+    "avro_to_json": "serdes/codec/ serdes/text/ spark_avro/workers/decoding.py",
+    # compat knows nothing of serdes, and shows small messages of its own making.
+    "MessageToDict": "serdes/text/ compat/protobuf/witness/reception.py",
+    "ParseDict": "serdes/text/",
+    # Rules for clients are refused at the seam alone; the proxy words the refusal anew.
+    "RulesNotSupported(": "serdes/rules/seam.py serdes/error.py rest_proxy/formats/schemas.py",
+}
+
+
+@pytest.mark.parametrize("words", PLACES)
+def test_one_thing_is_done_in_one_place(words: str) -> None:
+    files = (path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py")))
+    mentioning = [str(path.relative_to(ROOT)) for path in files if words in path.read_text(encoding="utf-8")]
+    assert mentioning
+    assert [path for path in mentioning if not path.startswith(tuple(PLACES[words].split()))] == []
