@@ -7,9 +7,9 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Protocol
 
 from compat.budget import Budget
+from compat.edits import Fix
 from compat.level import Policy
-from compat.outline.node import OutlineMaker
-from compat.report.edits import Fix
+from compat.outline_tree import OutlineMaker
 from compat.schema import Dependencies, ParsedSchema, Pointer, Position, SchemaText, SchemaWarning
 
 STRICT_AND_LENIENT = frozenset(Policy)

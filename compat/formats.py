@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 
 from compat.difference import SchemaFormat
-from compat.outline.node import Limits, Outline, ReferencedTargets
+from compat.outline_tree import Limits, Outline, ReferencedTargets
 from compat.schema import AVRO, JSON, PROTOBUF, Dependencies, InvalidSchema, ParsedSchema, Reference, SchemaText
 
 

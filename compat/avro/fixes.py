@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from compat.avro.nodes import Enum, Field, Fixed, Node, Primitive, Record, Union
-from compat.avro.rules.cautions import BYTES_TO_STRING, NAMESPACE_CHANGED, PRECISION_LOST
-from compat.avro.rules.logical import LOGICAL_TYPE_CHANGED
 from compat.avro.rules.table import (
     FIXED_SIZE_MISMATCH,
     MISSING_ENUM_SYMBOLS,
@@ -17,7 +15,10 @@ from compat.avro.rules.table import (
     TYPE_MISMATCH,
 )
 from compat.avro.schema import AvroSchema
+from compat.avro.witness.cautions import BYTES_TO_STRING, NAMESPACE_CHANGED, PRECISION_LOST
+from compat.avro.witness.logical import LOGICAL_TYPE_CHANGED
 from compat.difference import Difference
+from compat.edits import Fix, TextEdit
 from compat.json import json_text
 from compat.json.edits import (
     append_elements,
@@ -30,7 +31,6 @@ from compat.json.edits import (
     value_text,
     wrap,
 )
-from compat.report.edits import Fix, TextEdit
 from compat.schema import ParsedSchema, Pointer
 
 _NULL = '"null"'

@@ -23,7 +23,7 @@ from compat.avro.nodes import (
 from compat.avro.schema import AvroSchema
 from compat.avro.text.logical_types import has_logical_type
 from compat.json.json_text import dumps, locate
-from compat.outline.node import Limits, OutlineNode, ReferencedTargets, Target
+from compat.outline_tree import Limits, OutlineNode, ReferencedTargets, Target
 from compat.schema import ParsedSchema, Pointer, Position
 
 _TAGS = "confluent:tags"

@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from compat.edits import TextEdit, indent_of, line_of
 from compat.json.json_text import lexemes, quote, unquoted
 from compat.json.layout import fitted, layout_of
-from compat.report.edits import TextEdit, indent_of, line_of
 from compat.schema import Pointer
 
 _CLOSING = {"[": "]", "{": "}"}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from compat.difference import SchemaFormat
 from compat.json_schema.fixes import fixes
 from compat.json_schema.outline import outline
-from compat.json_schema.rules.cautions import CAUTIONS, cautions
 from compat.json_schema.rules.table import RULES
 from compat.json_schema.schema import JsonSchema, check_fields, edited, older_text, parse
 from compat.json_schema.validate.validators import validator
 from compat.json_schema.walk.differing import JsonDifference, differences, locate, message
+from compat.json_schema.witness.cautions import CAUTIONS, cautions
 from compat.json_schema.witness.search import witness
 from compat.schema import JSON
 

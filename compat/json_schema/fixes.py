@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from compat.difference import Difference
+from compat.edits import Fix
 from compat.json import json_text
 from compat.json.edits import (
     append_elements,
@@ -18,7 +19,6 @@ from compat.json.edits import (
     wrap,
 )
 from compat.json_schema.schema import JsonSchema
-from compat.report.edits import Fix
 from compat.schema import ParsedSchema, Pointer
 
 #: Keywords whose members are the content of a schema: removing a member is no remedy.

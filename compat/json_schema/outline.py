@@ -10,7 +10,7 @@ from compat.json_schema.model.dialects import DRAFT_7, DRAFT_2019_09, DRAFT_2020
 from compat.json_schema.model.reading import json_key
 from compat.json_schema.model.resources import Resource, Resources, Unresolved
 from compat.json_schema.schema import JsonSchema
-from compat.outline.node import Limits, OutlineNode, ReferencedTargets, Target
+from compat.outline_tree import Limits, OutlineNode, ReferencedTargets, Target
 from compat.schema import ParsedSchema, Pointer
 
 _TAGS = "confluent:tags"

@@ -10,9 +10,9 @@ from typing import Any
 from compat.json import json_text
 from compat.json_schema.model.dialects import Dialect, dialect_of
 from compat.json_schema.model.loading import load
+from compat.json_schema.model.metaschemas import violation
 from compat.json_schema.model.nodes import Combined, Node, Object, follow
 from compat.json_schema.model.reading import Malformed
-from compat.json_schema.validate.metaschemas import violation
 from compat.schema import JSON, Dependencies, InvalidSchema, ParsedSchema, Pointer, Position, SchemaText, shorten
 
 #: Names of top-level properties that begin like this are reserved for the registry's own use.

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
 
-from compat.outline.node import Outline, OutlineNode
 from compat.outline.pairing import Pairing, members
+from compat.outline_tree import Outline, OutlineNode
 from compat.report.finding import Finding
 from compat.schema import Pointer
 

@@ -11,7 +11,7 @@ from compat.engine import Previous, check
 from compat.formats import make_outline
 from compat.level import BACKWARD, FORWARD, LEVELS, Direction, Level, Policy
 from compat.outline.changes import Change, Changes
-from compat.outline.node import MOST_COMPARED, Limits, Outline
+from compat.outline_tree import MOST_COMPARED, Limits, Outline
 from compat.report.explain import explain
 from compat.report.finding import Finding
 from compat.schema import ParsedSchema, Reference

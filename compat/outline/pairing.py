@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import count
 
-from compat.outline.node import OutlineNode
+from compat.outline_tree import OutlineNode
 
 
 class Pairing:

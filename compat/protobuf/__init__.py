@@ -5,10 +5,10 @@ from __future__ import annotations
 from compat.difference import SchemaFormat
 from compat.protobuf.fixes import fixes
 from compat.protobuf.outline import outline
-from compat.protobuf.rules.cautions import CAUTIONS, cautions
 from compat.protobuf.rules.differing import differences, message
 from compat.protobuf.rules.table import RULES
 from compat.protobuf.schema import ProtobufSchema, check_fields, edited, locate, older_text, parse, warnings
+from compat.protobuf.witness.cautions import CAUTIONS, cautions
 from compat.protobuf.witness.search import witness
 from compat.schema import PROTOBUF
 

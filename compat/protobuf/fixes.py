@@ -6,9 +6,15 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from compat.difference import Difference
+from compat.edits import Fix, apply_edits
 from compat.protobuf.reserving import Numbered, numbered
 from compat.protobuf.rules import table as rules
-from compat.protobuf.rules.cautions import (
+from compat.protobuf.rules.judges import ProtobufDifference
+from compat.protobuf.rules.pairs import DeclaredPair, FieldPair, OneofPair
+from compat.protobuf.schema import ProtobufSchema, edited
+from compat.protobuf.statements import Statements
+from compat.protobuf.text.nodes import MAX_FIELD_NUMBER, Message, bounds
+from compat.protobuf.witness.cautions import (
     BYTES_TO_STRING,
     FIELD_MADE_REQUIRED,
     NUMBER_NARROWED,
@@ -16,13 +22,12 @@ from compat.protobuf.rules.cautions import (
     REPEATED_NUMBER_TO_SINGLE,
     REPEATED_VALUE_TO_SINGLE,
 )
-from compat.protobuf.rules.judges import ProtobufDifference
-from compat.protobuf.rules.numbers import ENUM_NUMBER_REUSED, NAME_NOT_RESERVED, NUMBER_NOT_RESERVED, NUMBER_REUSED
-from compat.protobuf.rules.pairs import DeclaredPair, FieldPair, OneofPair
-from compat.protobuf.schema import ProtobufSchema, edited
-from compat.protobuf.text.nodes import MAX_FIELD_NUMBER, Message, bounds
-from compat.protobuf.text.statements import Statements
-from compat.report.edits import Fix, apply_edits
+from compat.protobuf.witness.reused_numbers import (
+    ENUM_NUMBER_REUSED,
+    NAME_NOT_RESERVED,
+    NUMBER_NOT_RESERVED,
+    NUMBER_REUSED,
+)
 from compat.schema import ParsedSchema, Pointer
 
 #: Field numbers that the runtime reserves for itself.

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
-from compat.outline.node import Limits, OutlineNode, ReferencedTargets, Target
-from compat.protobuf.program.parsed import ENUM, MESSAGE, Program, Symbol
+from compat.outline_tree import Limits, OutlineNode, ReferencedTargets, Target
+from compat.protobuf.program.program import Program
+from compat.protobuf.program.unit import ENUM, MESSAGE, Symbol
 from compat.protobuf.schema import ProtobufSchema
 from compat.protobuf.text.meta import doc_of, is_meta, tags_of
 from compat.protobuf.text.nodes import (

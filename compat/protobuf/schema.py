@@ -15,18 +15,19 @@ from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import Message as RuntimeMessage
 
 from compat.protobuf.checks.stored import check_new
+from compat.protobuf.descriptor.reading import decode, read
 from compat.protobuf.descriptor.undescribe import from_descriptor, to_json_name
+from compat.protobuf.link.linker import Linked, link, load
+from compat.protobuf.link.normalize import normalize
 from compat.protobuf.program.library import Library
-from compat.protobuf.program.linker import Linked, link, load
-from compat.protobuf.program.parsed import Program, Unit
+from compat.protobuf.program.program import Program
+from compat.protobuf.program.remarks import DANGLING_REFERENCE, MISSING_IMPORT
+from compat.protobuf.program.unit import Unit
 from compat.protobuf.program.without_extensions import without_extensions
-from compat.protobuf.rules.remarks import DANGLING_REFERENCE, MISSING_IMPORT
 from compat.protobuf.text.lexer import Layout
 from compat.protobuf.text.nodes import Enum, File, Message
-from compat.protobuf.text.normalize import normalize
 from compat.protobuf.text.places import places
 from compat.protobuf.text.printer import print_file
-from compat.protobuf.witness.reading import decode, read
 from compat.schema import (
     PROTOBUF,
     Dependencies,

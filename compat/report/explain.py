@@ -9,9 +9,9 @@ from typing import Any
 
 from compat.budget import Budget
 from compat.difference import Difference, Witness
+from compat.edits import Fix
 from compat.formats import FORMATS
 from compat.level import Direction
-from compat.report.edits import Fix
 from compat.report.finding import Finding
 from compat.report.fixing import OtherVersions, fixes_of
 from compat.schema import ParsedSchema, Pointer, Position

@@ -11,9 +11,9 @@ from itertools import islice
 
 from compat.budget import Budget, TooMuchWork
 from compat.difference import Incomparable, Judged, NotExamined
+from compat.edits import Fix, apply_edits
 from compat.formats import FORMATS
 from compat.level import Level, Policy
-from compat.report.edits import Fix, apply_edits
 from compat.report.finding import Finding
 from compat.schema import InvalidSchema, ParsedSchema
 

@@ -15,7 +15,7 @@ from compat.formats import FORMATS, make_outline
 from compat.level import LEVELS
 from compat.matrix import compare_with_every
 from compat.outline.compare import Side, compare
-from compat.outline.node import Limits
+from compat.outline_tree import Limits
 from compat.report.messages import reserved_field_messages
 from compat.schema import JSON, PROTOBUF, InvalidSchema, ParsedSchema, SchemaText
 from registry.offload.jobs import (

@@ -19,7 +19,7 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
 from compat.json_schema.model.dialects import DRAFT_4, DRAFT_6, DRAFT_7, DRAFT_2019_09, DRAFT_2020_12, Dialect
-from compat.json_schema.validate.metaschemas import finds
+from compat.json_schema.model.metaschemas import finds
 from compat.json_schema.validate.work import BACKTRACKS
 from serdes.validation.search import LONGEST_SHOWN, Exhausted, LongText, current
 

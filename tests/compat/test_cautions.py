@@ -14,10 +14,10 @@ import jsonschema
 import pytest
 
 from compat.budget import Budget
+from compat.edits import apply_edits
 from compat.engine import Previous, Verdict, check
 from compat.formats import FORMATS, parse
 from compat.level import LEVELS
-from compat.report.edits import apply_edits
 from compat.report.explain import Incompatibility
 from compat.schema import AVRO, JSON, PROTOBUF, SchemaText
 

@@ -17,13 +17,13 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from compat.avro import AvroSchema
 from compat.budget import Budget
+from compat.edits import Fix, TextEdit, apply_edits
 from compat.engine import Previous, Verdict, check
 from compat.formats import FORMATS, parse
 from compat.json.edits import append_elements, remove, set_member, spans, value_text
 from compat.json.json_text import loads
 from compat.level import LEVELS, Policy
 from compat.matrix import compare_with_every
-from compat.report.edits import Fix, TextEdit, apply_edits
 from compat.schema import AVRO, JSON, PROTOBUF, InvalidSchema, ParsedSchema, SchemaText
 from tests.compat.avro.evolutions import evolutions
 from tests.compat.json_schema.drawing import Drawing

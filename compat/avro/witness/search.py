@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from itertools import chain, islice
 
 from compat.avro.nodes import NAMED, Enum, Node, Record, Union
-from compat.avro.rules.pairing import Pair, pairs
 from compat.avro.rules.table import (
     MISSING_ENUM_SYMBOLS,
     MISSING_UNION_BRANCH,
@@ -21,6 +20,7 @@ from compat.avro.rules.table import (
 )
 from compat.avro.schema import AvroSchema
 from compat.avro.witness.data import Route, Sizes, choices
+from compat.avro.witness.pairing import Pair, pairs
 from compat.avro.witness.trial import Trial
 from compat.budget import Budget, TooMuchWork
 from compat.difference import Difference, Witness

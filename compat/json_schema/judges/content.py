@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from compat.json_schema.judges.judging import Ask, Change, Judge
+from compat.json_schema.model.metaschemas import finds
 from compat.json_schema.model.nodes import Array, Empty, Never, Node, Object
-from compat.json_schema.validate.metaschemas import finds
 from compat.schema import Pointer
 
 

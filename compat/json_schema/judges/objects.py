@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from compat.json_schema.judges import content
 from compat.json_schema.judges.judging import Ask, Change, Doomed, Judge, child, first_keyword
 from compat.json_schema.judges.values import bound
+from compat.json_schema.model.java_order import hash_order
 from compat.json_schema.model.nodes import Const, Empty, Node, Object
-from compat.json_schema.walk.java_order import hash_order
 
 #: The step to a property that no keyword names.
 OTHER = "other"

@@ -15,6 +15,7 @@ from compat.json_schema.judges.combined import combined, into_combined, negated,
 from compat.json_schema.judges.judging import Ask, Change, Doomed, Judge
 from compat.json_schema.judges.objects import objects
 from compat.json_schema.judges.values import annotation_changes, consts, enums, nothing, numbers, strings
+from compat.json_schema.model.metaschemas import REMEMBERED_PATTERNS
 from compat.json_schema.model.nodes import (
     Array,
     Boolean,
@@ -33,7 +34,6 @@ from compat.json_schema.model.nodes import (
     follow,
 )
 from compat.json_schema.rules.table import RULES
-from compat.json_schema.validate.metaschemas import REMEMBERED_PATTERNS
 from compat.json_schema.walk.listing import MAX_FINDINGS, Result, listed
 from compat.level import Policy
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from operator import itemgetter
 
-from compat.protobuf.program.parsed import Program, Symbol, Unit
+from compat.protobuf.program.program import Program
+from compat.protobuf.program.unit import Symbol, Unit
 from compat.protobuf.text.nodes import Option, Word
 
 #: A fault and the index of its token.

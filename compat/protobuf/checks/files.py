@@ -13,8 +13,9 @@ from typing import TypeVar
 from compat.protobuf.checks.checking import Context, Problem
 from compat.protobuf.checks.enums import ENUM_CHECKS
 from compat.protobuf.checks.messages import EXTEND_CHECKS, MESSAGE_CHECKS
-from compat.protobuf.program.parsed import Program, Unit
-from compat.protobuf.rules.remarks import missing_import
+from compat.protobuf.program.program import Program
+from compat.protobuf.program.remarks import missing_import
+from compat.protobuf.program.unit import Unit
 from compat.protobuf.text.nodes import Enum, Extend, Message, nested_messages
 
 _Node = TypeVar("_Node", Message, Enum, Extend)

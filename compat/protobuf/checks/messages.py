@@ -8,7 +8,7 @@ from itertools import chain
 from compat.protobuf.checks.checking import Context, Problem, containing, is_set, overlaps
 from compat.protobuf.checks.stored import valid_order
 from compat.protobuf.descriptor.undescribe import to_json_name
-from compat.protobuf.program.parsed import ENUM
+from compat.protobuf.program.unit import ENUM
 from compat.protobuf.text.nodes import (
     MAX_FIELD_NUMBER,
     SCALAR_TYPES,

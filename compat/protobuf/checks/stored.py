@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compat.protobuf.checks.checking import Problem
-from compat.protobuf.program.parsed import Unit
+from compat.protobuf.program.unit import Unit
 from compat.protobuf.text.nodes import (
     Aggregate,
     Constant,

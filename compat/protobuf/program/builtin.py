@@ -9,7 +9,7 @@ from importlib import import_module, resources
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
 from compat.protobuf.descriptor.undescribe import from_descriptor
-from compat.protobuf.program.parsed import Symbol, Unit
+from compat.protobuf.program.unit import Symbol, Unit
 from compat.protobuf.text.parser import parse_file
 
 _WELL_KNOWN = (

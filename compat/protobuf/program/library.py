@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property
 
+from compat.protobuf.descriptor.reading import read
 from compat.protobuf.program.builtin import builtin, builtin_symbols
-from compat.protobuf.program.parsed import Symbol, Unit
-from compat.protobuf.witness.reading import read
+from compat.protobuf.program.unit import Symbol, Unit
 from compat.schema import PROTOBUF, InvalidSchema
 from compat.text_cache import TextCache
 

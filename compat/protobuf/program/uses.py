@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compat.protobuf.program.parsed import ENUM, MESSAGE, Unit
+from compat.protobuf.program.unit import ENUM, MESSAGE, Unit
 from compat.protobuf.text.nodes import SCALAR_TYPES, Extend, File, MapType, Member
 
 

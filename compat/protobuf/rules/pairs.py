@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from compat.protobuf.program.parsed import ENUM, Program, Symbol, Unit
+from compat.protobuf.program.program import Program
+from compat.protobuf.program.unit import ENUM, Symbol, Unit
 from compat.protobuf.text.nodes import SCALAR_TYPES, Constant, Enum, Field, File, MapType, Message, Oneof
 from compat.schema import Pointer
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from compat.difference import Difference
 from compat.protobuf.program.builtin import is_builtin
-from compat.protobuf.program.parsed import Program, Unit
+from compat.protobuf.program.program import Program
+from compat.protobuf.program.unit import Unit
 from compat.protobuf.rules.java_order import union_order
 from compat.protobuf.rules.judges import judge
 from compat.protobuf.rules.pairs import (

@@ -12,11 +12,11 @@ from compat.json import json_text
 from compat.protobuf.rules import table as rules
 from compat.protobuf.rules.judges import ProtobufDifference
 from compat.protobuf.rules.pairs import DeclaredPair, FieldPair, OneofPair, TypePair
-from compat.protobuf.rules.wider_types import holds_all
 from compat.protobuf.schema import ProtobufSchema
 from compat.protobuf.witness.data import NoData, fill, settings
 from compat.protobuf.witness.reception import json_of
 from compat.protobuf.witness.trial import Candidate, Trial, one_field
+from compat.protobuf.witness.wider_types import holds_all
 from compat.schema import InvalidSchema, ParsedSchema
 
 _SAME_BYTES = (

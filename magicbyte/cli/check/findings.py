@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from compat.difference import Witness
-from compat.report.edits import Fix
+from compat.edits import Fix
 from compat.report.explain import witness_json
 from compat.schema import Position
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from compat.report.edits import Fix, apply_edits
+from compat.edits import Fix, apply_edits
 from magicbyte.cli.check.findings import Checked, Finding
 from magicbyte.cli.check.project.files import SchemaFile
 from magicbyte.cli.check.project.tree import Tree

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from compat.report.edits import Fix, TextEdit
+from compat.edits import Fix, TextEdit
 from compat.schema import Position
 from magicbyte.cli.check.commenting import post
 from magicbyte.cli.check.findings import Finding, Report

@@ -10,7 +10,8 @@ import pytest
 
 from compat.formats import parse
 from compat.json_schema.model import resources
-from compat.protobuf.program import library, linker
+from compat.protobuf.link import linker
+from compat.protobuf.program import library
 from compat.schema import JSON, PROTOBUF, Dependency, InvalidSchema, SchemaText
 from compat.text_cache import TextCache
 

@@ -14,8 +14,8 @@ import pytest
 from compat.budget import Budget, TooMuchWork
 from compat.json_schema import FORMAT, JsonSchema, check_fields, validator
 from compat.json_schema.judges.matching import maximum_matching
+from compat.json_schema.model.java_order import hash_order
 from compat.json_schema.walk import listing
-from compat.json_schema.walk.java_order import hash_order
 from compat.level import Policy
 from compat.schema import JSON, Dependency, InvalidSchema, ParsedSchema, Position, SchemaText
 

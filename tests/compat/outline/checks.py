@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from compat.budget import Budget
 from compat.formats import make_outline
 from compat.outline.compare import SchemaComparison, Side, compare
-from compat.outline.node import Limits, Outline, OutlineNode
+from compat.outline_tree import Limits, Outline, OutlineNode
 from compat.schema import ParsedSchema
 
 

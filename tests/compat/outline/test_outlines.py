@@ -9,7 +9,7 @@ import pytest
 
 from compat.budget import Budget, TooMuchWork
 from compat.formats import make_outline, parse
-from compat.outline.node import Limits, OutlineNode
+from compat.outline_tree import Limits, OutlineNode
 from compat.schema import AVRO, JSON, PROTOBUF, Dependency, Reference, SchemaText
 from tests.compat.outline.checks import outline_of
 

@@ -19,10 +19,10 @@ from grpc_tools import protoc
 
 from compat.protobuf import FORMAT, ProtobufSchema
 from compat.protobuf.checks.stored import check_new
+from compat.protobuf.link.linker import Linked, link, load
 from compat.protobuf.program.builtin import BUILTIN_PATHS
 from compat.protobuf.program.library import Library
-from compat.protobuf.program.linker import Linked, link, load
-from compat.protobuf.program.parsed import Unit
+from compat.protobuf.program.unit import Unit
 from compat.protobuf.text.lexer import tokenize
 from compat.protobuf.text.parser import parse_file
 from compat.protobuf.text.printer import print_file

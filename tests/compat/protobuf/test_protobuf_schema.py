@@ -13,7 +13,7 @@ from compat.engine import Previous, check
 from compat.formats import FORMATS
 from compat.level import LEVELS
 from compat.protobuf import FORMAT, ProtobufSchema
-from compat.protobuf.program import linker
+from compat.protobuf.link import linker
 from compat.schema import PROTOBUF, Dependency, InvalidSchema, ParsedSchema, Position, SchemaText
 
 P3 = 'syntax = "proto3";\n'

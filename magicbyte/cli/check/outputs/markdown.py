@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from difflib import unified_diff
 from html import escape
 
-from compat.report.edits import Fix, apply_edits
+from compat.edits import Fix, apply_edits
 from magicbyte.cli.check.findings import ERROR, Finding, Report
 from magicbyte.kit.inert import inert_markdown
 

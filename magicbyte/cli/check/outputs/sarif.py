@@ -8,7 +8,7 @@ from importlib.metadata import version
 from typing import Any
 from urllib.parse import quote
 
-from compat.report.edits import Fix
+from compat.edits import Fix
 from magicbyte.cli.check.findings import Finding, Report
 from magicbyte.kit.inert import inert_json
 

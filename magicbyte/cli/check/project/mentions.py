@@ -157,10 +157,10 @@ def _join(base: str, address: str) -> str:
 
 def _protobuf(text: str) -> Contents:
     # Import here: the parser loads the Protobuf runtime, which other types do not need.
+    from compat.protobuf.descriptor.reading import read  # noqa: PLC0415
     from compat.protobuf.program.builtin import BUILTIN_PATHS  # noqa: PLC0415
     from compat.protobuf.program.uses import declared_types, used_types  # noqa: PLC0415
     from compat.protobuf.text.lexer import position  # noqa: PLC0415
-    from compat.protobuf.witness.reading import read  # noqa: PLC0415
 
     tree, is_text = read(text)
     imports = {entry.path: entry for entry in reversed(tree.imports) if entry.path not in BUILTIN_PATHS}

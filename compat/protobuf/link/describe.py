@@ -15,10 +15,11 @@ from google.protobuf.descriptor_pb2 import (
 
 from compat.protobuf.checks.stored import valid_oneofs, valid_order
 from compat.protobuf.descriptor.defaults import default_text
-from compat.protobuf.descriptor.options import Options
 from compat.protobuf.descriptor.undescribe import TYPE_NAMES, to_json_name
-from compat.protobuf.program.parsed import ENUM, MESSAGE, Program, Symbol, Unit, map_entry_name
-from compat.protobuf.rules.remarks import missing_import
+from compat.protobuf.link.options import Options
+from compat.protobuf.program.program import Program
+from compat.protobuf.program.remarks import missing_import
+from compat.protobuf.program.unit import ENUM, MESSAGE, Symbol, Unit, map_entry_name
 from compat.protobuf.text.nodes import (
     Constant,
     Enum,

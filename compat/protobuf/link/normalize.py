@@ -9,7 +9,8 @@ from itertools import chain
 
 from compat.protobuf.checks.stored import valid_order
 from compat.protobuf.descriptor.scalars import float_value, to_integer
-from compat.protobuf.program.parsed import EXTENSION, Program, Unit
+from compat.protobuf.program.program import Program
+from compat.protobuf.program.unit import EXTENSION, Unit
 from compat.protobuf.text.nodes import (
     SCALAR_TYPES,
     Aggregate,

@@ -13,8 +13,9 @@ from google.protobuf.message import Message
 
 from compat.protobuf.descriptor.scalars import scalar
 from compat.protobuf.descriptor.undescribe import is_repeated
-from compat.protobuf.program.parsed import EXTENSION, Program, Unit
-from compat.protobuf.rules.remarks import Remarks
+from compat.protobuf.program.program import Program
+from compat.protobuf.program.remarks import Remarks
+from compat.protobuf.program.unit import EXTENSION, Unit
 from compat.protobuf.text.nodes import (
     Aggregate,
     ListLiteral,

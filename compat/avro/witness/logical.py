@@ -7,10 +7,10 @@ from typing import Any
 
 from compat.avro.nodes import Fixed, Node, Primitive, Union
 from compat.avro.rules.checking import PROMOTIONS
-from compat.avro.rules.pairing import Pair
 from compat.avro.schema import AvroSchema
 from compat.avro.text.logical_types import has_logical_type
 from compat.avro.witness.data import Sizes, Step
+from compat.avro.witness.pairing import Pair
 from compat.avro.witness.trial import Trial
 from compat.difference import STRICT_AND_LENIENT, Difference, Rule
 

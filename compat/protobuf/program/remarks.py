@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from compat.protobuf.program.parsed import Program, Symbol, Unit
+from compat.protobuf.program.program import Program
+from compat.protobuf.program.unit import Symbol, Unit
 
 #: An unresolved import of a file from which no type is used.
 DANGLING_REFERENCE = "DANGLING_REFERENCE"

@@ -13,11 +13,11 @@ from google.protobuf.descriptor import FieldDescriptor
 from compat.budget import Budget
 from compat.difference import Difference, Judged, NotExamined, Rule
 from compat.protobuf.descriptor.undescribe import is_repeated
-from compat.protobuf.rules.numbers import NUMBER_RULES, caution, of_numbers, path_of, reused, type_of
-from compat.protobuf.rules.wider_types import holds_all
 from compat.protobuf.schema import ProtobufSchema
 from compat.protobuf.witness.data import Field, is_map, is_required
+from compat.protobuf.witness.reused_numbers import NUMBER_RULES, caution, of_numbers, path_of, reused, type_of
 from compat.protobuf.witness.trial import Trial, one_field
+from compat.protobuf.witness.wider_types import holds_all
 from compat.schema import InvalidSchema, Pointer
 
 _CHANGE = "The field {name} is `{reader_type}` in the {reader} schema and `{writer_type}` in the {writer} schema."

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from compat.edits import TextEdit, indent_of, line_of
 from compat.protobuf.schema import ProtobufSchema
 from compat.protobuf.text.lexer import tokenize
 from compat.protobuf.text.nodes import Message
-from compat.report.edits import TextEdit, indent_of, line_of
 from compat.schema import Pointer
 
 _LABELS = frozenset({"optional", "required", "repeated"})

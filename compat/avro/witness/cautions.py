@@ -12,10 +12,10 @@ from itertools import islice
 from typing import NamedTuple
 
 from compat.avro.nodes import Enum, Fixed, Primitive, Record, Union
-from compat.avro.rules.logical import LOGICAL_TYPE_CHANGED, relabelled
-from compat.avro.rules.pairing import Pair, pairs
 from compat.avro.schema import AvroSchema
 from compat.avro.witness.data import Route, Sizes, Step, choices
+from compat.avro.witness.logical import LOGICAL_TYPE_CHANGED, relabelled
+from compat.avro.witness.pairing import Pair, pairs
 from compat.avro.witness.trial import Trial
 from compat.budget import Budget
 from compat.difference import STRICT_AND_LENIENT, Difference, Judged, Rule

@@ -12,13 +12,14 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from google.protobuf.descriptor_pool import DescriptorPool
 
 from compat.protobuf.checks.files import Declared, check, check_names_elsewhere
-from compat.protobuf.descriptor.describe import describe
-from compat.protobuf.descriptor.options import Options
 from compat.protobuf.descriptor.undescribe import is_repeated
+from compat.protobuf.link.describe import describe
+from compat.protobuf.link.options import Options
 from compat.protobuf.program.builtin import builtin, well_known_descriptor
 from compat.protobuf.program.library import Library
-from compat.protobuf.program.parsed import Described, Program, Unit
-from compat.protobuf.rules.remarks import Remark, Remarks
+from compat.protobuf.program.program import Program
+from compat.protobuf.program.remarks import Remark, Remarks
+from compat.protobuf.program.unit import Described, Unit
 
 _REFUSAL = "Couldn't build proto file into descriptor pool: "
 

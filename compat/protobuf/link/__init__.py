@@ -1,0 +1,1 @@
+"""Links a schema: checks it, describes it for the runtime, and normalizes it."""
