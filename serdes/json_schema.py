@@ -12,9 +12,9 @@ from compat.schema import JSON, Dependencies, SchemaText
 from serdes.client.clients import AsyncRegistryClient, BaseClient
 from serdes.client.flow import Flow, Later
 from serdes.error import ConfigError, DatumMismatch, DatumRefused, PayloadError, SchemaCompileError, SerdesError
+from serdes.json_bytes import dumps
 from serdes.message.config import JSONDeserializerConfig, JSONSerializerConfig
 from serdes.message.deserializer import AsyncDeserializer, Decode, Deserializer, FromDict, ReaderFormat, Resolved
-from serdes.message.json_bytes import dumps
 from serdes.message.serializer import AsyncSerializer, Encoder, Serializer, ToDict, WriterFormat
 from serdes.schema import as_schema, refuse_rule_arguments
 from serdes.serialization import Context

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from rest_proxy.formats.plain import base64_to_bytes, bytes_to_base64, bytes_to_json, json_to_bytes
-from serdes.message.json_bytes import compact
+from serdes.json_bytes import compact
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import orjson
 
 from magicbyte.kit.errors import ErrorKind
 from rest_proxy.errors import SERIALIZATION
-from serdes.message.json_bytes import compacted
+from serdes.json_bytes import compacted
 
 NULL = b"null"
 

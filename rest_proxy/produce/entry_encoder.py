@@ -20,7 +20,7 @@ from rest_proxy.produce.lane import Record
 from rest_proxy.produce.parts import Producing
 from rest_proxy.produce.record_encoder import Encoding, RecordEncoder
 from rest_proxy.produce.time_limit import RefusedTime
-from serdes.message.json_bytes import WrittenFloat, compact, has_long_numbers
+from serdes.json_bytes import WrittenFloat, compact, has_long_numbers
 
 #: How long an encoding is kept, in seconds: rights, rules and latest versions may change meanwhile.
 _KEPT_SECONDS = 1.0

@@ -31,7 +31,7 @@ from rest_proxy.produce.record_encoder import Encoding, RecordEncoder
 from rest_proxy.produce.sent import outcomes_in_time
 from rest_proxy.produce.time_limit import RequestTime
 from rest_proxy.produce.topic_creation import may_create_topic
-from serdes.message.json_bytes import WrittenFloat, has_long_numbers
+from serdes.json_bytes import WrittenFloat, has_long_numbers
 
 #: A strict decoder: a lenient one would read "null", which is valid base64, as null.
 _BYTES_REQUEST = Decoder(bodies.BytesProduceRequest)

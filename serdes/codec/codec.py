@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from compat.json.json_text import loads
 from serdes.codec.decode import walk as decode_walk
-from serdes.codec.decode.plan import Plan, resolve
 from serdes.codec.encode import walk as encode_walk
 from serdes.codec.errors import DecodeError, SchemaError
-from serdes.codec.form import Form, data_form, json_form
+from serdes.codec.forms.form import Form, data_form, json_form
+from serdes.codec.resolve.plan import Plan, resolve
 from serdes.codec.schema import Node, parse
 
 Buffer = bytes | bytearray | memoryview
@@ -114,7 +114,7 @@ def text_decoder(decode: Callable[..., Any], schema: Node, most_bytes: int | Non
     """
     import orjson  # noqa: PLC0415  (its import takes longer than that of the codecs)
 
-    from serdes.message.json_bytes import require_size  # noqa: PLC0415  (as above)
+    from serdes.json_bytes import require_size  # noqa: PLC0415  (as above)
 
     dumps, words = orjson.dumps, schema.words()
 

@@ -23,11 +23,11 @@ from types import MappingProxyType
 from typing import Any
 
 from serdes.codec.codec import AvroCodec, decoder, encoder, text_decoder
-from serdes.codec.decode.plan import Plan
-from serdes.codec.encode.branch import plain_chooser, tag_chooser
-from serdes.codec.encode.check import JSON, Check, Unfit
-from serdes.codec.form import Form
+from serdes.codec.forms.branch import plain_chooser, tag_chooser
+from serdes.codec.forms.check import JSON, Check, Unfit
+from serdes.codec.forms.form import Form
 from serdes.codec.logical import MAX_DIGITS, Convert, preparer, presenter, unscaled_digits
+from serdes.codec.resolve.plan import Plan
 from serdes.codec.schema import Node
 
 #: The number of schemas whose decoders are cached.

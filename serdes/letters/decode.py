@@ -10,15 +10,15 @@ from compat.schema import AVRO, JSON, PROTOBUF
 from serdes.client.clients import RegistryClient
 from serdes.client.models import SchemaInfo
 from serdes.codec import DecodeError
-from serdes.console.consume.reading import FieldReader, Headers
-from serdes.console.consume.undecodable import Undecodable
-from serdes.console.produce.json_position import offset_of
 from serdes.error import SchemaNotFound, SerdesError, SerializationError
 from serdes.letters.headers import KEY_CONVERTER, VALUE_CONVERTER, DeadLetter
 from serdes.letters.json_stop import json_stop
 from serdes.letters.protobuf_stop import protobuf_stop
 from serdes.message import wire
 from serdes.message.protobuf_schema import parse
+from serdes.text.field_reader import FieldReader, Headers
+from serdes.text.json_position import offset_of
+from serdes.text.undecodable import Undecodable
 from serdes.validation.refusal import ValueRefused
 
 PARTS = ("key", "value")

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from serdes.console.consume.reading import schema_id_of
 from serdes.letters.headers import KEY_CONVERTER, DeadLetter, Header, original_headers, read_letter, replays
+from serdes.text.field_reader import schema_id_of
 
 #: A record's topic, partition and offset.
 Place = tuple[str, int, int]

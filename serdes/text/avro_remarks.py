@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from serdes.codec import AvroCodec
 from serdes.codec.decode import walk
-from serdes.codec.form import json_form
+from serdes.codec.forms.form import json_form
 from serdes.text.remark import Examine, Remarks
 
 _TEXTS = {

@@ -9,9 +9,9 @@ from typing import Any
 
 from compat.schema import AVRO, JSON, PROTOBUF, Dependencies, SchemaText
 from serdes.client.flow import Flow
+from serdes.json_bytes import loads
 from serdes.message.config import DeserializerConfig, SerializerConfig
 from serdes.message.deserializer import Decode, ReaderFormat, Resolved
-from serdes.message.json_bytes import loads
 from serdes.message.serializer import Encoder, WriterFormat
 from serdes.serialization import Context
 from serdes.text.remark import Examine, Remarks

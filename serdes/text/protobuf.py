@@ -10,6 +10,7 @@ from google.protobuf.message import DecodeError, EncodeError
 
 from compat.schema import PROTOBUF, Dependencies, InvalidSchema, SchemaText
 from serdes.error import PayloadError, SchemaCompileError
+from serdes.json_bytes import dumps, require_size
 from serdes.message import wire
 from serdes.message.config import (
     DeserializerConfig,
@@ -18,7 +19,6 @@ from serdes.message.config import (
     SerializerConfig,
 )
 from serdes.message.deserializer import Decode, Resolved
-from serdes.message.json_bytes import dumps, require_size
 from serdes.message.protobuf_schema import parse
 from serdes.message.serializer import Encoder
 from serdes.protobuf import decoder_of_schema

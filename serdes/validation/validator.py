@@ -10,7 +10,7 @@ from typing import Any
 from compat.json_schema.validate.work import BACKTRACKS, UNBOUNDED, Work
 from compat.schema import JSON, Dependencies
 from serdes.error import SchemaCompileError
-from serdes.message.json_bytes import dumps, loads
+from serdes.json_bytes import dumps, loads
 from serdes.validation.described import DescribedSchema
 from serdes.validation.judging import judge
 from serdes.validation.refusal import Refusal, ValueRefused

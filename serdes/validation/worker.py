@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import orjson
 
 from magicbyte.kit.processes.worker_pool import Ask, serve
-from serdes.message.json_bytes import loads
+from serdes.json_bytes import loads
 from serdes.validation.described import DescribedSchema, unpacked
 from serdes.validation.judging import ACCEPTED, COMPILE, INVALID, REFUSED, UNKNOWN
 

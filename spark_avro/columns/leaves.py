@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from serdes.codec.decode.plan import Plan
+from serdes.codec.resolve.plan import Plan
 from serdes.codec.schema import Node
 from spark_avro.columns.decimals import decimals
 from spark_avro.columns.part import Present, Read, RowByRow

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from serdes.codec.codec import CACHED_CODECS
-from serdes.codec.decode.plan import Plan, resolve, unread
-from serdes.codec.decode.size import least_size
 from serdes.codec.encode.walk import default_bytes
+from serdes.codec.resolve.plan import Plan, resolve, unread
 from serdes.codec.schema import Field, Node
+from serdes.codec.size import least_size
 from spark_avro.columns import collections, containers, leaves, part
 from spark_avro.columns.part import Read, RowByRow
 from spark_avro.columns.rows import PADDING, Buffer, Rows

@@ -24,7 +24,7 @@ from spark_avro.workers.sent_schema import GUID, SentSchema
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from serdes.codec.decode.plan import Plan
+    from serdes.codec.resolve.plan import Plan
     from spark_avro.columns import Outcome, Read
 
 Decode = Callable[[bytes], Any]

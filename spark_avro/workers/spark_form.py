@@ -14,10 +14,10 @@ from functools import lru_cache
 from typing import Any
 
 from serdes.codec.codec import CACHED_CODECS, decoder
-from serdes.codec.decode.java_plan import resolve_as_java
-from serdes.codec.decode.plan import Plan
-from serdes.codec.form import DATA
+from serdes.codec.forms.form import DATA
 from serdes.codec.logical import Convert
+from serdes.codec.resolve.java_plan import resolve_as_java
+from serdes.codec.resolve.plan import Plan
 from serdes.codec.schema import Node, parse
 from spark_avro.plan import tree as trees
 from spark_avro.plan.resolution import SAME_TYPE

@@ -10,8 +10,8 @@ import pytest
 
 from compat.schema import SchemaText
 from serdes.client.clients import RegistryClient
-from serdes.console.consume.reading import FieldReader
 from serdes.text import TextOptions, text_form
+from serdes.text.field_reader import FieldReader
 from serdes.text.remark import Remark, Remarks
 
 

@@ -13,8 +13,6 @@ from serdes.avro import compiled, record_name
 from serdes.client.clients import RegistryClient
 from serdes.client.flow import Flow
 from serdes.codec import DecodeError, EncodeError, compile_codec
-from serdes.console.consume.reading import schema_id_of
-from serdes.console.consume.undecodable import Undecodable
 from serdes.console.produce.lines import BadLine
 from serdes.error import PayloadError, SchemaNotFound, SerializationError
 from serdes.message.config import DeserializerConfig, SerializerConfig
@@ -22,6 +20,8 @@ from serdes.message.deserializer import Decode, Deserializer, ReaderFormat, Reso
 from serdes.message.serializer import Encoder, Serializer, WriterFormat
 from serdes.schema import Schema
 from serdes.serialization import Context, SerializationContext
+from serdes.text.field_reader import schema_id_of
+from serdes.text.undecodable import Undecodable
 
 _named = partial(compile_codec, record_names=True)
 

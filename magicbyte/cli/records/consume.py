@@ -20,7 +20,7 @@ from serdes.console.plain import plain
 
 if TYPE_CHECKING:
     from magicbyte.cli.records.avro_records import ContainerSink
-    from serdes.console.consume.reading import FieldReader
+    from serdes.text.field_reader import FieldReader
 
 PROGRAM = "magicbyte consume"
 #: fastavro's codecs; fastavro itself is imported only when a file is written.
@@ -168,9 +168,9 @@ def _sink(options: argparse.Namespace, config: dict[str, Any]) -> ContainerSink:
 def _line(options: argparse.Namespace, config: dict[str, Any]) -> Callable[[Any], bytes]:
     from magicbyte.cli.records.json_lines import RecordLines  # noqa: PLC0415 - while the consumer connects
     from serdes.console.client import open_client  # noqa: PLC0415
-    from serdes.console.consume.reading import FieldReader  # noqa: PLC0415
     from serdes.console.properties import LOGICAL_TYPES  # noqa: PLC0415
     from serdes.text import TextOptions  # noqa: PLC0415
+    from serdes.text.field_reader import FieldReader  # noqa: PLC0415
 
     settings = gather_properties(options, ("preserve.json.field.name", LOGICAL_TYPES))
     client = open_client(settings.client, config)

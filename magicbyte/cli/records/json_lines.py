@@ -9,9 +9,9 @@ from typing import Any
 
 import orjson
 
-from serdes.console.consume.reading import FieldReader
 from serdes.console.produce.lines import BadLine
 from serdes.console.produce.loop import Record, convert
+from serdes.text.field_reader import FieldReader
 
 Serialize = Callable[[str, list[tuple[str, bytes | None]]], bytes | None]
 
@@ -78,7 +78,7 @@ def record_of_line(text: str, number: int, key: Serialize | None, value: Seriali
     Raises:
         BadLine: The line is not such an object, or its key or value does not fit the schema.
     """
-    from serdes.console.produce.json_position import offset_of  # noqa: PLC0415 - small
+    from serdes.text.json_position import offset_of  # noqa: PLC0415 - small
 
     try:
         members = orjson.loads(text)

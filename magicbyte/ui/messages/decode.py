@@ -17,13 +17,13 @@ from magicbyte.ui.messages.items import Items
 from magicbyte.ui.messages.lookup import Lookup, SchemaId
 from magicbyte.ui.messages.request import LARGEST_DATA, BadRequest, DecodeRequest, Framed
 from serdes.client.clients import RegistryClient
-from serdes.console.text import remarking_deserializer, text_deserializer
 from serdes.error import SchemaNotFound
 from serdes.message import wire
 from serdes.message.deserializer import Deserializer
 from serdes.serialization import SerializationContext
 from serdes.text import Remarked, TextOptions
 from serdes.text.remark import Remarks
+from serdes.text.text_serdes import remarking_deserializer, text_deserializer
 
 #: The seconds of a request in which messages are also examined for remarks: a validation may take half a second.
 _EXAMINED_SECONDS = 5.0

@@ -19,14 +19,14 @@ from magicbyte.ui.messages.request import EncodeRequest, Proposal, Target
 from serdes.client.clients import RegistryClient
 from serdes.client.models import RegisteredSchema, SchemaInfo
 from serdes.console.produce.writing import DrySerializer
-from serdes.console.text import text_serializer
 from serdes.error import SchemaCompileError
+from serdes.json_bytes import compact
 from serdes.message import wire
-from serdes.message.json_bytes import compact
 from serdes.message.serializer import Serializer
 from serdes.schema import Schema
 from serdes.serialization import SerializationContext
 from serdes.text import TextOptions
+from serdes.text.text_serdes import text_serializer
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from serdes.console.text import BadText
 from serdes.error import (
     InvalidMessageIndexes,
     NotAuthorized,
@@ -22,6 +21,7 @@ from serdes.error import (
     VersionNotFound,
     WrongMagic,
 )
+from serdes.text.text_serdes import BadText
 
 #: Errors that end the worker instead of failing an item: no memory is left, or the server has gone.
 ENDING = (MemoryError, EOFError, BrokenPipeError, ConnectionResetError)

@@ -13,12 +13,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from serdes.codec.decode import walk as decode_walk
-from serdes.codec.decode.plan import Plan, unread
 from serdes.codec.decode.read_table import ENDS, LENGTHS, READ, REALS, ZIGZAG, count_of, end_of
-from serdes.codec.decode.size import ZERO_BYTE_ITEMS, least_size
-from serdes.codec.encode.check import Unfit
-from serdes.codec.form import Form
+from serdes.codec.forms.check import Unfit
+from serdes.codec.forms.form import Form
+from serdes.codec.resolve.plan import Plan, unread
 from serdes.codec.schema import Node
+from serdes.codec.size import ZERO_BYTE_ITEMS, least_size
 from serdes.codec.source import MAX_DEPTH, Source
 from serdes.codec.varint import read_int, read_long
 

@@ -6,13 +6,13 @@ import struct
 from collections.abc import Callable
 from typing import Any, Literal
 
-from serdes.codec.decode.plan import Plan, resolve, unread
-from serdes.codec.decode.size import ZERO_BYTE_ITEMS, least_size
-from serdes.codec.encode.check import pack_float
 from serdes.codec.encode.walk import default_bytes
 from serdes.codec.errors import DecodeError, key_path
-from serdes.codec.form import Form
+from serdes.codec.forms.check import pack_float
+from serdes.codec.forms.form import Form
+from serdes.codec.resolve.plan import Plan, resolve, unread
 from serdes.codec.schema import Field, Node
+from serdes.codec.size import ZERO_BYTE_ITEMS, least_size
 from serdes.codec.varint import read_int, read_length, read_long
 
 #: Takes the path of a field that the reader fills with its default (`default`), of one that only the writer has

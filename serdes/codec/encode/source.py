@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from serdes.codec.decode.size import ZERO_BYTE_ITEMS, least_size
 from serdes.codec.encode import walk as encode_walk
-from serdes.codec.encode.check import Unfit, pack_float
 from serdes.codec.encode.typed import typed_branches
 from serdes.codec.encode.varint_table import SMALL, SMALL_END, SMALL_MIN, write_int, write_long
-from serdes.codec.form import Form
+from serdes.codec.forms.check import Unfit, pack_float
+from serdes.codec.forms.form import Form
 from serdes.codec.logical import preparer
 from serdes.codec.schema import Node
+from serdes.codec.size import ZERO_BYTE_ITEMS, least_size
 from serdes.codec.source import MAX_DEPTH, Source
 
 EMPTY = 'b""'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from serdes.codec.form import Form
+from serdes.codec.forms.form import Form
 from serdes.codec.logical import python_types
 from serdes.codec.schema import Node
 

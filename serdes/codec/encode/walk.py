@@ -6,12 +6,12 @@ import struct
 from collections.abc import Mapping
 from typing import Any
 
-from serdes.codec.decode.size import ZERO_BYTE_ITEMS, least_size
-from serdes.codec.encode.check import Unfit, pack_float
 from serdes.codec.errors import EncodeError, key_path
-from serdes.codec.form import DEFAULT, Form
+from serdes.codec.forms.check import Unfit, pack_float
+from serdes.codec.forms.form import DEFAULT, Form
 from serdes.codec.logical import preparer
 from serdes.codec.schema import MISSING, Field, Node
+from serdes.codec.size import ZERO_BYTE_ITEMS, least_size
 from serdes.codec.varint import write_long
 
 _DOUBLE = struct.Struct("<d").pack

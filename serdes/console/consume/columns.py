@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from serdes.console.consume.reading import FieldReader
 from serdes.console.properties import Properties
+from serdes.text.field_reader import FieldReader
 
 #: The names of timestamp types, by confluent_kafka's number.
 _TIMESTAMPS = {1: "CreateTime", 2: "LogAppendTime"}

@@ -7,10 +7,10 @@ from typing import Any
 
 from confluent_kafka import Message
 
-from serdes.console.consume.undecodable import Undecodable
 from serdes.console.outcome import NOT_DELIVERED, Ended
 from serdes.console.produce.loop import Outbox, Record
 from serdes.letters.headers import DeadLetter
+from serdes.text.undecodable import Undecodable
 
 _STAGES = {"key": "KEY_CONVERTER", "value": "VALUE_CONVERTER"}
 
@@ -31,7 +31,7 @@ class DeadLetters:
             offset=message.offset() or 0,
             connector=self._program,
             stage=_STAGES[error.part],
-            executing="serdes.console.consume.reading.FieldReader.text",
+            executing="serdes.text.field_reader.FieldReader.text",
             exception=f"{type(error).__module__}.{type(error).__qualname__}",
             message=error.reason,
             schema_id=error.schema_id,

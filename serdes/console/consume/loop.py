@@ -14,7 +14,6 @@ from typing import Any
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message
 
 from serdes.console.consume.start import Cluster, Start, is_refusal
-from serdes.console.consume.undecodable import Undecodable
 from serdes.console.outcome import (
     BAD_DATA,
     EMPTY,
@@ -25,6 +24,7 @@ from serdes.console.outcome import (
     tell,
     write_output,
 )
+from serdes.text.undecodable import Undecodable
 
 #: Seconds between two searches for new partitions and topics.
 _LOOK_AGAIN = 5.0

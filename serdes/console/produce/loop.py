@@ -220,7 +220,7 @@ def convert(serialize: Callable[[str], bytes | None], text: str, number: int, co
     Raises:
         BadLine: The text is not a datum of the schema.
     """
-    from serdes.console.text import BadText  # noqa: PLC0415  # already imported
+    from serdes.text.text_serdes import BadText  # noqa: PLC0415  # already imported
 
     try:
         return serialize(text)

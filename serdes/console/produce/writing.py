@@ -9,11 +9,11 @@ from compat.schema import SchemaText
 from serdes.client.clients import RegistryClient
 from serdes.client.flow import Flow
 from serdes.client.models import RegisteredSchema, SchemaInfo
-from serdes.console.text import text_serializer
 from serdes.message.serializer import Serializer
 from serdes.schema import Schema
 from serdes.serialization import SerializationContext
 from serdes.text import TextOptions
+from serdes.text.text_serdes import text_serializer
 
 Serialize = Callable[[str, list[tuple[str, bytes | None]]], bytes | None]
 

@@ -14,9 +14,10 @@ from fastavro.read import SchemaResolutionError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from serdes.codec import DecodeError, SchemaError, codec, compile_codec, form
+from serdes.codec import DecodeError, SchemaError, codec, compile_codec
 from serdes.codec.decode import walk as decode_walk
 from serdes.codec.encode import walk as encode_walk
+from serdes.codec.forms import form
 
 _SPEC = importlib.util.spec_from_file_location("fuzz_codec", Path(__file__).parents[2] / "fuzz" / "fuzz_codec.py")
 assert _SPEC

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from serdes.codec import DecodeError, EncodeError, codec, compile_codec
-from serdes.codec.decode.size import ZERO_BYTE_ITEMS
+from serdes.codec.size import ZERO_BYTE_ITEMS
 
 
 def compiled(schema: Any, reader: Any = None, **options: Any) -> codec.AvroCodec:

@@ -16,8 +16,8 @@ from serdes.avro import AvroDeserializer
 from serdes.client.clients import RegistryClient
 from serdes.codec import EncodeError, compile_codec
 from serdes.error import SerdesError, ValueTooLarge
+from serdes.json_bytes import require_size
 from serdes.json_schema import JSONDeserializer
-from serdes.message.json_bytes import require_size
 from serdes.protobuf import ProtobufDeserializer
 from serdes.serialization import SerializationContext
 

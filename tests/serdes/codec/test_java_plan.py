@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from serdes.codec.codec import decoder
-from serdes.codec.decode.java_plan import resolve_as_java
 from serdes.codec.decode.walk import decode
 from serdes.codec.errors import DecodeError
-from serdes.codec.form import DATA, json_form
+from serdes.codec.forms.form import DATA, json_form
+from serdes.codec.resolve.java_plan import resolve_as_java
 from serdes.codec.schema import parse
 
 

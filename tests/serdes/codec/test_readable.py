@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from serdes.codec import DecodeError, EncodeError, compile_codec
 from serdes.codec.readable import readable_decoder, readable_encoder
-from serdes.message.json_bytes import WrittenFloat, has_long_numbers, loads_written
+from serdes.json_bytes import WrittenFloat, has_long_numbers, loads_written
 
 
 def logical(kind: str, logical_type: str, /, **members: Any) -> dict[str, Any]:

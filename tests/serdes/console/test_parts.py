@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from serdes.console.produce.json_position import offset_of
 from serdes.console.produce.lines import BadLine, Line, LineFormat, Part
 from serdes.error import ConfigError
-from serdes.message.json_bytes import loads
+from serdes.json_bytes import loads
+from serdes.text.json_position import offset_of
 
 
 @pytest.mark.parametrize(

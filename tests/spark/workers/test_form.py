@@ -10,7 +10,7 @@ from compat.schema import AVRO, SchemaText
 from serdes.codec import DecodeError
 from serdes.codec.codec import decoder
 from serdes.codec.decode import walk as decode_walk
-from serdes.codec.decode.java_plan import resolve_as_java
+from serdes.codec.resolve.java_plan import resolve_as_java
 from serdes.codec.schema import parse
 from serdes.codec.varint import write_long
 from serdes.rules.seam import Ruled

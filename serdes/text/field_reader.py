@@ -8,13 +8,13 @@ from typing import Any
 
 from serdes.client.clients import RegistryClient
 from serdes.client.models import SchemaInfo
-from serdes.console.consume.undecodable import Undecodable
-from serdes.console.text import remarking_deserializer, text_deserializer
 from serdes.error import SchemaNotFound, SerializationError
+from serdes.json_bytes import dumps
 from serdes.message import wire
-from serdes.message.json_bytes import dumps
 from serdes.serialization import SerializationContext
 from serdes.text import Remarked, TextOptions
+from serdes.text.text_serdes import remarking_deserializer, text_deserializer
+from serdes.text.undecodable import Undecodable
 
 Headers = list[tuple[str, bytes | None]] | None
 ToText = Callable[[bytes], str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from serdes.codec.encode.check import DATUM, JSON, Check, Unfit
+from serdes.codec.forms.check import DATUM, JSON, Check, Unfit
 from serdes.codec.logical import preparer
 from serdes.codec.schema import MISSING, Field, Node
 

@@ -7,8 +7,8 @@ next the one that has the fields, preferably of the same unqualified name.
 
 from __future__ import annotations
 
-from serdes.codec.decode.plan import PROMOTIONS, Plan, Resolver, has_default, same_name, unread
 from serdes.codec.errors import SchemaError
+from serdes.codec.resolve.plan import PROMOTIONS, Plan, Resolver, has_default, same_name, unread
 from serdes.codec.schema import Node
 
 

@@ -7,10 +7,10 @@ from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
 
-from serdes.codec.decode.plan import Plan
-from serdes.codec.encode.branch import Choose, data_chooser, first_chooser, plain_chooser, tag_chooser
-from serdes.codec.encode.check import DATUM, JSON, Check
+from serdes.codec.forms.branch import Choose, data_chooser, first_chooser, plain_chooser, tag_chooser
+from serdes.codec.forms.check import DATUM, JSON, Check
 from serdes.codec.logical import Convert, presenter
+from serdes.codec.resolve.plan import Plan
 from serdes.codec.schema import Node
 
 

@@ -9,13 +9,13 @@ from typing import Any
 
 from compat.schema import Dependencies, SchemaText
 from serdes.client.clients import RegistryClient
-from serdes.console.produce.json_position import offset_of
 from serdes.error import PayloadError, SchemaCompileError, SerializationError
 from serdes.message.config import DeserializerConfig
 from serdes.message.deserializer import Deserializer, ReaderFormat
 from serdes.message.serializer import Encoder, Serializer
 from serdes.schema import Schema
 from serdes.text import TextOptions, Unfit, deserializing, remarking, serializing, text_form
+from serdes.text.json_position import offset_of
 
 
 @dataclass(unsafe_hash=True)

@@ -1,0 +1,1 @@
+"""Resolves a writer's schema against a reader's schema."""
