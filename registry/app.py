@@ -17,7 +17,7 @@ from starlette.responses import Response
 from compat.schema import InvalidSchema
 from magicbyte.http.routing.application import Api, Application
 from magicbyte.http.routing.beside import Beside
-from magicbyte.http.routing.identity import open_guard
+from magicbyte.http.routing.open_guard import open_guard
 from magicbyte.http.routing.recorder import RequestMetrics
 from magicbyte.http.routing.remembered import RememberedAnswers
 from magicbyte.http.routing.request import Request

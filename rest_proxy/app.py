@@ -15,7 +15,7 @@ from prometheus_client import CollectorRegistry
 from starlette.responses import Response
 
 from magicbyte.http.routing.application import Api, Application
-from magicbyte.http.routing.identity import open_guard
+from magicbyte.http.routing.open_guard import open_guard
 from magicbyte.http.routing.recorder import RequestMetrics
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.rows import BodyLimit

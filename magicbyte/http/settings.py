@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from magicbyte.http.access_control import AccessControl, parse_origins
-from magicbyte.http.connection.connections import Limits
+from magicbyte.http.allowed_origins import AccessControl, parse_origins
+from magicbyte.http.connection_limits import Limits
 from magicbyte.http.response_headers import (
     NO_PAGE,
     NO_REFERRER,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from magicbyte.http.routing.access import OPEN, SIGNED_IN, Access, Operation, Resource
-from magicbyte.http.routing.request import Request
-from magicbyte.http.routing.rows import Handler, Negotiate, Row, Streams
+from magicbyte.http.routing.request import Handler, Request
+from magicbyte.http.routing.rows import Negotiate, Row, Streams
 from rest_proxy.exchange.negotiation import generic, generic_or_embedded, records, unnegotiated, v1_records
 from rest_proxy.exchange.negotiation import produce as produced
 from rest_proxy.exchange.parts import part_of

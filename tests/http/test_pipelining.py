@@ -15,9 +15,10 @@ from uvicorn.server import ServerState
 
 from magicbyte.http.asgi import Receive, Scope, Send
 from magicbyte.http.connection.applications import Front
-from magicbyte.http.connection.connections import Connections, Limits
+from magicbyte.http.connection.connections import Connections
 from magicbyte.http.connection.pipelining import Pipelining
 from magicbyte.http.connection.protocol import HttpConnection
+from magicbyte.http.connection_limits import Limits
 from magicbyte.http.response_headers import ResponseHeaders
 from magicbyte.http.routing.recorder import Recorder, Tallies
 from magicbyte.http.routing.rows import Streams

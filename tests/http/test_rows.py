@@ -24,6 +24,7 @@ from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.response import WholeResponse
 from magicbyte.http.routing.rows import BodyLimit, Row, Streams
 from magicbyte.http.routing.table import NO_ROUTE, RouteMatch, Table
+from magicbyte.http.routing.unrouted import row_without_route
 from magicbyte.kit.errors import ErrorKind
 from magicbyte.kit.failure import Failure
 from magicbyte.security.principal import Principal
@@ -218,7 +219,7 @@ def test_a_parameter_for_the_rest_of_a_path() -> None:
         Row("GET", "/x/{name}/z", "exact", OPEN, answer, negotiate),
         Row("POST", "/x/a", "literal", OPEN, answer, negotiate),
     )
-    table = Table(rows, lambda path: (path, {}), negotiate)
+    table = Table(rows, lambda path: (path, {}), row_without_route(negotiate))
 
     def found(method: str, path: bytes) -> tuple[str, Any]:
         match = table.find(method, path)
@@ -242,7 +243,7 @@ def test_a_parameter_for_the_rest_of_a_path() -> None:
 
 def test_rows_that_contradict_each_other() -> None:
     def table(*rows: Row) -> Table:
-        return Table(rows, lambda path: (path, {}), negotiate)
+        return Table(rows, lambda path: (path, {}), row_without_route(negotiate))
 
     with pytest.raises(ValueError, match=r"^GET /stream \(other\) is in the table already$"):
         table(ROWS[-1], Row("GET", "/stream", "other", OPEN, stream, negotiate))
@@ -251,7 +252,7 @@ def test_rows_that_contradict_each_other() -> None:
 
 
 def test_what_connections_and_browsers_ask_of_the_table() -> None:
-    table = Table(ROWS, lambda path: (path, {}), negotiate)
+    table = Table(ROWS, lambda path: (path, {}), row_without_route(negotiate))
     assert [table.streams(path) for path in (b"/moving", b"/moving?a=b", b"/things/a", b"/none")] == [
         Streams.ANSWER,
         Streams.ANSWER,

@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import Enum, Flag, auto
-from typing import TYPE_CHECKING
 
 from magicbyte.http.asgi import Scope
 from magicbyte.security.principal import ANONYMOUS, Principal
-
-if TYPE_CHECKING:
-    from magicbyte.http.routing.table import RouteMatch
 
 #: Returns the principal of a request's headers, or None if that takes longer than a look-up in memory.
 Identify = Callable[[Scope], Principal | None]
@@ -89,12 +85,3 @@ class Decision(Enum):
 
     ALLOWED = auto()
     LEFT_TO_HANDLER = auto()
-
-
-#: Decides for a principal, a request, and its route with the path's parameters; raises ApiError to refuse.
-Decide = Callable[[Principal, Scope, "RouteMatch"], Decision | None]
-
-
-def allow_all(_principal: Principal, _scope: Scope, _match: RouteMatch) -> Decision:
-    """Allow everything: there are no access rules."""
-    return Decision.ALLOWED

@@ -23,15 +23,16 @@ from starlette.responses import Response
 from magicbyte.http.asgi import Receive, Scope, Send
 from magicbyte.http.errors import GATEWAY_TIMEOUT, INTERNAL
 from magicbyte.http.response_headers import NO_PAGE, NO_STORE, Header
-from magicbyte.http.routing.access import Decide, Decision, Identify, Operation, SignIn, allow_all, anonymous, nobody
+from magicbyte.http.routing.access import Decision, Identify, Operation, SignIn, anonymous, nobody
 from magicbyte.http.routing.identity import BODY_CHECK
 from magicbyte.http.routing.limits import EarlyError, within
 from magicbyte.http.routing.recorder import Recorder, access_log
 from magicbyte.http.routing.remembered import RememberedAnswers, Slot
-from magicbyte.http.routing.request import Request
-from magicbyte.http.routing.rows import BodyLimit, Handler, Negotiate, Row
+from magicbyte.http.routing.request import Handler, Request
+from magicbyte.http.routing.rows import BodyLimit, Negotiate, Row
 from magicbyte.http.routing.solved import RowRoute
 from magicbyte.http.routing.table import Locate, RouteMatch, Table
+from magicbyte.http.routing.unrouted import row_without_route
 from magicbyte.kit.errors import ApiError, ErrorKind
 from magicbyte.kit.failure import Failure
 from magicbyte.security.principal import ANONYMOUS, Principal
@@ -41,6 +42,8 @@ log = logging.getLogger("magicbyte.http")
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 #: Answers a request whose handler raised an exception of some type.
 OnError = Callable[[Request, Any], Awaitable[Response]]
+#: Decides for a principal, a request, and its route with the path's parameters; raises ApiError to refuse.
+Decide = Callable[[Principal, Scope, RouteMatch], Decision | None]
 
 
 #: A response with one of these headers says itself how long it may be stored.
@@ -50,6 +53,11 @@ _NAME = itemgetter(0)
 
 def _unchanged(path: str) -> tuple[str, Mapping[str, str]]:
     return path, {}
+
+
+def _allow_all(_principal: Principal, _scope: Scope, _match: RouteMatch) -> Decision:
+    """Allow everything: there are no access rules."""
+    return Decision.ALLOWED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +102,7 @@ class Api:
     identify: Identify = anonymous
     sign_in: SignIn = nobody
     skipped_paths: frozenset[str] = frozenset()
-    decide: Decide = allow_all
+    decide: Decide = _allow_all
     headers: Sequence[Header] = ()
     is_guarded: bool = False
 
@@ -112,7 +120,7 @@ class Application:
         Raises:
             ValueError: The rows contradict each other.
         """
-        self.table = Table(api.rows, api.locate, api.unrouted_media_types)
+        self.table = Table(api.rows, api.locate, row_without_route(api.unrouted_media_types))
         self.recorder = Recorder(api.name, self.table.tallies, self.table.unrouted)
         self._api = api
         self._remembered = api.remembered

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from magicbyte.http.asgi import Message, Receive, Scope
 from magicbyte.kit.errors import ApiError
 from magicbyte.security.principal import Peer
-
-if TYPE_CHECKING:
-    from magicbyte.http.routing.guard import Guard
-    from magicbyte.http.settings import HttpSettings
 
 #: The scope's key for the peer of the connection.
 PEER = "magicbyte.peer"
@@ -25,24 +20,6 @@ BODY_CHECK = "magicbyte.body_check"
 def digest_of(body: bytes) -> str:
     """Return a body's digest in the form that forwarded identities use."""
     return hashlib.sha256(body).hexdigest()
-
-
-def open_guard(settings: HttpSettings, *, realm: str, audience: str) -> Guard | None:
-    """Return the guard that the settings require; None if no sign-in is required.
-
-    Args:
-        settings: The settings.
-        realm: The realm of the challenges if the settings name none.
-        audience: The group of nodes that forward requests to each other.
-
-    Raises:
-        Failure: Users or keys cannot be loaded.
-    """
-    if settings.is_open:
-        return None
-    from magicbyte.http.routing.guard import Guard  # noqa: PLC0415  what it needs takes long to import
-
-    return Guard(settings, realm=realm, audience=audience)
 
 
 def peer_of(scope: Scope) -> Peer:

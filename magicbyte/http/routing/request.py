@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import random
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 from starlette.requests import ClientDisconnect
 from starlette.requests import Request as StarletteRequest
+from starlette.responses import Response
 
 from magicbyte.http.asgi import Receive, Scope, header
 from magicbyte.http.routing.access import Decision
 from magicbyte.http.routing.limits import limited
+from magicbyte.http.routing.table import RouteMatch
 from magicbyte.kit.errors import ApiError
 from magicbyte.security.principal import Principal
-
-if TYPE_CHECKING:
-    from magicbyte.http.routing.rows import Row
-    from magicbyte.http.routing.table import RouteMatch
 
 #: A valid request id of a client; any other id is replaced, so that a client cannot forge log lines.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=@-]{1,128}")
@@ -49,7 +48,7 @@ class Request(StarletteRequest):
     ) -> None:
         super().__init__(scope, receive)
         self.match = match
-        self.row: Row = match.row
+        self.row = match.row
         self.principal = principal
         self.decision = decision
         self.denial = denial
@@ -96,3 +95,6 @@ class Request(StarletteRequest):
                 raise ClientDisconnect
             self._body = b"".join(chunks)
         return self._body
+
+
+Handler = Callable[[Request], Awaitable[Response]]

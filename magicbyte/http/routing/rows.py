@@ -10,13 +10,11 @@ from functools import cached_property
 from starlette.responses import Response
 
 from magicbyte.http.routing.access import Access, Operation
-from magicbyte.http.routing.request import Request
 
-Handler = Callable[[Request], Awaitable[Response]]
-#: A function with parameters that FastAPI solves.
+#: A function that takes the request, and parameters that FastAPI solves.
 Endpoint = Callable[..., Awaitable[Response]]
-#: Chooses the media type of the answer and sets it in the request; raises 406 or 415.
-Negotiate = Callable[[Request], None]
+#: Takes the request, chooses the media type of the answer and sets it in the request; raises 406 or 415.
+Negotiate = Callable[..., None]
 
 
 class BodyLimit(IntEnum):

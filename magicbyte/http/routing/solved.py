@@ -14,8 +14,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from magicbyte.http.errors import INTERNAL
-from magicbyte.http.routing.request import Request
-from magicbyte.http.routing.rows import Endpoint, Handler, Row
+from magicbyte.http.routing.request import Handler, Request
+from magicbyte.http.routing.rows import Endpoint, Row
 
 T = TypeVar("T")
 

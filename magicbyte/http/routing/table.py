@@ -8,13 +8,8 @@ from functools import reduce
 from operator import or_
 from typing import NamedTuple
 
-from starlette.responses import Response
-
-from magicbyte.http.errors import METHOD_NOT_ALLOWED, NOT_FOUND
-from magicbyte.http.routing.access import SIGNED_IN
 from magicbyte.http.routing.recorder import Tallies
-from magicbyte.http.routing.request import Request
-from magicbyte.http.routing.rows import Negotiate, Row, Streams
+from magicbyte.http.routing.rows import Row, Streams
 from magicbyte.kit.errors import ApiError
 
 #: The label for requests without a route; a path that a client chose must not become a label.
@@ -88,20 +83,20 @@ class Table:
     The order of the rows has no effect.
     """
 
-    def __init__(self, rows: Iterable[Row], locate: Locate, media_types: Negotiate) -> None:
+    def __init__(self, rows: Iterable[Row], locate: Locate, without_route: Row) -> None:
         """Compile the rows.
 
         Args:
             rows: All routes of the server.
             locate: Strips a path before it is looked up.
-            media_types: Negotiates requests without a route.
+            without_route: Answers requests without a route.
 
         Raises:
             ValueError: Two rows have the same method and path, or the same operation id.
         """
         self.rows = tuple(rows)
         self._locate = locate
-        self.without_route = Row(NO_ROUTE, NO_ROUTE, NO_ROUTE, SIGNED_IN, _answer_without_route, media_types)
+        self.without_route = without_route
         #: Counts requests without a row.
         self.unrouted = Tallies(NO_ROUTE, NO_ROUTE)
         #: Patterns by the number of segments and the first segment, which is None if it is a parameter.
@@ -207,9 +202,3 @@ def _pattern(path: str) -> _Pattern | _Beginning:
         tuple((position, segment) for position, segment in segments if not segment.startswith("{")),
         tuple((position, segment.strip("{}")) for position, segment in segments if segment.startswith("{")),
     )
-
-
-async def _answer_without_route(request: Request) -> Response:
-    if request.match.allowed:
-        raise METHOD_NOT_ALLOWED().with_headers(Allow=", ".join(request.match.allowed))
-    raise NOT_FOUND()

@@ -9,8 +9,8 @@ import pytest
 from starlette.responses import Response
 
 from magicbyte.http.routing.application import Application
-from magicbyte.http.routing.request import Request
-from magicbyte.http.routing.rows import Handler, Row
+from magicbyte.http.routing.request import Handler, Request
+from magicbyte.http.routing.rows import Row
 from rest_proxy import app as rest_proxy_app
 from rest_proxy.access.decisions import rights_of
 from rest_proxy.exchange.parameters import json_response

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from magicbyte.http.connection.connections import Limits
 from magicbyte.http.connection.hosts import Hosts
 from magicbyte.http.connection.request.parser import Head
+from magicbyte.http.connection_limits import Limits
 from magicbyte.http.errors import (
     BAD_REQUEST,
     HEAD_TOO_LARGE,
