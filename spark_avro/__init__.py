@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from spark_avro.modes import KAFKA_POSITION
     from spark_avro.pipeline.api import pipeline
     from spark_avro.plan.encoding import to_confluent_avro
-    from spark_avro.plan.records import from_confluent_avro_records
     from spark_avro.protobuf.functions import confluent_protobuf_udf, from_confluent_protobuf, to_confluent_protobuf
+    from spark_avro.records import from_confluent_avro_records
     from spark_avro.spark_session import packages, session
     from spark_avro.streams.followers import Follower
     from spark_avro.streams.following import follow

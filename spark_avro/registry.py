@@ -18,7 +18,7 @@ from serdes.client.models import RegisteredSchema, SchemaInfo
 from serdes.error import RegistryError, SubjectNotFound, VersionNotFound
 from serdes.rules.seam import Ruled, after_decoding, before_encoding, refusal
 from spark_avro.errors import NoSubject, PlanError, UnsupportedSchema
-from spark_avro.workers.sent_schema import SentSchema
+from spark_avro.sent_schema import SentSchema
 
 #: A registry's URL (several separated by commas), the settings of its client under confluent-kafka's or Java's names,
 #: or an existing client.

@@ -18,10 +18,10 @@ import pyarrow as pa
 from compat.schema import JSON, PROTOBUF, SchemaText
 from serdes.rules.seam import Ruled
 from spark_avro.columns import decode_batch
-from spark_avro.protobuf.types import message_class, message_type
+from spark_avro.plan.protobuf_types import message_class, message_type
+from spark_avro.sent_schema import SentSchema
 from spark_avro.workers.arrow_type import arrow_type
 from spark_avro.workers.decoding import Decoder, json_decoder, protobuf_decoder
-from spark_avro.workers.sent_schema import SentSchema
 
 ID = 7
 HEADER = b"\x00\x00\x00\x00\x07"

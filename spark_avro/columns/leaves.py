@@ -19,7 +19,7 @@ from serdes.codec.schema import Node
 from spark_avro.columns.decimals import decimals
 from spark_avro.columns.part import Present, Read, RowByRow
 from spark_avro.columns.rows import Content, Longs, Rows
-from spark_avro.workers.spark_form import Unlike, stands_for
+from spark_avro.plan.spark_form import Unlike, stands_for
 
 
 def reading(node: Node) -> Read:

@@ -16,7 +16,7 @@ from serdes.codec.size import least_size
 from spark_avro.columns import collections, containers, leaves, part
 from spark_avro.columns.part import Read, RowByRow
 from spark_avro.columns.rows import PADDING, Buffer, Rows
-from spark_avro.workers.spark_form import FORM
+from spark_avro.plan.spark_form import FORM
 
 _KEY = resolve(Node("string"), None)
 

@@ -9,7 +9,7 @@ import orjson
 from pyspark.sql import types as spark
 
 from spark_avro.errors import PlanError
-from spark_avro.workers.sent_schema import SentSchema
+from spark_avro.sent_schema import SentSchema
 
 _SCALARS: Mapping[str, spark.DataType] = {
     "string": spark.StringType(),

@@ -32,7 +32,7 @@ from spark_avro.plan.resolution import Resolved, Unreadable, resolve, with_nulls
 from spark_avro.plan.tree import Tree
 from spark_avro.plan.types import spark_type
 from spark_avro.registry import Version
-from spark_avro.workers.sent_schema import GUID
+from spark_avro.sent_schema import GUID
 
 #: The kinds of broken messages: the error's `reason` begins with one of these.
 SHORT = "payload too short"

@@ -22,7 +22,7 @@ from spark_avro.registry import (
     versions_of,
     with_refusals,
 )
-from spark_avro.workers.sent_schema import SentSchema
+from spark_avro.sent_schema import SentSchema
 
 
 @dataclass(frozen=True, slots=True)

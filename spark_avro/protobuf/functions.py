@@ -16,12 +16,12 @@ from serdes.rules.seam import Ruled
 from spark_avro.errors import PlanError
 from spark_avro.modes import FAILFAST, as_column, messages, present
 from spark_avro.plan.decoding import Decoded
+from spark_avro.plan.protobuf_types import message_class, message_type, parsed
 from spark_avro.plan.selection import Selection, select_versions
-from spark_avro.protobuf.types import message_class, message_type, parsed
 from spark_avro.registry import Registry, client_of, register_or_look_up, subject_of
+from spark_avro.sent_schema import SentSchema
 from spark_avro.stored_values import json_text
 from spark_avro.workers.decoding import Asked, protobuf_decoder
-from spark_avro.workers.sent_schema import SentSchema
 from spark_avro.workers.udf import asked_by_workers, decoded_by
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from compat.schema import AVRO, JSON, PROTOBUF
 from serdes.error import RegistryUnavailable, SchemaNotFound
 from spark_avro.json_schema.functions import plan_json
 from spark_avro.plan.decoding import ColumnPlan
-from spark_avro.plan.records import RecordsPlan, subjects_of_topics
 from spark_avro.plan.selection import Selection, plan_decoding, select_versions
 from spark_avro.protobuf.functions import plan_protobuf
+from spark_avro.records import RecordsPlan, subjects_of_topics
 from spark_avro.registry import Registry, Version, client_of, newest_first, subject_of, version_type, versions_of
 
 log = logging.getLogger(__name__)

@@ -12,11 +12,11 @@ from spark_avro.modes import FAILFAST, messages, present
 from spark_avro.plan import tree as trees
 from spark_avro.plan.decoding import Decoded
 from spark_avro.plan.selection import Selection, select_versions
+from spark_avro.plan.spark_form import reader_text
 from spark_avro.plan.tree import Tree
 from spark_avro.plan.types import spark_type
 from spark_avro.registry import Registry
 from spark_avro.workers.decoding import Asked, avro_decoder, avro_json_decoder
-from spark_avro.workers.spark_form import reader_text
 from spark_avro.workers.udf import asked_by_workers, decoded_by
 
 

@@ -19,7 +19,7 @@ from serdes.client.config import client_options
 from serdes.error import RulesNotSupported, SerdesError
 from serdes.message import wire
 from serdes.rules.seam import Ruled, after_decoding
-from spark_avro.workers.sent_schema import GUID, SentSchema
+from spark_avro.sent_schema import GUID, SentSchema
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -175,7 +175,7 @@ class AvroMaker:
 
     def __call__(self, writer: SentSchema) -> Decode:
         """The decoder for a writer's schema."""
-        from spark_avro.workers.spark_form import decoder_of  # noqa: PLC0415 - the driver has no use for it
+        from spark_avro.plan.spark_form import decoder_of  # noqa: PLC0415 - the driver has no use for it
 
         skip, plan = wire.V0_SIZE, self._plan(writer)
         if _is_raw(plan):
@@ -191,7 +191,7 @@ class AvroMaker:
         return None if _is_raw(plan) else column_reader(plan, kind)
 
     def _plan(self, writer: SentSchema) -> Plan:
-        from spark_avro.workers.spark_form import plan_of  # noqa: PLC0415 - the driver has no use for it
+        from spark_avro.plan.spark_form import plan_of  # noqa: PLC0415 - the driver has no use for it
 
         return plan_of(writer.schema.text, tuple(dependency.text for dependency in writer.dependencies), self.reader)
 
@@ -293,7 +293,7 @@ class ProtobufMaker:
 
     def __call__(self, writer: SentSchema) -> Decode:
         """The decoder for a writer's schema."""
-        from spark_avro.protobuf.types import message_class, parsed, to_spark  # noqa: PLC0415
+        from spark_avro.plan.protobuf_types import message_class, parsed, to_spark  # noqa: PLC0415
 
         try:
             written = parsed(writer)
@@ -320,7 +320,7 @@ class ProtobufMaker:
     def columns(self, writer: SentSchema, kind: pa.DataType) -> Read | None:
         """The reader in columns, if payloads can be read in columns."""
         from spark_avro.columns.protobuf import behind_indexes, message_reader  # noqa: PLC0415
-        from spark_avro.protobuf.types import message_class, parsed  # noqa: PLC0415
+        from spark_avro.plan.protobuf_types import message_class, parsed  # noqa: PLC0415
 
         try:
             path = parsed(writer).message_indexes(self.message)

@@ -26,12 +26,12 @@ from serdes.rules.seam import Ruled
 from spark_avro.columns import part
 from spark_avro.errors import UnsupportedSchema
 from spark_avro.plan import tree as trees
+from spark_avro.plan.spark_form import reader_text
 from spark_avro.plan.types import spark_type
 from spark_avro.registry import parsed_text
+from spark_avro.sent_schema import SentSchema
 from spark_avro.workers.arrow_type import arrow_type
 from spark_avro.workers.decoding import Decoder, avro_decoder
-from spark_avro.workers.sent_schema import SentSchema
-from spark_avro.workers.spark_form import reader_text
 
 
 def load(path: str) -> Any:

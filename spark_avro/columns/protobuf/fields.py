@@ -15,7 +15,7 @@ from spark_avro.columns.items import Places, find_of_width, find_varints, in_ord
 from spark_avro.columns.part import Read, RowByRow
 from spark_avro.columns.protobuf.values import LENGTH, VARINT, Scalar, content, scalar
 from spark_avro.columns.rows import Content, Flags, Longs, Rows
-from spark_avro.protobuf.types import has_presence, is_repeated, is_timestamp, is_wrapper, map_entry
+from spark_avro.plan.protobuf_types import has_presence, is_repeated, is_timestamp, is_wrapper, map_entry
 
 _EPOCH_SECONDS = (-62_135_596_800, 253_402_300_799)
 

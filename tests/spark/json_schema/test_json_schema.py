@@ -12,7 +12,7 @@ from serdes.rules.seam import Ruled
 from spark_avro import confluent_json_udf, from_confluent_json, to_confluent_json
 from spark_avro.errors import NoSubject, UnsupportedSchema
 from spark_avro.json_schema.types import json_type
-from spark_avro.workers.sent_schema import SentSchema
+from spark_avro.sent_schema import SentSchema
 
 ORDER = {
     "type": "object",

@@ -15,10 +15,10 @@ from serdes.codec.schema import parse
 from serdes.codec.varint import write_long
 from serdes.rules.seam import Ruled
 from spark_avro.plan import tree as trees
+from spark_avro.plan.spark_form import FORM, reader_text
 from spark_avro.registry import parsed_text
+from spark_avro.sent_schema import SentSchema
 from spark_avro.workers.decoding import AvroJsonMaker, AvroMaker
-from spark_avro.workers.sent_schema import SentSchema
-from spark_avro.workers.spark_form import FORM, reader_text
 
 
 def record(name: str, **fields: Any) -> dict[str, Any]:

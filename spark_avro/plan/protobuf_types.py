@@ -14,7 +14,7 @@ from pyspark.sql import types as spark
 
 from compat.protobuf.schema import ProtobufSchema, parse
 from spark_avro.errors import UnsupportedSchema
-from spark_avro.workers.sent_schema import SentSchema
+from spark_avro.sent_schema import SentSchema
 
 _T = FieldDescriptor
 
