@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.structure.test_imports import imported_by
+from tests.structure.imported_modules import imported_by
 
 ROOT = Path(__file__).parents[3]
 #: Each group runs in one driver, and a kill hits all of its sinks; alone they run in `make chaos`.
