@@ -22,9 +22,11 @@ class Bounds(NamedTuple):
         bytes: Their total size; one record is returned even if it is larger.
         wait_ms: How long to wait if there are none.
         is_committed: Whether records of aborted and open transactions are left out.
+        client: The client for which the read counts: the principal, or an address if nobody signs in.
     """
 
     records: int
     bytes: int
     wait_ms: int = 0
     is_committed: bool = False
+    client: str = ""

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from magicbyte.kit.errors import ApiError
+from magicbyte.kit.sharing.fair_queue import FairQueue
 from rest_proxy.admin.client import AdminClient, Place, error_of
 from rest_proxy.admin.connection.brokers import Brokers, Lost, NotSent
 from rest_proxy.admin.connection.nodes import Address
@@ -27,7 +28,8 @@ _PAUSE_SECONDS = 0.1
 _MOST_TOPICS = 10_000
 #: The size of each fetch of a read that takes several, in bytes.
 _FETCH_BYTES = 1 << 20
-#: The longest answer that is unpacked on the event loop, in bytes, and how many are unpacked beside it at once.
+#: The longest answer that is unpacked on the event loop, in bytes, and how many are unpacked beside it at once: one
+#: more if the others are one client's.
 _QUICK_BYTES = 1 << 18
 _UNPACKING = 2
 #: UNKNOWN_TOPIC_OR_PARTITION, LEADER_NOT_AVAILABLE, NOT_LEADER_OR_FOLLOWER, REPLICA_NOT_AVAILABLE, KAFKA_STORAGE_ERROR,
@@ -79,7 +81,7 @@ class TopicReader:
         """
         self._brokers = brokers
         self._max_unpacked = max_unpacked
-        self._unpacking = asyncio.Semaphore(_UNPACKING)
+        self._unpacking = FairQueue(_UNPACKING, reserve=1)
         self._client = AdminClient(brokers)
         self._connections = FetchConnections(brokers)
         self._leaders: dict[str, _Leaders] = {}
@@ -250,7 +252,7 @@ class TopicReader:
         try:
             if len(batches) <= _QUICK_BYTES and not is_packed(batches):
                 return unpack_page()
-            async with self._unpacking:
+            async with self._unpacking.turn(bounds.client):
                 return await asyncio.to_thread(unpack_page)
         except BatchTooLarge as batch:
             raise RECORD_TOO_LARGE(

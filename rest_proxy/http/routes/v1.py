@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
+from magicbyte.http.routing.clients import client_key
 from magicbyte.http.routing.request import Request
 from magicbyte.kit.errors import ApiError
 from rest_proxy.access.decisions import rights_of
@@ -53,7 +54,8 @@ async def messages(request: Request) -> Response:
     if count is not None and not 1 <= count <= _MAX_COUNT:
         raise INVALID_ENTITY(detail=f"count must be between 1 and {_MAX_COUNT} (was {count})")
     name, number = segment(request, "topic"), partition_segment(request)
-    bounds = Bounds(count or 1, settings.consumer_request_max_bytes)
+    client = client_key(request, settings.trusted_proxies)
+    bounds = Bounds(count or 1, settings.consumer_request_max_bytes, client=client)
     async with reading.reads.reader() as reader:
         if instant is not None:
             offset = (await existing(request, reader.offsets(name, {number: milliseconds_of(instant)})))[number]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +18,10 @@ from hypothesis import strategies as st
 
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing.servers import running_rest_proxy
+from rest_proxy.admin.connection.brokers import Brokers
+from rest_proxy.consume.stateless import topic_reader
+from rest_proxy.consume.stateless.bounds import Bounds
+from rest_proxy.consume.stateless.fetched import Page
 from rest_proxy.consume.stateless.unpacked import BatchTooLarge, is_packed, unpacked_batches
 
 CODECS = {"gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4}
@@ -78,6 +84,36 @@ def test_a_damaged_batch_is_an_error_of_its_own(number: int) -> None:
     damaged = good[:HEADER_BYTES] + b"\xff" * (len(good) - HEADER_BYTES)
     with pytest.raises(ValueError):  # noqa: PT011 - each codec has its own text
         list(unpacked_batches(damaged, 1_000_000))
+
+
+def test_a_client_with_many_reads_does_not_delay_another_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    gate, others_turn = threading.Event(), threading.Event()
+    unpacked: list[str] = []
+
+    def unpack(topic: str, *_: Any, **__: Any) -> Page:
+        if topic == "other":
+            others_turn.set()
+        assert gate.wait(60)
+        unpacked.append(topic)
+        return Page((), 0)
+
+    async def read(reader: topic_reader.TopicReader, client: str) -> None:
+        await reader._page(client, 0, 0, batch([b"v"], 1), None, Bounds(1, 1, client=client))
+
+    async def reads() -> None:
+        reader = topic_reader.TopicReader(Brokers((), {}, 1.0), max_unpacked=1000)
+        one = [asyncio.create_task(read(reader, "one")) for _ in range(6)]
+        await asyncio.sleep(0)
+        other = asyncio.create_task(read(reader, "other"))
+        assert await asyncio.to_thread(others_turn.wait, 30)
+        assert unpacked == []
+        gate.set()
+        await asyncio.gather(*one, other)
+        await reader.close()
+
+    monkeypatch.setattr(topic_reader, "unpack", unpack)
+    asyncio.run(reads())
+    assert sorted(unpacked) == ["one"] * 6 + ["other"]
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from magicbyte.http.routing.clients import client_key
 from magicbyte.http.routing.response import Json
 from rest_proxy.admin.offsets import EARLIEST, LATEST
 from rest_proxy.consume.parts import Reading
@@ -44,6 +45,7 @@ async def consume(
     bounds = Bounds(
         _at_most("max_poll_records", request.max_poll_records, 500, _MAX_RECORDS),
         _at_most("fetch_max_bytes", request.fetch_max_bytes, most_bytes, most_bytes),
+        client=client_key(call.request, call.settings.trusted_proxies),
     )
     shown_bytes = _at_most("message_max_bytes", request.message_max_bytes, _SHOWN_BYTES, most_bytes)
     await call.require_cluster()

@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import orjson
 
+from magicbyte.http.routing.clients import client_key
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.response import Json
 from magicbyte.kit.errors import ApiError
@@ -79,6 +80,7 @@ def _bounds(call: Call) -> Bounds:
         _number(call, "max_bytes", 1 << 20, 1, call.settings.consumer_request_max_bytes),
         _number(call, "max_wait_ms", 0, 0, _MAX_WAIT_MS),
         isolation == "read_committed",
+        client_key(call.request, call.settings.trusted_proxies),
     )
 
 
