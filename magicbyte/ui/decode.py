@@ -131,8 +131,8 @@ class MessageWorkers:
         )
         try:
             return unpack(await _unless_gone(request, converting), Outcome)
-        except PoolBusy:
-            raise errors.TOO_MANY_MESSAGES().with_headers(Retry_After=_RETRY_SECONDS) from None
+        except PoolBusy as refusal:
+            raise errors.TOO_MANY_MESSAGES(reason=refusal).with_headers(Retry_After=_RETRY_SECONDS) from None
         except WorkerFailed as failure:
             raise self._error_of(failure) from None
 

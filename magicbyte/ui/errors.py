@@ -14,7 +14,7 @@ TOO_MANY_PASSED_ON = ErrorKind(
 )
 
 BODY_TOO_LARGE = ErrorKind(40001, "the body has {size} bytes; at most {limit} are read")
-TOO_MANY_MESSAGES = ErrorKind(42901, "too many messages are being decoded; ask again later")
+TOO_MANY_MESSAGES = ErrorKind(42901, "too many messages are being decoded: {reason}; ask again later")
 UNREAD_ANSWERS = ErrorKind(
     42901,
     "this client's messages, and the answers that it has not read, have over {limit} bytes"

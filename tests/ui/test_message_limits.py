@@ -276,7 +276,9 @@ def test_a_client_with_slow_requests_delays_itself_alone(server: ServerProcess) 
         head, _, body = slow[-1].recv(4096).partition(b"\r\n\r\n")
         assert head.startswith(b"HTTP/1.1 429 ")
         assert b"\r\nretry-after: 1\r\n" in head.lower()
-        assert json.loads(body)["message"] == "too many messages are being decoded; ask again later"
+        assert json.loads(body)["message"] == (
+            "too many messages are being decoded: 8 requests of this client wait already; ask again later"
+        )
         transport = httpx.HTTPTransport(local_address="127.0.0.2")
         with httpx.Client(base_url=server.url, timeout=60, transport=transport) as neighbour:
             assert decoded(neighbour, LONG)[0]["value"] == 1
