@@ -223,6 +223,29 @@ def test_all_versions_need_all_of_the_history(project: Any, monkeypatch: pytest.
     assert project.places("--compatibility", "BACKWARD_TRANSITIVE") == (0, [])
 
 
+def test_a_file_that_is_gone_is_named(project: Any):
+    for name in ("a", "b", "c", "d"):
+        project.write(f"{name}.avsc", record(name.upper()))
+    project.commit()
+    base = project.git("rev-parse", "--short=7", "HEAD").strip()
+    project.git("checkout", "-q", "-b", "work")
+    project.git("mv", "a.avsc", "other.avsc")
+    (project.folder / "moved").mkdir()
+    project.git("mv", "b.avsc", "moved/b.avsc")
+    project.git("rm", "-q", "c.avsc")
+    project.commit()
+    code, out, _ = project.run("check")
+    notes = [line for line in out.splitlines() if line.startswith("note: ")]
+    assert (code, notes) == (
+        0,
+        [
+            f"note: {name}.avsc in main ({base}) is gone, and no other file has its subject {name}: nothing is compared"
+            " with it"
+            for name in ("a", "c")
+        ],
+    )
+
+
 def test_unrelated_histories_are_a_failure(project: Any):
     project.write("a.avsc", '"int"')
     project.commit()

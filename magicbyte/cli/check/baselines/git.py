@@ -47,6 +47,8 @@ class GitBaseline(Nothing):
         self._ref = ref
         self.name = f"{ref} ({base[:7]})"
         self._trees: dict[str, Tree] = {}
+        #: The paths of the files at the merge base that were compared.
+        self._compared: set[str] = set()
 
     def earlier(self, file: SchemaFile, *, every: bool) -> Sequence[Earlier]:
         """The file with the same subject, or otherwise with the same path; with `every`, all its earlier contents."""
@@ -54,6 +56,7 @@ class GitBaseline(Nothing):
         earlier = tree.by_subject.get(file.subject) or tree.by_path.get(file.path)
         if earlier is None:
             return ()
+        self._compared.add(earlier.path)
         newest = earlier_of(earlier, tree, self.name)
         if not every:
             return (newest,)
@@ -65,10 +68,18 @@ class GitBaseline(Nothing):
         return (*reversed(list(self._history(earlier, newest))), newest)
 
     def notes(self) -> Sequence[str]:
-        """A note that there are no changes, if HEAD is at the ref and no file differs from it."""
+        """Say that there are no changes, or which files were compared with nothing because they were moved or deleted.
+
+        A subject is named after its file by default, so a file with another name is another subject.
+        """
         if self._repository.is_unchanged_since(self._base):
             return (f"HEAD is at {self._ref} and no file differs from it: there are no changes to compare",)
-        return ()
+        return tuple(
+            f"{path} in {self.name} is gone, and no other file has its subject {file.subject}: nothing is compared with"
+            " it"
+            for path, file in sorted(self._tree(self._base).by_path.items())
+            if path not in self._compared and not (self._config.root / path).exists()
+        )
 
     def _history(self, file: SchemaFile, newest: Earlier) -> list[Earlier]:
         """The versions before the newest one, newest first."""
