@@ -242,6 +242,12 @@ def test_a_condition_that_stays_counts_as_examined(changed: dict[str, Any]):
     assert [reason.rule for reason in verdict_of(JSON, case).explained()] == []
 
 
+def test_a_condition_that_goes_counts_as_examined():
+    case = conditions()
+    without_then = {name: value for name, value in json.loads(case["old"]).items() if name != "then"}
+    assert [reason.rule for reason in verdict_of(JSON, {**case, "new": json.dumps(without_then)}).explained()] == []
+
+
 def test_conditions_are_searched_around_their_values():
     """The model has no parts of them."""
     thing = {"type": "object", "properties": {"c": {"type": "string"}}}

@@ -168,7 +168,8 @@ def _search(
             # A document shows one break; prefer the place of the keyword that refuses it, if that keyword has changed.
             if key not in by_document or pointer[-1] in refusal.way:
                 by_document[key] = difference
-        elif _is_hidden(pointer):
+        elif _is_hidden(pointer) and not (pointer[-1] in _HIDDEN and _existing(reader.raw, pointer) is None):
+            # Without the keyword, the reader accepts more.
             hidden = hidden or pointer
     if next(places, None) is not None:
         raise ValueError(f"only the first {_MOST_PLACES} of the places at which they differ were searched")
