@@ -71,7 +71,8 @@ def _check_depth(text: str, file: str) -> None:
             depth += 1
             if depth > _MOST_DEPTH:
                 mark = event.start_mark
-                raise error_at(Place(file, mark.line + 1, mark.column + 1), "", _TOO_DEEP)
+                place = Place(file, mark.line + 1, mark.column + 1) if mark else Place(file)
+                raise error_at(place, "", _TOO_DEEP)
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
 
