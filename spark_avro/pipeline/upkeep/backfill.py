@@ -28,6 +28,7 @@ from spark_avro.pipeline.upkeep.file_batches import (
     recover_replacements,
 )
 from spark_avro.pipeline.upkeep.ranges import covered, union, words
+from spark_avro.stored_values import exact_files
 
 
 class Replacing(Protocol):
@@ -141,7 +142,9 @@ class ReplaceRows:
             f" AND {POSITION}.offset >= {part.start} AND {POSITION}.offset < {part.end})"
             for part in batch.ranges
         )
-        self.spark.sql(f"DELETE FROM {self.table} WHERE {' OR '.join(conditions)}")  # noqa: S608 - names of the file
+        # The files that have other rows, too, are written anew.
+        with exact_files(self.spark):
+            self.spark.sql(f"DELETE FROM {self.table} WHERE {' OR '.join(conditions)}")  # noqa: S608 - names of the file
 
     def finish(self) -> None:
         """Nothing is left to do."""

@@ -14,6 +14,7 @@ from spark_avro.pipeline.file.sinks import DeltaSink, FilesSink, IcebergSink
 from spark_avro.pipeline.ports import SinkRefused
 from spark_avro.pipeline.upkeep.catalogs import open_catalogs, table_name
 from spark_avro.pipeline.upkeep.compact_files import compact_files
+from spark_avro.stored_values import exact_files
 
 
 def compact(
@@ -84,7 +85,8 @@ def _files(spec: FilesSink, task: _Task) -> str:
 
 
 def _delta(spec: DeltaSink, task: _Task) -> str:
-    metrics = task.spark.sql(f"OPTIMIZE {table_name(spec)}").select("metrics").collect()[0]["metrics"]
+    with exact_files(task.spark):
+        metrics = task.spark.sql(f"OPTIMIZE {table_name(spec)}").select("metrics").collect()[0]["metrics"]
     return f"{spec.path or spec.table}: {metrics['numFilesRemoved']:,} files became {metrics['numFilesAdded']:,}"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
@@ -13,6 +14,9 @@ from spark_avro.pipeline.upkeep.backfill import backfill
 from spark_avro.pipeline.upkeep.compact import compact
 from tests.spark.pipeline.sinks.lake_session import lake_session
 from tests.spark.pipeline.upkeep.test_upkeep import HOUR, ROWS, written
+
+#: Each test takes ten jobs of Spark and a session.
+pytestmark = pytest.mark.timeout(420)
 
 
 @pytest.fixture(scope="session")
@@ -43,3 +47,13 @@ def test_an_hour_is_replaced_twice_and_files_are_compacted(
     many, few = (int(word) for word in line.split() if word.isdigit())
     assert many > few > 0
     assert lake.rows() == before
+    # Rows that maintenance writes anew have times that other programs read as they are.
+    assert physical_types(tmp_path, "_kafka.timestamp") == {"INT64"}
+
+
+def physical_types(folder: Path, column: str) -> set[str]:
+    """How a column is stored in all data files."""
+    files = [file for file in folder.rglob("*.parquet") if "_delta_log" not in file.parts]
+    schemas = [pq.ParquetFile(file).schema for file in files]
+    columns = [schema.column(number) for schema in schemas for number in range(len(schema))]
+    return {found.physical_type for found in columns if found.path == column}
