@@ -31,6 +31,8 @@ _EXACT = {
 
 #: The types that are no keys of a JSON object: Spark would write Java's text of the key.
 _NO_KEYS = (spark.BinaryType, spark.StructType, spark.ArrayType, spark.MapType)
+#: The problem of such a type, for errors.
+NO_KEYS = "JSON has no keys that are bytes, structs or arrays, as a map in {kind} has; make texts of them in a step"
 
 
 @contextmanager

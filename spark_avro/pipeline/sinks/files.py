@@ -29,6 +29,7 @@ from spark_avro.pipeline.ports import (
     Delivery,
     Guarantee,
     SinkContext,
+    SinkRefused,
     SinkResult,
 )
 from spark_avro.pipeline.sinks.broken_texts import broken_text
@@ -48,7 +49,7 @@ from spark_avro.pipeline.sinks.marker import is_written, marker_of
 from spark_avro.pipeline.sinks.positions import NOT_DATA, place_position, placed_columns
 from spark_avro.pipeline.sinks.time_partitions import BATCH, Partitions, plan_partitions
 from spark_avro.pipeline.sinks.value_count import ValueCount
-from spark_avro.stored_values import JSON_TIMES, exact_files
+from spark_avro.stored_values import JSON_TIMES, NO_KEYS, exact_files, has_json
 
 _SCHEMAS = f"{PRIVATE}/schemas"
 _STAGING = f"{PRIVATE}/staging"
@@ -100,6 +101,7 @@ class FilesTarget:
         """Check path, event time, partitions and columns; see `Sink`."""
         rows = self._context.spark.createDataFrame([], schema)
         partitions = plan_partitions(self._spec, rows, dt.datetime.now(dt.UTC))
+        self._check_json(schema)
         fit = self._fitted(_data(place_position(rows, keep=self._spec.keep_position).schema, {*partitions.columns}))
         return tuple(f"{self._spec.path}: {change}" for change in fit.changes)
 
@@ -159,6 +161,13 @@ class FilesTarget:
             rejection = F.coalesce(*present) if present else None
             self._layout = _Layout(rows.schema, partitions, rejection, placed, columns, data)
         return self._layout
+
+    def _check_json(self, schema: spark.StructType) -> None:
+        """Refuse columns that JSON cannot have."""
+        for field in schema.fields if self._spec.format == "json" else ():
+            if field.name not in NOT_DATA and not has_json(field.dataType):
+                kind = field.dataType.simpleString()
+                raise SinkRefused(f"{self._spec.path}: column {field.name}: {NO_KEYS.format(kind=kind)}")
 
     def _broken_text(self, rows: DataFrame, partitions: Partitions) -> Column | None:
         """Why a row is rejected that would be changed in JSON or in a folder's name."""

@@ -26,7 +26,7 @@ from spark_avro.plan.derive import derive
 from spark_avro.plan.encoding import to_confluent_avro
 from spark_avro.protobuf.functions import to_confluent_protobuf
 from spark_avro.registry import client_of
-from spark_avro.stored_values import json_text
+from spark_avro.stored_values import NO_KEYS, has_json, json_text
 
 #: The header with a record's source, `topic:partition:offset`; readers recognise repeated records by it.
 SOURCE_HEADER = "__magicbyte.src"
@@ -172,6 +172,7 @@ class Encoding:
             if isinstance(kind, spark.StructType | spark.ArrayType | spark.MapType):
                 raise SinkRefused(f"{where}: format {payload.format} takes one field, not {kind.simpleString()}")
             return column.cast("string").cast("binary")
+        _check_json(payload, kind, where)
         if payload.format == "json-plain":
             return json_text(column).cast("binary")
         client, subject = self._client(), self._subject(payload, is_key=is_key)
@@ -260,6 +261,12 @@ class Encoding:
         """The name of a derived record: the topic's name, with only characters that a name may have."""
         name = re.sub(r"\W", "_", topic_name(self._spec) or subject, flags=re.ASCII)
         return f"_{name}" if name[0].isdigit() else name
+
+
+def _check_json(payload: Payload, kind: spark.DataType, where: str) -> None:
+    """Refuse a type that JSON cannot have, if the format needs it."""
+    if payload.format in _OF_JSON and not has_json(kind):
+        raise SinkRefused(f"{where}: {NO_KEYS.format(kind=kind.simpleString())}")
 
 
 def _header(name: str, value: Column) -> Column:

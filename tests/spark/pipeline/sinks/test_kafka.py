@@ -586,6 +586,12 @@ def test_avro_keeps_each_value(topic: Topic, numbers: Rows) -> None:
     assert found == {name: expected for name, (_, expected) in EDGES.items()}
 
 
+def test_a_map_whose_keys_are_no_texts_is_refused(topic: Topic, numbers: Rows) -> None:
+    schema = numbers(0, 1, "map(unhex('00FF'), 1) as v").schema
+    with pytest.raises(SinkRefused, match=r"sink.kafka.value: JSON has no keys that are bytes, structs or arrays"):
+        topic.sink(value=Payload(format="json-plain")).prepare(schema)
+
+
 @pytest.mark.parametrize("delivery", ["exactly-once", "at-least-once"])
 @pytest.mark.parametrize("format_", ["json", "json-plain", "protobuf"])
 def test_a_text_that_is_not_utf8_is_rejected(

@@ -166,8 +166,12 @@ def test_a_database_keeps_each_value_or_its_row_is_rejected(
 @pytest.mark.parametrize("key", ["unhex('00FF')", "named_struct('k', 1)"])
 def test_a_map_whose_keys_are_no_texts_is_refused(key: str, tmp_path: Path, numbers: Rows, context: Any) -> None:
     target = SqlTarget(SqlSink(url=f"sqlite:///{tmp_path}/t.db", table="t"), context())
+    schema = numbers(0, 1, f"array(map({key}, 1)) as v").schema
     with pytest.raises(SinkRefused, match=r"column v: there is no SQL type for array<map<.*>>; cast it"):
-        target.prepare(numbers(0, 1, f"array(map({key}, 1)) as v").schema)
+        target.prepare(schema)
+    with pytest.raises(SinkRefused, match=r"column v: JSON has no keys that are .* as a map in array<map<.*>> has"):
+        FilesTarget(FilesSink(path=str(tmp_path), format="json"), context()).prepare(schema)
+    FilesTarget(FilesSink(path=str(tmp_path)), context()).prepare(schema)
 
 
 TIMES = [0, -62135596800000000, -12219292800000001, -2208988800000001, 1700000000123456, 253402300799999999, LAST]
