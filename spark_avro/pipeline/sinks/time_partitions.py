@@ -26,6 +26,10 @@ _LATE = "late"
 #: How far in the future an event time may be.
 _AHEAD = dt.timedelta(hours=1)
 
+#: The years with folders: Java's `yyyy` counts those before 1 backwards, and 64 bits end in the year after the last.
+_YEARS = "the years 1 to 294246"
+_BEFORE, _END = "0000-01-01", "+294247-01-01"
+
 
 @dataclass(frozen=True, slots=True)
 class Partitions:
@@ -68,8 +72,10 @@ def plan_partitions(spec: FilesSink, rows: DataFrame, now: dt.datetime) -> Parti
         raise SinkRefused(f"sink.files: a column {BATCH} is in the rows, and the batch's partition has that name")
     if not uses_time:
         return Partitions(columns, None)
-    time = event_time(spec, rows)
-    rejection = F.when(time.isNull(), F.lit(f"no event time: {spec.time} is NULL"))
+    time, given = event_time(spec, rows), F.col(str(spec.time))
+    missing = F.lit(f"no event time: {spec.time} is NULL")
+    outside = F.concat(F.lit(f"no folder: {spec.time} is outside of {_YEARS}: "), given.cast("string"))
+    rejection = F.when(given.isNull(), missing).when(time.isNull(), outside)
     if spec.late is None or spec.on_late == "keep":
         return Partitions(columns, rejection)
     is_late = (time < F.lit(now - spec.late)) | (time > F.lit(now + _AHEAD))
@@ -88,7 +94,7 @@ def plan_partitions(spec: FilesSink, rows: DataFrame, now: dt.datetime) -> Parti
 
 
 def event_time(spec: FilesSink, rows: DataFrame) -> Column:
-    """The event time of rows, as a timestamp.
+    """The event time of rows, as a timestamp; NULL if it is outside of the years with folders.
 
     Raises:
         SinkRefused: There is no such column, or it has another type.
@@ -101,7 +107,15 @@ def event_time(spec: FilesSink, rows: DataFrame) -> Column:
         raise SinkRefused(
             f"sink.files.time: {spec.time} is {kind.simpleString()}, not a timestamp or date; cast it in a step"
         )
-    return F.col(str(spec.time)).cast("timestamp")
+    time = F.col(str(spec.time))
+    if not isinstance(kind, spark.TimestampType):
+        # A cast overflows close to the ends of the type.
+        time = F.when(time.between(*(F.lit(day).cast("date").cast(kind) for day in (_BEFORE, _END))), time)
+        time = time.cast("timestamp")
+    start = F.lit("0001-01-01 00:00:00").cast("timestamp_ntz")
+    # Spark works it out once: the year begins by the clocks of the sink's zone.
+    first = F.convert_timezone(F.lit(spec.zone), F.current_timezone(), start).cast("timestamp")
+    return F.when((time >= first) & (time < F.lit(_END).cast("timestamp")), time)
 
 
 def _partition(entry: str, spec: FilesSink, rows: DataFrame) -> tuple[str, Column]:

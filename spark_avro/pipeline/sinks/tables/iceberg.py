@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as spark
 
 from spark_avro.pipeline.file.sinks import IcebergSink, Upsert
 from spark_avro.pipeline.ports import BatchIdentity, SinkContext, SinkRefused, SinkResult
+from spark_avro.pipeline.sinks.broken_texts import split_rows
 from spark_avro.pipeline.sinks.columns import ColumnFit, can_widen, fit_columns, log_changes, quoted
 from spark_avro.pipeline.sinks.marker import MarkerKey, is_written, marker_of
 from spark_avro.pipeline.sinks.newest import DELETED_KEYS
@@ -23,6 +24,10 @@ from spark_avro.pipeline.sinks.tables.table_changes import change_statement, typ
 
 _EXTENSION = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 _CATALOG = "org.apache.iceberg.spark.SparkCatalog"
+
+#: The microseconds whose hours Iceberg can count, in 32 bits: a later time would get the partition of another one.
+_HOUR = 3_600_000_000
+_COUNTED = (-(2**31) * _HOUR, 2**31 * _HOUR - 1)
 
 
 class IcebergTarget:
@@ -88,8 +93,11 @@ class IcebergTarget:
         if last is not None and is_written(last, batch, self._spec.table, adopt=self._context.adopt):
             markers.note(last)
             return last.result()
-        count = rows.count()
-        placed = place_position(rows, keep=self._keep_position)
+        reason = self._uncounted(rows)
+        count, unfit = rows.agg(F.count(F.lit(1)), F.count(F.lit(None) if reason is None else reason)).collect()[0]
+        split = split_rows(rows, reason if unfit else None, self._context, batch)
+        written = count - split.refused
+        placed = place_position(split.good, keep=self._keep_position)
         fit = self._fitted(placed.schema, target)
         statements = self._statements(fit, target)
         for statement in statements:
@@ -97,7 +105,7 @@ class IcebergTarget:
         log_changes(self._spec.table, statements)
         if target is not None:
             fit = fit.completed(target)
-        marker = marker_of(batch, last, written=count)
+        marker = marker_of(batch, last, written=written, refused=split.refused)
         properties = markers.properties(marker)
         markers.begin()
         if self._upsert is None:
@@ -108,7 +116,7 @@ class IcebergTarget:
             statement = merge_statement(self._spec.table, newest, fit, self._upsert, batch.former_topic_ids)
             commit_with(session, statement, properties)
         markers.note(marker)
-        return SinkResult(count)
+        return SinkResult(written, split.rejected)
 
     def close(self) -> None:
         """Nothing is open; see `Sink`."""
@@ -116,6 +124,15 @@ class IcebergTarget:
     def _is_attempted(self, batch: BatchIdentity) -> bool:
         """Whether an earlier attempt may have written a batch, and nobody has said that it did not."""
         return (batch.attempted or self._attempted == str(batch)) and not self._context.adopt
+
+    def _uncounted(self, rows: DataFrame) -> Column | None:
+        """Why a row is rejected whose hour Iceberg cannot count; None if the table is not partitioned by hours."""
+        if self._spec.time is None:
+            return None
+        name = str(self._spec.time)
+        first, last = (F.timestamp_micros(F.lit(micros)).cast(rows.schema[name].dataType) for micros in _COUNTED)
+        problem = F.lit(f"column {name}: Iceberg counts hours in 32 bits, and would put it into another hour: ")
+        return F.when(~F.col(name).between(first, last), F.concat(problem, F.col(name).cast("string")))
 
     def _append(self, rows: DataFrame, properties: Mapping[str, str]) -> None:
         if self._spec.time is not None:

@@ -123,6 +123,23 @@ def test_a_table_keeps_each_value(kind: str, tmp_path: Path, numbers: Rows, batc
         assert found == {number: shown(case[1]) for number, case in enumerate(cases)}, name
 
 
+def test_a_time_whose_hour_iceberg_cannot_count_is_rejected(
+    tmp_path: Path, numbers: Rows, batch: Batch, context: Any, positions: Any
+) -> None:
+    last = 2**31 * 3_600_000_000 - 1
+    moments = [time(-(2**63) + 1), time(-last - 2), time(-last - 1), time(last), time(last + 1)]
+    rows = numbers(0, len(moments), "n", column(moments))
+    sink = lake_sink("iceberg", tmp_path, "t", context, time=FieldPath(("v",)))
+    result = sink.write(rows, batch(0, 0, len(moments)))
+    assert result.written == 2
+    assert stored(tmp_path, "t") == {2: -last - 1, 3: last}
+    reasons = positions(result.rejected)
+    assert [place for place, _ in reasons] == [0, 1, 4]
+    assert reasons[0][1].startswith("column v: Iceberg counts hours in 32 bits, and would put it into another hour: -2")
+    again = sink.write(rows, batch(0, 0, len(moments)))
+    assert (again.written, again.refused, again.repeated) == (2, 3, True)
+
+
 def test_a_text_that_is_not_utf8_is_kept_in_files_and_rejected_in_a_folders_name(
     tmp_path: Path, numbers: Rows, batch: Batch, context: Any, positions: Any
 ) -> None:

@@ -287,6 +287,44 @@ def test_rows_without_a_time_are_rejected(
     assert spark.read.parquet(str(folder)).count() == 4
 
 
+#: Moments, and the numbers of those that have a folder in no zone.
+MOMENTS = [
+    "timestamp_micros(-9223372036854775807L - 1L)",
+    "timestamp'-0001-06-01 00:00:00'",
+    "timestamp'0001-01-01'",
+    "timestamp'9999-12-31 23:59:59.999999'",
+    "timestamp_micros(9223372036854775807L)",
+    "timestamp'+294247-01-02'",
+    "timestamp'+294246-12-31 00:00:00' + interval 23 hours",
+]
+OUTSIDE = [0, 1, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("zone", "folders", "rejected"),
+    [
+        ("UTC", ["dt=+294246-12-31", "dt=0001-01-01", "dt=9999-12-31"], OUTSIDE),
+        # On clocks of New York, the year 1 begins later.
+        ("America/New_York", ["dt=+294246-12-31", "dt=9999-12-31"], [0, 1, 2, 4, 5]),
+        ("Asia/Tokyo", ["dt=+10000-01-01", "dt=+294247-01-01", "dt=0001-01-01"], OUTSIDE),
+    ],
+)
+def test_rows_whose_time_has_no_folder_are_rejected(
+    folder: Path, sink: Any, numbers: Rows, positions: Any, zone: str, folders: list[str], rejected: list[int]
+) -> None:
+    at = " ".join(f"when {number} then {moment}" for number, moment in enumerate(MOMENTS))
+    target = sink(time="at", zone=zone, partition=["dt"])
+    count = len(MOMENTS)
+    result = target.write(numbers(0, count, "n", f"case n {at} end as at"), BatchIdentity("p", "q1", 0))
+    assert sorted(path.partition("/")[0] for path in layout(folder)) == folders
+    reasons = positions(result.rejected)
+    assert [place for place, _ in reasons] == rejected
+    assert reasons[0][1] == "no folder: at is outside of the years 1 to 294246: -290308-12-21 19:59:05.224192"
+    # The last date is millions of years after the last timestamp.
+    days = sink(time="day").write(numbers(7, 8, "date_from_unix_date(2147483647) as day"), BatchIdentity("p", "q1", 1))
+    assert (days.written, len(positions(days.rejected))) == (0, 1)
+
+
 @pytest.mark.parametrize(
     ("on_late", "counts", "folders"),
     [
