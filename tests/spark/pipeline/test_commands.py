@@ -19,6 +19,7 @@ from spark_avro.pipeline.run.counts import BatchCounts
 from spark_avro.pipeline.run.metrics import PipelineMetrics
 from spark_avro.pipeline.run.running import Running
 from spark_avro.pipeline.sources.checkpoint import Checkpoint
+from spark_avro.pipeline.sources.kafka import KafkaRecords
 
 SCHEMA = json.dumps(
     {
@@ -103,6 +104,26 @@ def test_dry_run_and_explain_write_nothing(
     assert "FilesTarget: exactly once: " in text
     assert "  shown by tests/" in text
     assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.usefixtures("spark")
+def test_explain_tells_the_order_of_an_upsert_and_that_a_broker_has_no_topic_ids(
+    flights: tuple[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, file = flights
+    table = f"sql: {{url: 'sqlite:///{tmp_path}/t.db', table: t, mode: {{upsert: {{key: [id]}}}}}}"
+    file.write_text(file.read_text().replace(f"files: {{path: {tmp_path}/out, partition: [dt]}}", table))
+    monkeypatch.setattr(KafkaRecords, "topic_ids", lambda *_: {})
+    assert main(["pipeline", "explain", str(file)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line.startswith("caution: ")] == [
+        "caution: the broker has no topic ids (Kafka before 2.8): a topic that is deleted and made again is not noticed"
+    ]
+    [order] = [line for line in lines if line.startswith("SqlTarget: exactly once: ")]
+    assert order.endswith(
+        "; of a key's rows the one with the greater offset is newer; rows of different partitions or topics go by"
+        " timestamp, topic and partition, with timestamps that never run backwards in a partition"
+    )
 
 
 def test_a_sink_that_does_not_keep_its_promise_in_an_object_store_is_refused(
