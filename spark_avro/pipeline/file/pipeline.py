@@ -11,7 +11,7 @@ from magicbyte.kit.settings.kinds import choice, duration, flag, refused, text
 from magicbyte.kit.settings.section import Nested, setting
 from spark_avro.pipeline.file.policies import Check, Errors, Evolve, Pin
 from spark_avro.pipeline.file.section import Section
-from spark_avro.pipeline.file.sinks import SINK, KafkaSink, SinkSpec, target_of, unrepeatable
+from spark_avro.pipeline.file.sinks import SINK, KafkaSink, SinkSpec, shared_targets, unrepeatable
 from spark_avro.pipeline.file.source import SOURCE, TABLE, Format, KafkaSource, Source, Table
 from spark_avro.pipeline.file.steps import STEP, Join, Step
 
@@ -111,9 +111,8 @@ class Pipeline(Section):
             yield "sinks", "stands beside sink; give one of them"
         if len(self.sinks) > 1 and unrepeatable(self.sinks):
             yield "sinks", "a sink among several must write a repeated batch once; jdbc and at-least-once do not"
-        targets = [target_of(sink) for sink in self.all_sinks]
-        if twice := {target[0] for target in targets if targets.count(target) > 1}:
-            yield "sinks", f"two sinks write to {min(twice)}: the second would find the first one's marker"
+        if shared := shared_targets(self.all_sinks, self.kafka.get("bootstrap.servers", "")):
+            yield "sinks", f"two sinks write to {shared[0]}: the second would find the first one's marker"
         yield from self._kafka_problems()
         if any(check.otherwise == "dead-letter" for check in self.quality) and self.errors.topic is None:
             yield "quality", "a check with `else: dead-letter` needs errors.topic"

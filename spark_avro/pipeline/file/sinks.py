@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from posixpath import normpath
 from typing import Any
 
 from magicbyte.kit.settings.compound import ListOf, MapOf, OneKey, either, properties
@@ -206,20 +207,50 @@ SINKS: Mapping[str, Kind] = {
 SINK = OneKey(SINKS)
 
 
-#: What makes two sinks of a kind write to one target; the first is shown.
-_TARGETS: Mapping[type, Callable[[Any], tuple[str, ...]]] = {
-    KafkaSink: lambda sink: (f"topic {sink.topic}", sink.kafka.get("bootstrap.servers", "")),
-    FilesSink: lambda sink: (f"folder {sink.path.rstrip('/')}",),
-    DeltaSink: lambda sink: (f"Delta table {sink.table or (sink.path or '').rstrip('/')}",),
-    IcebergSink: lambda sink: (f"Iceberg table {sink.table}",),
-    SqlSink: lambda sink: (f"table {sink.table}", sink.url),
-    JdbcSink: lambda sink: (f"table {sink.table}", sink.url),
-}
+#: The name of a sink's target, and what is equal for sinks that write to one target, however the file writes it.
+_TARGETS: Mapping[type, Callable[[Any, str], tuple[str, ...]]] = {
+    KafkaSink: lambda sink, servers: (
+        f"topic {sink.topic}", "topic", str(sink.topic), sink.kafka.get("bootstrap.servers", servers)
+    ),
+    FilesSink: lambda sink, _: (f"folder {sink.path}", "folder", _folder(sink.path)),
+    DeltaSink: lambda sink, _: (
+        f"Delta table {sink.table or sink.path}", "delta", sink.table or _folder(sink.path or "")
+    ),
+    IcebergSink: lambda sink, _: (f"Iceberg table {sink.table}", "iceberg", sink.table),
+    SqlSink: lambda sink, _: (f"table {sink.table}", "sql", _without_schema(sink.table), _database(sink.url)),
+    JdbcSink: lambda sink, _: (f"table {sink.table}", "jdbc", sink.table, sink.url),
+}  # fmt: skip
 
 
-def target_of(sink: SinkSpec) -> tuple[str, ...]:
-    """The target of a sink: its name without secrets, and what else tells it from others."""
-    return _TARGETS[type(sink)](sink)
+def shared_targets(sinks: Iterable[SinkSpec], servers: str) -> list[str]:
+    """The names of targets that several sinks write to, without secrets.
+
+    Args:
+        sinks: The sinks.
+        servers: The brokers of sinks that name none.
+    """
+    targets = [_TARGETS[type(sink)](sink, servers) for sink in sinks]
+    places = [target[1:] for target in targets]
+    return sorted(name for name, *place in targets if places.count(tuple(place)) > 1)
+
+
+def _folder(path: str) -> str:
+    """A folder's path in one way of writing it."""
+    local = path.removeprefix("file:")
+    return normpath(f"/{local.lstrip('/')}" if local.startswith("/") else local)
+
+
+def _without_schema(table: str) -> str:
+    """The name of a table without the schema that databases take if there is none."""
+    schema, _, name = table.rpartition(".")
+    return name if schema in ("public", "main") else table
+
+
+def _database(url: str) -> str:
+    """A database's URL without the name of a driver."""
+    scheme, separator, rest = url.partition("://")
+    scheme = scheme.partition("+")[0]
+    return f"{scheme}{separator}{normpath(rest) if scheme == 'sqlite' else rest}"
 
 
 def repeats(sink: SinkSpec) -> bool:

@@ -59,6 +59,47 @@ def test_a_broken_file(old: str, new: str, finding: str, tmp_path: Path) -> None
     assert findings(text, tmp_path)[0] == f"{line}:{column}: {finding}"
 
 
+_HERE = "kafka: {bootstrap.servers: 'broker:9092'}"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_shared"),
+    [
+        ("kafka: {topic: t, value: {format: string}}", f"kafka: {{topic: t, value: {{format: bytes}}, {_HERE}}}", True),
+        (
+            "kafka: {topic: t, value: {format: string}}",
+            f"kafka: {{topic: u, value: {{format: string}}, {_HERE}}}",
+            False,
+        ),
+        (
+            "kafka: {topic: t, value: {format: string}}",
+            "kafka: {topic: t, value: {format: string}, kafka: {bootstrap.servers: 'b:9092'}}",
+            False,
+        ),
+        ("files: {path: /tmp/a}", "files: {path: 'file:///tmp/./a/', format: json}", True),
+        ("files: {path: 's3a://b/a'}", "files: {path: 's3a://b/a/'}", True),
+        ("files: {path: /tmp/a}", "files: {path: tmp/a}", False),
+        ("files: {path: /tmp/a}", "delta: {path: /tmp/a}", False),
+        ("delta: {path: /tmp/a}", "delta: {path: 'file:/tmp/a', mode: append}", True),
+        ("sql: {url: 'sqlite:///x', table: t}", "sql: {url: 'sqlite+pysqlite:///./x', table: main.t}", True),
+        ("sql: {url: 'sqlite:///x', table: t}", "sql: {url: 'sqlite:////x', table: t}", False),
+        ("sql: {url: 'postgresql://h/d', table: t}", "sql: {url: 'postgresql+psycopg://h/d', table: public.t}", True),
+        ("sql: {url: 'postgresql://h/d', table: t}", "sql: {url: 'postgresql://h/d', table: s.t}", False),
+    ],
+)
+def test_two_sinks_with_one_target_are_refused_however_it_is_written(
+    one: str, other: str, is_shared: bool, tmp_path: Path
+) -> None:
+    sink = "sink:\n  files: {path: /tmp/flights, time: at, partition: [dt, hour], late: 7d}"
+    assert GOOD.count(sink) == 1
+    text = GOOD.replace(sink, f"sinks: [{{{one}}}, {{{other}}}]")
+    if is_shared:
+        assert [finding for finding in findings(text, tmp_path) if "sinks: two sinks write to " in finding]
+    else:
+        (tmp_path / "flights.yaml").write_text(text)
+        assert len(read_pipeline(tmp_path / "flights.yaml").all_sinks) == 2
+
+
 def test_all_findings_are_told_at_once_in_the_order_of_the_file(tmp_path: Path) -> None:
     broken = (
         GOOD.replace("every: 30s", "every: 30")
