@@ -9,31 +9,22 @@ from magicbyte.http.routing.request import Request
 T = TypeVar("T")
 
 
-class Parts:
+class Parts(dict[type[Any], Any]):
     """The parts by their types: each room declares its own, and the start makes one of each."""
 
     def __init__(self, *parts: object) -> None:
         """Hold the parts, of which no two have the same type."""
-        self._parts: dict[type[Any], Any] = {type(part): part for part in parts}
-        assert len(self._parts) == len(parts)
-
-    def __getitem__(self, kind: type[T]) -> T:
-        """The part of a type."""
-        part: T = self._parts[kind]
-        return part
-
-    def get(self, kind: type[T]) -> T | None:
-        """The part of a type; None if the settings have switched it off."""
-        return self._parts.get(kind)
+        super().__init__({type(part): part for part in parts})
+        assert len(self) == len(parts)
 
 
 def part_of(request: Request, kind: type[T]) -> T:
     """The part of a type, from the proxy that serves a request."""
-    parts: Parts = request.app.state.parts
-    return parts[kind]
+    part: T = request.app.state.parts[kind]
+    return part
 
 
 def optional_part(request: Request, kind: type[T]) -> T | None:
     """The part of a type, from the proxy that serves a request; None if its settings have switched it off."""
-    parts: Parts = request.app.state.parts
-    return parts.get(kind)
+    part: T | None = request.app.state.parts.get(kind)
+    return part

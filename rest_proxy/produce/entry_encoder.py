@@ -15,10 +15,11 @@ from rest_proxy.access.rights import ProxyRights
 from rest_proxy.errors import BAD_REQUEST
 from rest_proxy.formats.embedded import FORMATS
 from rest_proxy.formats.plain import NULL, DataError, Options, base64_to_bytes, json_string_to_bytes, json_to_bytes
+from rest_proxy.formats.writers import Writer
 from rest_proxy.produce.entry import SCHEMA_TYPES, Data, Entry, data_form, headers_of, partition_of, timestamp_of
 from rest_proxy.produce.lane import Record
 from rest_proxy.produce.parts import Producing
-from rest_proxy.produce.record_encoder import Encoding, RecordEncoder
+from rest_proxy.produce.record_encoder import RecordEncoder
 from rest_proxy.produce.time_limit import RefusedTime
 from serdes.json_bytes import WrittenFloat, compact, has_long_numbers
 
@@ -42,13 +43,13 @@ class _Encoding(NamedTuple):
 
     Attributes:
         encode: From JSON text to bytes, if that never takes long.
-        of_parsed: From parsed JSON to bytes, if a thread may be needed; None if not.
+        slow: The writer of parsed JSON, if a thread may be needed; None if not.
         has_schema: Whether a schema encodes the data.
         report: The report, without the size.
     """
 
     encode: Callable[[bytes], bytes | None]
-    of_parsed: Encoding | None
+    slow: Writer | None
     has_schema: bool
     report: bytes
 
@@ -118,12 +119,12 @@ class EntryEncoder:
         key = value = key_report = value_report = None
         if entry.key is not None:
             encoding = self._kept["key"].get(_members(entry.key))
-            if encoding is None or encoding.of_parsed is not None:
+            if encoding is None or encoding.slow is not None:
                 return None
             key, key_report = _encoded(encoding, entry.key, "key")
         if entry.value is not None:
             encoding = self._kept["value"].get(_members(entry.value))
-            if encoding is None or encoding.of_parsed is not None:
+            if encoding is None or encoding.slow is not None:
                 return None
             value, value_report = _encoded(encoding, entry.value, "value")
         record = (key, value, partition, timestamp_of(entry), headers_of(entry))
@@ -165,10 +166,9 @@ class EntryEncoder:
             if len(encodings) >= _MOST_KEPT:
                 encodings.clear()
             encodings[members] = encoding
-        text = bytes(data.data)
-        if encoding.of_parsed is None or text == NULL:
+        if encoding.slow is None or (text := bytes(data.data)) == NULL:
             return _encoded(encoding, data, side)
-        encoded = await self._encoder.encode_one(msgspec.json.decode(text), encoding.of_parsed, side, len(text))
+        encoded = await self._encoder.encode_one(msgspec.json.decode(text), encoding.slow, side, len(text))
         return encoded, encoding.report % len(encoded or b"")
 
     async def _encoding(self, data: Data, side: str) -> _Encoding:
@@ -186,8 +186,8 @@ class EntryEncoder:
         )
         encode = writer.encode
         parse = _avro_json if writer.schema_type == "AVRO" else msgspec.json.decode
-        of_parsed = None if writer.quick is None else Encoding(encode, writer.quick)
-        return _Encoding(lambda text: encode(parse(text)), of_parsed, True, report)
+        slow = None if writer.quick is None else writer
+        return _Encoding(lambda text: encode(parse(text)), slow, True, report)
 
 
 def _encoded(encoding: _Encoding, data: Data, side: str) -> tuple[bytes | None, bytes]:

@@ -12,6 +12,7 @@ from rest_proxy.produce.encoding_threads import EncodingThreads
 from rest_proxy.produce.open_streams import OpenStreams
 from rest_proxy.produce.producers import Producers
 from rest_proxy.produce.rate_limit import ProduceRates
+from rest_proxy.settings import RestProxySettings
 
 if TYPE_CHECKING:
     from magicbyte.http.routing.guard import Guard
@@ -22,12 +23,14 @@ class Producing:
     """The parts that all versions produce with.
 
     Attributes:
+        settings: The settings, for requests that name no acks, timeout or options.
         producers: Send records.
         schemas: The source of writers.
         cluster: Tells which topics and partitions exist.
         threads: Encode data whose encoding may take long.
     """
 
+    settings: RestProxySettings
     producers: Producers
     schemas: Schemas
     cluster: Cluster

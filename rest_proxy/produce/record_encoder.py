@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from magicbyte.kit.errors import ApiError
 from rest_proxy.access.rights import ProxyRights
@@ -23,16 +23,16 @@ from serdes.error import SchemaCompileError, ValidationUnavailable
 T = TypeVar("T")
 
 
-class Encoding(NamedTuple):
-    """How keys or values become bytes; `quick` is the part for the event loop, if `encode` may take long."""
-
-    encode: Encode
-    quick: QuickWriter | None = None
+class Encoding(Protocol):
+    """How keys or values become bytes, such as by a `Writer`."""
 
     @property
-    def on_loop(self) -> Encode:
-        """The function for the event loop; raises MayTakeLong if another thread has to encode a value."""
-        return self.encode if self.quick is None else self.quick.encode
+    def encode(self) -> Encode:
+        """Encodes a value."""
+
+    @property
+    def quick(self) -> QuickWriter | None:
+        """The part of `encode` for the event loop, if `encode` may take long."""
 
 
 class RecordEncoder:
@@ -58,37 +58,34 @@ class RecordEncoder:
         self._limit = limit
         self._misfit = misfit
 
-    async def writer(
+    def writer(
         self, form: EmbeddedFormat | None, side: str, source: Source, rights: ProxyRights | None
-    ) -> Writer:
+    ) -> Awaitable[Writer]:
         """Find the writer of a schema for the keys or values; see `Schemas.writer`."""
-        return await self._parts.schemas.writer(form, Side(self._topic, side), source, self._options, rights)
+        return self._parts.schemas.writer(form, Side(self._topic, side), source, self._options, rights)
 
     async def encode_all(
-        self,
-        records: Sequence[Any],
-        key: Encoding,
-        value: Encoding,
-        *,
-        partition: int | None,
-        json_size: int,
-        are_texts: bool,
+        self, records: Sequence[Any], key: Encoding, value: Encoding, *, partition: int, json_size: int
     ) -> list[Record]:
-        """Encode all records of a request.
+        """Encode all records of a request, whose keys and values are parsed JSON.
 
         Args:
-            records: The records as the request has them.
+            records: The records.
             key: Encodes the keys.
             value: Encodes the values.
-            partition: The partition of records that name none.
+            partition: The partition of records that name none; -1 if the partitioner chooses it.
             json_size: The length of the request, in bytes of JSON.
-            are_texts: Whether keys and values are JSON text; if not, they are parsed JSON.
 
         Raises:
             ApiError: A record is refused: the misfit with its number, INVALID_SCHEMA, VALIDATION_UNAVAILABLE or
                 VALIDATION_BUSY.
         """
-        encode = partial(self._all, records, partition=-1 if partition is None else partition, are_texts=are_texts)
+        if key.quick is None and value.quick is None:
+            return encode_records(records, key.encode, value.encode, self._misfit, partition=partition)
+
+        def encode(encode_key: Encode, encode_value: Encode) -> list[Record]:
+            return encode_records(records, encode_key, encode_value, self._misfit, partition=partition)
+
         return await self._run(encode, (key, value), json_size, len(records))
 
     async def encode_one(self, data: Any, encoding: Encoding, side: str, json_size: int) -> bytes | None:
@@ -110,13 +107,11 @@ class RecordEncoder:
 
     async def _run(self, encode: Callable[..., T], encodings: Sequence[Encoding], json_size: int, count: int) -> T:
         """Run a function that encodes `count` values of each of some encodings, which are its arguments."""
-        slow = [encoding.quick for encoding in encodings if encoding.quick is not None]
-        if not slow:
-            return encode(*(encoding.encode for encoding in encodings))
+        quick = [encoding.quick for encoding in encodings if encoding.quick is not None]
         try:
-            if all(quick.covers(json_size, count) for quick in slow):
+            if all(part.covers(json_size, count) for part in quick):
                 with contextlib.suppress(MayTakeLong):
-                    return encode(*(encoding.on_loop for encoding in encodings))
+                    return encode(*map(_on_loop, encodings))
             self._limit.check()
             limited = [self._limit.limited(encoding.encode) for encoding in encodings]
             return await self._parts.threads.run(partial(encode, *limited))
@@ -125,34 +120,58 @@ class RecordEncoder:
         except ValidationUnavailable as error:
             raise VALIDATION_UNAVAILABLE(detail=str(error)) from None
 
-    def _all(
-        self, records: Sequence[Any], encode_key: Encode, encode_value: Encode, *, partition: int, are_texts: bool
-    ) -> list[Record]:
-        # This loop takes most of the time of a large request, so it does little per record.
-        missing = MISSING if are_texts else None
-        encoded: list[Record] = []
-        append = encoded.append
-        side = "value"
-        try:
-            for record in records:
-                key = record.key
-                if key is missing:
-                    key = None if are_texts else encode_key(None)
-                else:
-                    side = "key"
-                    key = encode_key(bytes(key) if are_texts else key)
-                    side = "value"
-                own_partition = record.partition
-                value = record.value
-                append(
-                    (
-                        key,
-                        encode_value(bytes(value) if are_texts else value),
-                        partition if own_partition is None else own_partition,
-                        0,
-                        None,
-                    )
+
+def _on_loop(encoding: Encoding) -> Encode:
+    return encoding.encode if encoding.quick is None else encoding.quick.encode
+
+
+def encode_records(
+    records: Sequence[Any],
+    encode_key: Encode,
+    encode_value: Encode,
+    misfit: Callable[[str], ApiError],
+    *,
+    partition: int,
+    are_texts: bool = False,
+) -> list[Record]:
+    """Encode all records of a request, without a limit on the time.
+
+    Args:
+        records: The records as the request has them.
+        encode_key: Encodes a key; raises DataError.
+        encode_value: Encodes a value; raises DataError.
+        misfit: As for a `RecordEncoder`.
+        partition: The partition of records that name none; -1 if the partitioner chooses it.
+        are_texts: Whether keys and values are JSON text; if not, they are parsed JSON.
+
+    Raises:
+        ApiError: The misfit of a record, with its number.
+    """
+    # This loop takes most of the time of a large request, so it does little per record.
+    missing = MISSING if are_texts else None
+    encoded: list[Record] = []
+    append = encoded.append
+    side = "value"
+    try:
+        for record in records:
+            key = record.key
+            if key is missing:
+                key = None if are_texts else encode_key(None)
+            else:
+                side = "key"
+                key = encode_key(bytes(key) if are_texts else key)
+                side = "value"
+            own_partition = record.partition
+            value = record.value
+            append(
+                (
+                    key,
+                    encode_value(bytes(value) if are_texts else value),
+                    partition if own_partition is None else own_partition,
+                    0,
+                    None,
                 )
-        except DataError as error:
-            raise self._misfit(error.within(f"records[{len(encoded)}].{side}")) from None
-        return encoded
+            )
+    except DataError as error:
+        raise misfit(error.within(f"records[{len(encoded)}].{side}")) from None
+    return encoded

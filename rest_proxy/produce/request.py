@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 from msgspec.json import Decoder
 
 from compat.schema import Reference
+from magicbyte.kit.errors import ApiError
 from rest_proxy.access.rights import ProxyRights
 from rest_proxy.errors import (
     BAD_REQUEST,
@@ -24,10 +24,10 @@ from rest_proxy.exchange.dialect import Dialect, Outcome
 from rest_proxy.formats.embedded import EmbeddedFormat
 from rest_proxy.formats.plain import TAGGED, Options
 from rest_proxy.formats.schemas import Source
-from rest_proxy.formats.writers import Writer
+from rest_proxy.formats.writers import Encode, QuickWriter, Writer
 from rest_proxy.produce.lane import Record
 from rest_proxy.produce.parts import Producing
-from rest_proxy.produce.record_encoder import Encoding, RecordEncoder
+from rest_proxy.produce.record_encoder import RecordEncoder, encode_records
 from rest_proxy.produce.sent import outcomes_in_time
 from rest_proxy.produce.time_limit import RequestTime
 from rest_proxy.produce.topic_creation import may_create_topic
@@ -43,8 +43,16 @@ _EXACT_REQUEST: Decoder[bodies.DataProduceRequest] = bodies.reader_of(
 )
 _MAX_PARTITION = 2**31 - 1
 _REQUEST_TIME = RequestTime()
-#: For keys or values of a request without their schema: all are null.
-_NO_SCHEMA = Encoding(lambda _null: None)
+
+
+class _NoSchema(NamedTuple):
+    """The encoding of keys or values of a request without their schema, which are all null."""
+
+    encode: Encode = lambda _null: None
+    quick: QuickWriter | None = None
+
+
+_NO_SCHEMA = _NoSchema()
 
 
 class Produce(NamedTuple):
@@ -63,6 +71,10 @@ class Produce(NamedTuple):
     options: Options = TAGGED
     #: The client's rights; None if access is not restricted.
     rights: ProxyRights | None = None
+
+    def misfit(self, detail: str) -> ApiError:
+        """Make the error for a record that its format or schema refuses."""
+        return self.dialect.misfit(self.form, detail)
 
 
 async def produce(parts: Producing, request: Produce) -> tuple[int, bytes]:
@@ -88,23 +100,17 @@ async def produce(parts: Producing, request: Produce) -> tuple[int, bytes]:
     if isinstance(parsed, bodies.BytesProduceRequest):
         encoded = _as_they_are(request, records)
     else:
-        misfit = partial(request.dialect.misfit, request.form)
-        encoder = RecordEncoder(parts, request.topic, request.options, _REQUEST_TIME, misfit)
+        partition = -1 if request.partition is None else request.partition
         plain = request.form.encode
         if plain is not None:
-            key = value = Encoding(plain)
+            encoded = encode_records(records, plain, plain, request.misfit, partition=partition, are_texts=True)
         else:
-            key_writer, value_writer = await _writers(encoder, request, parsed, records)
-            ids = (key_writer and key_writer.schema_id, value_writer and value_writer.schema_id)
-            key, value = _encoding(key_writer), _encoding(value_writer)
-        encoded = await encoder.encode_all(
-            records,
-            key,
-            value,
-            partition=request.partition,
-            json_size=len(request.body),
-            are_texts=plain is not None,
-        )
+            encoder = RecordEncoder(parts, request.topic, request.options, _REQUEST_TIME, request.misfit)
+            key, value = await _writers(encoder, request, parsed, records)
+            ids = (key and key.schema_id, value and value.schema_id)
+            encoded = await encoder.encode_all(
+                records, key or _NO_SCHEMA, value or _NO_SCHEMA, partition=partition, json_size=len(request.body)
+            )
     batch = parts.producers.of_sender(may_create=may_create).send_batch(request.topic, encoded, request.acks)
     # asyncio.timeout with a shield would cost five times as much as this timer.
     timer = asyncio.get_running_loop().call_later(request.timeout_ms / 1000, batch.give_up)
@@ -185,10 +191,6 @@ def _as_they_are(request: Produce, records: Sequence[Any]) -> list[Record]:
         (record.key, record.value, default if record.partition is None else record.partition, 0, None)
         for record in records
     ]
-
-
-def _encoding(writer: Writer | None) -> Encoding:
-    return _NO_SCHEMA if writer is None else Encoding(writer.encode, writer.quick)
 
 
 def _status(outcomes: Sequence[Outcome]) -> int:

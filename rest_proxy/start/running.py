@@ -92,7 +92,7 @@ async def running(
             settings,
             cluster,
             admin_clients,
-            Producing(producers, schemas, cluster, encoding_threads),
+            Producing(settings, producers, schemas, cluster, encoding_threads),
             Streaming(produce_rates, LoopTurns(), OpenStreams(), guard),
             Consuming(instances, schemas, blocking),
             Reading(reads, schemas, blocking),

@@ -33,7 +33,7 @@ class Call:
         links: Makes the URLs in the answer.
     """
 
-    __slots__ = ("_admin_client", "_unknown_cluster", "cluster_id", "links", "request", "settings")
+    __slots__ = ("_unknown_cluster", "cluster_id", "links", "request", "settings")
 
     def __init__(self, request: Request, cluster_id: str, *, unknown_cluster: str | None = None) -> None:
         """Read the request.
@@ -46,7 +46,6 @@ class Call:
         self.request = request
         self._unknown_cluster = unknown_cluster
         self.settings = settings = part_of(request, RestProxySettings)
-        self._admin_client = part_of(request, LazyAdminClient)
         self.cluster_id = cluster_id
         prefix = request.match.parameters.get("prefix", "")
         self.links = Links(base_url(request, settings), prefix, cluster_id, settings.crn_authority)
@@ -60,7 +59,7 @@ class Call:
             ApiError: As `require_cluster`.
         """
         await self.require_cluster()
-        return await self._admin_client()
+        return await part_of(self.request, LazyAdminClient)()
 
     async def require_cluster(self) -> None:
         """Check that the path's cluster is the proxy's; for handlers that do without the admin client.
@@ -71,7 +70,7 @@ class Call:
         text, self._unknown_cluster = self._unknown_cluster, None
         if text is None:
             return
-        admin = await self._admin_client()
+        admin = await part_of(self.request, LazyAdminClient)()
         if self.cluster_id == await admin.cluster_id():
             return
         cluster_id = await admin.cluster_id(fresh=True)

@@ -12,7 +12,6 @@ from rest_proxy.exchange.parts import part_of
 from rest_proxy.exchange.produce_query import acks_of, schema_options
 from rest_proxy.produce.parts import Producing
 from rest_proxy.produce.request import Produce, produce
-from rest_proxy.settings import RestProxySettings
 
 
 async def produce_to_topic(request: Request) -> Response:
@@ -26,13 +25,14 @@ async def produce_to_partition(request: Request) -> Response:
 
 
 async def _produce(request: Request, partition: int | None) -> Response:
-    settings = part_of(request, RestProxySettings)
+    producing = part_of(request, Producing)
+    settings = producing.settings
     dialect, form = spoken(request)
     assert form is not None
     topic = segment(request, "topic")
     timeout_ms = shorter(long_query(request, "timeout"), settings.produce_timeout_ms)
     status, body = await produce(
-        part_of(request, Producing),
+        producing,
         Produce(
             dialect=dialect,
             form=form,

@@ -19,6 +19,7 @@ from rest_proxy.exchange.parameters import long_query, segment, shorter
 from rest_proxy.exchange.parts import part_of
 from rest_proxy.exchange.produce_query import acks_of, schema_options
 from rest_proxy.produce.entry_encoder import EntryEncoder
+from rest_proxy.produce.open_streams import OpenStreams
 from rest_proxy.produce.parts import Producing, Streaming
 from rest_proxy.produce.record_batch import RecordBatch, read_batch, sizes_of
 from rest_proxy.produce.record_stream import Disconnected, RecordStream, StreamLimits
@@ -57,11 +58,11 @@ def _topic(call: Call) -> str:
     return topic
 
 
-def _encoder(call: Call, topic: str) -> EntryEncoder:
-    request, guard = call.request, part_of(call.request, Streaming).guard
+def _encoder(call: Call, topic: str, producing: Producing, streaming: Streaming) -> EntryEncoder:
+    request, guard = call.request, streaming.guard
     return EntryEncoder(
         topic,
-        part_of(request, Producing),
+        producing,
         schema_options(request, call.settings),
         rights_of(request),
         None if guard is None else partial(guard.is_still_good, request.principal, request.scope),
@@ -78,7 +79,7 @@ async def stream(request: Request) -> Response:
     largest = settings.request_max_bytes
     records = RecordStream(
         producing.producers.of_sender(may_create=may_create),
-        _encoder(call, topic),
+        _encoder(call, topic, producing, streaming),
         Reports(call.cluster_id, topic),
         streaming.rates,
         StreamLimits(
@@ -90,12 +91,12 @@ async def stream(request: Request) -> Response:
             bytes_per_second=limits.body_bytes_per_second,
         ),
         topic,
-        acks_of(call.request, call.settings),
+        acks_of(call.request, settings),
         pause=partial(streaming.turns.pause, client_key(call.request, settings.trusted_proxies)),
     )
     body = _Body(call.request)
     await body.begin()
-    return _StreamedReports(call, records, body)
+    return _StreamedReports(streaming.open, records, body)
 
 
 class _Body:
@@ -152,11 +153,11 @@ class _Body:
 class _StreamedReports(Response):
     """The answer of a stream: a report for each record, as chunks."""
 
-    def __init__(self, call: Call, records: RecordStream, body: _Body) -> None:
+    def __init__(self, streams: OpenStreams, records: RecordStream, body: _Body) -> None:
         # The header makes nginx, if it is in front, pass each part on at once.
         super().__init__(media_type=JSON, headers={"X-Accel-Buffering": "no"})
         del self.headers["content-length"]
-        self._open = part_of(call.request, Streaming).open
+        self._open = streams
         self._records = records
         self._body = body
 
@@ -183,7 +184,7 @@ async def batch(request: Request) -> Response:
     topic, settings = _topic(call), call.settings
     producing, streaming = part_of(request, Producing), part_of(request, Streaming)
     body = await request.body()
-    encoder = _encoder(call, topic)
+    encoder = _encoder(call, topic, producing, streaming)
     entries = read_batch(body, settings.batch_max_entries)
     may_create = await may_create_topic(rights_of(request), producing.cluster, topic)
     records = RecordBatch(
@@ -192,7 +193,7 @@ async def batch(request: Request) -> Response:
         Reports(call.cluster_id, topic),
         streaming.rates,
         topic,
-        acks_of(call.request, call.settings),
+        acks_of(call.request, settings),
         shorter(long_query(request, "timeout"), settings.produce_timeout_ms),
     )
     sizes = [0] * len(entries) if streaming.rates is None else sizes_of(body)

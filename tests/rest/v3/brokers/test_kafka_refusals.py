@@ -8,12 +8,14 @@ import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import httpx
 import pytest
 from confluent_kafka.admin import AdminClient
 
+from magicbyte.http.routing.request import Request
 from magicbyte.kit.errors import ApiError
 from magicbyte.platform.broker import local
 from magicbyte.platform.java import find_broker_java
@@ -225,7 +227,8 @@ class CallOfOldBrokers(Call):
 
     def __init__(self) -> None:
         self.cluster_id, self._unknown_cluster = "any", "text"
-        self._admin_client = cast("LazyAdminClient", old_brokers)
+        state = SimpleNamespace(parts={LazyAdminClient: old_brokers})
+        self.request = cast("Request", SimpleNamespace(app=SimpleNamespace(state=state)))
 
 
 async def list_all(call: CallOfOldBrokers) -> None:
