@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
-from urllib.parse import unquote
 
-from magicbyte.http.asgi import ASGIApp, Message, Scope
+from magicbyte.http.asgi import ASGIApp, Scope
+from magicbyte.http.relay.in_process import ask
 from magicbyte.http.routing.identity import PEER
 from magicbyte.security.principal import FORWARDED_FOR
 from magicbyte.ui.messages.exchange import Question, Reply
@@ -16,6 +15,8 @@ from serdes.client.requester import OFFSET_HEADER
 _SECONDS = 30.0
 #: The headers that tell who sends a request, and from where.
 _OF_SENDER = frozenset((b"authorization", FORWARDED_FOR))
+#: The scope's keys of the connection that a request has come by.
+_OF_CONNECTION = ("asgi", "client", "server", "scheme", PEER)
 _OFFSET = OFFSET_HEADER.encode()
 
 
@@ -41,53 +42,14 @@ class Inside:
 
         Raises:
             TimeoutError: The application did not answer in time.
+            ConnectionError: It did not complete its answer.
         """
         assert self._app is not None
-        raw_path, _, query = question.target.partition("?")
         headers = [(b"accept", question.accept.encode())]
         if question.offset is not None:
             headers.append((_OFFSET, question.offset.encode()))
         headers += [(name, value) for name, value in scope["headers"] if name in _OF_SENDER]
-        inner: dict[str, Any] = {
-            **{name: scope[name] for name in ("asgi", "client", "server", "scheme", PEER) if name in scope},
-            "type": "http",
-            "http_version": "1.1",
-            "root_path": "",
-            "method": "GET",
-            "path": unquote(raw_path),
-            "raw_path": raw_path.encode(),
-            "query_string": query.encode(),
-            "headers": headers,
-        }
-        answer = _Answer()
+        connection = {name: scope[name] for name in _OF_CONNECTION if name in scope}
         async with asyncio.timeout(_SECONDS):
-            await self._app(inner, _nothing_to_receive(), answer.take)
-        offset = next((value.decode() for name, value in answer.headers if name.lower() == _OFFSET), None)
-        return Reply(answer.status, b"".join(answer.parts), offset)
-
-
-def _nothing_to_receive() -> Any:
-    pending: list[Message] = [{"type": "http.request", "body": b"", "more_body": False}]
-
-    async def receive() -> Message:
-        if pending:
-            return pending.pop()
-        await asyncio.Event().wait()
-        return {"type": "http.disconnect"}
-
-    return receive
-
-
-class _Answer:
-    """The answer of an application, as it sends it."""
-
-    def __init__(self) -> None:
-        self.status = 500
-        self.headers: list[tuple[bytes, bytes]] = []
-        self.parts: list[bytes] = []
-
-    async def take(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self.status, self.headers = message["status"], list(message["headers"])
-        else:
-            self.parts.append(message.get("body", b""))
+            answer = await ask(self._app, "GET", question.target, headers, connection=connection)
+        return Reply(answer.status, answer.content, answer.header(_OFFSET))

@@ -10,6 +10,10 @@ from typing import Any
 
 import httpx
 
+from magicbyte.http.relay.in_process import ask
+
+#: The address that the app sees.
+_CLIENT = ("127.0.0.1", 123)
 Message = MutableMapping[str, Any]
 
 
@@ -22,7 +26,6 @@ class AsgiTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
     def __init__(self, app: Any) -> None:
         self._app = app
-        self._inner = httpx.ASGITransport(app)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="asgi-transport", daemon=True)
         self._thread.start()
@@ -56,14 +59,14 @@ class AsgiTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         self._loop.set_exception_handler(lambda _loop, _context: None)
 
     async def _respond(self, request: httpx.Request) -> httpx.Response:
-        body = request.read()
-        inner = httpx.Request(request.method, request.url, headers=request.headers, content=body)
+        url, headers = request.url, [(name.lower(), value) for name, value in request.headers.raw]
+        connection = {"scheme": url.scheme, "server": (url.host, url.port), "client": _CLIENT}
+        target, body = url.raw_path.decode("ascii"), request.read()
         try:
-            response = await self._inner.handle_async_request(inner)
-            content = await response.aread()
+            answer = await ask(self._app, request.method, target, headers, body=body, connection=connection)
         except Exception as error:
             raise httpx.RemoteProtocolError(f"the app raised {error!r}") from error
-        return httpx.Response(response.status_code, headers=response.headers, content=content)
+        return httpx.Response(answer.status, headers=list(answer.headers), content=answer.content)
 
     def _submit(self, coroutine: Any) -> Future[Any]:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)

@@ -1,0 +1,1 @@
+"""Passing requests on: to other servers, and to an application in this process."""
