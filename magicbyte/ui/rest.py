@@ -13,6 +13,8 @@ from starlette.responses import Response
 
 from magicbyte.http.asgi import Scope, header
 from magicbyte.http.held_stream import HeldStream
+from magicbyte.http.relay.headers import HeaderPolicy, names_of
+from magicbyte.http.relay.relay import Relay, long_body_of
 from magicbyte.http.routing.clients import client_key
 from magicbyte.http.routing.identity import peer_of
 from magicbyte.http.routing.request import Request
@@ -37,17 +39,16 @@ _RETRY_SECONDS = "1"
 _LARGEST_READ = 64 << 20
 #: How many endless answers may be open, in all and for one client; they have connections of their own.
 _MOST_EVENTS, _EVENTS_PER_CLIENT = 512, 16
-#: Headers of requests and answers that are passed on. Cookies and headers of the connection are not. `pass_on` sets the
-#: client's address.
-_PASSED_ON = (
-    *("accept", "accept-encoding", "accept-language", "authorization", "content-length", "content-type"),
-    *("if-match", "if-none-match", "last-event-id", "sec-fetch-site", "x-request-id", "x-magicbyte-offset"),
-)
-_RELAYED = frozenset(
-    (
-        *("allow", "content-encoding", "content-length", "content-type", "etag", "last-modified", "link"),
-        *("magicbyte-complete", "x-magicbyte-offset", "retry-after", "vary", "www-authenticate"),
-    )
+#: The page's requests and the answers that it reads. Cookies are not passed on.
+_POLICY = HeaderPolicy(
+    names_of(
+        *("accept", "accept-encoding", "accept-language", "authorization", "content-type"),
+        *("if-match", "if-none-match", "last-event-id", "sec-fetch-site", "x-request-id", "x-magicbyte-offset"),
+    ),
+    names_of(
+        *("allow", "content-encoding", "content-type", "etag", "last-modified", "link", "magicbyte-complete"),
+        *("x-magicbyte-offset", "retry-after", "vary", "www-authenticate"),
+    ),
 )
 #: An answer of this type continues as long as the client wants, with pauses of any length.
 _EVENTS = "text/event-stream"
@@ -83,19 +84,29 @@ class Upstream:
         """
         self.url = url
         self._name = name
-        self._tls = tls
         self._trusted_proxies = trusted_proxies
         self._credentials = credentials
-        self._client: httpx.AsyncClient | None = None
-        self._events: httpx.AsyncClient | None = None
+        # A connection without TLS needs no certificates, which take long to load.
+        context = tls if url.startswith("https://") else partial(ssl.SSLContext, ssl.PROTOCOL_TLS_CLIENT)
+        self._relay, self._events = (
+            Relay(
+                _POLICY,
+                context,
+                httpx.Timeout(_SECONDS, read=None),
+                user_agent="magicbyte-ui",
+                most_connections=most,
+                keepalive_seconds=_SECONDS,
+            )
+            for most in (_MOST_UNDER_WAY + _RESERVE + _MOST_READS, _MOST_EVENTS)
+        )
         self._open_events = Allowance(_EVENTS_PER_CLIENT)
         self._turns = FairQueue(_MOST_UNDER_WAY, reserve=_RESERVE, most_waiting=_MOST_WAITING, wait_seconds=_SECONDS)
 
     async def close(self) -> None:
         """Refuse the requests that wait, and close the connections."""
         self._turns.close()
-        for client in filter(None, (self._client, self._events)):
-            await client.aclose()
+        await self._relay.close()
+        await self._events.close()
 
     async def follow(self, request: Request, path: str) -> Response:
         """Answer a request with an answer of the server that may have no end; see `pass_on`.
@@ -106,8 +117,7 @@ class Upstream:
         client = client_key(request, self._trusted_proxies)
         if not self._open_events.take(client):
             raise errors.TOO_MANY_EVENTS(limit=_EVENTS_PER_CLIENT)
-        http = self._events = self._events or self._open(_MOST_EVENTS)
-        return await self._pass_on(request, path, http, partial(self._open_events.give_back, client))
+        return await self._pass_on(request, path, self._events, partial(self._open_events.give_back, client))
 
     async def pass_on(self, request: Request, path: str) -> Response:
         """Answer a request with the server's answer.
@@ -126,7 +136,7 @@ class Upstream:
         except NoTurn as refusal:
             error = errors.TOO_MANY_PASSED_ON(server=self._name, limit=_MOST_UNDER_WAY, reason=refusal)
             raise error.with_headers(Retry_After=_RETRY_SECONDS) from None
-        return await self._pass_on(request, path, self._usual(), partial(self._turns.give_back, client))
+        return await self._pass_on(request, path, self._relay, partial(self._turns.give_back, client))
 
     async def read(self, scope: Scope, target: str, headers: Mapping[str, str]) -> httpx.Response:
         """Send a GET as the sender of a request, and return the whole answer.
@@ -140,17 +150,13 @@ class Upstream:
             TimeoutError: The server did not answer in time.
             ConnectionError: It cannot be reached, or its answer is too large.
         """
-        client = self._usual()
         authorization = header(scope, b"authorization")
-        sent = client.build_request(
-            "GET",
-            self._url_of(target.encode()),
-            headers={**headers, **({} if authorization is None else {"authorization": authorization})}
-            | await self._sender(scope, has_credentials=authorization is not None),
-        )
+        own = {} if authorization is None else {"authorization": authorization}
+        sent = {**headers, **own} | await self._sender(scope, has_credentials=authorization is not None)
+        raw = [(name.encode(), value.encode("latin-1")) for name, value in sent.items()]
         try:
             async with asyncio.timeout(_SECONDS):
-                answer = await client.send(sent, stream=True)
+                answer = await self._relay.send("GET", self.url, target, raw)
                 try:
                     parts, size = [], 0
                     async for part in answer.aiter_bytes():
@@ -173,59 +179,31 @@ class Upstream:
         address = client_of(scope["headers"], peer_of(scope).address, self._trusted_proxies)
         return {FORWARDED_FOR.decode(): address, **({} if has_credentials else await self._credentials())}
 
-    def _url_of(self, target: bytes) -> httpx.URL:
-        url = httpx.URL(self.url)
-        return url.copy_with(raw_path=url.raw_path.rstrip(b"/") + target)
-
-    async def _pass_on(
-        self, request: Request, path: str, client: httpx.AsyncClient, at_end: Callable[[], None]
-    ) -> Response:
+    async def _pass_on(self, request: Request, path: str, relay: Relay, at_end: Callable[[], None]) -> Response:
         """Answer with the server's answer; `at_end` is called when it has ended, or if there is none."""
         try:
-            answer = await self._sent(request, path, client)
+            answer = await self._begun(request, path, relay)
         except BaseException:
             at_end()
             raise
         relayed = HeldStream(self._parts(answer), at_end, status=answer.status_code)
-        relayed.raw_headers = [
-            (lower, value) for name, value in answer.headers.raw if (lower := name.lower()).decode() in _RELAYED
-        ]
+        relayed.raw_headers = relay.headers_of(answer)
         return relayed
 
-    async def _sent(self, request: Request, path: str, client: httpx.AsyncClient) -> httpx.Response:
-        headers = {name: ", ".join(request.headers.getlist(name)) for name in _PASSED_ON if name in request.headers}
-        headers |= await self._sender(request.scope, has_credentials="authorization" in headers)
-        query = request.scope["query_string"]
-        target = path.encode("latin-1") + (b"?" + query if query else b"")
-        has_body = "content-length" in request.headers or "transfer-encoding" in request.headers
-        sent = client.build_request(
-            request.method,
-            self._url_of(target),
-            headers=headers,
-            content=request.stream() if has_body else None,
-        )
+    async def _begun(self, request: Request, path: str, relay: Relay) -> httpx.Response:
+        has_credentials = header(request.scope, b"authorization") is not None
+        sender = await self._sender(request.scope, has_credentials=has_credentials)
+        added = {name.lower().encode(): value for name, value in sender.items()}
+        query = request.scope["query_string"].decode("latin-1")
+        target = f"{path}?{query}" if query else path
         try:
             async with asyncio.timeout(_SECONDS):
-                return await client.send(sent, stream=True)
+                return await relay.begin(request, self.url, target, added, body=long_body_of(request))
         except (TimeoutError, httpx.TimeoutException):
             raise errors.TOO_SLOW(server=self._name, seconds=f"{_SECONDS:.0f}") from None
         except httpx.HTTPError as error:
             log.warning("the %s at %s cannot be reached: %r", self._name, self.url, error)
             raise errors.UNREACHABLE(server=self._name) from None
-
-    def _usual(self) -> httpx.AsyncClient:
-        """The connections of all requests except endless ones."""
-        self._client = self._client or self._open(_MOST_UNDER_WAY + _RESERVE + _MOST_READS)
-        return self._client
-
-    def _open(self, most: int) -> httpx.AsyncClient:
-        return httpx.AsyncClient(
-            trust_env=False,
-            verify=self._tls() if self.url.startswith("https://") else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
-            timeout=httpx.Timeout(_SECONDS, read=None),
-            limits=httpx.Limits(max_connections=most, keepalive_expiry=_SECONDS),
-            headers={"user-agent": "magicbyte-ui", "accept": "*/*", "accept-encoding": "identity"},
-        )
 
     async def _parts(self, answer: httpx.Response) -> AsyncIterator[bytes]:
         has_end = not answer.headers.get("content-type", "").startswith(_EVENTS)

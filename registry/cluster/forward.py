@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import httpx
 from starlette.responses import Response
 
-from magicbyte.http.routing.identity import IDENTITY, digest_of, target_of
+from magicbyte.http.relay.headers import HeaderPolicy, names_of
+from magicbyte.http.relay.relay import Answer, LongBody, Relay
 from magicbyte.http.routing.request import Request
 from magicbyte.kit.errors import ApiError
 from magicbyte.kit.processes.shared_call import SharedCall
@@ -32,8 +33,11 @@ log = logging.getLogger("magicbyte.registry.forward")
 #: Marks a forwarded request, which is not forwarded again.
 FORWARDED = "X-Forward"
 _TOKEN = OFFSET_HEADER.decode()
-_PASSED_ON = ("content-type", "accept", "if-match", "x-request-id", "traceparent", _TOKEN)
-_RELAYED = ("content-type", "retry-after", _TOKEN)
+#: The headers of requests that a leader needs, and those of its answers.
+_SENT = ("content-type", "accept", "if-match", "traceparent", _TOKEN)
+_ANSWERED = ("content-type", "retry-after", _TOKEN)
+#: How many connections to the leader may be open.
+_MOST_CONNECTIONS = 100
 _LEADER_SECONDS = 10.0
 _RETRY_SECONDS = 0.1
 
@@ -55,18 +59,22 @@ class Forwarder:
             senders: Signs who has sent a request; None if the nodes have no secret to sign with.
         """
         self._leader_url = leader_url
-        self._senders = senders
+        self._signs = senders is not None
         self._allowed_urls = frozenset(settings.instance_urls)
-        headers = settings.forwarded_headers.lower().split(",")
-        self._passed_on = (*_PASSED_ON, *(name.strip() for name in headers if name.strip()))
         connect = settings.leader_connect_timeout_ms / 1000
-        self._timeout = httpx.Timeout(settings.leader_read_timeout_ms / 1000, connect=connect)
         self._unhurried = httpx.Timeout(None, connect=connect)
-        self._client = httpx.AsyncClient(trust_env=False, verify=outgoing_context(settings))
+        tls = outgoing_context(settings)
+        self._relay = Relay(
+            HeaderPolicy(names_of(*_SENT, *settings.forwarded_headers.split(",")), names_of(*_ANSWERED)),
+            lambda: tls,
+            httpx.Timeout(settings.leader_read_timeout_ms / 1000, connect=connect),
+            senders,
+            most_connections=_MOST_CONNECTIONS,
+        )
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._client.aclose()
+        await self._relay.close()
 
     async def __call__(self, request: Request, error: Exception) -> Response:
         """Answer a request that this node can't take; see `forward`."""
@@ -102,8 +110,8 @@ class Forwarder:
                     if not _may_repeat(request):
                         break
                 else:
-                    if answer.status_code != 500 or b'"error_code":50004' not in answer.content:
-                        return _relayed(answer)
+                    if answer.status != 500 or b'"error_code":50004' not in answer.content:
+                        return answer.response(LeadersAnswer)
             await asyncio.sleep(_RETRY_SECONDS)
         raise failure
 
@@ -119,25 +127,13 @@ class Forwarder:
             raise _failed(request)
         return url
 
-    async def _send(self, request: Request, url: str, body: SpooledBody | None) -> httpx.Response:
-        headers = {
-            name: ", ".join(request.headers.getlist(name)) for name in self._passed_on if name in request.headers
-        }
-        headers |= {"x-request-id": request.request_id, FORWARDED: "true"}
+    async def _send(self, request: Request, url: str, body: SpooledBody | None) -> Answer:
+        long_body, timeouts = None, None
         if body is not None:
-            headers["content-length"] = str(body.size)
-        if self._senders is not None:
-            digest = digest_of(await request.body()) if body is None else await body.digest()
-            headers[IDENTITY.decode()] = self._senders.proof(request, target_of(request.scope), digest)
-        sending = asyncio.ensure_future(
-            self._client.request(
-                request.method,
-                url + target_of(request.scope),
-                content=await request.body() if body is None else body.chunks(),
-                headers=headers,
-                timeout=self._timeout if body is None else self._unhurried,
-            )
-        )
+            digest = await body.digest() if self._signs else None
+            long_body, timeouts = LongBody(body.chunks(), body.size, digest), self._unhurried
+        added = {b"x-request-id": request.request_id, FORWARDED.lower().encode(): "true"}
+        sending = asyncio.ensure_future(self._relay.ask(request, url, added, body=long_body, timeouts=timeouts))
         try:
             while not sending.done():
                 await asyncio.wait([sending], timeout=1.0)
@@ -163,8 +159,3 @@ def _no_leader(request: Request) -> ApiError:
 
 def _failed(request: Request) -> ApiError:
     return errors.FORWARDING_FAILED(operation=write_of(request).forwarded)
-
-
-def _relayed(answer: httpx.Response) -> Response:
-    headers = {name: answer.headers[name] for name in _RELAYED if name in answer.headers}
-    return LeadersAnswer(answer.content, answer.status_code, headers=headers)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import ssl
-from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -13,9 +12,9 @@ import msgspec
 from starlette.responses import Response
 
 from magicbyte.http.asgi import header
-from magicbyte.http.response_headers import NAMES_OF_OURS
+from magicbyte.http.relay.headers import HeaderPolicy
+from magicbyte.http.relay.relay import Relay
 from magicbyte.http.routing.access import Decision
-from magicbyte.http.routing.identity import IDENTITY, digest_of
 from magicbyte.http.routing.request import Request
 from rest_proxy.consume.consumers.peers import Peers
 from rest_proxy.errors import NOT_THE_OWNER, PEER_UNREACHABLE
@@ -30,18 +29,8 @@ log = logging.getLogger("rest_proxy.consume.consumers.peers")
 #: Marks a request that was passed on, which is not passed on again. A client gains nothing by sending it: this node
 #: refuses a marked request for an instance that it does not hold.
 FORWARDED = b"x-magicbyte-forwarded"
-#: Headers of a single connection (RFC 9110 section 7.6.1).
-_HOP_BY_HOP = frozenset(
-    (b"connection", b"keep-alive", b"te", b"trailer", b"transfer-encoding", b"upgrade", b"content-length", b"expect")
-)
-#: Headers of browsers about the page, which this node has checked; the owner must not check them again.
-_FROM_BROWSERS = frozenset((b"origin", b"sec-fetch-site", b"sec-fetch-mode", b"sec-fetch-dest", b"sec-fetch-user"))
-#: The client's credentials never leave the node that received them.
-_CREDENTIALS = frozenset((b"authorization", b"cookie", b"x-forwarded-for", IDENTITY))
-#: The prefix of headers that only nodes may send to each other, never clients.
-_BETWEEN_NODES = b"magicbyte-"
-_NOT_PASSED_ON = _HOP_BY_HOP | _FROM_BROWSERS | _CREDENTIALS | {FORWARDED, b"x-request-id"}
-_NOT_RELAYED = _HOP_BY_HOP | NAMES_OF_OURS | {b"x-request-id"}
+#: Everything that a peer needs: it serves the request as if the client had sent it there.
+_POLICY = HeaderPolicy(sent=None, answered=None)
 #: Without a read timeout, because a read may take as long as its instance's timeout.
 _TIMEOUT = httpx.Timeout(5.0, read=None)
 
@@ -59,14 +48,11 @@ class PassingOn:
 
     def __init__(self, peers: Peers, tls: ssl.SSLContext, guard: Guard | None) -> None:
         self._peers = peers
-        self._guard = guard
-        self._client = httpx.AsyncClient(
-            timeout=_TIMEOUT, limits=httpx.Limits(max_connections=None), trust_env=False, verify=tls
-        )
+        self._relay = Relay(_POLICY, lambda: tls, _TIMEOUT, guard)
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._client.aclose()
+        await self._relay.close()
 
     async def to_owner(self, request: Request) -> Response | None:
         """The response of the node that holds the instance in the path or body; None if it is this node.
@@ -89,33 +75,17 @@ class PassingOn:
         return response
 
     async def _pass_on(self, owner: str, request: Request) -> Response:
-        scope = request.scope
-        query = scope["query_string"]
-        target, body = scope["path"] + (f"?{query.decode('latin-1')}" if query else ""), await request.body()
-        headers = [
-            (name, value)
-            for name, value in scope["headers"]
-            if name not in _NOT_PASSED_ON and not name.startswith(_BETWEEN_NODES)
-        ]
-        headers.append((FORWARDED, self._peers.self_url.encode()))
         # The owner logs the request under the same id.
-        headers.append((b"x-request-id", request.request_id.encode()))
-        if self._guard is not None:
-            headers.append((IDENTITY, self._guard.proof(request, target, digest_of(body)).encode()))
+        added = {FORWARDED: self._peers.self_url, b"x-request-id": request.request_id}
+        if self._relay.prover is not None:
             # The owner decides by its own rules for the principal.
             request.decision = Decision.ALLOWED
         try:
-            answer = await self._client.request(request.method, owner + target, headers=headers, content=body)
+            answer = await self._relay.ask(request, owner, added)
         except httpx.HTTPError as error:
             log.warning("the request could not be passed on to %s: %s", owner, error)
             raise PEER_UNREACHABLE(url=owner) from None
-        response = Response(answer.content, answer.status_code)
-        response.raw_headers = [
-            (name.lower(), value) for name, value in answer.headers.raw if name.lower() not in _NOT_RELAYED
-        ]
-        if answer.status_code != HTTPStatus.NO_CONTENT:
-            response.raw_headers.append((b"content-length", b"%d" % len(answer.content)))
-        return response
+        return answer.response()
 
 
 def _name_in(body: bytes) -> str | None:

@@ -91,6 +91,21 @@ def test_a_request_is_passed_on_once(nodes: list[Any], rest: Any) -> None:
         assert httpx.get(path.replace(urls[0], urls[1]), headers=header).json() == {"topics": []}
 
 
+@pytest.mark.parametrize(
+    ("name", "encoded"), [("a b-%d", "a%%20b-%d"), ("a/b-%d", "a%%2Fb-%d"), ("ä-%d", "%%C3%%A4-%d")]
+)
+def test_an_encoded_name_is_passed_on_as_it_came(nodes: list[Any], rest: Any, name: str, encoded: str) -> None:
+    urls = [node.url for node in nodes]
+    group = rest.unique("group")
+    index = next(index for index in range(100) if Peers(urls, urls[0]).owner(group, name % index) == urls[1])
+    made = httpx.post(f"{urls[0]}/consumers/{group}", json={"name": name % index}, headers=V2)
+    assert made.json()["instance_id"] == name % index
+    path = f"/consumers/{group}/instances/{encoded % index}/subscription"
+    with httpx.Client() as client:
+        url = httpx.URL(urls[0]).copy_with(raw_path=path.encode())
+        assert client.get(url).json() == {"topics": []}
+
+
 def test_an_owner_that_is_down_is_named(nodes: list[Any], rest: Any) -> None:
     urls = [node.url for node in nodes]
     group = rest.unique("group")
