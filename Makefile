@@ -112,6 +112,7 @@ lock: $(INSTALLED)
 # The contracts that are generated: from the rows of each table and what their endpoints declare.
 openapi: $(INSTALLED)
 	$(BIN)/python -P -m registry.http.contract openapi/registry.yaml
+	$(BIN)/python -P -m rest_proxy.http.description openapi/rest-proxy-v2.yaml
 	$(BIN)/python -P -m rest_proxy.v3.description openapi/rest-proxy-v3.yaml
 
 # The references of settings in docs/, from the tables of settings.

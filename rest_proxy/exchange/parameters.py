@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from urllib.parse import unquote
-
-from starlette.responses import Response
 
 from magicbyte.http.errors import NOT_FOUND
 from magicbyte.http.routing.request import Request
-from magicbyte.http.routing.response import WholeResponse
+from magicbyte.http.routing.response import Json
 from rest_proxy.errors import BAD_REQUEST, INVALID_ENTITY
 from rest_proxy.exchange.negotiation import PLAIN
 
@@ -44,7 +43,15 @@ def partition_segment(request: Request) -> int:
     Raises:
         ApiError: NOT_FOUND, as for any path that the API does not have.
     """
-    text = request.match.parameters["partition"]
+    return partition_number(request.match.parameters["partition"])
+
+
+def partition_number(text: str) -> int:
+    """A partition's number from its text in a path.
+
+    Raises:
+        ApiError: NOT_FOUND, as for any path that the API does not have.
+    """
     digits = text.removeprefix("-")
     if not (digits.isascii() and digits.isdigit()) or int(digits[:20]) > _MAX_PARTITION or text.startswith("-"):
         raise NOT_FOUND()
@@ -57,7 +64,15 @@ def long_query(request: Request, name: str) -> int | None:
     Raises:
         ApiError: INVALID_ENTITY, which names it. (The reference answers 404 if it is not a number.)
     """
-    text = _query(request, name)
+    return long_of(name, _query(request, name))
+
+
+def long_of(name: str, text: str | None) -> int | None:
+    """A whole number from its text in a query; None if it is missing or empty.
+
+    Raises:
+        ApiError: INVALID_ENTITY, which names it. (The reference answers 404 if it is not a number.)
+    """
     if text is None or text == "":
         return None
     digits = text[1:] if text[0] in "+-" else text
@@ -104,11 +119,6 @@ def _query(request: Request, name: str) -> str | None:
     return request.query_params.get(name) if request.scope["query_string"] else None
 
 
-def json_response(request: Request, content: bytes, status: int = 200) -> Response:
+def json_response(request: Request, content: bytes, status: int = 200) -> Json[Any]:
     """A response in the negotiated media type; plain JSON if the route negotiates none."""
-    return WholeResponse(content, status, request.media_type or PLAIN)
-
-
-def no_content() -> Response:
-    """The response 204, without a body."""
-    return Response(status_code=204)
+    return Json.of_text(content, status, request.media_type or PLAIN)

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from magicbyte.http.errors import METHOD_NOT_ALLOWED, NOT_FOUND
 from magicbyte.http.routing.access import SIGNED_IN
-from magicbyte.http.routing.request import Request
+from magicbyte.http.routing.request import Handler, Request
 from magicbyte.http.routing.rows import Row
 from magicbyte.kit.errors import ApiError
 from rest_proxy.access.endpoints import ENDPOINTS, ENDPOINTS_BY_FORMAT, EndpointLists
@@ -49,23 +49,28 @@ def _refusing(row: Row, other_methods: Sequence[str]) -> Row:
     async def refuse(_request: Request) -> Response:
         raise _refusal(row, other_methods)
 
-    return replace(row, access=SIGNED_IN, handler=refuse, media_types=unnegotiated, is_quiet=False)
+    return replace(row, access=SIGNED_IN, handler=refuse, media_types=unnegotiated, is_quiet=False, around=None)
 
 
 def _refusing_formats(row: Row, formats: frozenset[str]) -> Row:
     """Refuse requests in some formats; an instance's own format counts if the request names none."""
 
-    async def handle(request: Request) -> Response:
-        form = spoken(request).form
-        if form is None:
-            # An instance of another node is refused there, and an unknown one by the handler.
-            with suppress(ApiError):
-                form = instance_of(request).config.form
-        if form is not None and form.name in formats:
-            raise _refusal(row, ())
-        return await row.handler(request)
+    def refusing(handler: Handler) -> Handler:
+        handler = handler if row.around is None else row.around(handler)
 
-    return replace(row, handler=handle)
+        async def handle(request: Request) -> Response:
+            form = spoken(request).form
+            if form is None:
+                # An instance of another node is refused there, and an unknown one by the handler.
+                with suppress(ApiError):
+                    form = instance_of(request).config.form
+            if form is not None and form.name in formats:
+                raise _refusal(row, ())
+            return await handler(request)
+
+        return handle
+
+    return replace(row, around=refusing)
 
 
 def _refusal(row: Row, other_methods: Sequence[str]) -> ApiError:

@@ -6,12 +6,12 @@ from starlette.responses import Response
 
 from magicbyte.http.routing.access import OPEN, SIGNED_IN, Access, Operation, Resource
 from magicbyte.http.routing.request import Handler, Request
-from magicbyte.http.routing.rows import Negotiate, Row, Streams
+from magicbyte.http.routing.rows import Endpoint, Negotiate, Row, Streams
 from rest_proxy.exchange.negotiation import generic, generic_or_embedded, records, unnegotiated, v1_records
 from rest_proxy.exchange.negotiation import produce as produced
 from rest_proxy.exchange.parts import part_of
 from rest_proxy.http.peering import Peering
-from rest_proxy.http.routes import consumers, operations, produce, topics, v1
+from rest_proxy.http.routes import consumers, declared, operations, produce, topics, v1
 
 _DESCRIBE_CLUSTER = Access(Operation.DESCRIBE, Resource.CLUSTER)
 _LIST_TOPICS = Access(Operation.DESCRIBE, Resource.TOPIC, filters=True)
@@ -40,11 +40,12 @@ def _of_instance(
     method: str,
     path: str,
     operation_id: str,
-    handler: Handler,
+    handler: Endpoint,
     access: Access = _READ_GROUP,
     media_types: Negotiate = generic_or_embedded,
     *,
     streams: Streams = Streams.NOTHING,
+    declared: Endpoint | None = None,
 ) -> Row:
     """A route of an instance; it is not safe, because even a GET may change the instance's position."""
     return Row(
@@ -52,10 +53,12 @@ def _of_instance(
         f"{_INSTANCE}{path}",
         operation_id,
         access,
-        at_owner(handler),
+        handler,
         media_types,
         is_safe=False,
         streams=streams,
+        declared=declared,
+        around=at_owner,
     )
 
 
@@ -69,7 +72,16 @@ ROWS = (
     Row("GET", "/topics/{topic}/partitions/{partition}", "partition", _DESCRIBE_TOPIC, topics.partition, generic),
     Row("GET", "/topics/{topic}/partitions/{partition}/offsets", "offsets", _DESCRIBE_TOPIC, topics.offsets, generic),
     Row("GET", "/topics/{topic}/partitions/{partition}/messages", "messages", _READ_TOPIC, v1.messages, v1_records),
-    Row("POST", "/topics/{topic}", "produceToTopic", _WRITE_TOPIC, produce.produce_to_topic, produced, is_quiet=True),
+    Row(
+        "POST",
+        "/topics/{topic}",
+        "produceToTopic",
+        _WRITE_TOPIC,
+        produce.produce_to_topic,
+        produced,
+        is_quiet=True,
+        declared=declared.produce_to_topic,
+    ),
     Row(
         "POST",
         "/topics/{topic}/partitions/{partition}",
@@ -77,13 +89,23 @@ ROWS = (
         _WRITE_TOPIC,
         produce.produce_to_partition,
         produced,
+        declared=declared.produce_to_partition,
     ),
-    Row("POST", _GROUP, "createConsumer", _READ_GROUP, at_owner(consumers.create), generic_or_embedded),
+    Row("POST", _GROUP, "createConsumer", _READ_GROUP, consumers.create, generic_or_embedded, around=at_owner),
     _of_instance("DELETE", "", "deleteConsumer", consumers.delete),
     _of_instance("POST", "/subscription", "subscribe", consumers.subscribe, _READ_BOTH),
     _of_instance("GET", "/subscription", "subscription", consumers.subscription),
     _of_instance("DELETE", "/subscription", "unsubscribe", consumers.unsubscribe),
-    _of_instance("GET", "/records", "records", consumers.records, _READ_BOTH, records, streams=Streams.ANSWER),
+    _of_instance(
+        "GET",
+        "/records",
+        "records",
+        consumers.records,
+        _READ_BOTH,
+        records,
+        streams=Streams.ANSWER,
+        declared=declared.records,
+    ),
     _of_instance("GET", "/topics/{topic}", "readTopic", v1.read_topic, _READ_BOTH, v1_records, streams=Streams.ANSWER),
     _of_instance("POST", "/offsets", "commit", consumers.commit, _READ_BOTH),
     _of_instance("GET", "/offsets", "committed", consumers.committed, _READ_BOTH),

@@ -32,13 +32,13 @@ class Answer:
         description: The description of the answer.
         model: The type of the body in the media types that the row negotiates; None if there is no such body.
         others: Media type -> the type of the body in a media type that the handler chooses.
-        headers: Name -> the header's description.
+        headers: Name -> the header's description, or its description with its schema.
     """
 
     description: str
     model: Any = None
     others: Mapping[str, Any] = field(default_factory=dict)
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str | Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +70,28 @@ def to_yaml(document: Mapping[str, Any]) -> str:
     return yaml.dump(document, Dumper=_Dumper, sort_keys=False, width=120, allow_unicode=True)
 
 
-def _bodies_of(dependant: Dependant) -> Iterable[tuple[Any, bool]]:
-    """The models of the bodies that an endpoint's dependencies read, and whether the bodies are required.
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """A body that a dependency reads.
 
-    A dependency with a `model` reads a body, which is required unless its `is_required` says otherwise.
+    Attributes:
+        model: The type of the body; the dependency's `model`, which only such dependencies have.
+        others: Media type -> the type of the body instead; its `model_by_media_type`, if it has one.
+        is_required: Whether the body is required; its `is_required`, if it has one.
     """
-    for dependency in dependant.dependencies:
-        model = getattr(dependency.call, "model", None)
-        if model is not None:
-            yield model, getattr(dependency.call, "is_required", True)
-        yield from _bodies_of(dependency)
+
+    model: Any
+    others: Mapping[str, Any]
+    is_required: bool
+
+    @classmethod
+    def all_of(cls, dependant: Dependant) -> Iterable[_Body]:
+        """The bodies that an endpoint's dependencies read."""
+        for dependency in dependant.dependencies:
+            read = dependency.call
+            if getattr(read, "model", None) is not None:
+                yield cls(read.model, getattr(read, "model_by_media_type", {}), getattr(read, "is_required", True))  # type: ignore[union-attr]
+            yield from cls.all_of(dependency)
 
 
 def _answered(endpoint: Callable[..., Any]) -> dict[int, Answer]:
@@ -127,7 +139,8 @@ class Description:
         writer = _Writer(self)
         paths: dict[str, dict[str, Any]] = {}
         for row in rows:
-            paths.setdefault(row.path, {})[row.method.lower()] = writer.operation(row, SolvedRoute(row))
+            route = SolvedRoute(row)
+            paths.setdefault(route.path_format, {})[row.method.lower()] = writer.operation(row, route)
         return {
             "openapi": "3.1.0",
             "info": dict(self.info),
@@ -165,9 +178,11 @@ class _Writer:
         parameters = [self._shared(parameter) for parameter in _parameters(route)]
         if parameters:
             operation["parameters"] = parameters
-        for model, is_required in _bodies_of(route.dependant):
-            content = self._content(model, media_types.consumed)
-            operation["requestBody"] = {"required": True, "content": content} if is_required else {"content": content}
+        for body in _Body.all_of(route.dependant):
+            content = self._content(body.model, media_types.consumed)
+            for media_type, model in body.others.items():
+                content |= self._content(model, [media_type])
+            operation["requestBody"] = {**({"required": True} if body.is_required else {}), "content": content}
         operation["responses"] = self._responses(row, endpoint, media_types)
         return operation
 
@@ -192,7 +207,8 @@ class _Writer:
         response: dict[str, Any] = {"description": answer.description}
         if answer.headers:
             response["headers"] = {
-                name: {"description": text, "schema": {"type": "string"}} for name, text in answer.headers.items()
+                name: {"description": header, "schema": {"type": "string"}} if isinstance(header, str) else dict(header)
+                for name, header in answer.headers.items()
             }
         content = {} if answer.model is None else self._content(answer.model, media_types)
         for media_type, model in answer.others.items():

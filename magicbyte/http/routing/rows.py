@@ -60,6 +60,7 @@ class Row:
         endpoint: The route's name in `api.endpoints.allowlist` and `api.endpoints.blocklist`; "" if it has none.
         declared: Declares the parameters of a handler that takes only the request, because its rate is a goal. The
             contract describes it, and nobody calls it.
+        around: Wraps the handler; it is called before FastAPI solves the parameters, and may answer instead.
         may_be_stored: Whether caches may store its answers if nobody has to sign in.
     """
 
@@ -80,6 +81,7 @@ class Row:
     page_policy: bytes | None = None
     endpoint: str = ""
     declared: Endpoint | None = None
+    around: Callable[[Endpoint], Endpoint] | None = None
     may_be_stored: bool = True
 
     @cached_property

@@ -95,7 +95,8 @@ class RowRoute(Route):
     @property
     def handler(self) -> Handler:
         """The function that answers a request: the row's own if it takes only the request, or FastAPI's."""
-        return self.row.handler if takes_only_the_request(self.row.handler) else self._handle_solved
+        handler = self.row.handler if takes_only_the_request(self.row.handler) else self._handle_solved
+        return handler if self.row.around is None else self.row.around(handler)
 
     async def _handle_solved(self, request: Request) -> Response:
         return await self._solved_handler(request)

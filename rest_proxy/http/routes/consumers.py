@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
 from urllib.parse import quote
 
+from fastapi import Depends
 from starlette.responses import Response
 
 from magicbyte.http.routing.clients import client_key
 from magicbyte.http.routing.request import Request
+from magicbyte.http.routing.response import Json, NoContent
 from magicbyte.kit.kafka.client_settings import may_be_group
 from rest_proxy.access.decisions import require_topics, rights_of
 from rest_proxy.admin.cluster import is_topic_name
@@ -24,32 +28,30 @@ from rest_proxy.errors import INVALID_ENTITY, KAFKA_BAD_REQUEST, PARTITION_NOT_F
 from rest_proxy.exchange import bodies
 from rest_proxy.exchange.dialect import V1
 from rest_proxy.exchange.negotiation import json_bytes, spoken
-from rest_proxy.exchange.parameters import (
-    json_response,
-    long_query,
-    milliseconds_of,
-    no_content,
-    segment,
-    shorter,
-)
+from rest_proxy.exchange.parameters import json_response, long_query, milliseconds_of, segment, shorter
 from rest_proxy.exchange.parts import optional_part, part_of
 from rest_proxy.exchange.urls import base_url
+from rest_proxy.http import models
+from rest_proxy.http.parameters.bodies import (
+    ConfigBody,
+    OffsetsBody,
+    PlacesBody,
+    PlacesIfGiven,
+    PositionsBody,
+    SubscriptionBody,
+)
+from rest_proxy.http.parameters.paths import GroupName, InstanceName, OwnInstance
+from rest_proxy.http.parameters.queries import IsAsync
 from rest_proxy.settings import RestProxySettings
 
-_CONFIG = bodies.reader_of(bodies.ConsumerConfig | None)
-_SUBSCRIPTION = bodies.reader_of(bodies.Subscription)
-_OFFSETS = bodies.reader_of(bodies.Offsets)
-_POSITIONS = bodies.reader_of(bodies.Positions)
-_PLACES = bodies.reader_of(bodies.Places)
 _MAX_OFFSET = 2**63 - 1
 
 
-async def create(request: Request) -> Response:
-    """Create an instance; it joins its group when it is subscribed."""
+async def create(request: Request, *, given: ConfigBody, group_id: GroupName) -> Json[models.CreatedConsumer]:
+    """Create a consumer instance in a group, which it joins when it is subscribed."""
     dialect = spoken(request).dialect
     settings, consuming = part_of(request, RestProxySettings), part_of(request, Consuming)
-    body: bodies.ConsumerConfig = bodies.read(_CONFIG, await request.body() or b"null") or bodies.ConsumerConfig()
-    group_id = segment(request, "group")
+    body = given or bodies.ConsumerConfig()
     if not may_be_group(group_id):
         raise INVALID_ENTITY(detail="a group must not begin with whitespace")
     config = instance_config(body, settings, first_version=dialect is V1)
@@ -73,17 +75,17 @@ async def create(request: Request) -> Response:
     return json_response(request, json_bytes({"instance_id": name, "base_uri": base_uri}))
 
 
-async def delete(request: Request) -> Response:
+async def delete(request: Request, *, group: GroupName, instance: InstanceName) -> NoContent:
     """Close an instance; with auto-commit, the delivered records are committed."""
-    group, instance = segment(request, "group"), segment(request, "instance")
     await part_of(request, Consuming).instances.remove(request.principal.name, group, instance)
-    return no_content()
+    return NoContent()
 
 
-async def subscribe(request: Request) -> Response:
-    """Subscribe to topics or a pattern. As in the reference, topics win over a pattern, and both may be missing."""
-    body = bodies.read(_SUBSCRIPTION, await request.body())
-    instance = instance_of(request)
+async def subscribe(request: Request, *, body: SubscriptionBody, instance: OwnInstance) -> NoContent:
+    """Subscribe to topics, or to those that a regular expression matches.
+
+    As in the reference, topics win over a pattern, and both may be missing.
+    """
     if body.topics:
         topics = list(dict.fromkeys(body.topics))
         # The reference accepts these names and fails with this error at the first read.
@@ -98,19 +100,19 @@ async def subscribe(request: Request) -> Response:
         # The pattern matches among all topics that the proxy may read, so the client must be allowed to read all.
         require_topics(request, "READ", "*")
         await instance.in_turn(lambda consumer: consumer.subscribe([pattern], pattern=True))
-    return no_content()
+    return NoContent()
 
 
-async def subscription(request: Request) -> Response:
+async def subscription(request: Request, *, instance: OwnInstance) -> Json[models.Topics]:
     """The topics that the instance is subscribed to, by name or by its pattern."""
-    topics = await instance_of(request).in_turn(lambda consumer: consumer.subscription())
+    topics = await instance.in_turn(lambda consumer: consumer.subscription())
     return json_response(request, json_bytes({"topics": topics}))
 
 
-async def unsubscribe(request: Request) -> Response:
-    """Leave the subscribed topics, or the partitions assigned by hand."""
-    await instance_of(request).in_turn(lambda consumer: consumer.unsubscribe())
-    return no_content()
+async def unsubscribe(*, instance: OwnInstance) -> NoContent:
+    """Leave all topics, or the partitions assigned by hand."""
+    await instance.in_turn(lambda consumer: consumer.unsubscribe())
+    return NoContent()
 
 
 async def records(request: Request) -> Response:
@@ -130,76 +132,101 @@ async def records(request: Request) -> Response:
     return json_response(request, body)
 
 
-async def commit(request: Request) -> Response:
-    """Commit the records at these offsets, or all delivered records; `async=true` does not wait for the brokers."""
-    dialect = spoken(request).dialect
-    body = await request.body()
-    offsets = None if bodies.is_null(body) else bodies.read(_OFFSETS, body).offsets
+async def _offsets_to_commit(request: Request, body: OffsetsBody) -> Sequence[bodies.OffsetPlace] | None:
+    offsets = None if body is None else body.offsets
     require_topics(request, "READ", *(offset.topic for offset in offsets or ()))
-    instance = instance_of(request)
-    if dialect is V1:
+    return offsets
+
+
+#: The offsets in the body, of topics that the sender may read; None for all that were delivered.
+_OffsetsToCommit = Annotated[Sequence[bodies.OffsetPlace] | None, Depends(_offsets_to_commit)]
+
+
+async def commit(
+    request: Request, *, offsets: _OffsetsToCommit, instance: OwnInstance, is_async: IsAsync = None
+) -> Response:
+    """Commit the records at these offsets, or without a body all delivered records."""
+    if spoken(request).dialect is V1:
         return json_response(request, json_bytes(_as_v1(await instance.commit(None))))
     # The body has the offset of the last record read; Kafka commits the next record's offset (spec section 4).
     positions = None if offsets is None else [_position(offset, after=1) for offset in offsets]
-    wait = (request.query_params.get("async") or "false").lower() != "true"
-    await instance.commit(positions, wait=wait)
+    await instance.commit(positions, wait=not is_async)
     return json_response(request, b"[]")
 
 
-async def committed(request: Request) -> Response:
-    """The committed offsets of the partitions in the body; partitions without one are left out."""
-    body = await request.body()
-    if bodies.is_null(body):
+async def _places_asked(request: Request, body: PlacesIfGiven) -> list[Place]:
+    if body is None:
         raise PARTITION_NOT_FOUND()
-    places = _places(bodies.read(_PLACES, body))
-    require_topics(request, "READ", *(topic for topic, _ in places))
-    instance = instance_of(request)
+    return _readable(request, body)
+
+
+#: The partitions in the body, of topics that the sender may read. Raises PARTITION_NOT_FOUND without a body.
+_PlacesAsked = Annotated[list[Place], Depends(_places_asked)]
+
+
+async def committed(request: Request, *, places: _PlacesAsked, instance: OwnInstance) -> Json[models.Offsets]:
+    """The committed offsets of the partitions in the request's body; partitions without one are left out."""
     positions = await instance.committed(places) if places else ()
     return json_response(request, json_bytes({"offsets": [position._asdict() for position in positions]}))
 
 
-async def seek(request: Request) -> Response:
-    """Continue at these offsets and times."""
-    body = bodies.read(_POSITIONS, await request.body())
+@dataclass(frozen=True, slots=True)
+class _Targets:
+    """Positions to continue at, by offset and by time."""
+
+    positions: Sequence[Position]
+    instants: Sequence[Position]
+
+
+async def _targets(request: Request, body: PositionsBody) -> _Targets:
     positions = [_position(offset) for offset in body.offsets or ()]
     instants = [_instant(timestamp) for timestamp in body.timestamps or ()]
     require_topics(request, "READ", *(target.topic for target in (*positions, *instants)))
-    instance = instance_of(request)
-    if positions:
-        await instance.in_turn(lambda consumer: consumer.seek(positions))
-    if instants:
-        await instance.in_turn(lambda consumer: consumer.seek_to_times(instants))
-    return no_content()
+    return _Targets(positions, instants)
 
 
-async def seek_to_beginning(request: Request) -> Response:
+#: The positions in the body, of topics that the sender may read.
+_TargetsInBody = Annotated[_Targets, Depends(_targets)]
+
+
+async def seek(*, targets: _TargetsInBody, instance: OwnInstance) -> NoContent:
+    """Continue at offsets or instants."""
+    if targets.positions:
+        await instance.in_turn(lambda consumer: consumer.seek(targets.positions))
+    if targets.instants:
+        await instance.in_turn(lambda consumer: consumer.seek_to_times(targets.instants))
+    return NoContent()
+
+
+async def _places_in_body(request: Request, body: PlacesBody) -> list[Place]:
+    return _readable(request, body)
+
+
+#: The partitions in the body, of topics that the sender may read.
+_PlacesInBody = Annotated[list[Place], Depends(_places_in_body)]
+
+
+async def seek_to_beginning(*, places: _PlacesInBody, instance: OwnInstance) -> NoContent:
     """Continue at the first records."""
-    return await _with_places(request, PolledConsumer.seek_to_beginning)
+    await instance.in_turn(lambda consumer: consumer.seek_to_beginning(places))
+    return NoContent()
 
 
-async def seek_to_end(request: Request) -> Response:
+async def seek_to_end(*, places: _PlacesInBody, instance: OwnInstance) -> NoContent:
     """Continue after the last records."""
-    return await _with_places(request, PolledConsumer.seek_to_end)
+    await instance.in_turn(lambda consumer: consumer.seek_to_end(places))
+    return NoContent()
 
 
-async def assign(request: Request) -> Response:
-    """Read these partitions and no others."""
-    return await _with_places(request, PolledConsumer.assign)
+async def assign(*, places: _PlacesInBody, instance: OwnInstance) -> NoContent:
+    """Read these partitions and no others, outside of the group's balancing."""
+    await instance.in_turn(lambda consumer: consumer.assign(places))
+    return NoContent()
 
 
-async def _with_places(
-    request: Request,
-    operation: Callable[[PolledConsumer, list[Place]], Awaitable[None]],
-) -> Response:
-    places = _places(bodies.read(_PLACES, await request.body()))
-    require_topics(request, "READ", *(topic for topic, _ in places))
-    await instance_of(request).in_turn(lambda consumer: operation(consumer, places))
-    return no_content()
-
-
-async def assignments(request: Request) -> Response:
-    """The assigned partitions."""
-    places = await instance_of(request).in_turn(lambda consumer: consumer.assignment())
+async def assignments(request: Request, *, instance: OwnInstance) -> Json[models.Places]:
+    """The partitions that the instance reads now."""
+    places = await instance.in_turn(lambda consumer: consumer.assignment())
     body = {"partitions": [{"topic": topic, "partition": partition} for topic, partition in places]}
     return json_response(request, json_bytes(body))
 
@@ -226,10 +253,16 @@ def instance_of(request: Request) -> Instance:
     return part_of(request, Consuming).instances.get(request.principal.name, group, instance)
 
 
-def _places(body: bodies.Places) -> list[Place]:
+def _readable(request: Request, body: bodies.Places) -> list[Place]:
+    """The partitions of a body.
+
+    Raises:
+        ApiError: INVALID_ENTITY for a wrong name or number; KAFKA_AUTHORIZATION if the sender may not read a topic.
+    """
     places = list(dict.fromkeys((place.topic, place.partition) for place in body.partitions or ()))
     for topic, partition in places:
         _check(topic, partition)
+    require_topics(request, "READ", *(topic for topic, _ in places))
     return places
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from starlette.responses import Response
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends
 
 from magicbyte.http.routing.clients import client_key
 from magicbyte.http.routing.request import Request
+from magicbyte.http.routing.response import Json
 from magicbyte.kit.errors import ApiError
 from rest_proxy.access.decisions import rights_of
 from rest_proxy.admin.cluster import Cluster
@@ -23,16 +27,16 @@ from rest_proxy.errors import (
 from rest_proxy.exchange.negotiation import spoken
 from rest_proxy.exchange.parameters import (
     json_response,
-    long_query,
+    long_of,
     milliseconds_of,
-    partition_segment,
-    segment,
     shorter,
 )
 from rest_proxy.exchange.parts import part_of
 from rest_proxy.formats.embedded import BINARY
 from rest_proxy.formats.plain import Options
-from rest_proxy.http.routes.consumers import instance_of
+from rest_proxy.http import models
+from rest_proxy.http.parameters.paths import OwnInstance, PartitionNumber, TopicName
+from rest_proxy.http.parameters.queries import FirstInstant, FirstOffset, MaxBytesText, MostRecords, ReadToken
 from rest_proxy.http.routes.topics import existing
 from rest_proxy.settings import RestProxySettings
 
@@ -40,22 +44,50 @@ _MAX_COUNT = 100_000
 _MAX_OFFSET = 2**63 - 1
 
 
-async def messages(request: Request) -> Response:
-    """Records of a partition from an offset or an instant, up to `count` or the end of the partition."""
-    form = spoken(request).form or BINARY
-    settings, reading = part_of(request, RestProxySettings), part_of(request, Reading)
-    offset = long_query(request, "offset")
-    instant = request.query_params.get("timestamp") or None
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """Where a read begins: at an offset or at an instant."""
+
+    offset: int | None
+    instant: str | None
+
+
+async def _start(offset: FirstOffset = None, timestamp: FirstInstant = None) -> _Start:
+    instant = timestamp or None
     if (offset is None) == (instant is None):
         raise BAD_REQUEST(detail="one of offset and timestamp has to be given, and not both")
-    count = long_query(request, "count")
+    return _Start(offset, instant)
+
+
+#: Where to begin. Raises BAD_REQUEST.
+_StartOfRead = Annotated[_Start, Depends(_start)]
+
+
+async def _count(start: _StartOfRead, count: MostRecords = 1) -> int:
+    offset = start.offset
     if offset is not None and not 0 <= offset < _MAX_OFFSET:
         raise INVALID_ENTITY(detail=f"offset must be between 0 and {_MAX_OFFSET - 1} (was {offset})")
     if count is not None and not 1 <= count <= _MAX_COUNT:
         raise INVALID_ENTITY(detail=f"count must be between 1 and {_MAX_COUNT} (was {count})")
-    name, number = segment(request, "topic"), partition_segment(request)
+    return count or 1
+
+
+#: How many records to read. Raises INVALID_ENTITY, also for an offset out of bounds.
+_Count = Annotated[int, Depends(_count)]
+
+
+async def messages(
+    request: Request, *, start: _StartOfRead, count: _Count, name: TopicName, number: PartitionNumber
+) -> Json[models.Records]:
+    """Records of a partition from an offset or an instant, up to `count` or the end of the partition (v1).
+
+    It needs no consumer instance.
+    """
+    form = spoken(request).form or BINARY
+    settings, reading = part_of(request, RestProxySettings), part_of(request, Reading)
+    offset, instant = start.offset, start.instant
     client = client_key(request, settings.trusted_proxies)
-    bounds = Bounds(count or 1, settings.consumer_request_max_bytes, client=client)
+    bounds = Bounds(count, settings.consumer_request_max_bytes, client=client)
     async with reading.reads.reader() as reader:
         if instant is not None:
             offset = (await existing(request, reader.offsets(name, {number: milliseconds_of(instant)})))[number]
@@ -77,11 +109,20 @@ async def messages(request: Request) -> Response:
     return json_response(request, rendered.body)
 
 
-async def read_topic(request: Request) -> Response:
-    """The next records of a topic; the first read of an instance subscribes it, and it can read no other topic."""
+async def read_topic(
+    request: Request,
+    *,
+    instance: OwnInstance,
+    name: TopicName,
+    max_bytes: MaxBytesText = None,
+    token: ReadToken = None,
+) -> Json[models.Records]:
+    """The next records of a topic (v1).
+
+    The first read of an instance subscribes it, and it can read no other topic.
+    """
     form = spoken(request).form or BINARY
-    instance, settings = instance_of(request), part_of(request, RestProxySettings)
-    name = segment(request, "topic")
+    settings = part_of(request, RestProxySettings)
     if instance.consumer.subscribed != [name]:
         if instance.consumer.mode is not None:
             raise ALREADY_SUBSCRIBED()
@@ -95,8 +136,8 @@ async def read_topic(request: Request) -> Response:
     body = await instance.read(
         form,
         timeout_ms=instance.config.request_timeout_ms,
-        max_bytes=shorter(long_query(request, "max_bytes"), settings.consumer_request_max_bytes),
-        token=request.query_params.get("token") or None,
+        max_bytes=shorter(long_of("max_bytes", max_bytes), settings.consumer_request_max_bytes),
+        token=token or None,
         rights=rights_of(request),
     )
     return json_response(request, body)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Depends
 from starlette.responses import Response
 
+from magicbyte.http.routing.described_body import DescribedBody
 from magicbyte.http.routing.response import Json
 from rest_proxy.v3 import models
 from rest_proxy.v3.call import ClusterCall
@@ -30,21 +31,11 @@ from rest_proxy.v3.parameters.records import (
 )
 
 
-class _Body:
-    """A dependency that stands for a body, which the handler reads itself."""
-
-    def __init__(self, model: Any) -> None:
-        self.model = model
-
-    async def __call__(self) -> None:
-        raise NotImplementedError
-
-
 async def produce_stream(
     call: ClusterCall,
     *,
     topic: TopicName,
-    body: Annotated[None, Depends(_Body(models.ProduceRecord))],
+    body: Annotated[None, Depends(DescribedBody(models.ProduceRecord))],
     acks: Acks = None,
     unions: Unions = None,
     logical: LogicalTypes = None,
@@ -63,7 +54,7 @@ async def produce_batch(
     call: ClusterCall,
     *,
     topic: TopicName,
-    body: Annotated[None, Depends(_Body(models.ProduceBatch))],
+    body: Annotated[None, Depends(DescribedBody(models.ProduceBatch))],
     acks: Acks = None,
     unions: Unions = None,
     logical: LogicalTypes = None,
