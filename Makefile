@@ -114,6 +114,7 @@ openapi: $(INSTALLED)
 	$(BIN)/python -P -m registry.http.contract openapi/registry.yaml
 	$(BIN)/python -P -m rest_proxy.http.description openapi/rest-proxy-v2.yaml
 	$(BIN)/python -P -m rest_proxy.v3.description openapi/rest-proxy-v3.yaml
+	$(BIN)/python -P -m magicbyte.ui.description openapi/ui.yaml
 
 # The references of settings in docs/, from the tables of settings.
 references: $(INSTALLED)

@@ -9,7 +9,6 @@ import orjson
 from starlette.responses import Response
 
 from magicbyte import __version__
-from magicbyte.http.asgi import header, list_header
 from magicbyte.http.errors import NOT_FOUND
 from magicbyte.http.page_settings import PageSettings
 from magicbyte.http.routing.access import OPEN, SIGNED_IN
@@ -21,7 +20,18 @@ from magicbyte.ui import errors
 from magicbyte.ui.decode import MessageWorkers, ReadRegistry
 from magicbyte.ui.files import File, Files
 from magicbyte.ui.inside import Inside
-from magicbyte.ui.paths import FOLDER, FRONT, path_below, path_of_rest
+from magicbyte.ui.parameters import (
+    AcceptedCodings,
+    AnyBody,
+    DecodeBody,
+    EncodeBody,
+    ExampleBody,
+    FilePath,
+    FrontPath,
+    IfNoneMatch,
+    RestPath,
+)
+from magicbyte.ui.paths import FOLDER, FRONT
 from magicbyte.ui.policy import policy
 from magicbyte.ui.rest import Upstream
 
@@ -80,19 +90,17 @@ class Page:
     def rows(self) -> tuple[Row, ...]:
         """The routes; the files and the configuration need no sign-in, because they contain no data."""
         relayed = partial(Row, access=SIGNED_IN, media_types=json_errors, has_deadline=False, for_own_pages=True)
-        rest = partial(relayed, handler=self.rest)
         path = f"{FOLDER}rest/{{path:path}}"
-        helper = partial(relayed, "POST", handler=self.helper)
         return (
-            Row("GET", "/ui", "getPage", OPEN, self.file, json_errors, page_policy=_POLICY),
+            Row("GET", "/ui", "getPage", OPEN, self.front, json_errors, page_policy=_POLICY),
             Row("GET", f"{FOLDER}{{path:path}}", "getPageFile", OPEN, self.file, json_errors, page_policy=_POLICY),
             Row("GET", f"{FOLDER}config.json", "getPageConfig", OPEN, self.config, json_errors, page_policy=_POLICY),
-            rest("GET", path, "readFromRestProxy"),
-            rest("POST", path, "postToRestProxy"),
-            rest("DELETE", path, "deleteFromRestProxy"),
-            helper(f"{FOLDER}decode", "decodeMessages"),
-            helper(f"{FOLDER}encode", "encodeMessages"),
-            helper(f"{FOLDER}example", "makeExampleMessage"),
+            relayed("GET", path, "readFromRestProxy", handler=self.read_from_rest),
+            relayed("POST", path, "postToRestProxy", handler=self.post_to_rest),
+            relayed("DELETE", path, "deleteFromRestProxy", handler=self.delete_from_rest),
+            relayed("POST", f"{FOLDER}decode", "decodeMessages", handler=self.decode),
+            relayed("POST", f"{FOLDER}encode", "encodeMessages", handler=self.encode),
+            relayed("POST", f"{FOLDER}example", "makeExampleMessage", handler=self.example),
         )
 
     async def close(self) -> None:
@@ -101,36 +109,64 @@ class Page:
         if self._rest is not None:
             await self._rest.close()
 
-    async def file(self, request: Request) -> Response:
-        """A file of the page; index.html for the URLs of the page itself."""
-        path = path_below(request)
+    async def front(self, *, path: FrontPath, if_none_match: IfNoneMatch = None, accepted: AcceptedCodings) -> Response:
+        """Leads to `ui/`."""
+        return self._file(path, if_none_match, accepted)
+
+    async def file(self, *, path: FilePath, if_none_match: IfNoneMatch = None, accepted: AcceptedCodings) -> Response:
+        """A file of the page; the page itself for all other paths, which are those of the API behind `/ui`."""
+        return self._file(path, if_none_match, accepted)
+
+    def _file(self, path: str | None, if_none_match: str | None, accepted: str) -> Response:
         if path is None:
             # Links of the page are relative to its folder.
             return Response(status_code=303, headers={"Location": FRONT})
         file = self._files.find(path)
         if file is not None:
-            return _answer(request, file)
+            return _answer(file, if_none_match, accepted)
         if self._files.is_file_path(path):
             raise NOT_FOUND()
-        return _answer(request, self._files.page(path))
+        return _answer(self._files.page(path), if_none_match, accepted)
 
     async def config(self, _request: Request) -> Response:
-        """The page's name, and what it may do."""
+        """What the page is called, and what it may do."""
         return Response(self._config, media_type="application/json", headers={"Cache-Control": "no-store"})
 
-    async def helper(self, request: Request) -> Response:
-        """Messages that the serdes decode, encode or make up, with schemas that the sender may read."""
-        name = (path_below(request) or "").partition("/")[0]
-        return await self._workers.answer(request, name)
+    async def decode(self, request: Request, *, path: FrontPath, _body: DecodeBody) -> Response:
+        """Decode up to 100 messages, together at most 1 MiB; each item of the answer is a value or an error."""
+        return await self._messages(request, path)
 
-    async def rest(self, request: Request) -> Response:
+    async def encode(self, request: Request, *, path: FrontPath, _body: EncodeBody) -> Response:
+        """Encode up to 100 values with one schema."""
+        return await self._messages(request, path)
+
+    async def example(self, request: Request, *, path: FrontPath, _body: ExampleBody) -> Response:
+        """A message that a schema describes."""
+        return await self._messages(request, path)
+
+    async def _messages(self, request: Request, path: str | None) -> Response:
+        """Messages that the serdes decode, encode or make up, with schemas that the sender may read."""
+        return await self._workers.answer(request, (path or "").partition("/")[0])
+
+    async def read_from_rest(self, request: Request, *, path: RestPath) -> Response:
+        """The REST proxy's answer for `/topics`, `/brokers`, `/consumers` or `/v3`."""
+        return await self._pass_on(request, path)
+
+    async def post_to_rest(self, request: Request, *, path: RestPath, _body: AnyBody) -> Response:
+        """The REST proxy's answer, as of GET."""
+        return await self._pass_on(request, path)
+
+    async def delete_from_rest(self, request: Request, *, path: RestPath) -> Response:
+        """The REST proxy's answer, as of GET."""
+        return await self._pass_on(request, path)
+
+    async def _pass_on(self, request: Request, path: str) -> Response:
         """The REST proxy's answer.
 
         Raises:
-            ApiError: 403 for writes if the page may only read, 404 without a REST proxy and for other resources, 502
-                and 504 if the proxy does not answer.
+            ApiError: 403 for writes if the page may only read, 404 without a REST proxy, 502 and 504 if the proxy does
+                not answer.
         """
-        path = path_of_rest(request)
         if self._rest is None:
             raise errors.NO_REST_PROXY()
         require_writable(request, self._settings)
@@ -154,13 +190,12 @@ def json_errors(request: Request) -> None:
     request.media_type = "application/json"
 
 
-def _answer(request: Request, file: File) -> Response:
+def _answer(file: File, if_none_match: str | None, accepted: str) -> Response:
     headers = {**_HEADERS, "Cache-Control": _KEPT if file.is_hashed else _CHECKED_AGAIN, "ETag": file.etag}
     if file.policy is not None:
         headers["Content-Security-Policy"] = file.policy.decode()
-    if file.etag in (header(request.scope, b"if-none-match") or ""):
+    if file.etag in (if_none_match or ""):
         return Response(status_code=304, headers=headers)
-    accepted = list_header(request.scope, b"accept-encoding") or ""
     for body, name, coding in ((file.brotli, "br", _BROTLI), (file.compressed, "gzip", _GZIP)):
         if body is not None and coding.search(accepted):
             headers["Content-Encoding"] = name

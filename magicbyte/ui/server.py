@@ -22,7 +22,8 @@ from magicbyte.kit.logs import set_up_logs
 from magicbyte.security.principal import Network
 from magicbyte.ui.app import Page, json_errors, require_writable
 from magicbyte.ui.messages.exchange import Question, Reply
-from magicbyte.ui.paths import FOLDER, FRONT, is_endless, only_asks, path_of_registry
+from magicbyte.ui.parameters import RegistryPath
+from magicbyte.ui.paths import FOLDER, FRONT, is_endless, only_asks
 from magicbyte.ui.rest import Upstream
 from magicbyte.ui.settings import UiSettings
 from serdes.client.clients import AsyncRegistryClient, Tls
@@ -52,8 +53,7 @@ def create_app(settings: UiSettings, registry: Registry) -> Application:
             await page.close()
             await registry.close()
 
-    async def pass_on(request: Request) -> Response:
-        path = path_of_registry(request)
+    async def pass_on(request: Request, *, path: RegistryPath) -> Response:
         if request.method != "POST" or not only_asks(path):
             require_writable(request, settings)
         if is_endless(path):

@@ -1,4 +1,4 @@
-"""The documents of the REST proxy are generated from their rows, and FastAPI solves nearly all rows."""
+"""The documents of the REST proxy and of the page are generated from their rows, and FastAPI solves nearly all rows."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from fastapi.dependencies.models import Dependant
 
 from magicbyte.http.routing.rows import Row
 from magicbyte.http.routing.solved import SolvedRoute, takes_only_the_request
+from magicbyte.ui import description as page
 from rest_proxy.http import description as v2
 from rest_proxy.http.rows import ROWS
 from rest_proxy.v3 import description as v3
@@ -24,8 +25,8 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.skipif(not is_locked("fastapi", "pydantic", "msgspec"), reason="other versions write the same otherwise")
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("rest-proxy-v2.yaml", v2.text), ("rest-proxy-v3.yaml", v3.text)],
-    ids=["v2", "v3"],
+    [("rest-proxy-v2.yaml", v2.text), ("rest-proxy-v3.yaml", v3.text), ("ui.yaml", page.text)],
+    ids=["v2", "v3", "page"],
 )
 def test_the_document_is_generated_from_the_rows(name: str, text: Callable[[], str]) -> None:
     """After a change of a row, `make openapi` writes the file anew."""
@@ -37,8 +38,9 @@ def test_the_document_is_generated_from_the_rows(name: str, text: Callable[[], s
     [
         (ROWS, {"produceToTopic", "produceToPartition", "records"}),
         (V3_ROWS, {"produceRecord", "produceRecordsBatch", "readPartitionRecords", "readRecords"}),
+        (page.page_rows(), set()),
     ],
-    ids=["v2", "v3"],
+    ids=["v2", "v3", "page"],
 )
 def test_few_handlers_take_the_bare_request(rows: Sequence[Row], bare: set[str]) -> None:
     assert {row.operation_id for row in rows if row.declared is not None} == bare
@@ -53,7 +55,7 @@ def calls(dependant: Dependant) -> Iterator[Any]:
         yield from calls(dependency)
 
 
-@pytest.mark.parametrize("rows", [ROWS, V3_ROWS], ids=["v2", "v3"])
+@pytest.mark.parametrize("rows", [ROWS, V3_ROWS, page.page_rows()], ids=["v2", "v3", "page"])
 def test_no_dependency_waits_for_a_thread(rows: Sequence[Row]) -> None:
     """FastAPI calls what is no coroutine function in one of 40 threads."""
     called = {call for row in rows for call in calls(SolvedRoute(row).dependant)}

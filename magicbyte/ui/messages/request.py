@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
+from msgspec import Meta
 
 #: The most items of a request, and the largest body in bytes: 1 MiB of data as base64, and the JSON around it.
 MOST_ITEMS = 100
@@ -24,23 +25,20 @@ class BadRequest(Exception):
 
 
 class Common(msgspec.Struct, forbid_unknown_fields=True, rename="camel", gc=False):
-    """The members that all requests share.
+    """The members that all requests share."""
 
-    Attributes:
-        topic: The topic, whose subjects are `{topic}-key` and `{topic}-value`.
-        is_key: Whether the data is keys.
-        context: The context whose ids are meant, such as `.eu`.
-        schema_id: The id of the schema to use.
-        unions: `plain`, or `tagged` as in Java's Avro JSON.
-        logical: Whether Avro's decimals, dates and times are texts that people read.
-    """
-
-    topic: str | None = None
-    is_key: bool = False
-    context: str | None = None
-    schema_id: int | None = None
-    unions: str = "plain"
-    logical: bool = True
+    topic: Annotated[
+        str | None, Meta(description="The topic, whose subjects are `{topic}-key` and `{topic}-value`")
+    ] = None
+    is_key: Annotated[bool, Meta(description="Whether the data is keys")] = False
+    context: Annotated[str | None, Meta(description="The context whose ids are meant, such as `.eu`")] = None
+    schema_id: Annotated[int | None, Meta(description="The id of the schema to use")] = None
+    unions: Annotated[
+        str, Meta(description="How Avro's unions are written", extra_json_schema={"enum": ["plain", "tagged"]})
+    ] = "plain"
+    logical: Annotated[
+        bool, Meta(description="Whether Avro's decimals, dates and times are texts that people read")
+    ] = True
 
     @property
     def part(self) -> str:
@@ -67,21 +65,26 @@ class Common(msgspec.Struct, forbid_unknown_fields=True, rename="camel", gc=Fals
 
 
 class Framed(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """A message whose frame may be in a header.
+    """A message whose frame may be in a header."""
 
-    Attributes:
-        data: The message's bytes in base64.
-        header: The value of its header `__key_schema_id` or `__value_schema_id`, in base64.
-    """
+    data: Annotated[str, Meta(description="The message's bytes in base64")]
+    header: Annotated[
+        str | None,
+        Meta(description="The value of its header `__key_schema_id` or `__value_schema_id`, in base64"),
+    ] = None
 
-    data: str
-    header: str | None = None
+
+_Message = Annotated[
+    str | Framed | None,
+    Meta(description="The message in base64, alone or with its header of a schema id; null is a tombstone"),
+]
+_AT_MOST = Meta(extra_json_schema={"maxItems": MOST_ITEMS})
 
 
 class DecodeRequest(Common):
-    """Messages to decode; None is a tombstone. With `schema_id` the messages have no frame, only a payload."""
+    """Messages to decode. With `schemaId` the messages have no frame, only a payload."""
 
-    data: list[str | Framed | None] = []
+    data: Annotated[list[_Message], _AT_MOST] = []
 
 
 class ReferenceOfProposal(msgspec.Struct, forbid_unknown_fields=True, gc=False):
@@ -93,7 +96,7 @@ class ReferenceOfProposal(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 class Proposal(msgspec.Struct, forbid_unknown_fields=True, rename="camel", gc=False):
-    """A schema that is not registered, as in the body of a registration."""
+    """The text of a schema that is not registered; a message of it has the id 0."""
 
     schema: str
     schema_type: Literal["AVRO", "JSON", "PROTOBUF"] = "AVRO"
@@ -101,19 +104,14 @@ class Proposal(msgspec.Struct, forbid_unknown_fields=True, rename="camel", gc=Fa
 
 
 class Target(Common):
-    """A request about one schema: a proposal, else that of `schema_id`, else a version of a subject.
+    """A request about one schema: a proposal, else that of `schemaId`, else a version of a subject."""
 
-    Attributes:
-        proposal: The text of a schema that is not registered.
-        subject: The subject's name; by default the topic's.
-        version: A version's number, or `latest`.
-        message: The full name of the Protobuf message.
-    """
-
-    proposal: Proposal | None = None
-    subject: str | None = None
-    version: int | str = "latest"
-    message: str | None = None
+    proposal: Annotated[
+        Proposal | None, Meta(description="The text of a schema that is not registered; a message of it has the id 0")
+    ] = None
+    subject: Annotated[str | None, Meta(description="The subject's name; by default the topic's")] = None
+    version: Annotated[int | str, Meta(description="A number or `latest`")] = "latest"
+    message: Annotated[str | None, Meta(description="The full name of the Protobuf message")] = None
 
     def check(self) -> None:
         """As in the base class; there must be a way to find the schema.
@@ -140,10 +138,16 @@ class Target(Common):
 
 
 class EncodeRequest(Target):
-    """Values to encode, as JSON; `framing` is `prefix`, or `header` for a schema guid in a header."""
+    """Values to encode, as JSON."""
 
-    data: list[msgspec.Raw] = []
-    framing: str = "prefix"
+    data: Annotated[list[msgspec.Raw], _AT_MOST] = []
+    framing: Annotated[
+        str,
+        Meta(
+            description="Whether the schema's id is before the data, or its guid in a header",
+            extra_json_schema={"enum": ["prefix", "header"]},
+        ),
+    ] = "prefix"
 
     def check(self) -> None:
         """As in the base class.

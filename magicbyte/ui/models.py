@@ -1,0 +1,83 @@
+"""The JSON of the page's answers as types, from which openapi/ui.yaml is made."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+
+class Error(TypedDict):
+    """An error."""
+
+    error_code: int
+    message: str
+
+
+class PageConfig(TypedDict):
+    """The configuration."""
+
+    name: Annotated[str, Field(description="`magicbyte.ui.name`")]
+    color: Annotated[str, Field(description="`magicbyte.ui.color`, such as `#ae231c`")]
+    readOnly: Annotated[bool, Field(description="`magicbyte.ui.read.only`")]
+    restAvailable: Annotated[bool, Field(description="Whether there is a REST proxy at `/ui/rest/`")]
+    accessRules: Annotated[bool, Field(description="Whether lists may leave out what the user may not see")]
+    registryBase: Annotated[str, Field(description="The registry's address relative to `/ui/`")]
+    version: Annotated[str, Field(description="The version of the server")]
+    features: Annotated[list[str], Field(description="Reserved")]
+
+
+class Remark(TypedDict):
+    """A remark on a part of a value."""
+
+    path: Annotated[str, Field(description="The part of the value, as `$.key[index]`")]
+    kind: Annotated[
+        Literal["violation", "double-key", "unknown-field", "skipped-field", "default", "not-examined"],
+        Field(
+            description="`violation`: the schema refuses the value. `double-key`: an object or map has a key more than "
+            "once. `unknown-field`: the message has a field, or a value of an enum, that the schema does not have. "
+            "`skipped-field`: only the writer's schema has the field. `default`: the message has no value there, and "
+            "the default is shown. `not-examined`: the message was not searched for remarks, and the text says why."
+        ),
+    ]
+    text: str
+
+
+class Decoded(TypedDict, total=False):
+    """A value with its schema, or an error."""
+
+    value: Annotated[Any, Field(description="The value; null for a tombstone")]
+    remarks: Annotated[
+        list[Remark],
+        Field(max_length=100, description="What the value does not show, the gravest kinds first; at most 100"),
+    ]
+    remarksLeftOut: Annotated[int, Field(description="How many remarks are not listed")]
+    schemaId: int
+    guid: str
+    subject: Annotated[
+        str | None, Field(description="The subject that holds the schema; null if the sender may see none")
+    ]
+    version: int | None
+    type: Literal["AVRO", "JSON", "PROTOBUF"]
+    name: Annotated[str | None, Field(description="The full name of the record or message")]
+    indexes: Annotated[list[int], Field(description="The indexes of the Protobuf message")]
+    bytes: Annotated[dict[str, str], Field(description="The parts of the frame in hexadecimal")]
+    error: str
+    reason: Annotated[str, Field(description="The kind of error in one word")]
+    at: Annotated[int | None, Field(description="The byte at fault")]
+
+
+class DecodedMessages(TypedDict):
+    """One item for each message, in order."""
+
+    data: list[Decoded]
+
+
+class EncodedMessages(TypedDict):
+    """One item for each message, in order."""
+
+    data: list[dict[str, Any]]
+
+
+AnyObject = dict[str, Any]
