@@ -8,7 +8,8 @@ from urllib.parse import unquote
 
 from magicbyte.http.errors import NOT_FOUND
 from magicbyte.http.routing.request import Request
-from magicbyte.http.routing.response import Json
+from magicbyte.http.routing.response import Json, JsonText
+from magicbyte.kit.errors import ApiError
 from rest_proxy.errors import BAD_REQUEST, INVALID_ENTITY
 from rest_proxy.exchange.negotiation import PLAIN
 
@@ -22,28 +23,22 @@ def segment(request: Request, parameter: str) -> str:
     Raises:
         ApiError: INVALID_ENTITY for a null character, which no name in Kafka may contain.
     """
-    return name_of(request.match.parameters[parameter])
-
-
-def name_of(raw: str) -> str:
-    """A name in a path, decoded from percent-encoding.
-
-    Raises:
-        ApiError: INVALID_ENTITY for a null character, which no name in Kafka may contain.
-    """
-    name = unquote(raw)
+    name = unquote(request.match.parameters[parameter])
     if "\0" in name:
-        raise INVALID_ENTITY(detail="a name must not hold a null character")
+        raise _null_character()
     return name
 
 
-def partition_segment(request: Request) -> int:
-    """The path segment with a partition's number.
+def name_of(raw: str) -> str:
+    """A name from its text in a path. Raises as `segment`."""
+    name = unquote(raw)
+    if "\0" in name:
+        raise _null_character()
+    return name
 
-    Raises:
-        ApiError: NOT_FOUND, as for any path that the API does not have.
-    """
-    return partition_number(request.match.parameters["partition"])
+
+def _null_character() -> ApiError:
+    return INVALID_ENTITY(detail="a name must not hold a null character")
 
 
 def partition_number(text: str) -> int:
@@ -64,7 +59,8 @@ def long_query(request: Request, name: str) -> int | None:
     Raises:
         ApiError: INVALID_ENTITY, which names it. (The reference answers 404 if it is not a number.)
     """
-    return long_of(name, _query(request, name))
+    # Most requests have no query, and this check is faster than parsing one.
+    return long_of(name, request.query_params.get(name)) if request.scope["query_string"] else None
 
 
 def long_of(name: str, text: str | None) -> int | None:
@@ -106,7 +102,7 @@ def choice_query(request: Request, name: str, allowed: dict[str, str], default: 
     Raises:
         ApiError: INVALID_ENTITY, which names it and the values.
     """
-    text = _query(request, name)
+    text = request.query_params.get(name) if request.scope["query_string"] else None
     if text is None:
         return default
     if text.lower() not in allowed:
@@ -114,11 +110,7 @@ def choice_query(request: Request, name: str, allowed: dict[str, str], default: 
     return allowed[text.lower()]
 
 
-def _query(request: Request, name: str) -> str | None:
-    # Most requests have no query, and this check is faster than parsing one.
-    return request.query_params.get(name) if request.scope["query_string"] else None
-
-
 def json_response(request: Request, content: bytes, status: int = 200) -> Json[Any]:
     """A response in the negotiated media type; plain JSON if the route negotiates none."""
-    return Json.of_text(content, status, request.media_type or PLAIN)
+    response: Json[Any] = JsonText(content, status, request.media_type or PLAIN)
+    return response

@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from magicbyte.http.routing.response import Json
+from magicbyte.http.routing.response import Json, JsonText
 from rest_proxy.exchange.negotiation import json_bytes
 
 JSON = "application/json"
@@ -34,7 +34,8 @@ def joined_collection(kind: str, url: str, items: Sequence[bytes]) -> Json[Any]:
 
 def json_answer(text: bytes, status: int = 200) -> Json[Any]:
     """The answer with a body that is JSON already."""
-    return Json.of_text(text, status, JSON)
+    response: Json[Any] = JsonText(text, status, JSON)
+    return response
 
 
 def answer(body: Any, status: int = 200, *, location: str | None = None) -> Json[Any]:

@@ -31,18 +31,12 @@ class Json(WholeResponse, Generic[T_co]):
         """
         super().__init__(orjson.dumps(value), status, media_type)
 
-    @classmethod
-    def of_text(cls, text: bytes, status: int, media_type: str) -> Json[T_co]:
-        """Make the answer of a value that is JSON text already.
 
-        Args:
-            text: The value's JSON text.
-            status: The HTTP status.
-            media_type: The media type.
-        """
-        response = cls.__new__(cls)
-        WholeResponse.__init__(response, text, status, media_type)
-        return response
+class JsonText(Json[T_co]):
+    """A JSON value of a type that is JSON text already, which is its body."""
+
+    # Without a method in between, because produce requests are answered with it.
+    __init__ = WholeResponse.__init__
 
 
 class NoContent(Response):

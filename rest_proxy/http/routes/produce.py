@@ -7,7 +7,7 @@ from starlette.responses import Response
 from magicbyte.http.routing.request import Request
 from rest_proxy.access.decisions import rights_of
 from rest_proxy.exchange.negotiation import spoken
-from rest_proxy.exchange.parameters import json_response, long_query, partition_segment, segment, shorter
+from rest_proxy.exchange.parameters import json_response, long_query, partition_number, segment, shorter
 from rest_proxy.exchange.parts import part_of
 from rest_proxy.exchange.produce_query import acks_of, schema_options
 from rest_proxy.produce.parts import Producing
@@ -21,7 +21,7 @@ async def produce_to_topic(request: Request) -> Response:
 
 async def produce_to_partition(request: Request) -> Response:
     """Produce records to a partition; as in the reference, a record may name another one."""
-    return await _produce(request, partition_segment(request))
+    return await _produce(request, partition_number(request.match.parameters["partition"]))
 
 
 async def _produce(request: Request, partition: int | None) -> Response:

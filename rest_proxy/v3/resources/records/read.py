@@ -85,7 +85,7 @@ def _bounds(call: Call) -> Bounds:
 
 
 def _query(call: Call, name: str) -> str | None:
-    return call.request.query_params.get(name)
+    return call.request.query_params.get(name) if call.request.scope["query_string"] else None
 
 
 def _number(call: Call, name: str, default: int, least: int, most: int) -> int:
