@@ -10,7 +10,7 @@ from serdes.client.auth import Auth, Basic, Bearer, ClientCredentials, Target
 from serdes.client.clients import CacheLimits, Retry
 from serdes.client.tls_settings import take_tls
 from serdes.error import ConfigError
-from serdes.message.parsers import integer, number, text
+from serdes.message.parsers import INTEGER, NUMBER, TEXT, typed
 
 #: An optional prefix of each name, as in Java's serializers and Connect.
 PREFIX = "schema.registry."
@@ -37,22 +37,22 @@ def client_options(conf: Mapping[str, Any], *, are_resolved: bool = False) -> di
         raise ConfigError("url", "is needed")
     options: dict[str, Any] = {"urls": urls, "auth": _auth(rest), "tls": take_tls(rest)}
     options["retry"] = Retry(
-        integer("max.retries", rest.pop("max.retries", 3)),
-        number("retries.wait.ms", rest.pop("retries.wait.ms", 1000)) / 1000,
-        number("retries.max.wait.ms", rest.pop("retries.max.wait.ms", 20000)) / 1000,
+        typed(INTEGER, "max.retries", rest.pop("max.retries", 3)),
+        typed(NUMBER, "retries.wait.ms", rest.pop("retries.wait.ms", 1000)) / 1000,
+        typed(NUMBER, "retries.max.wait.ms", rest.pop("retries.max.wait.ms", 20000)) / 1000,
     )
     ttl = rest.pop("cache.latest.ttl.sec", None)
     options["cache"] = CacheLimits(
-        integer("cache.capacity", rest.pop("cache.capacity", 1000)),
-        None if ttl is None else number("cache.latest.ttl.sec", ttl),
+        typed(INTEGER, "cache.capacity", rest.pop("cache.capacity", 1000)),
+        None if ttl is None else typed(NUMBER, "cache.latest.ttl.sec", ttl),
     )
     if "timeout" in rest:
-        options["timeout"] = number("timeout", rest.pop("timeout"))
+        options["timeout"] = typed(NUMBER, "timeout", rest.pop("timeout"))
     host, port = rest.pop("proxy.host", None), rest.pop("proxy.port", None)
     if host is not None:
         rest.setdefault("proxy", f"http://{host}:{port or 80}")
     if "proxy" in rest:
-        options["proxy"] = text("proxy", rest.pop("proxy"))
+        options["proxy"] = typed(TEXT, "proxy", rest.pop("proxy"))
     if rest:
         raise ConfigError(min(rest), "is not a setting of the registry client")
     return options
@@ -137,7 +137,7 @@ def _bearer(source: str, rest: dict[str, Any]) -> Auth:
         return rest.pop(name)
 
     if source == "STATIC_TOKEN":
-        return Bearer(text("bearer.auth.token", needed("bearer.auth.token")), target)
+        return Bearer(typed(TEXT, "bearer.auth.token", needed("bearer.auth.token")), target)
     if source in _OAUTH:
         endpoint, client_id, secret, scope = _OAUTH[source]
         return ClientCredentials(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from serdes.error import ConfigError
-from serdes.message.parsers import boolean
+from serdes.message.parsers import BOOLEAN, typed
 
 #: Properties that only Java's classes use; they have no effect here.
 _JAVA_ONLY = (
@@ -79,7 +79,7 @@ class Properties:
         """
         value = self.tool.get(name)
         # Java's parser accepts any case, and spaces around the value.
-        return default if value is None else boolean(name, value.strip())
+        return default if value is None else typed(BOOLEAN, name, value.strip())
 
     @property
     def has_logical_texts(self) -> bool:

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field
 from time import monotonic
 from typing import Any, Self, TypeVar
 
+from magicbyte.kit.settings.kinds import Reading
+from magicbyte.kit.settings.nodes import Entry, MapNode, value_node
+from magicbyte.kit.settings.place import NOWHERE
+from magicbyte.kit.settings.section import Section, read_section, setting
 from serdes.client.clients import BaseClient
 from serdes.error import ConfigError
-from serdes.message.parsers import boolean, guid, integer, number, one_of, pairs, schema_id, text
+from serdes.message.parsers import (
+    BOOLEAN,
+    INTEGER,
+    NUMBER,
+    TEXT,
+    by_function,
+    config_error,
+    guid,
+    one_of,
+    pairs,
+    schema_id,
+)
 from serdes.message.subject import (
     SUBJECT_SETTINGS,
     Naming,
@@ -25,35 +40,41 @@ DUAL = "dual"
 CONFIG = "config"
 
 
-def setting(parse: Callable[[str, Any], Any], default: Any, *names: str) -> Any:
-    """A field of a configuration; the first of its names that is set counts."""
-    return field(default=default, metadata={"names": names, "parse": parse})
-
-
-_id_place = one_of(
+_ID_PLACE = one_of(
     prefix="prefix_schema_id_serializer PrefixSchemaIdSerializer",
     header="header_schema_id_serializer HeaderSchemaIdSerializer",
 )
-_id_source = one_of(
+_ID_SOURCE = one_of(
     dual="dual_schema_id_deserializer DualSchemaIdDeserializer",
     prefix="prefix_schema_id_deserializer PrefixSchemaIdDeserializer",
     config="ConfigSchemaIdDeserializer",
 )
-_dialect = one_of(draft_4="", draft_6="", draft_7="", draft_2019_09="", draft_2020_12="")
+_DIALECT = one_of(draft_4="", draft_6="", draft_7="", draft_2019_09="", draft_2020_12="")
 
 
-@dataclass(frozen=True, slots=True)
-class CommonConfig:
+class CommonConfig(Section):
     """The settings that all serializers and deserializers share."""
 
-    use_latest_version: bool = setting(boolean, False, "use.latest.version")
-    use_latest_with_metadata: dict[str, str] | None = setting(  # noqa: RUF009  # a field, as dataclasses.field is
-        pairs, None, "use.latest.with.metadata"
+    use_latest_version: bool = setting(
+        BOOLEAN, "Whether the subject's latest version is used.", "use.latest.version", default=False
     )
-    #: Seconds for which a latest version is cached; None: as long as the client caches it; -1: for ever.
-    latest_ttl: float | None = setting(number, None, "latest.cache.ttl.sec")
-    #: The number of topics and schemas whose codecs are cached; the cache is emptied when it is full.
-    capacity: int = setting(integer, 1000, "max.schemas.per.subject")
+    use_latest_with_metadata: dict[str, str] | None = setting(
+        pairs(),
+        "Instead: the latest version whose metadata has these properties.",
+        "use.latest.with.metadata",
+        default=None,
+    )
+    latest_ttl: float | None = setting(
+        NUMBER, "Seconds for which a latest version is cached; -1: for ever.", "latest.cache.ttl.sec", default=None
+    )
+    capacity: int = setting(
+        INTEGER,
+        "The topics and schemas whose codecs are cached; the cache is emptied when it is full.",
+        "max.schemas.per.subject",
+        default=1000,
+    )
+    use_schema_id: int | None = setting(schema_id(), "The id of the schema to use.", "use.schema.id", default=None)
+    use_schema_guid: str | None = setting(guid(), "The guid of the schema to use.", "use.schema.guid", default=None)
     naming: Naming = field(default_factory=Naming)
 
     @classmethod
@@ -64,14 +85,13 @@ class CommonConfig:
             ConfigError: a name is unknown, or a value is not of its type.
         """
         settings = {name: value for name, value in (conf or {}).items() if value is not None}
-        values: dict[str, Any] = {"naming": naming(settings)}
-        for row in fields(cls):
-            for name in row.metadata.get("names", ()):
-                if name in settings:
-                    values.setdefault(row.name, row.metadata["parse"](name, settings.pop(name)))
-        if settings:
-            raise _unknown(cls, sorted(settings))
-        return cls(**values)
+        reading = Reading(unknown=f"is no setting of {cls.__name__.removesuffix('Config')}", parses=True)
+        names = naming(settings)
+        node = MapNode(NOWHERE, {name: Entry(NOWHERE, value_node(value)) for name, value in sorted(settings.items())})
+        config = read_section(cls, node, reading, naming=names, also=SUBJECT_SETTINGS)
+        if isinstance(config, cls):
+            return config
+        raise config_error(reading.findings)
 
     @property
     def uses_latest(self) -> bool:
@@ -84,24 +104,51 @@ class CommonConfig:
         return None if not self.uses_latest or ttl is None or ttl < 0 else monotonic() + ttl
 
 
-@dataclass(frozen=True, slots=True)
 class SerializerConfig(CommonConfig):
     """The settings that all serializers share."""
 
-    #: None if it is not set: then true, unless another setting says which schema to use.
-    auto_register: bool | None = setting(boolean, None, "auto.register.schemas", "auto.register")
-    normalize: bool = setting(boolean, False, "normalize.schemas")
-    use_schema_id: int | None = setting(schema_id, None, "use.schema.id")
-    use_schema_guid: str | None = setting(guid, None, "use.schema.guid")
-    id_strict: bool = setting(boolean, True, "id.compatibility.strict")
-    latest_strict: bool = setting(boolean, True, "latest.compatibility.strict")
-    propagate_tags: bool = setting(boolean, False, "propagate.schema.tags")
-    schema_format: str | None = setting(text, None, "schema.format")
-    key_id_place: str | None = setting(_id_place, None, "key.schema.id.serializer")
-    value_id_place: str | None = setting(_id_place, None, "value.schema.id.serializer")
-    id_place: str = setting(_id_place, PREFIX, "schema.id.serializer")
+    auto_register: bool | None = setting(
+        BOOLEAN, "Whether the serializer registers its schema.", "auto.register.schemas", "auto.register", default=None
+    )
+    normalize: bool = setting(
+        BOOLEAN, "Whether the registry normalizes the schema.", "normalize.schemas", default=False
+    )
+    id_strict: bool = setting(
+        BOOLEAN,
+        "Whether `use.schema.id` must name a schema that reads data of the serializer's own.",
+        "id.compatibility.strict",
+        default=True,
+    )
+    latest_strict: bool = setting(
+        BOOLEAN,
+        "Whether the latest version must read data of the serializer's own schema.",
+        "latest.compatibility.strict",
+        default=True,
+    )
+    propagate_tags: bool = setting(
+        BOOLEAN,
+        "Whether a registration takes over the tags of the latest version.",
+        "propagate.schema.tags",
+        default=False,
+    )
+    schema_format: str | None = setting(
+        TEXT, "The format in which the registry returns schemas.", "schema.format", default=None
+    )
+    key_id_place: str | None = setting(
+        _ID_PLACE, "As `schema.id.serializer`, for keys.", "key.schema.id.serializer", default=None
+    )
+    value_id_place: str | None = setting(
+        _ID_PLACE, "As `schema.id.serializer`, for values.", "value.schema.id.serializer", default=None
+    )
+    id_place: str = setting(
+        _ID_PLACE,
+        "Where the schema's id or guid goes: before the payload, or into a header.",
+        "schema.id.serializer",
+        default=PREFIX,
+    )
 
-    def __post_init__(self) -> None:
+    def problems(self) -> Iterable[tuple[str, str]]:
+        """Settings that contradict each other."""
         chosen = [
             name
             for name, value in (
@@ -113,7 +160,7 @@ class SerializerConfig(CommonConfig):
             if value is not None
         ]
         if chosen and self.auto_register:
-            raise ConfigError("auto.register.schemas", f"cannot be true together with {chosen[0]}")
+            yield "auto.register.schemas", f"cannot be true together with {chosen[0]}"
 
     @property
     def registers(self) -> bool:
@@ -132,71 +179,97 @@ class SerializerConfig(CommonConfig):
         return ((self.key_id_place if is_key else self.value_id_place) or self.id_place) == HEADER
 
 
-@dataclass(frozen=True, slots=True)
 class DeserializerConfig(CommonConfig):
     """The settings that all deserializers share."""
 
-    key_id_source: str | None = setting(_id_source, None, "key.schema.id.deserializer")
-    value_id_source: str | None = setting(_id_source, None, "value.schema.id.deserializer")
-    id_source: str = setting(_id_source, DUAL, "schema.id.deserializer")
-    #: The schema of messages without a frame, if the source is `config`.
-    use_schema_id: int | None = setting(schema_id, None, "use.schema.id")
-    use_schema_guid: str | None = setting(guid, None, "use.schema.guid")
+    key_id_source: str | None = setting(
+        _ID_SOURCE, "As `schema.id.deserializer`, for keys.", "key.schema.id.deserializer", default=None
+    )
+    value_id_source: str | None = setting(
+        _ID_SOURCE, "As `schema.id.deserializer`, for values.", "value.schema.id.deserializer", default=None
+    )
+    id_source: str = setting(
+        _ID_SOURCE,
+        "What names a message's schema: header or else prefix, prefix, or the settings.",
+        "schema.id.deserializer",
+        default=DUAL,
+    )
 
-    def __post_init__(self) -> None:
+    def problems(self) -> Iterable[tuple[str, str]]:
+        """Settings that need each other."""
         sources = {self.key_id_source, self.value_id_source, self.id_source}
         named = self.use_schema_id is not None or self.use_schema_guid is not None
         if named != (CONFIG in sources):
-            raise ConfigError("use.schema.id", "and schema.id.deserializer=config need each other")
+            yield "use.schema.id", "and schema.id.deserializer=config need each other"
 
     def source(self, *, is_key: bool) -> str:
         """The place that names a message's schema: `dual` (header, else prefix), `prefix`, or `config`."""
         return (self.key_id_source if is_key else self.value_id_source) or self.id_source
 
 
-@dataclass(frozen=True, slots=True)
 class AvroSerializerConfig(SerializerConfig):
     """AvroSerializer's settings."""
 
-    validate_strict: bool = setting(boolean, False, "validate.strict")
-    validate_strict_allow_default: bool = setting(boolean, False, "validate.strict.allow.default")
+    validate_strict: bool = setting(
+        BOOLEAN, "Whether records must have all fields and no others.", "validate.strict", default=False
+    )
+    validate_strict_allow_default: bool = setting(
+        BOOLEAN,
+        "Whether records must have no other fields, and all without defaults.",
+        "validate.strict.allow.default",
+        default=False,
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class JSONSerializerConfig(SerializerConfig):
+class JSONConfig(Section):
+    """The settings of the serializer and deserializer of JSON Schemas."""
+
+    validate: bool = setting(
+        BOOLEAN, "Whether data are validated.", "validate", "json.fail.invalid.schema", default=True
+    )
+    dialect: str = setting(
+        _DIALECT, "The dialect of schemas that name none.", "json.schema.spec.version", default="draft_7"
+    )
+
+
+class JSONSerializerConfig(SerializerConfig, JSONConfig):
     """JSONSerializer's settings."""
 
-    validate: bool = setting(boolean, True, "validate", "json.fail.invalid.schema")
-    #: The dialect of schemas that name none.
-    dialect: str = setting(_dialect, "draft_7", "json.schema.spec.version")
 
-
-@dataclass(frozen=True, slots=True)
-class JSONDeserializerConfig(DeserializerConfig):
+class JSONDeserializerConfig(DeserializerConfig, JSONConfig):
     """JSONDeserializer's settings."""
 
-    validate: bool = setting(boolean, True, "validate", "json.fail.invalid.schema")
-    #: The dialect of schemas that name none.
-    dialect: str = setting(_dialect, "draft_7", "json.schema.spec.version")
+
+class ProtobufConfig(Section):
+    """The settings of the serializer and deserializer of Protobuf."""
+
+    plain_indexes: bool = setting(
+        BOOLEAN,
+        "Whether message indexes are plain varints, as in older clients.",
+        "use.deprecated.format",
+        default=False,
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class ProtobufSerializerConfig(SerializerConfig):
+class ProtobufSerializerConfig(SerializerConfig, ProtobufConfig):
     """ProtobufSerializer's settings."""
 
-    skip_known_types: bool = setting(boolean, True, "skip.known.types")
-    reference_lookup_only: bool = setting(boolean, False, "reference.lookup.only")
-    reference_naming: ReferenceStrategy = setting(  # noqa: RUF009  # a field, as dataclasses.field is
-        reference_strategy, reference_subject_name_strategy, "reference.subject.name.strategy"
+    skip_known_types: bool = setting(
+        BOOLEAN, "Whether imports of well-known types are not registered.", "skip.known.types", default=True
     )
-    plain_indexes: bool = setting(boolean, False, "use.deprecated.format")
+    reference_lookup_only: bool = setting(
+        BOOLEAN, "Whether imports are looked up instead of registered.", "reference.lookup.only", default=False
+    )
+    reference_naming: ReferenceStrategy = setting(
+        by_function(reference_strategy, "reference.subject.name.strategy"),
+        "How the subjects of imports are named.",
+        "reference.subject.name.strategy",
+        default=reference_subject_name_strategy,
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class ProtobufDeserializerConfig(DeserializerConfig):
+class ProtobufDeserializerConfig(DeserializerConfig, ProtobufConfig):
     """ProtobufDeserializer's settings."""
-
-    plain_indexes: bool = setting(boolean, False, "use.deprecated.format")
 
 
 C = TypeVar("C", bound=BaseClient)
@@ -226,14 +299,3 @@ def checked_function(name: str, function: F) -> F:
     if function is not None and not callable(function):
         raise ConfigError(name, f"must be a function of an object and its context, not {type(function).__name__}")
     return function
-
-
-def _unknown(cls: type[CommonConfig], names: list[str]) -> ConfigError:
-    import difflib  # noqa: PLC0415  # only to suggest a name
-
-    settings = [name for row in fields(cls) for name in row.metadata.get("names", ())]
-    settings += SUBJECT_SETTINGS
-    close = difflib.get_close_matches(names[0], settings, 1)
-    hint = f"; did you mean {close[0]}?" if close else ""
-    others = f" (nor are {', '.join(names[1:])})" if names[1:] else ""
-    return ConfigError(names[0], f"is no setting of {cls.__name__.removesuffix('Config')}{others}{hint}")

@@ -1,82 +1,91 @@
-"""Types of settings: each function converts a user's value, often text, or raises ConfigError with its name."""
+"""Kinds of settings that serializers and clients share, and the reading of one value by its kind.
+
+A value may be a text even if it stands for a number or a truth value, as in files of properties.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
+from magicbyte.kit.settings.kinds import Kind, ProblemError, Reading, Scalar, choice, flag, real, text, whole
+from magicbyte.kit.settings.nodes import BROKEN, value_node
+from magicbyte.kit.settings.place import Finding
 from serdes.error import ConfigError
 
-_TRUTH = {"true": True, "false": False, "1": True, "0": False}
+BOOLEAN = flag()
+INTEGER = whole(None)
+NUMBER = real()
+TEXT = text(numbers=False)
 
 
-def boolean(name: str, value: Any) -> bool:
-    """A boolean, also as text: true, false, 1 or 0."""
-    truth = value if isinstance(value, bool) else _TRUTH.get(str(value).lower())
-    if truth is None:
-        raise ConfigError(name, f"must be true or false, not {value!r}")
-    return truth
+def typed(kind: Kind, name: str, value: Any) -> Any:
+    """A value by its kind.
+
+    Raises:
+        ConfigError: it is not of this kind.
+    """
+    reading = Reading(parses=True)
+    result = kind.read(value_node(value), reading, name)
+    if result is BROKEN:
+        raise config_error(reading.findings)
+    return result
 
 
-def integer(name: str, value: Any) -> int:
-    """An integer, also as text."""
-    if not isinstance(value, bool):
-        try:
-            return int(str(value))
-        except ValueError:
-            pass
-    raise ConfigError(name, f"must be an integer, not {value!r}")
+def config_error(findings: list[Finding]) -> ConfigError:
+    """The error of findings: the first names the setting, and the others follow it."""
+    first, *others = findings
+    return ConfigError(first.path, "; ".join((first.problem, *map(str, others))))
 
 
-def number(name: str, value: Any) -> float:
-    """A number, also as text."""
-    if not isinstance(value, bool):
-        try:
-            return float(value)
-        except (TypeError, ValueError):
-            pass
-    raise ConfigError(name, f"must be a number, not {value!r}")
+def converted(kind: Scalar, convert: Callable[[Any], Any]) -> Scalar:
+    """A kind whose values another function converts further; it raises ValueError for a wrong value."""
+    return replace(kind, convert=lambda value: convert(kind.convert(value)))
 
 
-def text(name: str, value: Any) -> str:
-    """A text."""
-    if not isinstance(value, str):
-        raise ConfigError(name, f"must be a text, not {type(value).__name__}")
-    return value
-
-
-def pairs(name: str, value: Any) -> dict[str, str]:
-    """A mapping of texts to texts, also as `key=value,key=value`."""
-    if isinstance(value, str):
-        value = dict(item.partition("=")[::2] for item in value.split(",") if item)
-    if not isinstance(value, Mapping) or not value:
-        raise ConfigError(name, "must be a mapping of property names to values")
-    return {str(key): str(item) for key, item in value.items()}
-
-
-def schema_id(name: str, value: Any) -> int | None:
+def schema_id() -> Scalar:
     """A schema id; -1 means none, as in Java."""
-    return None if (number := integer(name, value)) == -1 else number
+    return converted(INTEGER, lambda number: None if number == -1 else number)
 
 
-def guid(name: str, value: Any) -> str:
+def guid() -> Scalar:
     """A schema's guid."""
-    try:
-        return str(UUID(text(name, value)))
-    except ValueError as error:
-        raise ConfigError(name, f"must be a guid, not {value!r}") from error
+    return converted(replace(TEXT, label="a guid"), lambda value: str(UUID(value)))
 
 
-def one_of(**choices: str) -> Callable[[str, Any], str]:
+def pairs() -> Scalar:
+    """A mapping of texts to texts, also as `key=value,key=value`."""
+
+    def convert(value: Any) -> dict[str, str]:
+        if isinstance(value, str):
+            value = dict(item.partition("=")[::2] for item in value.split(",") if item)
+        if not isinstance(value, Mapping) or not value:
+            raise ValueError
+        return {str(key): str(item) for key, item in value.items()}
+
+    return Scalar("a mapping of property names to values", {"type": ["object", "string"]}, convert, (str, Mapping))
+
+
+def one_of(**choices: str) -> Scalar:
     """A choice: by its name, by the name of Java's class, or as confluent-kafka's function."""
 
-    def parse(name: str, value: Any) -> str:
+    def spell(value: Any) -> str:
         spelled = value if isinstance(value, str) else getattr(value, "__name__", repr(value))
         short = spelled.rpartition(".")[2]
-        for choice, names in choices.items():
-            if short == choice or short in names.split():
-                return choice
-        raise ConfigError(name, f"must be one of {', '.join(choices)}, not {spelled}")
+        return next((choice for choice, names in choices.items() if short in names.split()), short)
 
-    return parse
+    return choice(*choices, spell=spell)
+
+
+def by_function(function: Callable[[str, Any], Any], name: str) -> Scalar:
+    """A value that a function of its name and value reads; the function raises ConfigError."""
+
+    def convert(value: Any) -> Any:
+        try:
+            return function(name, value)
+        except ConfigError as error:
+            raise ProblemError(error.problem) from None
+
+    return Scalar("a name or a function", {"type": "string"}, convert)

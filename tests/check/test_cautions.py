@@ -66,7 +66,7 @@ def test_a_wrong_setting_is_told(project: Any):
     project.write("magicbyte.toml", 'strict = "yes"\n')
     code, findings = project.check()
     assert code == 1
-    assert "magicbyte.toml:1:10: `strict` is true or false" in findings[0]["failure"]
+    assert "magicbyte.toml:1:10: strict: must be true or false, not 'yes'" in findings[0]["failure"]
 
 
 @pytest.mark.parametrize("schema_type", FILES)

@@ -434,7 +434,7 @@ def test_a_registry_that_is_down():
         ({"auto.register.schemas": "maybe"}, "auto.register.schemas: must be true or false, not 'maybe'"),
         ({"use.schema.guid": "x"}, "use.schema.guid: must be a guid, not 'x'"),
         ({"use.schema.id": "x"}, "use.schema.id: must be an integer, not 'x'"),
-        ({"schema.id.serializer": "tail"}, "schema.id.serializer: must be one of prefix, header, not tail"),
+        ({"schema.id.serializer": "tail"}, "schema.id.serializer: must be prefix or header, not 'tail'"),
         ({"subject.name.strategy": "Nope"}, "subject.name.strategy: must be a function or one of"),
         (
             {"auto.register.schemas": True, "use.latest.version": True},

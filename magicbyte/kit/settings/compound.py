@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from magicbyte.kit.settings.kinds import BROKEN, Kind, Reading, Scalar, join_path, text
-from magicbyte.kit.settings.nodes import ListNode, MapNode, Node, ScalarNode
+from magicbyte.kit.settings.kinds import Kind, Reading, Scalar, join_path, text
+from magicbyte.kit.settings.nodes import BROKEN, ListNode, MapNode, Node, ScalarNode, value_node
 from magicbyte.kit.settings.place import did_you_mean
 
 
@@ -74,7 +74,7 @@ class MapOf(Kind):
         for name, entry in node.entries.items():
             key: Any = name
             if self.key is not None:
-                key = self.key.read(ScalarNode(entry.key, name, name, lambda _: node.place), reading, path)
+                key = self.key.read(value_node(name, entry.key), reading, path)
             values[key] = self.item.read(entry.node, reading, f"{path}.{name}")
         return BROKEN if BROKEN in values or BROKEN in values.values() else values
 

@@ -13,17 +13,8 @@ import msgspec
 from msgspec import Meta, Struct
 
 from magicbyte.kit.secret import hide_user_info, is_secret
-from magicbyte.kit.settings.nodes import UNRESOLVED, ListNode, MapNode, Node, ScalarNode
+from magicbyte.kit.settings.nodes import BROKEN, UNRESOLVED, ListNode, MapNode, Node, NoValue, ScalarNode
 from magicbyte.kit.settings.place import Finding, Place, nearest
-
-
-class Broken:
-    """Stands for the value of a setting with a finding or an unresolved placeholder; later checks skip it."""
-
-    __slots__ = ()
-
-
-BROKEN = Broken()
 
 
 class Reading(Struct):
@@ -39,7 +30,7 @@ class Reading(Struct):
     unknown: str = "no such setting"
     parses: bool = False
 
-    def report(self, place: Place, path: str, problem: str) -> Broken:
+    def report(self, place: Place, path: str, problem: str) -> NoValue:
         """Add a finding, and return the value of its setting."""
         self.findings.append(Finding(place, path, problem))
         return BROKEN
@@ -73,7 +64,7 @@ class Kind(ABC):
         """The value as a file has it, of mappings, lists, texts, numbers and truth values."""
         return value if isinstance(value, bool | int | float) or value is None else str(value)
 
-    def wrong(self, node: Node, reading: Reading, path: str) -> Broken:
+    def wrong(self, node: Node, reading: Reading, path: str) -> NoValue:
         """Report that the node has the wrong shape."""
         return reading.report(node.place, path, f"must be {self.words}, not {shown(node, path)}")
 
@@ -94,32 +85,20 @@ def shown(node: Node, path: str) -> str:
     return "this value" if is_secret(path.rpartition(".")[2]) else hide_user_info(repr(node.raw))
 
 
-class ScalarKind(Kind):
-    """A kind of single value; by default any value except null."""
-
-    def takes(self, node: Node) -> bool:
-        return isinstance(node, ScalarNode) and node.value is not None
-
-    def read(self, node: Node, reading: Reading, path: str) -> Any:
-        if not isinstance(node, ScalarNode) or not (reading.parses or self.takes(node)):
-            return self.wrong(node, reading, path)
-        return BROKEN if node.value is UNRESOLVED else self.read_scalar(node, reading, path)
-
-    @abstractmethod
-    def read_scalar(self, node: ScalarNode, reading: Reading, path: str) -> Any:
-        """The value of a node with this kind's shape and resolved placeholders; BROKEN after a finding."""
-
-
 #: The JSON Schema of a placeholder for a value that is not in the file.
 _PLACEHOLDER = {"type": "string", "pattern": r"\$\{"}
 
 
 class ProblemError(ValueError):
-    """What is wrong with a value, if the words of its kind do not tell it."""
+    """What is wrong with a value, if the words of its kind do not tell it, and at which offset of its text."""
+
+    def __init__(self, problem: str, offset: int = 0) -> None:
+        self.offset = offset
+        super().__init__(problem)
 
 
 @dataclass(repr=False, eq=False)
-class Scalar(ScalarKind):
+class Scalar(Kind):
     """A scalar that a function converts.
 
     Attributes:
@@ -129,14 +108,16 @@ class Scalar(ScalarKind):
         shapes: The types of values in the file that have this shape.
         parse: From a text to a value for `convert`, where texts may stand for it.
         write: From the value to that in the file, for the reference.
+        with_node: Instead of `convert`, for values that know their places: from a node and a setting's path.
     """
 
     label: str
     schema: Mapping[str, Any]
-    convert: Callable[[Any], Any]
+    convert: Callable[[Any], Any] = lambda value: value
     shapes: tuple[type, ...] = (str,)
     parse: Callable[[str], Any] | None = None
     write: Callable[[Any], Any] | None = None
+    with_node: Callable[[ScalarNode, str], Any] | None = None
 
     @property
     def words(self) -> str:
@@ -148,19 +129,24 @@ class Scalar(ScalarKind):
     def _has_shape(self, value: Any) -> bool:
         return isinstance(value, self.shapes) and (bool in self.shapes or not isinstance(value, bool))
 
-    def read_scalar(self, node: ScalarNode, reading: Reading, path: str) -> Any:
-        value = node.value
+    def read(self, node: Node, reading: Reading, path: str) -> Any:
+        if not isinstance(node, ScalarNode) or not (reading.parses or self.takes(node)):
+            return self.wrong(node, reading, path)
+        if node.value is UNRESOLVED:
+            return BROKEN
         try:
-            if not self._has_shape(value) and self.parse is not None:
-                value = self.parse(value)
-            return self.convert(value)
+            return self.with_node(node, path) if self.with_node is not None else self.convert(self._parsed(node.value))
         except ProblemError as problem:
-            return reading.report(node.place, path, str(problem))
+            return reading.report(node.within(problem.offset), path, str(problem))
         except (ValueError, LookupError):
             return self.wrong(node, reading, path)
 
+    def _parsed(self, value: Any) -> Any:
+        return value if self.parse is None or self._has_shape(value) or isinstance(value, bool) else self.parse(value)
+
     def json_schema(self) -> dict[str, Any]:
-        return dict(self.schema) if self.schema == {"type": "string"} else {"anyOf": [dict(self.schema), _PLACEHOLDER]}
+        is_text = self.schema.keys() == {"type"} and "string" in self.schema["type"]
+        return dict(self.schema) if is_text else {"anyOf": [dict(self.schema), _PLACEHOLDER]}
 
     def written(self, value: Any) -> Any:
         return super().written(value) if self.write is None else self.write(value)
@@ -203,10 +189,16 @@ def flag() -> Scalar:
     return _checked("true or false", bool, (bool,), lambda text: _TRUTH[str(text).lower()])
 
 
-def whole(least: int = 0, most: int | None = None) -> Scalar:
-    """A whole number in a range."""
+def whole(least: int | None = 0, most: int | None = None) -> Scalar:
+    """A whole number in a range; any if both bounds are None."""
     label = f"a whole number of at least {least}" if most is None else f"a whole number from {least} to {most}"
-    return _checked(label, Annotated[int, Meta(ge=least, le=most)], (int,), int)
+    kind = Annotated[int, Meta(ge=least, le=most)]
+    return _checked("an integer" if least is None else label, kind, (int,), lambda value: int(str(value)))
+
+
+def real() -> Scalar:
+    """Any number."""
+    return _checked("a number", float, (int, float), float)
 
 
 def ratio() -> Scalar:

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from enum import Enum
+from typing import Any
 
 from msgspec import Struct
 
-from magicbyte.kit.settings.place import Place
+from magicbyte.kit.settings.place import NOWHERE, Place
 
 
-class Unresolved:
-    """The value of a scalar whose placeholder has no value here; a lenient reading accepts it for every setting."""
+class NoValue(Enum):
+    """Stands for a value that is not known; later checks skip it."""
 
-    __slots__ = ()
+    #: Of a placeholder that has no value here; a lenient reading accepts it for every setting.
+    UNRESOLVED = "unresolved"
+    #: Of a setting with a finding.
+    BROKEN = "broken"
 
-    def __repr__(self) -> str:
-        return "unresolved"
 
-
-UNRESOLVED = Unresolved()
+UNRESOLVED, BROKEN = NoValue.UNRESOLVED, NoValue.BROKEN
 
 
 class ScalarNode(Struct, frozen=True):
@@ -55,41 +56,6 @@ class MapNode(Struct, frozen=True):
 Node = ScalarNode | ListNode | MapNode
 
 
-class Places(Protocol):
-    """Finds the places of a document's keys and single values, which it is asked for in their order."""
-
-    def key(self, name: str) -> Place:
-        """The place of the next key of this name."""
-        ...
-
-    def value(self, value: Any) -> Place:
-        """The place of the next single value like this."""
-        ...
-
-
-def node_of(value: Any, places: Places, place: Place) -> Node:
-    """The node of a value of Python: a mapping, a list, or a single value of any type.
-
-    Args:
-        value: The value.
-        places: Finds places.
-        place: The place of the value, if it is a mapping or list.
-    """
-    if isinstance(value, Mapping):
-        entries = {}
-        for name, inner in value.items():
-            key = places.key(name)
-            entries[name] = Entry(key, node_of(inner, places, key))
-        return MapNode(place, entries)
-    if isinstance(value, list):
-        items = [node_of(item, places, place) for item in value]
-        return ListNode(place, tuple(map(_at_first_key, items)))
-    place = places.value(value)
+def value_node(value: Any, place: Place = NOWHERE) -> ScalarNode:
+    """The node of a single value at a place; by default, it is in no file."""
     return ScalarNode(place, value, value, lambda _: place)
-
-
-def _at_first_key(item: Node) -> Node:
-    """A mapping in a list begins with its first key."""
-    if isinstance(item, MapNode) and item.entries:
-        return MapNode(next(iter(item.entries.values())).key, item.entries)
-    return item

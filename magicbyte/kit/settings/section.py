@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field
-from typing import Any, TypeVar
+from typing import Any, TypeVar, dataclass_transform
 
 import msgspec
 from msgspec import Struct
 
-from magicbyte.kit.settings.kinds import BROKEN, Kind, Reading, join_path
-from magicbyte.kit.settings.nodes import UNRESOLVED, Entry, MapNode, Node, ScalarNode
+from magicbyte.kit.settings.kinds import Kind, Reading, join_path
+from magicbyte.kit.settings.nodes import BROKEN, UNRESOLVED, Entry, MapNode, Node, ScalarNode
 from magicbyte.kit.settings.place import NOWHERE, Finding, FindingsError, Place, did_you_mean, nearest
 
 _KEY = "magicbyte.setting"
@@ -85,11 +85,15 @@ class Origin(Struct, frozen=True):
     places: Mapping[str, Place] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field, setting))
+@dataclass(frozen=True, kw_only=True)
 class Section:
-    """A section: its values, and its origin in the file."""
+    """A section: its values, and its origin in the file; its subclasses are frozen dataclasses too."""
 
     origin: Origin = field(default=Origin(), compare=False, repr=False)
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True, kw_only=True)(cls)
 
     def problems(self) -> Iterable[tuple[str, str]]:
         """Problems between settings that are valid one by one: a setting's name (or "") and the problem."""
@@ -203,7 +207,9 @@ def _read_alone(section: type[S], row: Setting, name: str, node: Node, reading: 
     return _checked(section, {row.field: value}, Origin(path, node.place, {name: node.place}), reading)
 
 
-def read_section(section: type[S], node: MapNode, reading: Reading, path: str = "", **others: Any) -> Any:
+def read_section(
+    section: type[S], node: MapNode, reading: Reading, path: str = "", *, also: Iterable[str] = (), **others: Any
+) -> Any:
     """The section of a mapping, with all settings checked; BROKEN after findings.
 
     Args:
@@ -211,6 +217,7 @@ def read_section(section: type[S], node: MapNode, reading: Reading, path: str = 
         node: The mapping.
         reading: Takes the findings.
         path: The path of the section's setting.
+        also: Names that are settings too, but are read elsewhere.
         others: Fields of the section that are no settings.
     """
     rows = {name: row for row in settings_of(section) for name in row.names}
@@ -219,7 +226,7 @@ def read_section(section: type[S], node: MapNode, reading: Reading, path: str = 
     for key, entry in node.entries.items():
         row = rows.get(key)
         if row is None:
-            reading.report(entry.key, join_path(path, key), f"{reading.unknown}{did_you_mean(key, rows)}")
+            reading.report(entry.key, join_path(path, key), f"{reading.unknown}{did_you_mean(key, (*rows, *also))}")
             broken = True
         elif next(name for name in row.names if name in node.entries) == key:
             values[row.field] = row.kind.read(entry.node, reading, join_path(path, key))

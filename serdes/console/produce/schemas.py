@@ -11,7 +11,7 @@ import orjson
 from compat.schema import Reference
 from serdes.client.clients import RegistryClient
 from serdes.error import ConfigError
-from serdes.message.parsers import integer
+from serdes.message.parsers import INTEGER, typed
 from serdes.schema import Schema
 
 #: Settings that name one of the registry's schemas, so that properties need not give one.
@@ -32,7 +32,7 @@ def own_schema(
     """
     name = f"{field}.schema"
     if f"{name}.id" in properties:
-        info = client.schema_by_id(integer(f"{name}.id", properties[f"{name}.id"]))
+        info = client.schema_by_id(typed(INTEGER, f"{name}.id", properties[f"{name}.id"]))
         if info.schema.schema_type != schema_type:
             raise ConfigError(f"{name}.id", f"schema {info.id} is of type {info.schema.schema_type}, not {schema_type}")
         return Schema(info.schema.text, schema_type, info.schema.references, info.metadata, info.rule_set)

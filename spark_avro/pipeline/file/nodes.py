@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from magicbyte.kit.placeholders import PlaceholderError, resolve_value
-from magicbyte.kit.settings.nodes import UNRESOLVED, Entry, ListNode, MapNode, Node, ScalarNode
+from magicbyte.kit.settings.nodes import UNRESOLVED, Entry, ListNode, MapNode, Node, ScalarNode, value_node
 from magicbyte.kit.settings.place import Finding, Place
 from spark_avro.pipeline.file.place import PipelineError, error_at
 
@@ -84,7 +84,7 @@ def scalar_node(text: str, place: Place, *, lenient: bool = False) -> Node:
         PipelineError: as `read_documents`.
     """
     documents = read_documents(text, place.file, lenient=lenient)
-    return _moved(documents[0], place) if documents else ScalarNode(place, None, "", lambda _: place)
+    return _moved(documents[0], place) if documents else value_node(None, place)
 
 
 def plain_value(text: str) -> Any:

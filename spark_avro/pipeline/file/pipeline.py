@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 
 from magicbyte.kit.settings.compound import ListOf, MapOf, properties
@@ -16,7 +15,6 @@ from spark_avro.pipeline.file.source import SOURCE, TABLE, Format, KafkaSource, 
 from spark_avro.pipeline.file.steps import STEP, Join, Step
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RegistrySection(Section):
     """The schema registry."""
 
@@ -25,9 +23,7 @@ class RegistrySection(Section):
         properties(), "More settings of the registry's client, such as basic.auth.user.info.", default={}, secret=True
     )
     patience: timedelta = setting(
-        duration(),
-        "How long a batch waits for a registry that does not answer.",
-        default=timedelta(minutes=10),
+        duration(), "How long a batch waits for a registry that does not answer.", default=timedelta(minutes=10)
     )
 
     @property
@@ -36,7 +32,6 @@ class RegistrySection(Section):
         return {"url": self.url, **self.properties}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Trigger(Section):
     """When batches run."""
 
@@ -55,7 +50,6 @@ class Trigger(Section):
             yield "", "must have every or available"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Pipeline(Section):
     """A pipeline as its file declares it."""
 

@@ -11,19 +11,17 @@ from magicbyte.kit.settings.compound import ListOf, MapOf, either
 from magicbyte.kit.settings.kinds import Scalar, choice, duration, flag, matching, ratio, text, whole
 from magicbyte.kit.settings.section import Nested, setting
 from spark_avro.pipeline.file.field_path import FieldPath
-from spark_avro.pipeline.file.kinds import PATHS, PathText, SqlText
+from spark_avro.pipeline.file.kinds import PATHS, field_path, sql
 from spark_avro.pipeline.file.section import Section
 from spark_avro.pipeline.file.sql_text import Sql
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Pin(Section):
     """A version to read records as."""
 
     pin: int = setting(whole(1), "The version of the subject that all records are read as.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Evolve(Section):
     """What happens when schemas change while the pipeline runs."""
 
@@ -40,7 +38,6 @@ class Evolve(Section):
     columns: str = setting(choice("add", "ignore", "fail"), "A column that the target does not have.", default="add")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Retry(Section):
     """How long to retry after errors that may pass: timeouts, deadlocks, a change of leader."""
 
@@ -59,7 +56,6 @@ def _per_hour() -> Scalar:
     return matching("a number such as `100 per hour`", "([0-9]+) per hour", lambda match: PerHour(int(match[1])))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Errors(Section):
     """What happens to records that cannot be processed."""
 
@@ -88,7 +84,6 @@ class Errors(Section):
             yield "tolerance", "all needs errors.topic, the topic of dead letters"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Unique(Section):
     """One row for each key."""
 
@@ -98,15 +93,13 @@ class Unique(Section):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Fresh(Section):
     """Rows that are not old."""
 
-    time: FieldPath = setting(PathText(), "The time of a row.")
+    time: FieldPath = setting(field_path(), "The time of a row.")
     within: timedelta = setting(duration(), "The greatest age.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Volume(Section):
     """The number of rows in a time."""
 
@@ -114,7 +107,6 @@ class Volume(Section):
     between: tuple[int, ...] = setting(ListOf(whole(), least=2), "The least and the greatest number.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaOnly(Section):
     """Records of some schemas only."""
 
@@ -129,22 +121,18 @@ def _value() -> Scalar:
     return Scalar("a value", {}, lambda value: value, (str, int, float, bool))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Check(Section):
     """A check of each row."""
 
     name: str = setting(text("a name", pattern=r"[^\x00-\x1f]{1,100}"), "The check's name in counters and letters.")
-    expect: Sql | None = setting(SqlText(), "What must be true; NULL counts as failed.", default=None)
+    expect: Sql | None = setting(sql(), "What must be true; NULL counts as failed.", default=None)
     not_null: tuple[FieldPath, ...] | None = setting(PATHS, "Fields that must not be NULL.", default=None)
     unique: Unique | None = setting(Nested(Unique, short="key"), "Fields that tell rows apart.", default=None)
     values: Mapping[FieldPath, tuple[Any, ...]] | None = setting(
-        MapOf(ListOf(_value(), least=1), PathText(), least=1),
-        "The values that fields may have.",
-        "in",
-        default=None,
+        MapOf(ListOf(_value(), least=1), field_path(), least=1), "The values that fields may have.", "in", default=None
     )
     range: Mapping[FieldPath, tuple[Any, ...]] | None = setting(
-        MapOf(ListOf(_value(), least=2), PathText(), least=1),
+        MapOf(ListOf(_value(), least=2), field_path(), least=1),
         "The least and the greatest value of fields.",
         default=None,
     )
@@ -158,7 +146,7 @@ class Check(Section):
         ratio(), "The share of failed rows from which the run exits with 100.", default=None
     )
     by: tuple[FieldPath, ...] = setting(
-        ListOf(PathText(), or_one=True), "Columns by which failures are counted.", default=()
+        ListOf(field_path(), or_one=True), "Columns by which failures are counted.", default=()
     )
 
     def problems(self) -> Iterable[tuple[str, str]]:

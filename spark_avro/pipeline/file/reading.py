@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from magicbyte.kit.bounded_file import read_bounded, real_path
-from magicbyte.kit.settings.kinds import BROKEN, Reading
-from magicbyte.kit.settings.nodes import Entry, ListNode, MapNode, Node, ScalarNode
+from magicbyte.kit.settings.kinds import Reading
+from magicbyte.kit.settings.nodes import BROKEN, Entry, ListNode, MapNode, Node, ScalarNode
 from magicbyte.kit.settings.place import Finding, Place
 from magicbyte.kit.settings.section import read_section
 from spark_avro.pipeline.file.nodes import read_documents, scalar_node

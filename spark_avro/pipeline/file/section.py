@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from magicbyte.kit.settings import section
 from magicbyte.kit.settings.section import Origin
 from spark_avro.pipeline.file.place import NOWHERE, PipelineError
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Section(section.Section):
     """A section of a pipeline file."""
 

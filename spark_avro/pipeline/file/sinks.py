@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from posixpath import normpath
 from typing import Any
@@ -12,7 +11,7 @@ from magicbyte.kit.settings.compound import ListOf, MapOf, OneKey, either, prope
 from magicbyte.kit.settings.kinds import Kind, choice, duration, flag, size, text
 from magicbyte.kit.settings.section import Nested, setting
 from spark_avro.pipeline.file.field_path import FieldPath
-from spark_avro.pipeline.file.kinds import PATHS, PathText, SqlText
+from spark_avro.pipeline.file.kinds import PATHS, field_path, sql
 from spark_avro.pipeline.file.section import Section
 from spark_avro.pipeline.file.sql_text import Sql, SqlRole
 
@@ -20,7 +19,6 @@ _KAFKA_TIME = FieldPath(("_kafka", "timestamp"))
 _KEEP = "Whether `_kafka` is kept as a column, which backfill --replace needs for tables."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Payload(Section):
     """How a record's value or key is encoded."""
 
@@ -36,29 +34,25 @@ class Payload(Section):
     register: bool = setting(flag(), "Whether a schema that the subject does not have is registered.", default=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Mirror(Section):
     """A copy byte for byte into another cluster."""
 
     registry: str = setting(text("a URL"), "The target's registry, which gets each schema under the same id.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class KafkaSink(Section):
     """A topic."""
 
-    topic: Sql = setting(SqlText(), "The topic's name, or an expression such as concat('acme_', _kafka.topic).")
+    topic: Sql = setting(sql(), "The topic's name, or an expression such as concat('acme_', _kafka.topic).")
     key: tuple[FieldPath, ...] = setting(
         PATHS, "The fields of the key.", default=(), default_words="that of the step `key`, or the source's"
     )
     value: Payload = setting(Nested(Payload), "How values are encoded.", default=Payload())
     key_format: Payload = setting(
-        Nested(Payload, short="format"),
-        "How keys are encoded.",
-        default=Payload(format="string"),
+        Nested(Payload, short="format"), "How keys are encoded.", default=Payload(format="string")
     )
     headers: Mapping[str, Sql] = setting(
-        MapOf(SqlText()), "From a header's name to the expression of its text.", default={}
+        MapOf(sql()), "From a header's name to the expression of its text.", default={}
     )
     delivery: str = setting(
         choice("exactly-once", "at-least-once"),
@@ -73,16 +67,15 @@ class KafkaSink(Section):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FilesSink(Section):
     """Files by the hours of their rows."""
 
     path: str = setting(text("a folder"), "The folder.")
     format: str = setting(choice("parquet", "avro", "json"), "The files' format.", default="parquet")
-    time: FieldPath = setting(PathText(), "The time of a row.", default=_KAFKA_TIME)
+    time: FieldPath = setting(field_path(), "The time of a row.", default=_KAFKA_TIME)
     zone: str = setting(text("a time zone"), "The zone of dt and hour.", default="UTC")
     partition: tuple[Sql, ...] = setting(
-        ListOf(SqlText(SqlRole.ITEM), or_one=True),
+        ListOf(sql(SqlRole.ITEM), or_one=True),
         "The folders: dt, hour, columns, or expressions with a name.",
         default=(Sql("dt", SqlRole.ITEM), Sql("hour", SqlRole.ITEM)),
     )
@@ -97,18 +90,17 @@ class FilesSink(Section):
     options: Mapping[str, str] = setting(properties(), "More options of Spark's writer.", default={})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Upsert(Section):
     """The newest row of each key."""
 
     key: tuple[FieldPath, ...] = setting(PATHS, "The columns of the key.")
     order: FieldPath = setting(
-        PathText(),
+        field_path(),
         "What is newer: the row with the greater value. _kafka.offset orders the records of a partition; records of"
         " different partitions go by timestamp, topic and partition.",
         default=FieldPath(("_kafka", "offset")),
     )
-    deletes: Sql | None = setting(SqlText(), "Rows for which this is true delete their key.", default=None)
+    deletes: Sql | None = setting(sql(), "Rows for which this is true delete their key.", default=None)
 
     @property
     def is_by_offset(self) -> bool:
@@ -120,7 +112,6 @@ _MODE = either(choice("append"), OneKey({"upsert": Nested(Upsert)}))
 _MODE_HELP = "append, or {upsert: {key: [id], order: _kafka.offset, deletes: \"_op = 'd'\"}}."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DeltaSink(Section):
     """A Delta table."""
 
@@ -137,7 +128,6 @@ class DeltaSink(Section):
             yield "", "must have path or table"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class IcebergSink(Section):
     """An Iceberg table."""
 
@@ -151,12 +141,11 @@ class IcebergSink(Section):
     )
     mode: str | Upsert = setting(_MODE, _MODE_HELP, default="append")
     time: FieldPath | None = setting(
-        PathText(), "The column by whose hours a new table is partitioned.", default=None, default_words="none"
+        field_path(), "The column by whose hours a new table is partitioned.", default=None, default_words="none"
     )
     keep_position: bool = setting(flag(), _KEEP, default=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SqlSink(Section):
     """A table in PostgreSQL or SQLite."""
 
@@ -180,7 +169,6 @@ class SqlSink(Section):
             yield "via", "executors need PostgreSQL: SQLite has one writer; use driver"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class JdbcSink(Section):
     """A table in any database with a JDBC driver; repeated batches repeat rows."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -19,14 +18,11 @@ FORMATS = (*BY_ID, "json-plain", "string", "bytes")
 _SCHEMA_SETTINGS = ("subject", "fields", "message", "validate")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Format(Section):
     """How a record's key or value is decoded."""
 
     format: str = setting(
-        choice(*FORMATS),
-        "How the bytes are read; auto takes the type of the subject's latest version.",
-        default="auto",
+        choice(*FORMATS), "How the bytes are read; auto takes the type of the subject's latest version.", default="auto"
     )
     subject: str | None = setting(
         text("a subject"), "The subject whose versions are read.", default=None, default_words="`TOPIC-value`"
@@ -63,14 +59,12 @@ class Format(Section):
             )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Limit(Section):
     """How much a batch reads."""
 
     records: int = setting(whole(1), "The most records of a batch.", default=500_000)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Records(Section):
     """Avro records of several types, each in a column of its own."""
 
@@ -82,7 +76,6 @@ class Records(Section):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class KafkaSource(Section):
     """Topics of Kafka."""
 
@@ -104,11 +97,7 @@ class KafkaSource(Section):
         default=None,
     )
     start: str | datetime | Mapping[str, Mapping[str, int]] = setting(
-        either(
-            instant(),
-            choice("earliest", "latest"),
-            MapOf(MapOf(whole(), least=1), least=1),
-        ),
+        either(instant(), choice("earliest", "latest"), MapOf(MapOf(whole(), least=1), least=1)),
         "Where a new checkpoint begins: earliest, latest, a time, or offsets such as {flights: {0: 100}}.",
         default="earliest",
     )
@@ -147,7 +136,6 @@ class KafkaSource(Section):
             yield "records", "subjects is missing: a pattern names no subjects"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FilesSource(Section):
     """Files in a folder."""
 
@@ -163,7 +151,6 @@ class FilesSource(Section):
     options: Mapping[str, str] = setting(properties(), "More options of Spark's reader.", default={})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class JdbcSource(Section):
     """The result of a query in a database, read once."""
 
@@ -177,7 +164,6 @@ class JdbcSource(Section):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RateSource(Section):
     """Rows that Spark makes, for tests: timestamp and value."""
 
@@ -185,7 +171,6 @@ class RateSource(Section):
     rows: int | None = setting(whole(1), "The rows of a run with `available: now`.", default=None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DeltaTable(Section):
     """A Delta table."""
 

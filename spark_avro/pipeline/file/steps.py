@@ -3,65 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 
 from magicbyte.kit.settings.compound import ListOf, MapOf, OneKey, either
 from magicbyte.kit.settings.kinds import Kind, choice, duration, null, ratio, text
 from magicbyte.kit.settings.section import Nested, Wrapped, setting
 from spark_avro.pipeline.file.field_path import FieldPath
-from spark_avro.pipeline.file.kinds import ITEMS, PATHS, PathText, SqlText
+from spark_avro.pipeline.file.kinds import ITEMS, PATHS, field_path, sql
 from spark_avro.pipeline.file.section import Section
 from spark_avro.pipeline.file.sql_text import Sql, SqlRole
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Select(Section):
     """The columns to keep, each a path or an SQL expression with a name."""
 
     items: tuple[Sql, ...] = setting(ITEMS, "Columns and expressions, such as `origin.code as origin`.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Where(Section):
     """The rows to keep."""
 
-    condition: Sql = setting(SqlText(), "Rows for which this is true are kept.")
+    condition: Sql = setting(sql(), "Rows for which this is true are kept.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SqlStep(Section):
     """A query over the rows and the tables."""
 
-    query: Sql = setting(SqlText(SqlRole.QUERY), "A query; `this` is the step before, and tables have their names.")
+    query: Sql = setting(sql(SqlRole.QUERY), "A query; `this` is the step before, and tables have their names.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Cast(Section):
     """Fields with another type."""
 
     types: Mapping[FieldPath, str] = setting(
-        MapOf(text("a type of Spark SQL"), PathText(), least=1), "From path to type, such as `delay: int`."
+        MapOf(text("a type of Spark SQL"), field_path(), least=1), "From path to type, such as `delay: int`."
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Rename(Section):
     """Fields with another name."""
 
     names: Mapping[FieldPath, str] = setting(
-        MapOf(text("a name"), PathText(), least=1), "From path to new name, such as `origin.code: airport`."
+        MapOf(text("a name"), field_path(), least=1), "From path to new name, such as `origin.code: airport`."
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Drop(Section):
     """Fields to leave out."""
 
     paths: tuple[FieldPath, ...] = setting(PATHS, "The fields to leave out.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Flatten(Section):
     """Structs as columns of their own."""
 
@@ -69,11 +61,10 @@ class Flatten(Section):
     paths: tuple[FieldPath, ...] = setting(PATHS, "The structs to flatten.", default=(), default_words="all structs")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Explode(Section):
     """A row for each item of an array."""
 
-    path: FieldPath = setting(PathText(), "The array.")
+    path: FieldPath = setting(field_path(), "The array.")
     name: str | None = setting(
         text("a name"), "The item's column.", "as", default=None, default_words="the array's name"
     )
@@ -87,14 +78,13 @@ class Explode(Section):
 _HOW = r"sha256|hmac:.+|keep-last-[0-9]+|/(?:[^/\\]|\\.)+/.*"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Mask(Section):
     """Fields whose values are hidden."""
 
     fields: Mapping[FieldPath, str | None] = setting(
         MapOf(
             either(null(), text("sha256, hmac:KEY, keep-last-N or /REGEX/REPLACEMENT", pattern=_HOW)),
-            PathText(),
+            field_path(),
             least=1,
         ),
         "From path to null, sha256, hmac:KEY (such as hmac:${file:/run/key}), keep-last-4, or /REGEX/REPLACEMENT.",
@@ -102,7 +92,6 @@ class Mask(Section):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Unwrap(Section):
     """The row in a change event."""
 
@@ -111,23 +100,18 @@ class Unwrap(Section):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Key(Section):
     """The fields that become the record's key, `_key`."""
 
     paths: tuple[FieldPath, ...] = setting(PATHS, "The fields of the key; one field is the key itself.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Headers(Section):
     """Headers of the record."""
 
-    headers: Mapping[str, Sql] = setting(
-        MapOf(SqlText(), least=1), "From a header's name to the expression of its value."
-    )
+    headers: Mapping[str, Sql] = setting(MapOf(sql(), least=1), "From a header's name to the expression of its value.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Sample(Section):
     """A share of the rows."""
 
@@ -139,45 +123,41 @@ class Sample(Section):
             yield "", "must have keys or rows"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Deduplicate(Section):
     """One row for each key within a time."""
 
     by: tuple[FieldPath, ...] = setting(PATHS, "The fields that tell rows apart.")
     within: timedelta = setting(duration(), "How long a key is remembered.")
-    time: FieldPath = setting(PathText(), "The time of a row.", default=FieldPath(("_kafka", "timestamp")))
+    time: FieldPath = setting(field_path(), "The time of a row.", default=FieldPath(("_kafka", "timestamp")))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Window(Section):
     """Aggregates over windows of time, written once when a window is over."""
 
-    time: FieldPath = setting(PathText(), "The time of a row.")
+    time: FieldPath = setting(field_path(), "The time of a row.")
     size: timedelta = setting(duration(), "How long a window is.")
     slide: timedelta | None = setting(
         duration(), "The time between the starts of two windows.", default=None, default_words="the size"
     )
     late: timedelta = setting(duration(), "How late a row may come.", default=timedelta(0))
     group: tuple[Sql, ...] = setting(
-        ListOf(SqlText(SqlRole.ITEM), or_one=True), "What rows are grouped by besides the window.", default=()
+        ListOf(sql(SqlRole.ITEM), or_one=True), "What rows are grouped by besides the window.", default=()
     )
     aggregate: tuple[Sql, ...] = setting(ITEMS, "Aggregates, such as `count(*) as flights`.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Join(Section):
     """Columns of a table, which is read again for each batch."""
 
     table: str = setting(text("a table's name"), "A name in `tables`.")
     condition: Sql | tuple[FieldPath, ...] = setting(
-        either(ListOf(PathText(), least=1), SqlText()),
+        either(ListOf(field_path(), least=1), sql()),
         "Columns that both have, or a condition over `this` and the table's name.",
         "on",
     )
     how: str = setting(choice("inner", "left"), "Whether rows without a match are dropped or kept.", default="inner")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Python(Section):
     """A function of an installed module, from DataFrame to DataFrame."""
 

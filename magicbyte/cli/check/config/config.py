@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,8 @@ from compat.schema import AVRO, JSON, PROTOBUF
 from magicbyte.cli.check.config.patterns import matches
 from magicbyte.cli.check.config.toml_file import read_text, read_toml
 from magicbyte.kit.settings.compound import ListOf
-from magicbyte.kit.settings.kinds import BROKEN, Reading, Scalar, choice, flag, text, whole
-from magicbyte.kit.settings.nodes import MapNode
+from magicbyte.kit.settings.kinds import Reading, Scalar, choice, flag, text, whole
+from magicbyte.kit.settings.nodes import BROKEN, MapNode
 from magicbyte.kit.settings.place import FindingsError
 from magicbyte.kit.settings.section import Nested, Origin, Section, read_section, setting
 
@@ -43,7 +42,6 @@ _LEVEL = choice(*LEVELS, spell=lambda value: str(value).upper(), value_of=LEVELS
 _POLICY = choice(*Policy, spell=lambda value: str(value).upper(), value_of=Policy)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Link(Section):
     """A reference of a schema: the name in its text, and the file or the subject's version that the name stands for."""
 
@@ -60,7 +58,6 @@ class Link(Section):
             yield "version", "must be a number from 1, or -1 for the latest"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Entry(Section):
     """The settings for some files; the first entry whose pattern matches a file applies."""
 
@@ -94,7 +91,6 @@ class Entry(Section):
             yield "subject", "may have {stem}, {folder} and {path} in it and no other braces"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Declaration(Section):
     """A declared break; its rule, subject and path are patterns."""
 
@@ -105,7 +101,6 @@ class Declaration(Section):
     path: str = setting(_TEXT, "The path in the schema.", default="**")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Lint(Section):
     """Rules about one schema."""
 
@@ -121,7 +116,6 @@ class Lint(Section):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Config(Section):
     """A project's settings.
 

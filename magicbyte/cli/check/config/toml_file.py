@@ -9,7 +9,7 @@ from typing import Any
 
 from magicbyte.kit.bounded_file import read_bounded
 from magicbyte.kit.failure import Failure
-from magicbyte.kit.settings.nodes import MapNode, node_of
+from magicbyte.kit.settings.nodes import Entry, ListNode, MapNode, Node, value_node
 from magicbyte.kit.settings.place import Place
 
 _PLACE = re.compile(r"(?P<problem>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)", re.DOTALL)
@@ -34,40 +34,44 @@ def read_toml(name: str, text: str, *, path: tuple[str, ...] = ()) -> MapNode | 
         raise Failure(f"{name}:1:1: is nested too deeply") from None
     except ValueError:
         raise Failure(f"{name}:1:1: has a number with too many digits") from None
-    places = _Places(name, text)
+    reader = _Reader(name, text)
     place = Place(name, 1, 1)
     for key in path:
         table = table.get(key) if isinstance(table, dict) else None
-        place = places.key(key)
-    if not isinstance(table, dict):
-        return None
-    node = node_of(_given(table), places, place)
-    assert isinstance(node, MapNode)
-    return node
-
-
-def _given(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _given(item) for key, item in value.items() if item not in ("", [])}
-    return [_given(item) for item in value] if isinstance(value, list) else value
+        place = reader.key(key)
+    return MapNode(place, reader.entries(table)) if isinstance(table, dict) else None
 
 
 @dataclass(slots=True)
-class _Places:
+class _Reader:
     """Searches the text, because tomllib tells no places; each search begins where the one before ended."""
 
     file: str
     text: str
     at: int = 0
 
-    def key(self, name: str) -> Place:
-        return self._next(rf"(?<![\w-])[\"']?{re.escape(name)}[\"']?(?=\s*[=.\]])")
+    def entries(self, table: dict[str, Any]) -> dict[str, Entry]:
+        given = {name: value for name, value in table.items() if value not in ("", [])}
+        return {name: Entry(key := self.key(name), self.node(value, key)) for name, value in given.items()}
 
-    def value(self, value: Any) -> Place:
+    def node(self, value: Any, place: Place) -> Node:
+        if isinstance(value, dict):
+            return MapNode(place, self.entries(value))
+        if isinstance(value, list):
+            return ListNode(place, tuple(self.item(item, place) for item in value))
         word = re.escape(str(value).lower() if isinstance(value, bool) else str(value))
-        return self._next(rf"(?:\"{word}\"|'{word}'|(?<![\w-]){word}(?![\w-]))")
+        return value_node(value, self.next(rf"(?:\"{word}\"|'{word}'|(?<![\w-]){word}(?![\w-]))"))
 
-    def _next(self, pattern: str) -> Place:
+    def item(self, value: Any, place: Place) -> Node:
+        node = self.node(value, place)
+        # A table in a list begins with its first key.
+        first = next(iter(node.entries.values())).key if isinstance(node, MapNode) and node.entries else place
+        return MapNode(first, node.entries) if isinstance(node, MapNode) else node
+
+    def key(self, name: str) -> Place:
+        return self.next(rf"(?<![\w-])[\"']?{re.escape(name)}[\"']?(?=\s*[=.\]])")
+
+    def next(self, pattern: str) -> Place:
         found = re.compile(pattern).search(self.text, self.at) or re.search(pattern, self.text)
         self.at = found.start() if found else self.at
         return Place(self.file, self.text.count("\n", 0, self.at) + 1, self.at - self.text.rfind("\n", 0, self.at))

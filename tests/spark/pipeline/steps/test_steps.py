@@ -10,7 +10,8 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from magicbyte.kit.settings.compound import ListOf
-from magicbyte.kit.settings.kinds import BROKEN, Reading
+from magicbyte.kit.settings.kinds import Reading
+from magicbyte.kit.settings.nodes import BROKEN
 from spark_avro.pipeline.file.nodes import read_documents
 from spark_avro.pipeline.file.place import PipelineError
 from spark_avro.pipeline.file.source import FilesSource
