@@ -13,15 +13,10 @@ from magicbyte.http.page_settings import PageSettings
 from magicbyte.http.server import Listener, parse_listener
 from magicbyte.kit.kafka.client_settings import with_prefix
 from magicbyte.kit.settings import SettingsError
+from magicbyte.kit.settings.kinds import choice
 from magicbyte.security.settings import LOG
 
 log = logging.getLogger("magicbyte.registry.settings")
-
-
-def _level(value: str) -> str:
-    if value.upper() not in LEVELS:
-        raise ValueError(f"no such level; there are {', '.join(LEVELS)}")
-    return value.upper()
 
 
 def _listeners(value: Any) -> list[Listener]:
@@ -36,25 +31,11 @@ def _urls(value: Any) -> list[str]:
     return urls
 
 
-def _protocol(value: str) -> str:
-    if value.lower() not in ("http", "https"):
-        raise ValueError("must be http or https")
-    return value.lower()
-
-
-def _log_level(value: str) -> str:
-    if value.lower() not in LOG_LEVELS:
-        raise ValueError(f"must be one of {', '.join(LOG_LEVELS)}")
-    return value.lower()
-
-
-def _error_code(value: int) -> int:
-    if value not in (409, 40901):
-        raise ValueError("must be 409 or 40901")
-    return value
-
-
 LOG_LEVELS = ("debug", "info", "warning", "error", "critical")
+_LEVEL = AfterValidator(choice(*LEVELS, spell=str.upper).convert)
+_PROTOCOL = AfterValidator(choice("http", "https", spell=str.lower).convert)
+_LOG_LEVEL = AfterValidator(choice(*LOG_LEVELS, spell=str.lower).convert)
+_ERROR_CODE = AfterValidator(choice("409", "40901", value_of=int).convert)
 #: A property's name in older servers -> its name now.
 _OLD_NAMES = {
     "master.eligibility": "leader.eligibility",
@@ -98,9 +79,7 @@ class RegistrySettings(PageSettings):
     #: Whether to start on an SQLite database with a damaged write-ahead log, without what is behind the damage.
     accepts_damage: bool = Field(alias="magicbyte.storage.accept.damage", default=False)
     #: The scheme of the listener that other nodes use.
-    inter_instance_protocol: Annotated[str, AfterValidator(_protocol)] = Field(
-        alias="inter.instance.protocol", default="http"
-    )
+    inter_instance_protocol: Annotated[str, _PROTOCOL] = Field(alias="inter.instance.protocol", default="http")
     node_id: str | None = Field(alias="magicbyte.node.id", default=None)
     workers: int = Field(alias="magicbyte.workers", default=1, ge=1)
     #: The number of a worker process, which shares the listeners' ports and has a port of its own for other nodes.
@@ -124,18 +103,14 @@ class RegistrySettings(PageSettings):
         alias="magicbyte.inter.instance.urls", default_factory=list
     )
 
-    compatibility_level: Annotated[str, AfterValidator(_level)] = Field(
-        alias="schema.compatibility.level", default="BACKWARD"
-    )
+    compatibility_level: Annotated[str, _LEVEL] = Field(alias="schema.compatibility.level", default="BACKWARD")
     mode_mutability: bool = Field(alias="mode.mutability", default=True)
     validate_fields: bool = Field(alias="schema.validate.fields", default=False)
     validate_new_schemas: bool = Field(alias="schema.validate.new.schemas", default=True)
     #: Refuse schemas whose references give one name two versions.
     strict_reference_versions: bool = Field(alias="schema.providers.reference.versions.strict", default=False)
     reject_empty_subject: bool = Field(alias="schema.reject.empty.subject", default=False)
-    incompatible_error_code: Annotated[int, AfterValidator(_error_code)] = Field(
-        alias="magicbyte.incompatible.error.code", default=409
-    )
+    incompatible_error_code: Annotated[int, _ERROR_CODE] = Field(alias="magicbyte.incompatible.error.code", default=409)
     schema_cache_size: int = Field(alias="schema.cache.size", default=1000, ge=0)
 
     schema_search_default_limit: int = Field(alias="schema.search.default.limit", default=1000, ge=1)
@@ -163,7 +138,7 @@ class RegistrySettings(PageSettings):
     request_timeout_ms: int = Field(alias="request.timeout.ms", default=600_000, gt=0)
     #: Attributes of the deployment, for /v1/metadata/deployment.
     deployment_attributes: str = Field(alias="magicbyte.deployment.attributes", default="")
-    log_level: Annotated[str, AfterValidator(_log_level)] = Field(alias="magicbyte.log.level", default="info")
+    log_level: Annotated[str, _LOG_LEVEL] = Field(alias="magicbyte.log.level", default="info")
 
     @classmethod
     def from_properties(cls, properties: Mapping[str, str]) -> Self:

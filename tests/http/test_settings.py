@@ -13,6 +13,7 @@ from magicbyte.http.connection.hosts import is_loopback
 from magicbyte.http.settings import HttpSettings
 from magicbyte.kit.settings import SettingsError
 from magicbyte.security.principal import client_network
+from registry.settings import RegistrySettings
 
 
 def test_defaults() -> None:
@@ -50,6 +51,26 @@ def test_defaults() -> None:
 def test_a_wrong_value_is_named(name: str, value: str, what: str) -> None:
     with pytest.raises(SettingsError, match=f"^{name}: .*{what}"):
         HttpSettings.from_properties({name: value})
+
+
+def test_all_wrong_values_are_told_at_once() -> None:
+    properties = {
+        "magicbyte.log.level": "warn",
+        "kafkastore.timeout.ms": "soon",
+        "magicbyte.ui.color": "red",
+        "magicbyte.inter.instance.secret": "planted",
+        "schema.compatibility.level": "BACKWARDS",
+    }
+    with pytest.raises(SettingsError) as raised:
+        RegistrySettings.from_properties(properties)
+    assert str(raised.value).splitlines() == [
+        "kafkastore.timeout.ms: must be a valid integer, not 'soon'",
+        "magicbyte.inter.instance.secret: must have at least 32 characters (was [hidden])",
+        "magicbyte.log.level: must be debug or info or warning or error or critical, not 'warn'; did you mean warning?",
+        "magicbyte.ui.color: not a color; write it as #ae231c (was 'red')",
+        "schema.compatibility.level: must be NONE or BACKWARD or BACKWARD_TRANSITIVE or FORWARD or FORWARD_TRANSITIVE"
+        " or FULL or FULL_TRANSITIVE, not 'BACKWARDS'; did you mean BACKWARD?",
+    ]
 
 
 def test_what_has_no_effect_says_why(caplog: pytest.LogCaptureFixture) -> None:

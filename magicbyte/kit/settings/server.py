@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping
-from typing import Self
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from magicbyte.kit.secret import hide_user_info, shown
-from magicbyte.kit.settings.place import SettingsError, nearest
+from magicbyte.kit.settings.kinds import ProblemError
+from magicbyte.kit.settings.place import NOWHERE, Finding, FindingsError, nearest
 
 log = logging.getLogger("magicbyte.kit.settings")
 
@@ -38,7 +40,7 @@ class ServerSettings(BaseModel):
         """Check and convert the properties; logs a warning for unknown properties and for those without effect.
 
         Raises:
-            SettingsError: A value is wrong; names the property.
+            FindingsError: Values are wrong; names the properties.
         """
         idle = cls.without_effect()
         for name in properties.keys() & idle.keys():
@@ -52,7 +54,17 @@ class ServerSettings(BaseModel):
             typed = {name: value for name, value in properties.items() if name in setting_names}
             settings = cls.model_validate({**typed, "properties": dict(properties)})
         except ValidationError as error:
-            first = error.errors()[0]
-            name = str(first["loc"][0]) if first["loc"] else "settings"
-            raise SettingsError(f"{name}: {hide_user_info(first['msg'])} (was {shown(name, first['input'])})") from None
+            raise FindingsError(map(_finding, error.errors())) from None
         return settings
+
+
+def _finding(error: Any) -> Finding:
+    """An error of pydantic's as a finding; a kind's own problem already tells the value."""
+    name = str(error["loc"][0]) if error["loc"] else "settings"
+    cause = error.get("ctx", {}).get("error")
+    if isinstance(cause, ProblemError):
+        return Finding(NOWHERE, name, hide_user_info(str(cause)))
+    if cause is not None:
+        return Finding(NOWHERE, name, f"{hide_user_info(str(cause))} (was {shown(name, error['input'])})")
+    problem = re.sub(r"^\w+ should ", "must ", error["msg"]).partition(", unable")[0]
+    return Finding(NOWHERE, name, f"{hide_user_info(problem)}, not {shown(name, error['input'])}")

@@ -262,13 +262,17 @@ def listening(**given: str) -> dict[str, str]:
         (
             HttpSettings,
             listening(magicbyte__acl__store="topic"),
-            "magicbyte.acl.store: Value error, topic is no store; write log, or file: and the path of a file of rules",
+            "magicbyte.acl.store: topic is no store; write log, or file: and the path of a file of rules",
         ),
         (HttpSettings, {"allow.everyone.if.no.acl.found": "true"}, "allow.everyone.if.no.acl.found: what no rule"),
         (HttpSettings, {"magicbyte.audit.output": "stdout"}, "magicbyte.audit.output: there is no audit log yet"),
         (HttpSettings, {"api.endpoints.allowlist": "api.v3.*"}, "api.endpoints.allowlist: the REST proxy keeps it"),
         (HttpSettings, {"rest.servlet.initializor.classes": "com.acme.X"}, "rest.servlet.initializor.classes: com"),
-        (HttpSettings, {"magicbyte.inter.instance.secret": "planted"}, "magicbyte.inter.instance.secret: Value error"),
+        (
+            HttpSettings,
+            {"magicbyte.inter.instance.secret": "planted"},
+            "magicbyte.inter.instance.secret: must have at least 32 characters (was [hidden])",
+        ),
         (
             RestProxySettings,
             {"bootstrap.servers": "b", "schema.registry.url": "", **listening(magicbyte__acl__store="log")},
