@@ -76,7 +76,7 @@ def one_of(**choices: str) -> Scalar:
         short = spelled.rpartition(".")[2]
         return next((choice for choice, names in choices.items() if short in names.split()), short)
 
-    return choice(*choices, spell=spell)
+    return replace(choice(*choices, spell=spell), shapes=(object,))
 
 
 def by_function(function: Callable[[str, Any], Any], name: str) -> Scalar:
@@ -88,4 +88,4 @@ def by_function(function: Callable[[str, Any], Any], name: str) -> Scalar:
         except ConfigError as error:
             raise ProblemError(error.problem) from None
 
-    return Scalar("a name or a function", {"type": "string"}, convert)
+    return Scalar("a name or a function", {"type": "string"}, convert, (object,))

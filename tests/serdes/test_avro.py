@@ -435,6 +435,15 @@ def test_a_registry_that_is_down():
         ({"use.schema.guid": "x"}, "use.schema.guid: must be a guid, not 'x'"),
         ({"use.schema.id": "x"}, "use.schema.id: must be an integer, not 'x'"),
         ({"schema.id.serializer": "tail"}, "schema.id.serializer: must be prefix or header, not 'tail'"),
+        (
+            {"schema.id.serializer": "heder"},
+            "schema.id.serializer: must be prefix or header, not 'heder'; did you mean",
+        ),
+        ({"schema.format": 5}, "schema.format: must be a text, not 5"),
+        (
+            {"normalize.schemas": "x", "use.schema.id": "y"},
+            "normalize.schemas: must be true or false, not 'x'; use.sch",
+        ),
         ({"subject.name.strategy": "Nope"}, "subject.name.strategy: must be a function or one of"),
         (
             {"auto.register.schemas": True, "use.latest.version": True},

@@ -92,7 +92,7 @@ _PLACEHOLDER = {"type": "string", "pattern": r"\$\{"}
 class ProblemError(ValueError):
     """What is wrong with a value, if the words of its kind do not tell it, and at which offset of its text."""
 
-    def __init__(self, problem: str, offset: int = 0) -> None:
+    def __init__(self, problem: str, offset: int | None = None) -> None:
         self.offset = offset
         super().__init__(problem)
 
@@ -130,14 +130,16 @@ class Scalar(Kind):
         return isinstance(value, self.shapes) and (bool in self.shapes or not isinstance(value, bool))
 
     def read(self, node: Node, reading: Reading, path: str) -> Any:
-        if not isinstance(node, ScalarNode) or not (reading.parses or self.takes(node)):
+        parses = reading.parses and self.parse is not None
+        if not isinstance(node, ScalarNode) or not (parses or self.takes(node)):
             return self.wrong(node, reading, path)
         if node.value is UNRESOLVED:
             return BROKEN
         try:
             return self.with_node(node, path) if self.with_node is not None else self.convert(self._parsed(node.value))
         except ProblemError as problem:
-            return reading.report(node.within(problem.offset), path, str(problem))
+            place = node.place if problem.offset is None else node.within(problem.offset)
+            return reading.report(place, path, str(problem))
         except (ValueError, LookupError):
             return self.wrong(node, reading, path)
 

@@ -62,6 +62,7 @@ BROKEN = [
         "format: §arvo",
         f"source.value.format: must be {_FORMATS}, not 'arvo'; did you mean avro?",
     ),
+    ("version: 1", 'version: §"2"', "version: must be 1, not '2'"),
     (
         "{format: auto",
         "§{format: json-plain",
