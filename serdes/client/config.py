@@ -6,14 +6,42 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from magicbyte.kit.placeholders import PlaceholderError, resolve_value
+from magicbyte.kit.settings.section import Section, setting
 from serdes.client.auth import Auth, Basic, Bearer, ClientCredentials, Target
 from serdes.client.clients import CacheLimits, Retry
 from serdes.client.tls_settings import take_tls
 from serdes.error import ConfigError
-from serdes.message.parsers import INTEGER, NUMBER, TEXT, typed
+from serdes.message.parsers import ANY, INTEGER, NUMBER, TEXT, read_settings, typed
+
+#: Settings that `_auth` and `take_tls` take, as words that a misspelt name may mean.
+_SIGN_IN_AND_TLS = {
+    "basic.auth": "credentials.source user.info",
+    "bearer.auth": "credentials.source token client.id client.secret scope logical.cluster identity.pool.id",
+    "bearer.auth.issuer": "endpoint.url",
+    "ssl": "endpoint.identification.algorithm ca.location certificate.location key.location key.password",
+    "ssl.truststore": "location type password certificates",
+    "ssl.keystore": "location type password key certificate.chain",
+}
 
 #: An optional prefix of each name, as in Java's serializers and Connect.
 PREFIX = "schema.registry."
+
+
+class ClientSettings(Section):
+    """The settings of a registry client, besides those of sign-in and TLS."""
+
+    url: Any = setting(ANY, "The registry's URL; several with commas between.", "url")
+    retries: int = setting(INTEGER, "How often a request is repeated.", "max.retries", default=3)
+    wait_ms: float = setting(NUMBER, "Milliseconds before the first retry.", "retries.wait.ms", default=1000)
+    max_wait_ms: float = setting(NUMBER, "The most milliseconds before a retry.", "retries.max.wait.ms", default=20000)
+    cache_capacity: int = setting(INTEGER, "How many schemas are cached.", "cache.capacity", default=1000)
+    cache_ttl: float | None = setting(
+        NUMBER, "Seconds for which a latest version is cached.", "cache.latest.ttl.sec", default=None
+    )
+    timeout: float | None = setting(NUMBER, "Seconds that a request may take.", "timeout", default=None)
+    proxy: str | None = setting(TEXT, "The proxy's URL.", "proxy", default=None)
+    proxy_host: Any = setting(ANY, "Instead of proxy: the proxy's host.", "proxy.host", default=None)
+    proxy_port: Any = setting(ANY, "The proxy's port.", "proxy.port", default=None, default_words="80")
 
 
 def client_options(conf: Mapping[str, Any], *, are_resolved: bool = False) -> dict[str, Any]:
@@ -32,30 +60,15 @@ def client_options(conf: Mapping[str, Any], *, are_resolved: bool = False) -> di
     rest = {name: value for name, value in short_names(conf).items() if value is not None}
     if not are_resolved:
         rest = {name: _resolved(name, value) for name, value in rest.items()}
-    urls = rest.pop("url", None)
-    if urls is None:
-        raise ConfigError("url", "is needed")
-    options: dict[str, Any] = {"urls": urls, "auth": _auth(rest), "tls": take_tls(rest)}
-    options["retry"] = Retry(
-        typed(INTEGER, "max.retries", rest.pop("max.retries", 3)),
-        typed(NUMBER, "retries.wait.ms", rest.pop("retries.wait.ms", 1000)) / 1000,
-        typed(NUMBER, "retries.max.wait.ms", rest.pop("retries.max.wait.ms", 20000)) / 1000,
-    )
-    ttl = rest.pop("cache.latest.ttl.sec", None)
-    options["cache"] = CacheLimits(
-        typed(INTEGER, "cache.capacity", rest.pop("cache.capacity", 1000)),
-        None if ttl is None else typed(NUMBER, "cache.latest.ttl.sec", ttl),
-    )
-    if "timeout" in rest:
-        options["timeout"] = typed(NUMBER, "timeout", rest.pop("timeout"))
-    host, port = rest.pop("proxy.host", None), rest.pop("proxy.port", None)
-    if host is not None:
-        rest.setdefault("proxy", f"http://{host}:{port or 80}")
-    if "proxy" in rest:
-        options["proxy"] = typed(TEXT, "proxy", rest.pop("proxy"))
-    if rest:
-        raise ConfigError(min(rest), "is not a setting of the registry client")
-    return options
+    options: dict[str, Any] = {"auth": _auth(rest), "tls": take_tls(rest)}
+    others = [f"{prefix}.{name}" for prefix, names in _SIGN_IN_AND_TLS.items() for name in names.split()]
+    settings = read_settings(ClientSettings, rest, "is not a setting of the registry client", also=others)
+    options["urls"] = settings.url
+    options["retry"] = Retry(settings.retries, settings.wait_ms / 1000, settings.max_wait_ms / 1000)
+    options["cache"] = CacheLimits(settings.cache_capacity, settings.cache_ttl)
+    proxy = settings.proxy or (settings.proxy_host and f"http://{settings.proxy_host}:{settings.proxy_port or 80}")
+    more = {"timeout": settings.timeout, "proxy": proxy}
+    return options | {name: value for name, value in more.items() if value is not None}
 
 
 def short_names(conf: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,10 +7,7 @@ from dataclasses import field
 from time import monotonic
 from typing import Any, Self, TypeVar
 
-from magicbyte.kit.settings.kinds import Reading
-from magicbyte.kit.settings.nodes import Entry, MapNode, value_node
-from magicbyte.kit.settings.place import NOWHERE
-from magicbyte.kit.settings.section import Section, read_section, setting
+from magicbyte.kit.settings.section import Section, setting
 from serdes.client.clients import BaseClient
 from serdes.error import ConfigError
 from serdes.message.parsers import (
@@ -19,10 +16,10 @@ from serdes.message.parsers import (
     NUMBER,
     TEXT,
     by_function,
-    config_error,
     guid,
     one_of,
     pairs,
+    read_settings,
     schema_id,
 )
 from serdes.message.subject import (
@@ -85,13 +82,9 @@ class CommonConfig(Section):
             ConfigError: a name is unknown, or a value is not of its type.
         """
         settings = {name: value for name, value in (conf or {}).items() if value is not None}
-        reading = Reading(unknown=f"is no setting of {cls.__name__.removesuffix('Config')}", parses=True)
         names = naming(settings)
-        node = MapNode(NOWHERE, {name: Entry(NOWHERE, value_node(value)) for name, value in sorted(settings.items())})
-        config = read_section(cls, node, reading, naming=names, also=SUBJECT_SETTINGS)
-        if isinstance(config, cls):
-            return config
-        raise config_error(reading.findings)
+        unknown = f"is no setting of {cls.__name__.removesuffix('Config')}"
+        return read_settings(cls, settings, unknown, naming=names, also=SUBJECT_SETTINGS)
 
     @property
     def uses_latest(self) -> bool:

@@ -5,20 +5,24 @@ A value may be a text even if it stands for a number or a truth value, as in fil
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from magicbyte.kit.settings.kinds import Kind, ProblemError, Reading, Scalar, choice, flag, real, text, whole
-from magicbyte.kit.settings.nodes import BROKEN, value_node
-from magicbyte.kit.settings.place import Finding
+from magicbyte.kit.settings.nodes import BROKEN, Entry, MapNode, value_node
+from magicbyte.kit.settings.place import NOWHERE, Finding
+from magicbyte.kit.settings.section import Section, read_section
 from serdes.error import ConfigError
+
+S = TypeVar("S", bound=Section)
 
 BOOLEAN = flag()
 INTEGER = whole(None)
 NUMBER = real()
 TEXT = text(numbers=False)
+ANY = Scalar("a value", {}, shapes=(object,))
 
 
 def typed(kind: Kind, name: str, value: Any) -> Any:
@@ -30,11 +34,34 @@ def typed(kind: Kind, name: str, value: Any) -> Any:
     reading = Reading(parses=True)
     result = kind.read(value_node(value), reading, name)
     if result is BROKEN:
-        raise config_error(reading.findings)
+        raise _config_error(reading.findings)
     return result
 
 
-def config_error(findings: list[Finding]) -> ConfigError:
+def read_settings(
+    section: type[S], settings: Mapping[str, Any], unknown: str, *, also: Iterable[str], **others: Any
+) -> S:
+    """The section of settings by name; the arguments are those of `read_section`.
+
+    Args:
+        section: The dataclass.
+        settings: The settings.
+        unknown: What is wrong with a name that is no setting.
+        also: Names that are settings too, but are read elsewhere.
+        others: Fields of the section that are no settings.
+
+    Raises:
+        ConfigError: a name is unknown, or a value is wrong.
+    """
+    reading = Reading(unknown=unknown, parses=True)
+    node = MapNode(NOWHERE, {name: Entry(NOWHERE, value_node(value)) for name, value in sorted(settings.items())})
+    read = read_section(section, node, reading, also=also, **others)
+    if isinstance(read, section):
+        return read
+    raise _config_error(reading.findings)
+
+
+def _config_error(findings: list[Finding]) -> ConfigError:
     """The error of findings: the first names the setting, and the others follow it."""
     first, *others = findings
     return ConfigError(first.path, "; ".join((first.problem, *map(str, others))))

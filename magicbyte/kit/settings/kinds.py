@@ -82,7 +82,7 @@ def shown(node: Node, path: str) -> str:
         return "a list"
     if node.value is None and node.raw in ("", "~", "null", None):
         return "null"
-    return "this value" if is_secret(path.rpartition(".")[2]) else hide_user_info(repr(node.raw))
+    return "this value" if is_secret(path) else hide_user_info(repr(node.raw))
 
 
 #: The JSON Schema of a placeholder for a value that is not in the file.

@@ -130,6 +130,12 @@ def test_pem_texts_in_values(authority: Authority, issued: Issued):
 @pytest.mark.parametrize(
     ("conf", "name", "problem"),
     [
+        (
+            {"basic.auth.user.inf": "x"},
+            "basic.auth.user.inf",
+            "is not a setting of the registry client; did you mean b",
+        ),
+        ({"max.retries": "x"}, "max.retries", "must be an integer, not 'x'"),
         ({"basic.auth.credentials.source": "SASL_INHERIT"}, "sasl.username", "is needed with basic.auth.credentials"),
         ({"bearer.auth.client.id": "x"}, "bearer.auth.credentials.source", "is needed with bearer.auth.client.id"),
         ({"ssl.keystore.key": "x"}, "ssl.keystore.key", "ssl.keystore.key and ssl.keystore.certificate.chain need"),
