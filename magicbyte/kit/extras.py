@@ -18,6 +18,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "aiokafka",
         "argon2",
         "bcrypt",
+        "cachetools",
         "cramjam",
         "cryptography",
         "fastapi",

@@ -5,10 +5,12 @@ from __future__ import annotations
 import gzip
 import secrets
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
+
+from cachetools import LRUCache
 
 #: A higher level takes twice the time for a tenth fewer bytes.
 _LEVEL = 5
@@ -41,18 +43,13 @@ class KeptBodies:
         Args:
             most_bytes: The total length of the bodies, at most; a longer body is not kept.
         """
-        self._most_bytes = most_bytes
-        self._bytes = 0
-        self._bodies: OrderedDict[Hashable, KeptBody] = OrderedDict()
+        self._bodies: LRUCache[Hashable, KeptBody] = LRUCache(most_bytes, getsizeof=_size)
         self._lock = threading.Lock()
 
     def get(self, key: Hashable) -> KeptBody | None:
         """The body that was kept under a key."""
         with self._lock:
-            body = self._bodies.get(key)
-            if body is not None:
-                self._bodies.move_to_end(key)
-            return body
+            return self._bodies.get(key)
 
     def make(self, key: Hashable, make: Callable[[], bytes]) -> KeptBody:
         """The body under a key; if there is none, make, compress and keep it. Takes long."""
@@ -60,13 +57,10 @@ class KeptBodies:
         if body is None:
             plain = make()
             body = KeptBody(plain, gzip.compress(plain, _LEVEL, mtime=0), digest_of(plain))
-            self._keep(key, body)
+            with self._lock, suppress(ValueError):  # it is longer than the cache
+                self._bodies[key] = body
         return body
 
-    def _keep(self, key: Hashable, body: KeptBody) -> None:
-        with self._lock:
-            self._bodies[key] = body
-            self._bytes += len(body.plain) + len(body.gzipped)
-            while self._bytes > self._most_bytes:
-                _, dropped = self._bodies.popitem(last=False)
-                self._bytes -= len(dropped.plain) + len(dropped.gzipped)
+
+def _size(body: KeptBody) -> int:
+    return len(body.plain) + len(body.gzipped)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import threading
-from collections import OrderedDict
 from collections.abc import Hashable
+
+from cachetools import LRUCache
 
 from magicbyte.http.errors import MALFORMED_BODY
 from magicbyte.http.routing.request import Request
@@ -78,8 +79,7 @@ class SteadyCursors:
         Args:
             most: How many cursors are remembered.
         """
-        self._most = most
-        self._cursors: OrderedDict[Hashable, tuple[bytes, int | str]] = OrderedDict()
+        self._cursors: LRUCache[Hashable, tuple[bytes, int | str]] = LRUCache(most)
         self._lock = threading.Lock()
 
     def of(self, reader: Hashable, seen: bytes, cursor: int | str) -> int | str:
@@ -91,9 +91,7 @@ class SteadyCursors:
             cursor: The new cursor.
         """
         with self._lock:
-            last_seen, last = self._cursors.pop(reader, (b"", cursor))
+            last_seen, last = self._cursors.get(reader, (b"", cursor))
             current = last if last_seen == seen else cursor
             self._cursors[reader] = (seen, current)
-            if len(self._cursors) > self._most:
-                self._cursors.popitem(last=False)
         return current

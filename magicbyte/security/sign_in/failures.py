@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections import OrderedDict
 from collections.abc import Callable
+
+from cachetools import LRUCache
 
 _MAX_CLIENTS = 10_000
 #: How many failures are allowed at once: people mistype, and a fleet may start with an old password.
@@ -24,7 +25,7 @@ class FailureLimit:
         """
         self._per_second = per_minute / 60
         self._clock = clock
-        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._buckets: LRUCache[str, tuple[float, float]] = LRUCache(_MAX_CLIENTS)
 
     def __len__(self) -> int:
         """The number of clients with recent failures; never more than 10,000."""
@@ -38,9 +39,6 @@ class FailureLimit:
     def count(self, client: str) -> None:
         """Count a failure of a client."""
         self._buckets[client] = (max(0.0, self._left(client) - 1), self._clock())
-        self._buckets.move_to_end(client)
-        if len(self._buckets) > _MAX_CLIENTS:
-            self._buckets.popitem(last=False)
 
     def take_back(self, client: str) -> None:
         """Take back a failure that was counted before it was known whether it would happen."""

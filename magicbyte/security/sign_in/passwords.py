@@ -7,9 +7,10 @@ import os
 import sys
 import threading
 import time
-from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+
+from cachetools import LRUCache
 
 from magicbyte.kit.sharing.fair_queue import FairQueue, NoTurn
 from magicbyte.security.principal import Refusal
@@ -54,7 +55,7 @@ class Passwords:
         self._thread = ThreadPoolExecutor(1, "password-hash", initializer=_lower_priority)
         self._hash_seconds = 0.0
         #: Digest of credentials -> when they were last right, and whose they were.
-        self._good: OrderedDict[bytes, tuple[float, User]] = OrderedDict()
+        self._good: LRUCache[bytes, tuple[float, User]] = LRUCache(_MAX_GOOD)
         #: Credentials, network and user -> their verification in progress. Once the users have been loaded again,
         #: nobody shares a verification by the former hash.
         self._under_way: dict[tuple[bytes, str, int], asyncio.Task[bool | Refusal]] = {}
@@ -158,9 +159,6 @@ class Passwords:
 
     def _remember(self, user: User, digest: bytes) -> None:
         self._good[digest] = time.monotonic(), user
-        self._good.move_to_end(digest)
-        if len(self._good) > _MAX_GOOD:
-            self._good.popitem(last=False)
 
 
 def _forget(task: asyncio.Task[None]) -> None:
