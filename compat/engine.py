@@ -175,12 +175,12 @@ class Verdict:
             budget: Pays for the work. Findings explained after it is spent have no witness.
         """
         budget = budget or Budget()
-        others = None
+        other_versions = None
         if self.newest is not None and len(self.versions) > 1:
             parsers = [version.parsed for version in self.versions]
-            others = OtherVersions(parsers, self.newest.level, self.newest.policy)
-        findings = explain_all(self.findings, budget, others)
-        return (*findings, *explain_all(self.cautions(budget), budget, others))
+            other_versions = OtherVersions(parsers, self.newest.level, self.newest.policy)
+        findings = explain_all(self.findings, budget, other_versions)
+        return (*findings, *explain_all(self.cautions(budget), budget, other_versions))
 
 
 def check(

@@ -96,16 +96,16 @@ class Matrix:
         all_findings = [finding for row in self.rows for finding in row.findings]
         findings = all_findings[:_MOST_EXPLANATIONS]
         order = _distinct_first(findings)
-        others = self._others(level)
-        in_order = explain_all([findings[index] for index in order], budget, others)
+        other_versions = self._other_versions(level)
+        in_order = explain_all([findings[index] for index in order], budget, other_versions)
         explanations = dict(zip(order, in_order, strict=True))
         newest = self.rows[0].findings if self.rows else ()
         cautions = self.newest.cautions(newest, budget) if self.newest is not None else ()
-        of_cautions = explain_all(cautions[:_MOST_EXPLANATIONS], budget, others)
+        of_cautions = explain_all(cautions[:_MOST_EXPLANATIONS], budget, other_versions)
         is_cut = max(len(all_findings), len(cautions)) > _MOST_EXPLANATIONS
         return (*[explanations[index] for index in range(len(findings))], *of_cautions), is_cut
 
-    def _others(self, level: Level | None) -> OtherVersions | None:
+    def _other_versions(self, level: Level | None) -> OtherVersions | None:
         if level is None or self.newest is None:
             return None
         rows = selected(self.rows[::-1], level)

@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from compat.schema import InvalidSchema
 from magicbyte.http.routing.application import Api, Application
-from magicbyte.http.routing.beside import Beside
+from magicbyte.http.routing.extra_routes import ExtraRoutes
 from magicbyte.http.routing.open_guard import open_guard
 from magicbyte.http.routing.recorder import RequestMetrics
 from magicbyte.http.routing.remembered import RememberedAnswers
@@ -57,7 +57,7 @@ def create_app(
     *,
     stopping: threading.Event | None = None,
     guard: Guard | None = None,
-    beside: Beside | None = None,
+    extra_routes: ExtraRoutes | None = None,
 ) -> Application:
     """Build the application.
 
@@ -67,7 +67,7 @@ def create_app(
             the application.
         stopping: Set when the server begins to stop; endless responses end then.
         guard: Authenticates clients; by default the guard of the settings, if they require one.
-        beside: Further routes that the registry does not define, such as those of the page.
+        extra_routes: Further routes that the registry does not define, such as those of the page.
     """
     guard = guard or guard_of(settings)
     owned = node is None
@@ -94,8 +94,8 @@ def create_app(
         if owned:
             await asyncio.to_thread(node.start)
             put_rules_in_force(settings, node, guard)
-        if beside is not None:
-            beside.attach(app)
+        if extra_routes is not None:
+            extra_routes.attach(app)
         posting = asyncio.create_task(webhooks.run()) if settings.webhook_urls else None
         try:
             yield
@@ -103,8 +103,8 @@ def create_app(
             if posting is not None:
                 posting.cancel()
             await forwarder.close()
-            if beside is not None:
-                await beside.close()
+            if extra_routes is not None:
+                await extra_routes.close()
             await registry.close()
             metrics.close()
             if owned:
@@ -116,7 +116,7 @@ def create_app(
     api = Api(
         name="registry",
         contract="registry.yaml",
-        rows=ROWS if beside is None else (*ROWS, *beside.rows),
+        rows=ROWS if extra_routes is None else (*ROWS, *extra_routes.rows),
         error_response=error_response,
         body_limits={BodyLimit.USUAL: settings.max_body_bytes, BodyLimit.BULK: settings.max_import_bytes},
         unrouted_media_types=negotiated,
@@ -142,7 +142,7 @@ def create_app(
     app.state.steady_cursors = SteadyCursors()
     app.state.guard = guard
     app.state.forwarder = forwarder
-    app.state.front = None if beside is None else beside.front
+    app.state.front = None if extra_routes is None else extra_routes.front
     app.state.metrics = metrics = Metrics(
         registry.status, NodeMetrics(node), RequestMetrics(app.recorder, former_metrics)
     )
@@ -202,13 +202,15 @@ def terms_of(settings: RegistrySettings) -> Terms:
 
 
 def serve(
-    properties: Mapping[str, str], *, beside: Callable[[RegistrySettings], Beside | None] = lambda _settings: None
+    properties: Mapping[str, str],
+    *,
+    extra_routes: Callable[[RegistrySettings], ExtraRoutes | None] = lambda _settings: None,
 ) -> int:
     """Run the registry until it is stopped; returns the exit code.
 
     Args:
         properties: The settings, by their names.
-        beside: Makes further routes, such as those of the page.
+        extra_routes: Makes further routes, such as those of the page.
 
     Raises:
         Failure: A setting is wrong, the log can't be opened or read, or a port is not available.
@@ -232,7 +234,7 @@ def serve(
         node.start()
         put_rules_in_force(settings, node, guard)
         code = serve_http(
-            create_app(settings, node, stopping=stopping, guard=guard, beside=beside(settings)),
+            create_app(settings, node, stopping=stopping, guard=guard, extra_routes=extra_routes(settings)),
             listeners,
             settings,
             share_ports=settings.worker is not None,

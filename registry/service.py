@@ -25,7 +25,7 @@ from registry.decide import Decision, Question, Sent, Terms, Unanswered, decide_
 from registry.feed.change_feed import ChangeFeed
 from registry.feed.growth import Growth
 from registry.feed.kept_bodies import KeptBodies
-from registry.feed.searches import Searching
+from registry.feed.searching import Searching
 from registry.log.port import LeadershipLost, LogError, NotLeader, RecordTooLarge
 from registry.offload.answering import Answering, WorkLeft
 from registry.offload.jobs import Answer

@@ -53,7 +53,7 @@ _MODULES = {
     "confluent_schema_id": "functions",
     "follow": "streams.following",
     "from_confluent_avro": "functions",
-    "from_confluent_avro_records": "plan.records",
+    "from_confluent_avro_records": "records",
     "from_confluent_json": "json_schema.functions",
     "from_confluent_protobuf": "protobuf.functions",
     "packages": "spark_session",

@@ -106,14 +106,14 @@ _STEPS_A_FINDING = 20_000
 
 
 def explain_all(
-    findings: Iterable[Finding], budget: Budget, others: OtherVersions | None = None
+    findings: Iterable[Finding], budget: Budget, other_versions: OtherVersions | None = None
 ) -> list[Incompatibility]:
     """The explanations of several findings, which share a budget: each gets its witness before any gets fixes.
 
     Args:
         findings: The findings.
         budget: Pays for the work.
-        others: The versions on which fixes have to stand; by default only that of the finding.
+        other_versions: The versions on which fixes have to stand; by default only that of the finding.
     """
     findings = list(findings)
     witnesses = []
@@ -124,7 +124,7 @@ def explain_all(
     explanations = []
     for index, (finding, witness) in enumerate(zip(findings, witnesses, strict=True)):
         part = budget.part(len(findings) - index, _STEPS_A_FINDING)
-        explanations.append(_explained(finding, witness, fixes_of(finding, part, others)))
+        explanations.append(_explained(finding, witness, fixes_of(finding, part, other_versions)))
         budget.take(part)
     return explanations
 
@@ -178,8 +178,8 @@ def _change(difference: Difference, direction: Direction) -> str:
     if cause is difference:
         return change
     why = cause.fill(cause.rule.change or cause.rule.description, direction.reader, direction.writer)
-    others = len(difference.causes) - 1
-    more = f" ({others} more in the same branch.)" if others else ""
+    more_causes = len(difference.causes) - 1
+    more = f" ({more_causes} more in the same branch.)" if more_causes else ""
     return f"{change} The cause is {cause.rule.name} at {cause.path} of the branch: {why}{more}"
 
 

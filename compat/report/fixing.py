@@ -89,7 +89,7 @@ class OtherVersions:
         return self._parsed[index]
 
 
-def fixes_of(finding: Finding, budget: Budget, others: OtherVersions | None = None) -> tuple[Fix, ...]:
+def fixes_of(finding: Finding, budget: Budget, other_versions: OtherVersions | None = None) -> tuple[Fix, ...]:
     """The fixes for a finding; none once the budget is spent.
 
     Each fix was tried: the edited text is a valid schema, the finding is gone, and no rule, no caution and no warning is
@@ -107,7 +107,7 @@ def fixes_of(finding: Finding, budget: Budget, others: OtherVersions | None = No
         budget.spend(steps // 2)
         fixes = schema_format.fixes(difference, new, old, new_reads_old=finding.direction.new_reads_old)
         for fix in (_with_line_breaks_of(new.source, fix) for fix in islice(fixes, _MOST_TRIED)):
-            if _mends(fix, finding, old, before, others, budget):
+            if _mends(fix, finding, old, before, other_versions, budget):
                 offered.append(fix)
             if len(offered) == _MOST_OFFERED:
                 break
@@ -128,7 +128,7 @@ def _mends(
     finding: Finding,
     old: ParsedSchema,
     before: Counter[_Key],
-    others: OtherVersions | None,
+    other_versions: OtherVersions | None,
     budget: Budget,
 ) -> bool:
     try:
@@ -157,7 +157,7 @@ def _mends(
     budget.spend(steps // 2)
     if not _by_rule(cautions) <= _by_rule(cautions_before) or (is_caution and cautions[key]):
         return False
-    return others is None or others.stand(finding.new, edited, old, budget)
+    return other_versions is None or other_versions.stand(finding.new, edited, old, budget)
 
 
 def _warnings(schema: ParsedSchema) -> Counter[str]:

@@ -12,7 +12,7 @@ from magicbyte import __version__
 from magicbyte.http.errors import NOT_FOUND
 from magicbyte.http.page_settings import PageSettings
 from magicbyte.http.routing.access import OPEN, SIGNED_IN
-from magicbyte.http.routing.beside import Beside
+from magicbyte.http.routing.extra_routes import ExtraRoutes
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.rows import Row
 from magicbyte.security.tls.context import client_context
@@ -46,11 +46,11 @@ _BROTLI, _GZIP = re.compile(_CODING % "br"), re.compile(_CODING % "gzip")
 _READS = frozenset(("GET", "HEAD"))
 
 
-def beside(settings: PageSettings) -> Beside:
+def extra_routes(settings: PageSettings) -> ExtraRoutes:
     """The page's routes, for the registry that the page shows."""
     inside = Inside()
     page = Page(settings, registry_base="../", read_registry=inside.read, has_rules=settings.has_rules)
-    return Beside(page.rows(), front=FRONT, attach=inside.attach, close=page.close)
+    return ExtraRoutes(page.rows(), front=FRONT, attach=inside.attach, close=page.close)
 
 
 class Page:

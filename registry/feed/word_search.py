@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from compat.json.json_text import position
 from compat.schema import AVRO, JSON, PROTOBUF, Position
-from registry.feed.search import NameIndex, Query, TextKey, candidates, match, may_match, text_key
+from registry.feed.name_search import NameIndex, Query, TextKey, candidates, match, may_match, text_key
 from registry.offload.jobs import Names
 from registry.state.model import Version
 from registry.state.view import View

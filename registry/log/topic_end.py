@@ -23,8 +23,8 @@ class TopicEnd:
     def __init__(self, client: Config, topic: str) -> None:
         self._client = client
         self._topic = topic
-        self._askers: dict[str, Consumer] = {}
-        self._asking = threading.Lock()
+        self._consumers: dict[str, Consumer] = {}
+        self._lock = threading.Lock()
 
     def position(self, timeout: float = REQUEST_SECONDS, *, committed: bool = True) -> int:
         """The last stable offset, or the log end offset.
@@ -37,32 +37,32 @@ class TopicEnd:
             LogError: The broker does not answer.
         """
         isolation = "read_committed" if committed else "read_uncommitted"
-        asker = self._asker(isolation)
+        consumer = self._consumer(isolation)
         try:
-            _, end = asker.get_watermark_offsets(TopicPartition(self._topic, 0), timeout=timeout)
+            _, end = consumer.get_watermark_offsets(TopicPartition(self._topic, 0), timeout=timeout)
         except KafkaException as error:
-            with self._asking:
-                if self._askers.get(isolation) is asker:
-                    del self._askers[isolation]
+            with self._lock:
+                if self._consumers.get(isolation) is consumer:
+                    del self._consumers[isolation]
             raise LogError(f"the end of {self._topic} can't be read: {error_text(error)}") from error
         return int(end)
 
     def cluster_id(self) -> str:
         """The Kafka cluster's id; empty if no broker answers."""
         try:
-            return str(self._asker("read_committed").list_topics(timeout=REQUEST_SECONDS).cluster_id or "")
+            return str(self._consumer("read_committed").list_topics(timeout=REQUEST_SECONDS).cluster_id or "")
         except KafkaException:
             return ""
 
-    def _asker(self, isolation: str) -> Consumer:
-        with self._asking:
-            if isolation not in self._askers:
+    def _consumer(self, isolation: str) -> Consumer:
+        with self._lock:
+            if isolation not in self._consumers:
                 settings = {"group.id": "magicbyte-reader", "isolation.level": isolation}
-                self._askers[isolation] = Consumer({**self._client, **settings})
-            return self._askers[isolation]
+                self._consumers[isolation] = Consumer({**self._client, **settings})
+            return self._consumers[isolation]
 
     def close(self) -> None:
         """Close the connections to Kafka."""
-        with self._asking:
-            for asker in self._askers.values():
-                asker.close()
+        with self._lock:
+            for consumer in self._consumers.values():
+                consumer.close()

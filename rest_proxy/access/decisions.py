@@ -13,7 +13,7 @@ from magicbyte.http.routing.rows import Row
 from magicbyte.http.routing.table import RouteMatch
 from magicbyte.security.principal import Principal
 from magicbyte.security.rights.authorizer import Authorizer
-from magicbyte.security.rights.rules import Rules
+from magicbyte.security.rights.rule_set import Rules
 from rest_proxy.access.rights import CLUSTER, ProxyRights
 
 if TYPE_CHECKING:

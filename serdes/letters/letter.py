@@ -11,7 +11,7 @@ from serdes.letters.headers import KEY_CONVERTER, DeadLetter, Header, original_h
 from serdes.text.field_reader import schema_id_of
 
 #: A record's topic, partition and offset.
-Place = tuple[str, int, int]
+RecordPosition = tuple[str, int, int]
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Letter:
         headers: Its headers, and those that say why it failed.
     """
 
-    place: Place
+    place: RecordPosition
     time: int | None
     key: bytes | None
     value: bytes | None
@@ -37,7 +37,7 @@ class Letter:
         return read_letter(self.headers)
 
     @property
-    def origin(self) -> Place | None:
+    def origin(self) -> RecordPosition | None:
         """Where the record was read from; None if that is not known, or it was no record of a topic."""
         failure = self.failure
         if failure is None or failure.partition < 0 or failure.offset < 0:
@@ -45,7 +45,7 @@ class Letter:
         return failure.topic, failure.partition, failure.offset
 
     @property
-    def identity(self) -> Place:
+    def identity(self) -> RecordPosition:
         """What tells letters apart: the record's origin, since a letter may be written twice, or else its own place."""
         return self.origin or self.place
 
@@ -95,7 +95,7 @@ def state_topic(topic: str) -> str:
     return f"{topic}.state"
 
 
-def state_key(identity: Place) -> bytes:
+def state_key(identity: RecordPosition) -> bytes:
     """The key of a letter's state."""
     return json.dumps(identity, separators=(",", ":")).encode()
 
@@ -105,7 +105,7 @@ def state_value(state: Replayed) -> bytes:
     return json.dumps({"replays": state.count, "time": state.time, "topic": state.topic}).encode()
 
 
-def read_state(key: bytes | None, value: bytes | None) -> tuple[Place, Replayed | None]:
+def read_state(key: bytes | None, value: bytes | None) -> tuple[RecordPosition, Replayed | None]:
     """The letter's identity and its state; None if the state was removed.
 
     Raises:

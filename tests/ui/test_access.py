@@ -32,7 +32,7 @@ def an_app(properties: dict[str, str]) -> Application:
     settings = RegistrySettings.from_properties(
         {"magicbyte.storage": "memory:", "schema.registry.group.id": GROUP_ID} | properties
     )
-    return create_app(settings, beside=page.beside(settings))
+    return create_app(settings, extra_routes=page.extra_routes(settings))
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,8 @@ def arrays(old: Array, new: Array) -> Judge:
     yield from _all_items(old, new)
     yield from _tuple(old, new)
     after_tuple = (max(len(old.items), len(new.items)),)
-    yield from content.beside(content.additional_items(old), content.additional_items(new), after_tuple)
-    yield from content.beside(content.unevaluated_items(old), content.unevaluated_items(new), after_tuple)
+    yield from content.additional_content(content.additional_items(old), content.additional_items(new), after_tuple)
+    yield from content.additional_content(content.unevaluated_items(old), content.unevaluated_items(new), after_tuple)
     yield from bound("MAX_ITEMS", "maxItems", (old, old.max_items), (new, new.max_items))
     yield from bound("MIN_ITEMS", "minItems", (old, old.min_items), (new, new.min_items))
     if old.unique_items != new.unique_items:

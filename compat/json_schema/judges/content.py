@@ -11,7 +11,7 @@ from compat.schema import Pointer
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class AdditionalContent:
     """A keyword for the parts that the schema does not name.
 
     Attributes:
@@ -27,22 +27,22 @@ class Beside:
     at: Pointer | None
 
 
-def additional_properties(node: Object) -> Beside:
+def additional_properties(node: Object) -> AdditionalContent:
     """An object's additionalProperties."""
-    return Beside(
+    return AdditionalContent(
         "ADDITIONAL_PROPERTIES", "additionalProperties", node.additional, node.keyword("additionalProperties")
     )
 
 
-def additional_items(node: Array) -> Beside:
+def additional_items(node: Array) -> AdditionalContent:
     """The keyword for an array's items after its tuple: additionalItems, or `items` in 2020-12."""
     at = node.keyword("additionalItems") or node.keyword("items")
-    return Beside("ADDITIONAL_ITEMS", "additionalItems", node.additional, at)
+    return AdditionalContent("ADDITIONAL_ITEMS", "additionalItems", node.additional, at)
 
 
-def unevaluated_properties(node: Object) -> Beside:
+def unevaluated_properties(node: Object) -> AdditionalContent:
     """An object's unevaluatedProperties."""
-    return Beside(
+    return AdditionalContent(
         "UNEVALUATED_PROPERTIES",
         "unevaluatedProperties",
         _flag(node.unevaluated),
@@ -50,9 +50,11 @@ def unevaluated_properties(node: Object) -> Beside:
     )
 
 
-def unevaluated_items(node: Array) -> Beside:
+def unevaluated_items(node: Array) -> AdditionalContent:
     """An array's unevaluatedItems."""
-    return Beside("UNEVALUATED_ITEMS", "unevaluatedItems", _flag(node.unevaluated), node.keyword("unevaluatedItems"))
+    return AdditionalContent(
+        "UNEVALUATED_ITEMS", "unevaluatedItems", _flag(node.unevaluated), node.keyword("unevaluatedItems")
+    )
 
 
 def _flag(node: Node | None) -> Node | bool:
@@ -62,7 +64,7 @@ def _flag(node: Node | None) -> Node | bool:
     return False if isinstance(node, Never) else node
 
 
-def beside(old: Beside, new: Beside, route: tuple[str | int, ...]) -> Judge:
+def additional_content(old: AdditionalContent, new: AdditionalContent, route: tuple[str | int, ...]) -> Judge:
     """ADDED, REMOVED, EXTENDED and NARROWED for a keyword of a content model."""
     before, after = old.schema, new.schema
     verdict = None

@@ -22,8 +22,12 @@ def objects(old: Object, new: Object) -> Judge:
     yield from _properties(old, new)
     yield from _required_dependencies(old, new)
     yield from _schema_dependencies(old, new)
-    yield from content.beside(content.additional_properties(old), content.additional_properties(new), (OTHER,))
-    yield from content.beside(content.unevaluated_properties(old), content.unevaluated_properties(new), (OTHER,))
+    yield from content.additional_content(
+        content.additional_properties(old), content.additional_properties(new), (OTHER,)
+    )
+    yield from content.additional_content(
+        content.unevaluated_properties(old), content.unevaluated_properties(new), (OTHER,)
+    )
     yield from bound("MAX_PROPERTIES", "maxProperties", (old, old.max_properties), (new, new.max_properties))
     yield from bound("MIN_PROPERTIES", "minProperties", (old, old.min_properties), (new, new.min_properties))
 

@@ -26,7 +26,7 @@ STRING_OR_BYTES = GROUPS[2]
 _GROUP_OF = {name: group for group in GROUPS for name in group}
 
 
-class Place(NamedTuple):
+class Location(NamedTuple):
     """A place in a schema: the program, the file, the enclosing names, and the pointer.
 
     `pointer` is None in files other than the schema's own, because positions refer to the schema's own text.
@@ -37,10 +37,10 @@ class Place(NamedTuple):
     scope: str
     pointer: Pointer | None
 
-    def inside(self, name: str) -> Place:
+    def inside(self, name: str) -> Location:
         """The place within a message or enum with this name."""
         scope = f"{self.scope}.{name}" if self.scope else name
-        return Place(self.program, self.unit, scope, self.at(name))
+        return Location(self.program, self.unit, scope, self.at(name))
 
     def at(self, part: str | int) -> Pointer | None:
         """The pointer to a part of this place."""
@@ -51,7 +51,7 @@ class FieldType(NamedTuple):
     """The type of a field, as the rules need it."""
 
     name: str
-    place: Place
+    place: Location
     symbol: Symbol | None
     map: MapType | None
 
@@ -74,14 +74,14 @@ class FieldType(NamedTuple):
         return None if self.symbol is None else self.symbol.full_name.removeprefix(self.symbol.unit.prefix)
 
     @property
-    def part_place(self) -> Place:
+    def part_place(self) -> Location:
         """The place at which the names of a map's key and value are resolved."""
         if self.symbol is None:
             return self.place
-        return Place(self.place.program, self.symbol.unit, self.symbol.full_name, None)
+        return Location(self.place.program, self.symbol.unit, self.symbol.full_name, None)
 
 
-def field_type(name: str | MapType, place: Place) -> FieldType:
+def field_type(name: str | MapType, place: Location) -> FieldType:
     """The type that a name refers to at a place; messages marked as map entries are maps."""
     if isinstance(name, MapType):
         return FieldType(str(name), place, None, name)
@@ -107,8 +107,8 @@ class DeclaredPair(NamedTuple):
     name: str
     writer: Message | Enum | None
     reader: Message | Enum | None
-    writer_place: Place
-    reader_place: Place
+    writer_place: Location
+    reader_place: Location
     writer_index: int = 0
     reader_index: int = 0
 
@@ -120,8 +120,8 @@ class ConstantPair:
     path: tuple[str, ...]
     writer: Constant | None
     reader: Constant | None
-    writer_place: Place
-    reader_place: Place
+    writer_place: Location
+    reader_place: Location
 
 
 class Members(NamedTuple):
@@ -151,8 +151,8 @@ class OneofPair:
     name: str
     writer: Members
     reader: Members
-    writer_place: Place
-    reader_place: Place
+    writer_place: Location
+    reader_place: Location
 
 
 class FieldPair(NamedTuple):
@@ -168,8 +168,8 @@ class FieldPair(NamedTuple):
     reader_oneof: str | None
     writer_members: Members
     reader_members: Members
-    writer_place: Place
-    reader_place: Place
+    writer_place: Location
+    reader_place: Location
 
 
 @dataclass(frozen=True)
@@ -196,6 +196,6 @@ class TypePair:
     reader: FieldType
     writer_label: str | None
     reader_label: str | None
-    writer_place: Place
-    reader_place: Place
+    writer_place: Location
+    reader_place: Location
     content_breaks: bool = field(default=False)

@@ -19,9 +19,9 @@ from compat.protobuf.rules.pairs import (
     FieldPair,
     FieldType,
     FilePair,
+    Location,
     Members,
     OneofPair,
-    Place,
     TypePair,
     field_type,
     members,
@@ -63,8 +63,8 @@ def walk_files(reader: Program, writer: Program) -> Walk:
         "",
         Message("", messages=old.messages, enums=old.enums),
         Message("", messages=new.messages, enums=new.enums),
-        Place(writer, writer.root, old.package or "", ()),
-        Place(reader, reader.root, new.package or "", ()),
+        Location(writer, writer.root, old.package or "", ()),
+        Location(reader, reader.root, new.package or "", ()),
     )
     yield from _nested(outer)
 
@@ -87,9 +87,9 @@ def walk_imported(content: Content) -> Walk:
     )
 
 
-def _place(program: Program, unit: Unit, full_name: str) -> Place:
+def _place(program: Program, unit: Unit, full_name: str) -> Location:
     local = full_name.removeprefix(unit.prefix)
-    return Place(program, unit, full_name, tuple(local.split(".")) if unit is program.root else None)
+    return Location(program, unit, full_name, tuple(local.split(".")) if unit is program.root else None)
 
 
 def _nested(outer: DeclaredPair) -> Walk:

@@ -15,7 +15,7 @@ from serdes.console.consume.start import Cluster
 from serdes.console.kafka import consumer_config
 from serdes.console.outcome import BAD_DATA, Ended
 from serdes.letters.headers import Header
-from serdes.letters.letter import Letter, Place, Replayed, read_state, state_topic
+from serdes.letters.letter import Letter, RecordPosition, Replayed, read_state, state_topic
 
 
 class LettersTopic:
@@ -59,14 +59,14 @@ class LettersTopic:
         """The letters at offsets, in the order of each partition."""
         return map(_letter, self._records(self.name, windows))
 
-    def states(self) -> dict[Place, Replayed]:
+    def states(self) -> dict[RecordPosition, Replayed]:
         """Which letters were replayed, by their identity.
 
         Raises:
             Ended: a record in the topic of states is not a state.
         """
         topic = state_topic(self.name)
-        states: dict[Place, Replayed] = {}
+        states: dict[RecordPosition, Replayed] = {}
         if not self.cluster.partitions(topic):
             return states
         for message in self._records(topic, self._scanner.open(topic, Selection()).windows):

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from magicbyte.cli.dead_letter.conditions import condition
 from magicbyte.cli.dead_letter.letters_topic import LettersTopic, since
-from magicbyte.cli.ids.tally import Place as Mark
+from magicbyte.cli.ids.tally import TimedPosition
 from magicbyte.cli.tables import aligned
 from serdes.console.outcome import OK
 from serdes.letters.fingerprint import fingerprint, reason_of
-from serdes.letters.letter import Letter, Place
+from serdes.letters.letter import Letter, RecordPosition
 
 #: Kind of grouping -> the function that names a letter's group.
 _GROUPS: dict[str, Callable[[Letter], str]] = {
@@ -42,8 +42,8 @@ class Group:
     """
 
     name: str
-    first: Mark
-    last: Mark
+    first: TimedPosition
+    last: TimedPosition
     stage: str
     reason: str
     letters: int = 0
@@ -70,15 +70,17 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     return OK
 
 
-def group(letters: Iterable[Letter], replayed: Iterable[Place], name_of: Callable[[Letter], str]) -> list[Group]:
+def group(
+    letters: Iterable[Letter], replayed: Iterable[RecordPosition], name_of: Callable[[Letter], str]
+) -> list[Group]:
     """Count letters by their groups; the largest group is the first."""
     marked = set(replayed)
-    met: set[tuple[Place, str | None]] = set()
+    met: set[tuple[RecordPosition, str | None]] = set()
     groups: dict[str, Group] = {}
     for letter in letters:
         name = name_of(letter)
         failure = letter.failure
-        mark = Mark(letter.place[1], letter.place[2], letter.time)
+        mark = TimedPosition(letter.place[1], letter.place[2], letter.time)
         if name not in groups:
             stage = "" if failure is None else failure.stage or ""
             groups[name] = Group(name, mark, mark, stage, reason_of(failure))
@@ -96,7 +98,7 @@ def group(letters: Iterable[Letter], replayed: Iterable[Place], name_of: Callabl
     return sorted(groups.values(), key=lambda counts: (-counts.letters, counts.name))
 
 
-def _age(mark: Mark) -> tuple[int, int, int]:
+def _age(mark: TimedPosition) -> tuple[int, int, int]:
     return (mark.timestamp or 0, mark.partition, mark.offset)
 
 

@@ -11,7 +11,7 @@ from confluent_kafka import KafkaException, TopicPartition
 from magicbyte.cli.dead_letter.letters_topic import LettersTopic
 from magicbyte.cli.dead_letter.sending import Sender, admin_client
 from serdes.console.outcome import NOT_DELIVERED, OK, Ended
-from serdes.letters.letter import Place
+from serdes.letters.letter import RecordPosition
 
 
 def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
@@ -24,7 +24,7 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         states = topic.states()
         #: Partition -> the offset of the first letter to keep.
         firsts = {partition: end for partition, (_, end) in windows.items()}
-        deleted, kept = 0, set[Place]()
+        deleted, kept = 0, set[RecordPosition]()
         for letter in topic.letters(windows):
             partition, offset = letter.place[1:]
             if letter.identity in states and offset < firsts[partition]:

@@ -23,7 +23,7 @@ from serdes.console.produce.loop import Record
 from serdes.letters.decode import PARTS, LetterDecoder
 from serdes.letters.fix import Fix, NotFixed, as_it_is, from_script, with_schema_id
 from serdes.letters.headers import REPLAY
-from serdes.letters.letter import Letter, Place, Replayed
+from serdes.letters.letter import Letter, RecordPosition, Replayed
 
 #: The exit code if some letters that should be sent were not.
 FINDINGS = 100
@@ -44,7 +44,7 @@ _DONE = frozenset((BEFORE, REPEATED))
 
 
 @dataclass(unsafe_hash=True)
-class Stays(Exception):
+class NotReplayed(Exception):
     """A letter is not sent: the reason for the summary, and the details."""
 
     reason: str
@@ -67,38 +67,40 @@ class Choice:
     options: argparse.Namespace
     fix: Fix
     decoder: LetterDecoder | None
-    states: dict[Place, Replayed]
-    _now: set[Place] = field(default_factory=set)
+    states: dict[RecordPosition, Replayed]
+    _now: set[RecordPosition] = field(default_factory=set)
     _partitions: dict[str, list[int]] = field(default_factory=dict)
 
     def sent(self, letter: Letter) -> Sent:
         """The record to send for a letter.
 
         Raises:
-            Stays: it is not sent.
+            NotReplayed: it is not sent.
         """
         state = self.states.get(letter.identity)
         if letter.identity in self._now:
-            raise Stays(REPEATED, "the same record is sent for an earlier letter")
+            raise NotReplayed(REPEATED, "the same record is sent for an earlier letter")
         if state is not None and not self.options.again:
-            raise Stays(BEFORE, f"sent to {state.topic} at {utc(state.time)}; --again sends it again")
+            raise NotReplayed(BEFORE, f"sent to {state.topic} at {utc(state.time)}; --again sends it again")
         count = letter.replays + (0 if state is None else state.count)
         if count >= self.options.max_attempts:
-            raise Stays(REFUSED, f"it was replayed {count} times, and --max-attempts is {self.options.max_attempts}")
+            raise NotReplayed(
+                REFUSED, f"it was replayed {count} times, and --max-attempts is {self.options.max_attempts}"
+            )
         if letter.failure is not None and letter.failure.masked:
-            raise Stays(MASKED, "the letter has neither key nor value; read the record at its origin")
+            raise NotReplayed(MASKED, "the letter has neither key nor value; read the record at its origin")
         target, partition = self._target(letter)
         headers = letter.original_headers
         try:
             parts = dict(zip(PARTS, self.fix(letter), strict=True))
         except NotFixed as error:
-            raise Stays(NOT_FIXED, str(error)) from error
+            raise NotReplayed(NOT_FIXED, str(error)) from error
         for part, data in parts.items():
             if self.decoder is None:
                 break
             problem = self.decoder.problem(part, data, target, headers, letter.failure)
             if problem is not None:
-                raise Stays(FAILS, problem)
+                raise NotReplayed(FAILS, problem)
         headers.append((REPLAY, str(count + 1).encode()))
         record = Record(parts["key"], parts["value"], headers, partition, letter.original_time)
         self._now.add(letter.identity)
@@ -113,10 +115,10 @@ class Choice:
         elif origin is not None:
             target, partition, _ = origin
         else:
-            raise Stays(NOWHERE, "its headers do not say which topic it came from; name one with --to")
+            raise NotReplayed(NOWHERE, "its headers do not say which topic it came from; name one with --to")
         partitions = self._partitions_of(target, letter)
         if not partitions:
-            raise Stays(NOWHERE, f"topic {target} does not exist")
+            raise NotReplayed(NOWHERE, f"topic {target} does not exist")
         return target, partition if partition in partitions else None
 
     def _partitions_of(self, target: str, letter: Letter) -> list[int]:
@@ -137,13 +139,13 @@ class Summary:
     sent: Counter[str] = field(default_factory=Counter)
     stay: Counter[str] = field(default_factory=Counter)
 
-    def note(self, letter: Letter, stays: Stays) -> None:
+    def note(self, letter: Letter, refusal: NotReplayed) -> None:
         """Count a letter that is not sent, and report the reason for the first ones."""
-        self.stay[stays.reason] += 1
+        self.stay[refusal.reason] += 1
         told = sum(count for reason, count in self.stay.items() if reason not in _DONE)
-        if stays.reason not in _DONE and told <= _TOLD:
+        if refusal.reason not in _DONE and told <= _TOLD:
             topic, partition, offset = letter.place
-            tell(PROGRAM, f"{topic} {partition}:{offset} stays, {stays.reason}: {stays.detail}")
+            tell(PROGRAM, f"{topic} {partition}:{offset} stays, {refusal.reason}: {refusal.detail}")
 
     @property
     def code(self) -> int:
@@ -199,8 +201,8 @@ def _chosen(letters: Iterator[Letter], choice: Choice, summary: Summary) -> Iter
     for letter in letters:
         try:
             yield choice.sent(letter)
-        except Stays as stays:
-            summary.note(letter, stays)
+        except NotReplayed as refusal:
+            summary.note(letter, refusal)
 
 
 def _batches(chosen: Iterator[Sent], limit: int | None, size: int) -> Iterator[list[Sent]]:

@@ -14,7 +14,7 @@ from magicbyte.kit.kafka.client_settings import client_config
 from serdes.console.kafka import producer_config
 from serdes.console.outcome import BAD_DATA, NOT_DELIVERED, Ended
 from serdes.console.produce.loop import Record
-from serdes.letters.letter import Place, Replayed, state_key, state_topic, state_value
+from serdes.letters.letter import RecordPosition, Replayed, state_key, state_topic, state_value
 
 
 class _Unsendable(Ended):
@@ -30,7 +30,7 @@ class Sent:
 
     topic: str
     record: Record
-    identity: Place
+    identity: RecordPosition
     state: Replayed
 
 
@@ -64,7 +64,7 @@ class Sender:
 
         self._in_transaction(produce)
 
-    def forget(self, identities: Sequence[Place]) -> None:
+    def forget(self, identities: Sequence[RecordPosition]) -> None:
         """Remove the states of letters that are gone."""
         if not identities:
             return

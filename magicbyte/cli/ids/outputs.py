@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from magicbyte.cli.ids.names import Named, UsedSchema, subject_of
-from magicbyte.cli.ids.tally import MOST_FRAMES, Place, Usage
+from magicbyte.cli.ids.tally import MOST_FRAMES, TimedPosition, Usage
 from magicbyte.cli.tables import aligned
 
 #: The most subjects to name in a row; the others are counted.
@@ -76,7 +76,7 @@ def _row(label: tuple[str, str, str], usage: Usage, total: int) -> Sequence[str]
     return (*label, f"{usage.records:,}", share, f"{usage.size:,}", _place(usage.first), _place(usage.last))
 
 
-def _place(place: Place) -> str:
+def _place(place: TimedPosition) -> str:
     return f"{place.partition}:{place.offset} {place.time}".rstrip()
 
 

@@ -20,7 +20,7 @@ _Head = bytes | None
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TimedPosition:
     """A record's position, and its timestamp in milliseconds since 1970 if it has one."""
 
     partition: int
@@ -54,8 +54,8 @@ class Usage:
 
     records: int
     size: int
-    first: Place
-    last: Place
+    first: TimedPosition
+    last: TimedPosition
 
     def plus(self, other: Usage) -> Usage:
         """Merge two usages."""
@@ -76,7 +76,7 @@ class Usage:
         }
 
 
-def _age(place: Place) -> tuple[int, int, int]:
+def _age(place: TimedPosition) -> tuple[int, int, int]:
     return (-1 if place.timestamp is None else place.timestamp, place.partition, place.offset)
 
 
@@ -86,8 +86,8 @@ class _Run:
 
     records: int
     size: int
-    first: Place
-    last: Place
+    first: TimedPosition
+    last: TimedPosition
 
 
 @dataclass(slots=True)
@@ -235,6 +235,6 @@ def _partition(message: Message) -> int:
     return message.partition() or 0
 
 
-def _place(message: Message) -> Place:
+def _place(message: Message) -> TimedPosition:
     kind, timestamp = message.timestamp()
-    return Place(_partition(message), _offset(message), timestamp if kind else None)
+    return TimedPosition(_partition(message), _offset(message), timestamp if kind else None)

@@ -14,7 +14,7 @@ from magicbyte.kit.failure import Failure, say
 from magicbyte.security.principal import Principal
 from magicbyte.security.rights.rule import OPERATIONS, Rule, RuleError, make_rule
 from magicbyte.security.rights.rule_file import format_rule, format_rules, read_rule_file
-from magicbyte.security.rights.rules import Rules
+from magicbyte.security.rights.rule_set import Rules
 
 #: Option -> resource type.
 _RESOURCES = {resource_type.lower().replace("_", "-"): resource_type for resource_type in OPERATIONS}

@@ -11,7 +11,7 @@ from magicbyte.kit.failure import Failure
 
 if TYPE_CHECKING:
     from magicbyte.http.page_settings import PageSettings
-    from magicbyte.http.routing.beside import Beside
+    from magicbyte.http.routing.extra_routes import ExtraRoutes
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -44,12 +44,12 @@ def main(arguments: Sequence[str]) -> int:
         )
     if storage.startswith("kafka:") and "kafkastore.bootstrap.servers" not in properties:
         raise Failure("--storage kafka: needs --bootstrap-servers HOST:PORT")
-    return servers.run("registry", properties, start_when_closed=options.start_when_closed, beside=_page)
+    return servers.run("registry", properties, start_when_closed=options.start_when_closed, extra_routes=_page)
 
 
-def _page(settings: PageSettings) -> Beside | None:
+def _page(settings: PageSettings) -> ExtraRoutes | None:
     """The routes of the page, unless the settings switch it off."""
     # Its dependencies take long to import.
-    from magicbyte.ui.app import beside  # noqa: PLC0415
+    from magicbyte.ui.app import extra_routes  # noqa: PLC0415
 
-    return beside(settings) if settings.page_enabled else None
+    return extra_routes(settings) if settings.page_enabled else None

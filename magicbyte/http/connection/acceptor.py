@@ -172,11 +172,11 @@ def capacity_of(connections: Connections) -> int:
         return limit
     try:
         with os.scandir("/dev/fd") as entries:
-            others = sum(1 for _ in entries) - len(connections)
+            other_descriptors = sum(1 for _ in entries) - len(connections)
     except OSError:
         # No descriptor is left for listing the folder.
         return connections.capacity
-    fit = max(1, files - reserved - others)
+    fit = max(1, files - reserved - other_descriptors)
     return min(limit, fit) if limit else fit
 
 

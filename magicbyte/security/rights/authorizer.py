@@ -14,7 +14,7 @@ from magicbyte.kit.logs import OccasionalWarning
 from magicbyte.security.principal import Principal
 from magicbyte.security.rights.rule import Rule
 from magicbyte.security.rights.rule_file import read_rule_file
-from magicbyte.security.rights.rules import Decision, Rules
+from magicbyte.security.rights.rule_set import Decision, Rules
 
 log = logging.getLogger("magicbyte.security")
 

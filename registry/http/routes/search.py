@@ -8,7 +8,7 @@ from compat.formats import FORMATS
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.response import Json
 from registry import errors
-from registry.feed.search import Hit, Query
+from registry.feed.name_search import Hit, Query
 from registry.feed.word_search import PLACES, ShownHit, WordQuery
 from registry.http import models
 from registry.http.answers import answer

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from magicbyte import __version__
 from magicbyte.http.asgi import list_header
 from magicbyte.http.response_headers import NO_STORE
-from magicbyte.http.routing.beside import is_navigation
+from magicbyte.http.routing.extra_routes import is_navigation
 from magicbyte.http.routing.negotiation import Produced, choose
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.response import Json

@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import pytest
 
-from registry.feed import searches
-from registry.feed.searches import Searching
+from registry.feed import searching as searching_module
+from registry.feed.searching import Searching
 
 
 def test_clients_take_turns_to_search(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -22,7 +22,7 @@ def test_clients_take_turns_to_search(monkeypatch: pytest.MonkeyPatch) -> None:
         order.append(query)
         return SimpleNamespace(unread=[], hits=[], counts={})
 
-    monkeypatch.setattr(searches, "scan_words", scan_words)
+    monkeypatch.setattr(searching_module, "scan_words", scan_words)
 
     async def main() -> None:
         searching = Searching(cast("Any", None))

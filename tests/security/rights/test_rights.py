@@ -12,7 +12,7 @@ from magicbyte.security.principal import ANONYMOUS, Principal
 from magicbyte.security.rights.authorizer import Authorizer
 from magicbyte.security.rights.rule import IMPLIED_BY, OPERATIONS, Rule, RuleError, make_rule
 from magicbyte.security.rights.rule_file import RuleFileError, format_rules, parse_line, read_rule_file
-from magicbyte.security.rights.rules import Rules
+from magicbyte.security.rights.rule_set import Rules
 
 ALICE = Principal("User:alice", frozenset(("Group:ops",)))
 BOB = Principal("User:bob")

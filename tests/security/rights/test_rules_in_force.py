@@ -21,7 +21,7 @@ from magicbyte.platform.server_process import ServerProcess
 from magicbyte.security.rights import authorizer as authorizer_module
 from magicbyte.security.rights.authorizer import Authorizer
 from magicbyte.security.rights.rule_file import format_rule
-from magicbyte.security.rights.rules import Rules
+from magicbyte.security.rights.rule_set import Rules
 from magicbyte.testing import running_registry, running_rest_proxy
 from registry.cluster.node import SharedLogNode
 from registry.decide import decide_replace_rules

@@ -12,7 +12,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from compat.schema import AVRO, SchemaText
 from magicbyte.cli.ids import main, tally
 from magicbyte.cli.ids.scan import Scanner, Selection
-from magicbyte.cli.ids.tally import Place, Tally
+from magicbyte.cli.ids.tally import Tally, TimedPosition
 from serdes.client.clients import RegistryClient
 from serdes.console.kafka import consumer_config
 from serdes.error import RegistryUnavailable
@@ -267,7 +267,7 @@ def test_the_count_takes_bounded_memory(monkeypatch: pytest.MonkeyPatch):
     counts.add([*batch, *texts], {0: 100})
     assert (len(counts.ids), counts.more_frames, counts.records) == (10, 20, 60)
     assert counts.unframed is not None
-    assert (counts.unframed.records, counts.unframed.first) == (30, Place(0, 30, None))
+    assert (counts.unframed.records, counts.unframed.first) == (30, TimedPosition(0, 30, None))
 
 
 def test_a_batch_may_go_beyond_the_end_of_one_partition():

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from compat.schema import SchemaText
-from registry.feed.search import NameIndex
+from registry.feed.name_search import NameIndex
 from registry.offload.answering import Answering
 from registry.offload.jobs import Names
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from registry.feed.search import NameIndex, Query, text_key
+from registry.feed.name_search import NameIndex, Query, text_key
 from registry.feed.word_search import PLACES, WordQuery, scan_words
 from registry.offload.jobs import Listing
 from registry.offload.perform import find_names

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TypeVar
 
 from magicbyte.kit.sharing.fair_queue import FairQueue
-from registry.feed.search import Hit, NameIndex, Query, TextKey, scan, text_key
+from registry.feed.name_search import Hit, NameIndex, Query, TextKey, scan, text_key
 from registry.feed.word_search import ShownHit, WordHit, WordQuery, scan_words, show
 from registry.offload.answering import Answering
 from registry.offload.jobs import Names

@@ -10,7 +10,7 @@ from magicbyte.http.routing.rows import Row
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class ExtraRoutes:
     """Rows to serve in addition to a server's own.
 
     Attributes:
