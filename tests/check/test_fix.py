@@ -150,7 +150,7 @@ def test_a_fix_that_an_older_version_breaks_is_not_offered(project: Any):
     assert fixes_of(finding) == ["Read both types, by a union"]
 
 
-def test_fixes_that_do_not_go_together_are_applied_one_after_the_other(project: Any):
+def test_fixes_that_conflict_are_applied_one_after_another(project: Any):
     project.write("m.proto", 'syntax = "proto3";\nmessage M {\n  int32 a = 1;\n  int32 b = 2;\n  int32 c = 3;\n}\n')
     project.commit()
     project.write("m.proto", 'syntax = "proto3";\nmessage M {\n  string d = 1;\n  string e = 2;\n  int32 c = 3;\n}\n')

@@ -64,7 +64,7 @@ def test_a_type_that_nothing_defines_is_an_error(project: Any):
     assert project.places("--against", "none") == (100, ["a.proto:3:3 INVALID_SCHEMA"])
 
 
-def test_a_reference_of_the_configuration_is_registered_only_if_its_types_are_used(project: Any, own_registry: str):
+def test_check_keeps_a_configured_reference_only_if_the_schema_uses_its_types(project: Any, own_registry: str):
     project.write(
         "magicbyte.toml",
         f'registry = "{own_registry}"\n' + REFERENCE.replace("file =", "files =", 1).replace("a.proto", "?.proto"),

@@ -105,7 +105,7 @@ def test_messages_take_from_the_budget():
         check(parsed(AVRO, new), [Previous(1, parsed(AVRO, old))], LEVELS["BACKWARD"], budget=Budget())
 
 
-def test_a_pair_too_large_to_compare_is_incompatible_where_no_budget_is_given():
+def test_without_a_budget_a_pair_too_large_to_compare_is_incompatible():
     new, old = parsed(AVRO, union(1000, "b")), parsed(AVRO, union(1000, "c"))
     verdict = check(new, [Previous(None, old)], LEVELS["BACKWARD"])
     assert verdict.messages[0] == (

@@ -78,7 +78,7 @@ def test_explanations_name_version_and_direction():
     ]
 
 
-def test_what_breaks_with_several_versions_is_first_explained_for_the_newest():
+def test_the_matrix_explains_breaks_with_the_newest_version_first():
     names = "cdefghij"
     new = avro(A, *[(name, "int") for name in names])
     told = matrix(new, *[avro(A, *[(name, "int") for name in names[:count]]) for count in range(8)])

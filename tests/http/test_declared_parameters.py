@@ -101,7 +101,7 @@ def test_an_endpoint_gets_the_parameters_that_it_declares(
     assert client.get(url, headers=headers).json() == parameters
 
 
-def test_what_a_dependency_opens_is_closed_before_the_answer_is_sent(client: TestClient) -> None:
+def test_dependencies_close_before_the_answer_is_sent(client: TestClient) -> None:
     opened.clear()
     assert client.get("/things/a").status_code == 200
     assert opened == ["open GET", "answer", "close"]

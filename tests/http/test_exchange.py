@@ -148,7 +148,7 @@ async def test_a_head_with_a_length_is_sent_with_the_body_and_that_of_a_stream_a
     ],
 )
 @on_loop
-async def test_an_application_that_fails_is_answered_with_500_until_its_answer_is_sent(
+async def test_a_failing_application_answers_500_unless_its_answer_has_begun(
     headers: tuple[bytes, bytes], content: bytes, sent: bytes
 ) -> None:
     async def fail(_scope: Scope, _receive: Receive, send: Send) -> None:

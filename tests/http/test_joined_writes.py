@@ -75,7 +75,7 @@ def test_what_one_turn_writes_is_sent_at_once(turns: list[list[bytes | str]], se
 
 
 @pytest.mark.parametrize("size", [8192, 8193])
-def test_parts_are_sent_at_once_with_what_waits_and_only_few_bytes_are_copied(size: int) -> None:
+def test_joined_writes_send_waiting_parts_at_once_and_copy_few_bytes(size: int) -> None:
     async def sent(*first: bytes) -> list[bytes | str]:
         transport = Written()
         joined = JoinedWrites(transport, asyncio.get_running_loop())

@@ -9,7 +9,7 @@ import pytest
 from magicbyte.kit.logs import OccasionalWarning
 
 
-def test_a_line_for_the_first_and_then_one_in_each_interval_with_a_count(caplog: pytest.LogCaptureFixture):
+def test_an_occasional_warning_logs_the_first_event_and_then_a_count_per_interval(caplog: pytest.LogCaptureFixture):
     now = 1000.0
     warn = OccasionalWarning(logging.getLogger("magicbyte.test"), "%s was seen", seconds=60, clock=lambda: now)
     for name in ("a", "b", "c"):

@@ -34,7 +34,7 @@ def test_clients_and_their_parts_take_turns(added: str, taken: str) -> None:
     assert (len(turns), turns._clients) == (0, {})
 
 
-def test_a_client_that_comes_late_waits_for_one_turn_of_each_other_client() -> None:
+def test_a_late_client_waits_for_one_turn_of_each_other_client() -> None:
     turns: Turns[int] = Turns()
     for number in range(1000):
         turns.add(number, "a")
@@ -108,7 +108,7 @@ def run(places: int, use: Callable[[Resource], Awaitable[None]], **options: floa
     asyncio.run(main())
 
 
-def test_a_free_place_is_used_at_once_and_full_ones_are_waited_for_in_turns() -> None:
+def test_requests_use_a_free_place_at_once_and_otherwise_take_turns() -> None:
     async def use(resource: Resource) -> None:
         for name in ("a1", "a2", "a3", "a4", "b1"):
             resource.request(name)
@@ -140,7 +140,7 @@ def test_the_reserve_is_for_clients_without_a_place() -> None:
     run(2, use, reserve=1)
 
 
-def test_so_many_requests_of_one_client_wait_and_others_are_not_concerned() -> None:
+def test_the_queue_limits_waiting_requests_per_client() -> None:
     async def use(resource: Resource) -> None:
         tasks = [resource.request(name) for name in ("a1", "a2", "a3", "a4", "b1")]
         await settle()
@@ -178,7 +178,7 @@ def test_a_request_that_is_cancelled_leaves_its_place_to_the_next() -> None:
     run(1, use)
 
 
-def test_a_request_that_is_cancelled_when_its_turn_comes_passes_the_place_on() -> None:
+def test_a_request_cancelled_at_its_turn_passes_the_turn_on() -> None:
     async def use(resource: Resource) -> None:
         _, second, _ = [resource.request(name) for name in ("a1", "b1", "c1")]
         await settle()

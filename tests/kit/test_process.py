@@ -99,7 +99,7 @@ print(first.poll(), flush=True)
     assert result.stdout == "True\nNone\n"
 
 
-def test_a_forked_process_that_outlives_its_parent_does_not_hold_it_up(tmp_path: Path) -> None:
+def test_a_forked_process_that_outlives_its_parent_does_not_delay_it(tmp_path: Path) -> None:
     code = """
 import os, signal
 from magicbyte.kit.processes import process

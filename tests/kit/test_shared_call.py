@@ -77,7 +77,7 @@ def test_a_fresh_result_is_of_a_call_that_began_later():
     run(use)
 
 
-def test_those_who_wait_for_the_next_call_fail_with_the_one_before():
+def test_waiters_for_the_next_call_fail_with_the_call_before():
     async def use(gate: Gate) -> None:
         shared = SharedCall(gate, "gate", fresh=True)
         first = asyncio.ensure_future(shared())

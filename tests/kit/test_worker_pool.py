@@ -228,7 +228,7 @@ def test_a_pool_can_be_warmed_up_again(with_pool: Callable[..., None], monkeypat
     with_pool(use)
 
 
-def test_a_pool_that_is_warmed_up_starts_nothing_beside_a_job_or_after_its_end(with_pool: Callable[..., None]):
+def test_a_warm_pool_starts_no_worker_during_a_job_or_after_close(with_pool: Callable[..., None]):
     async def use(pool: AsyncWorkerPool) -> None:
         at_work = asyncio.create_task(pool.run(b"sleep 0.2", seconds=60, client="a"))
         while not pool._jobs:  # noqa: ASYNC110 - it has begun when it is there
@@ -250,7 +250,7 @@ def test_a_pool_that_is_warmed_up_starts_nothing_beside_a_job_or_after_its_end(w
     with_pool(use)
 
 
-def test_a_worker_that_cannot_be_warmed_up_is_reported_by_the_next_job(caplog: pytest.LogCaptureFixture):
+def test_the_next_job_reports_a_worker_that_failed_to_start(caplog: pytest.LogCaptureFixture):
     async def main() -> None:
         pool = AsyncWorkerPool("no_such_module")
         with caplog.at_level("INFO"):

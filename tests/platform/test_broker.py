@@ -87,7 +87,7 @@ def test_the_log_can_be_read(running: LocalBroker) -> None:
     assert re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} INFO kafka\.server\.Kafka(Raft)?Server - ", started[0])
 
 
-def test_a_version_of_kafka_is_named_by_an_argument_or_by_the_environment(
+def test_an_argument_or_the_environment_names_the_version_of_kafka(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("MAGICBYTE_KAFKA_VERSION", raising=False)

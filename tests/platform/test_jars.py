@@ -195,7 +195,7 @@ def test_verify_replaces_what_was_damaged_in_the_cache(repository: Repository) -
     assert repository.fetch("verify").stderr == ""
 
 
-def test_a_lock_file_that_there_is_not_is_told_with_those_that_there_are() -> None:
+def test_the_error_for_a_missing_lock_file_lists_the_lock_files() -> None:
     command = [sys.executable, "-m", "magicbyte.platform.jars", "fetch", "spark"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (result.returncode, result.stdout) == (2, "")

@@ -61,9 +61,7 @@ def test_a_stub_that_runs_nothing_is_no_java(tmp_path: Path) -> None:
     assert java.read_home(home) is None
 
 
-def test_java_home_comes_before_path_and_one_too_old_is_passed_over(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_java_home_precedes_path_and_old_versions_are_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_java(tmp_path / "path", "21.0.1")
     monkeypatch.setenv("JAVA_HOME", str(make_java(tmp_path / "home", "17.0.1")))
     assert java.find_broker_java().home == tmp_path / "home"
@@ -152,7 +150,7 @@ def test_a_jdk_is_fetched_once_where_there_is_none(
     assert capsys.readouterr().err == ""
 
 
-def test_where_none_can_be_fetched_one_line_says_what_to_install(tmp_path: Path) -> None:
+def test_if_no_java_can_be_fetched_one_line_says_what_to_install(tmp_path: Path) -> None:
     result = subprocess.run(
         [sys.executable, "-m", "magicbyte.platform.java", "ensure"],
         capture_output=True,

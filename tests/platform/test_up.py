@@ -139,7 +139,7 @@ def test_the_oldest_session_works_to_the_letter_and_nothing_is_left() -> None:
 
 
 @pytest.mark.slow
-def test_kill_9_leaves_no_process_and_what_was_answered_is_there_again(tmp_path: Path) -> None:
+def test_kill_9_leaves_no_process_and_loses_no_acknowledged_write(tmp_path: Path) -> None:
     with running("--data-dir", str(tmp_path)) as up:
         body = {"schema": json.dumps(USER)}
         answer = up.call(up.registry_port, "/subjects/users/versions", body)
@@ -180,7 +180,7 @@ def test_the_page_is_opened(kafka: str, tmp_path: Path, monkeypatch: pytest.Monk
         assert opened.read_text() == f"http://127.0.0.1:{up.registry_port}/ui/\n"
 
 
-def test_where_one_ends_by_itself_the_rest_is_stopped_and_its_last_words_are_shown(kafka: str, tmp_path: Path) -> None:
+def test_up_stops_all_servers_if_one_ends_and_shows_the_end_of_its_log(kafka: str, tmp_path: Path) -> None:
     with running("--bootstrap-servers", kafka, "--data-dir", str(tmp_path), kafka=kafka) as up:
         (registry,) = [
             pid for pid in up.descendants() if b"--storage" in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")

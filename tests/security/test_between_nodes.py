@@ -226,7 +226,7 @@ TARGET = "/subjects/s/versions"
         (None, ADDRESS),
     ],
 )
-def test_a_forwarded_request_counts_for_its_client_and_no_other_one_does(
+def test_a_request_counts_for_another_client_only_with_a_valid_identity(
     identity: Callable[[], str] | None, client: str
 ):
     properties = {"magicbyte.storage": "memory:", "magicbyte.inter.instance.secret": SECRET}

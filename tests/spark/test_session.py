@@ -12,7 +12,7 @@ from spark_avro.spark_session import format_properties, modules
 from spark_avro.workers.arrow_type import arrow_type
 
 
-def test_the_modules_are_those_of_the_lock_file_or_named_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_session_takes_its_modules_from_the_lock_file_or_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MAGICBYTE_SPARK_JARS", raising=False)
     monkeypatch.setattr(pyspark, "__version__", "4.0.0")
     names = [path.rpartition("/")[2] for path in modules()["spark.jars"].split(",")]

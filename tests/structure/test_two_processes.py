@@ -22,7 +22,7 @@ def test_it(number):
 """
 
 
-def test_the_tests_of_a_file_and_those_of_spark_are_run_by_one_process(tmp_path: Path) -> None:
+def test_one_process_runs_all_tests_of_a_file_and_all_of_spark(tmp_path: Path) -> None:
     pytest.importorskip("xdist")
     together = [("kit/test_a.py",), ("http/test_b.py",), ("spark/test_c.py", "spark/plan/test_d.py")]
     for name in (name for names in together for name in names):

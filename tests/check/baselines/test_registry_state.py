@@ -77,7 +77,7 @@ def test_register_of_one_subject_takes_along_what_it_refers_to(shop: Any, client
     assert (code, err) == (1, "magicbyte: no file of the project stands for the subject 'no-such'\n")
 
 
-def test_a_new_version_of_what_is_referred_to_makes_new_versions_of_what_refers(shop: Any, client: RegistryClient):
+def test_a_new_version_of_a_reference_makes_new_versions_of_its_referrers(shop: Any, client: RegistryClient):
     shop.run("register")
     shop.edit("address.avsc", '"int"}', '"int"}, {"name": "street", "type": "string", "default": ""}')
     assert lines(shop.run("plan"))[1][:3] == [
@@ -201,9 +201,7 @@ def test_a_lock_file_of_the_registry_checks_offline(shop: Any, client: RegistryC
         ]
 
 
-def test_what_a_registry_has_already_is_accepted_whatever_came_before(
-    shop: Any, client: RegistryClient, own_registry: str
-):
+def test_check_accepts_schemas_that_the_registry_has_already(shop: Any, client: RegistryClient, own_registry: str):
     client.register("address", SchemaText(AVRO, ADDRESS))
     fields = '{"name": "address", "type": "Address"}'
     client.put_config({"compatibility": "NONE"})

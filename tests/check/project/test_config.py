@@ -60,7 +60,7 @@ def test_the_json_schema_of_the_settings(settings: dict[str, Any], errors: int):
     assert len(list(jsonschema.Draft202012Validator(schema).iter_errors(settings))) == errors
 
 
-def test_files_with_other_endings_and_in_hidden_folders_are_found_where_an_entry_names_them(project: Any):
+def test_an_entry_that_names_a_hidden_folder_or_another_ending_finds_the_files(project: Any):
     project.write(
         "magicbyte.toml",
         '[[subjects]]\nfiles = "*.schema"\ntype = "AVRO"\n[[subjects]]\nfile = ".hidden/b.avsc"\n'

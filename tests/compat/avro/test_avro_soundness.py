@@ -96,7 +96,7 @@ OVERSTRICT = {
 
 
 @pytest.mark.parametrize("case", OVERSTRICT)
-def test_where_the_reference_is_stricter_than_need_be_its_verdict_is_kept(case: str):
+def test_verdicts_of_the_reference_stay_even_if_they_are_too_strict(case: str):
     reader, writer = map(schema, OVERSTRICT[case])
     assert FORMAT.differences(reader, writer) != []
     assert fastavro_reads(reader, writer, data(writer.root))

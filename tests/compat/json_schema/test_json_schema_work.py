@@ -136,7 +136,7 @@ def test_a_reference_that_leads_nowhere(reference: str) -> None:
 
 
 @pytest.mark.parametrize("draft", [DRAFT_7, DRAFT_2020])
-def test_the_library_remembers_what_a_schema_in_a_circle_said_of_an_object(draft: str) -> None:
+def test_the_library_caches_the_verdict_of_a_recursive_schema_on_an_object(draft: str) -> None:
     """The bound for schemas in a circle rests on that: without, this takes 2 to the power of 60 steps."""
     again = {"type": "object", "properties": {"a": {"$ref": "#"}}}
     validator = compiled({"$schema": draft, "anyOf": [again, {**again, "title": "other"}]})

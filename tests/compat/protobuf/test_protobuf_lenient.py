@@ -89,7 +89,7 @@ def test_custom_options_that_nothing_declares_stay_in_the_text():
 
 
 @pytest.mark.parametrize("note", ['(note) = "n"', "(known) = { [note]: 1 }", "(known).(note) = 1"])
-def test_one_option_that_nothing_declares_does_not_take_others_along(note: str):
+def test_an_undeclared_option_leaves_the_other_options_intact(note: str):
     schema = parsed(
         P3 + 'import "google/protobuf/descriptor.proto";\n'
         f"message M {{ int32 a = 1 [{note}, (mine) = 5]; }}\n"
@@ -109,7 +109,7 @@ def test_an_option_that_is_declared_must_still_fit():
         )
 
 
-def test_an_import_that_leads_nowhere_may_stay_if_no_type_of_it_is_used():
+def test_an_unresolved_import_is_accepted_if_no_type_of_it_is_used():
     option = "[(buf.validate.field).required = true]"
     schema = parsed(P3 + f'import "buf/validate/validate.proto";\nmessage M {{\n  string s = 1 {option};\n}}')
     assert warnings(schema) == [

@@ -156,7 +156,7 @@ def test_a_command_sees_what_its_batch_decided_before_it(log: FaultyLog, view: V
 
 
 @pytest.mark.parametrize("fault", ["unknown, lost", "unknown, written", "overtaken"])
-def test_what_became_of_a_batch_is_found_out_before_anybody_is_told(
+def test_the_committer_learns_the_outcome_of_a_batch_before_it_answers(
     committer: Committer, log: FaultyLog, view: View, fault: str
 ) -> None:
     log.fault = fault

@@ -115,7 +115,7 @@ def test_no_id_is_given_twice_whatever_is_lost(folder: Path, lose: Any) -> None:
 
 
 @pytest.mark.parametrize(("lose", "place"), [(damage_middle, HEADER + 40 * (FRAME + PAGE)), (damage_header, 0)])
-def test_a_damaged_write_ahead_log_is_refused_unless_it_is_accepted(folder: Path, lose: Any, place: int) -> None:
+def test_a_damaged_write_ahead_log_needs_a_setting_to_be_accepted(folder: Path, lose: Any, place: int) -> None:
     lose(folder)
     files = {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix != ".db-shm"}
     with pytest.raises(ServerFailed) as failure, running_registry(f"sqlite:///{folder}/schemas.db"):

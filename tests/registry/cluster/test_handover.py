@@ -11,7 +11,7 @@ from registry.cluster.commit.handover import Handover
 from registry.cluster.commit.outcome import Outcome
 
 
-def test_results_and_errors_of_another_thread_come_to_those_who_wait() -> None:
+def test_waiters_get_results_and_errors_of_another_thread() -> None:
     outcomes = [Outcome[int]() for _ in range(100)]
 
     def settle() -> None:

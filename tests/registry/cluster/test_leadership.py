@@ -167,7 +167,7 @@ def wait_for(condition: Any, seconds: float = 30) -> None:
         time.sleep(0.02)
 
 
-def test_a_topic_that_is_gone_may_come_back_and_one_with_another_id_ends_the_node(
+def test_a_node_waits_for_a_missing_topic_and_ends_if_the_topic_id_changes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("registry.log.topic_watch._LOOK_SECONDS", 0.0)

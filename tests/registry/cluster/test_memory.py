@@ -130,7 +130,7 @@ class FullLog(MemoryLog):
         raise MemoryError
 
 
-def test_a_node_that_does_not_know_what_became_of_an_append_ends_with_1(
+def test_a_node_ends_with_1_if_the_outcome_of_an_append_is_unknown(
     ended: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unhandled: list[type[BaseException] | None] = []
@@ -163,7 +163,7 @@ def test_a_thread_that_ends_for_lack_of_memory_ends_the_process(
 
 
 @pytest.mark.usefixtures("without_memory")
-def test_what_is_decided_on_a_view_without_memory_is_not_appended(ended: list[int], monkeypatch: Any) -> None:
+def test_decisions_that_run_out_of_memory_are_not_appended(ended: list[int], monkeypatch: Any) -> None:
     monkeypatch.setattr("threading.excepthook", lambda _arguments: None)
     log = MemoryLog()
     committer = Committer(log, View())

@@ -82,7 +82,7 @@ def register(client: TestClient, subject: str, name: str) -> int:
     return int(answer.json()["id"])
 
 
-def test_what_the_log_does_not_have_is_gone_from_every_answer_and_cache(
+def test_records_missing_from_the_log_leave_every_answer_and_cache(
     node: Node, log: ForgetfulLog, client: TestClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     register(client, "stays", "Stays")

@@ -174,7 +174,7 @@ Finalized()
 
 
 @pytest.mark.parametrize("program", [_STOPPED_IN_A_NAME, _STOPPED_IN_A_FINALIZER], ids=["name", "finalizer"])
-def test_a_server_that_is_stopped_at_any_point_of_its_start_ends_without_an_error(program: str) -> None:
+def test_stopping_a_server_at_any_point_of_its_start_is_no_error(program: str) -> None:
     """An exception from the signal's handler would be replaced here by a RuntimeError, or be ignored."""
     start = "import os, signal\nfrom magicbyte.cli.servers.stopping import exit_on_signals\nexit_on_signals()\n"
     ended = subprocess.run(

@@ -54,7 +54,7 @@ def wait_until_it_leads(node: ServerProcess) -> None:
 
 
 @pytest.mark.parametrize("suspended", ["follower", "leader"])
-def test_a_node_suspended_beyond_the_retention_of_tombstones_forgets_what_was_deleted(
+def test_a_node_suspended_longer_than_tombstones_are_kept_drops_deleted_versions(
     broker: LocalBroker, suspended: str
 ) -> None:
     cluster = compacted_cluster()

@@ -128,7 +128,7 @@ def test_an_import_that_failed_halfway_goes_on_where_it_stopped(api: Any, monkey
     assert api("GET", "/schemas/ids/500").json()["schema"] == '{"title":"t500"}'
 
 
-def test_a_dry_run_sees_in_each_batch_what_the_ones_before_it_would_leave(api: Any) -> None:
+def test_each_batch_of_a_dry_run_sees_the_effects_of_earlier_batches(api: Any) -> None:
     many = titles(300)
     again = line("other", 1, 7, '{"title":"other"}', schemaType="JSON")
     tried = post(api, closed([*many, again]), "/import?dryRun=true").json()
@@ -174,7 +174,7 @@ def test_an_export_takes_as_long_as_it_takes_by_every_path(make_api: Callable[..
     assert json.loads(exported[-1])["lines"] == 1002
 
 
-def test_lines_imported_into_a_context_are_in_it_unless_they_name_another(api: Any) -> None:
+def test_an_import_into_a_context_places_lines_there_unless_they_name_another(api: Any) -> None:
     lines = [
         line("s", 1, 1),
         line(":.d:s", 1, 2, '"long"'),
@@ -190,7 +190,7 @@ def test_lines_imported_into_a_context_are_in_it_unless_they_name_another(api: A
     assert api("GET", "/mode/:.c:s").json() == {"mode": "READONLY"}
 
 
-def test_a_reference_that_names_the_default_context_stands_behind_its_target(api: Any) -> None:
+def test_an_export_puts_a_reference_to_the_default_context_after_its_target(api: Any) -> None:
     target = line("base", 1, 9, '{"type":"enum","name":"E","symbols":["A"]}')
     reference = [{"name": "E", "subject": ":.:base", "version": 1}]
     text = '{"type":"record","name":"U","fields":[{"name":"e","type":"E"}]}'
@@ -427,9 +427,7 @@ def test_the_highest_id_of_the_default_context_takes_the_right_to_describe_the_r
     assert list(filter(SomeRights(*allowed).may_see_highest_id, [".", ".a", ".b"])) == visible
 
 
-def test_an_export_without_the_lines_of_its_contexts_is_taken_with_a_warning(
-    make_api: Callable[..., Any], api: Any
-) -> None:
+def test_an_import_accepts_an_export_without_context_lines_and_warns(make_api: Callable[..., Any], api: Any) -> None:
     original = make_api()
     original.register("s", '"int"')
     original.register(":.a:s", '"int"')

@@ -138,7 +138,7 @@ def test_a_property_that_is_none_is_warned_of(caplog: pytest.LogCaptureFixture, 
     assert [text.startswith(warning) for text in caplog.messages] == [True] if warning else not caplog.messages
 
 
-def test_what_kubernetes_sets_for_a_service_of_that_name_is_passed_over() -> None:
+def test_variables_that_kubernetes_sets_for_a_service_are_ignored() -> None:
     injected = [
         ("SCHEMA_REGISTRY_PORT", "tcp://10.0.0.1:8081"),
         ("SCHEMA_REGISTRY_SERVICE_HOST", "10.0.0.1"),

@@ -404,7 +404,7 @@ def test_an_import_writes_over_a_live_version(api: Any, caplog: pytest.LogCaptur
     assert api.register("new", '"float"').json()["id"] == 9
 
 
-def test_an_import_over_a_live_version_is_refused_where_that_is_set(make_api: Callable[..., Any]) -> None:
+def test_a_setting_refuses_imports_over_live_versions(make_api: Callable[..., Any]) -> None:
     api = make_api(magicbyte_import_overwrite="false")
     api("PUT", "/mode", {"mode": "IMPORT"})
     api.register("s", ENUM, id=5, version=1)
@@ -433,9 +433,7 @@ def test_a_type_that_is_none_is_not_looked_up(api: Any) -> None:
     assert answered.json() == error(42201, "Invalid schema type NOPE")
 
 
-def test_a_client_that_goes_before_its_body_has_come_leaves_no_trace_of_a_defect(
-    api: Any, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_client_that_disconnects_within_its_body_logs_no_error(api: Any, caplog: pytest.LogCaptureFixture) -> None:
     messages = [{"type": "http.request", "body": b'{"schema":', "more_body": True}, {"type": "http.disconnect"}]
     path = "/subjects/s/versions"
     scope = {

@@ -41,6 +41,6 @@ def without_times(problems: list[str]) -> list[str]:
     return [problem for problem in problems if "p99" not in problem]
 
 
-def test_look_ups_of_what_is_not_there_hold_nobody_up_while_the_broker_is_away() -> None:
+def test_look_ups_of_missing_schemas_delay_no_other_request_while_the_broker_is_down() -> None:
     slowest, problems = MISSES["misses"](5)
     assert problems == [], slowest

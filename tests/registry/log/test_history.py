@@ -146,7 +146,7 @@ def fail(log_history: history.History, clocks: Clocks, pauses: list[float]) -> N
         ([40, 10, 10, 12, 31], False),
     ],
 )
-def test_a_node_that_cannot_reach_kafka_while_it_runs_goes_on_answering(
+def test_a_running_node_keeps_answering_while_kafka_is_unreachable(
     clocks: Clocks, pauses: list[float], *, answers: bool
 ) -> None:
     log_history = history.History(lambda: DAY)

@@ -32,7 +32,7 @@ def test_an_empty_log_has_no_entries(open_log: Opener) -> None:
     assert log.end() == BEGINNING
 
 
-def test_what_was_appended_is_read_in_order_with_key_value_and_time(open_log: Opener) -> None:
+def test_the_log_returns_records_in_order_with_key_value_and_time(open_log: Opener) -> None:
     log = open_log()
     first = log.append([record(1), record(2)], BEGINNING)
     second = log.append([record(3)], first)
@@ -107,7 +107,7 @@ def test_of_many_appends_after_one_offset_one_succeeds(open_log: Opener) -> None
 
 
 @pytest.mark.parametrize("position", [0, 1, 2])
-def test_a_record_that_the_broker_finds_too_large_fails_its_batch_whole(kafka: str, position: int) -> None:
+def test_a_record_too_large_for_the_broker_fails_its_whole_batch(kafka: str, position: int) -> None:
     topic, client = f"schemas-{uuid.uuid4()}", {"bootstrap.servers": kafka}
     prepare_topic(
         client, topic, replication=1, configs={"max.message.bytes": "5000"}, skip_validation=False, timeout=10

@@ -227,7 +227,7 @@ def test_the_lines_of_an_import_ask_all_their_questions_at_once():
     assert decide_load(registry.view, 0, lines=lines, terms=terms).result.taken == {"schema": 3}
 
 
-def test_the_answers_for_lines_that_refer_to_one_another_hold_at_any_time():
+def test_answers_for_lines_that_refer_to_each_other_stay_valid():
     registry = Registry()
     using = '{"type":"record","name":"User","doc":"%s","fields":[{"name":"base","type":"R1"}]}' % ("x" * 20_000)
     references = [{"name": "R1", "subject": "s1", "version": 1}]
@@ -251,9 +251,7 @@ def test_the_answers_for_lines_that_refer_to_one_another_hold_at_any_time():
         (-1, [1, 1]),
     ],
 )
-def test_a_schema_is_compared_with_all_versions_that_it_may_spell_out_in_one_question(
-    version: int, compared: list[int]
-) -> None:
+def test_comparing_an_inlined_schema_with_many_versions_takes_one_question(version: int, compared: list[int]) -> None:
     registry = Registry()
     registry.register("base", '{"type":"fixed","name":"B","size":1}')
     references = (Reference("B", "base", 1),)

@@ -83,7 +83,7 @@ def test_nobody_decodes_the_versions_of_a_batch(monkeypatch: pytest.MonkeyPatch)
     committer.stop()
 
 
-def test_an_overlay_that_only_added_versions_is_adopted_as_if_its_records_were_applied() -> None:
+def test_adopting_an_overlay_of_new_versions_equals_applying_its_records() -> None:
     adopting, applying = View(), View()
     for view_of_both in (adopting, applying):
         view_of_both.index_digests()

@@ -68,7 +68,7 @@ def test_a_text_is_kept_once_whoever_has_it() -> None:
     assert view.id_of(".c", others[0].content) is None
 
 
-def test_a_content_is_found_under_the_id_that_it_was_given_last_while_a_version_carries_it() -> None:
+def test_look_up_by_content_returns_the_newest_id_that_a_version_has() -> None:
     view = view_of(schema("a", 1, 7, "x"), schema("a", 2, 9, "x"))
     content = view.with_id(".", 7)[0].content
     assert view.id_of(".", content) == 9
@@ -289,7 +289,7 @@ def test_a_prefix_names_subjects_of_one_context_or_all(prefix: str, expected: li
     assert named(["ab", ":.c:a", "a"], prefix) == expected
 
 
-def test_the_mark_of_what_was_posted_is_the_last_one_that_can_be_read() -> None:
+def test_the_webhook_position_is_the_last_readable_one() -> None:
     key = {"keytype": "MAGICBYTE_POSTED", "magic": 0}
     view = view_of((key, {"node": "a", "offset": 3}))
     assert view.posted == Posted("a", 3, at=0)

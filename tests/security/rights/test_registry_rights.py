@@ -146,7 +146,7 @@ def test_the_same_name_in_another_context_is_another_subject(ask: Client, row: A
         assert answer.json()["message"].endswith(" on Subject: :.t:open.gone")
 
 
-def test_health_tells_where_the_leader_is_to_whoever_may_describe_the_registry(ask: Client):
+def test_health_names_the_leader_only_with_the_right_to_describe_the_registry(ask: Client):
     for who in ("admin", "everything", "operator"):
         ready = ask(who, "GET", "/health/ready")
         assert (ready.json()["status"], ready.json()["leaderUrl"]) == ("UP", ask.server.url)
@@ -281,7 +281,7 @@ def test_an_alias_lists_nothing_that_is_hidden(ask: Client):
     assert "other.a" in {found["subject"] for found in ask("reader", "GET", "/schemas?aliases=true").json()}
 
 
-def test_a_version_that_is_found_in_another_context_is_tagged_by_who_may_write_there(ask: Client):
+def test_tagging_a_version_of_another_context_needs_write_access_there(ask: Client):
     ask.rules.write_text(
         f"{RULES}allow User:reader ALL SUBJECT LITERAL open.only-there\nallow User:reader READ SUBJECT PREFIXED :.t:\n"
     )
@@ -302,7 +302,7 @@ def test_another_context_is_looked_through_for_who_may_read_it(ask: Client):
     assert ask("read", "GET", "/subjects/open.only-there/versions/1").json()["error_code"] == 40401
 
 
-def test_a_reference_that_may_not_be_read_looks_as_if_it_were_missing(ask: Client):
+def test_a_hidden_reference_looks_like_a_missing_one(ask: Client):
     schema = '{"type":"record","name":"R2","fields":[{"name":"f","type":"Referred"}]}'
     for who, paths in (
         ("write", ("/subjects/open.new/versions", "/subjects/open.new")),
@@ -539,7 +539,7 @@ def events_after(ask: Client, who: str, last_event_id: str, until: str) -> list[
     return events
 
 
-def test_the_offset_of_the_log_is_told_to_those_who_may_describe_the_registry(ask: Client) -> None:
+def test_the_log_offset_needs_the_right_to_describe_the_registry(ask: Client) -> None:
     offset = ask("operator", "GET", "/health/ready").json()["offset"]
     for who in ("admin", "everything"):
         assert ask(who, "GET", "/overview").json()["offset"] == offset

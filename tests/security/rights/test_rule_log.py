@@ -167,7 +167,7 @@ def test_a_new_leader_writes_the_committed_rules_over_aborted_ones():
     ]
 
 
-def test_a_rule_that_cannot_be_read_is_not_forgotten_until_it_is_mended():
+def test_the_view_names_an_unreadable_rule_until_it_is_replaced():
     fold = Fold()
     broken = KEY.replace(b'"READ"', b'"FLY"').replace(b"ALLOW", b"DENY")
     fold.add(broken, b"{}")

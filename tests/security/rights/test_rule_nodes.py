@@ -87,7 +87,7 @@ def test_a_rule_that_is_made_on_one_node_decides_on_the_other(pair: list[Client]
     assert first("admin", "GET", ACLS).json() == second("admin", "GET", ACLS).json()
 
 
-def test_a_forwarded_change_is_decided_by_the_rights_of_whoever_sent_it(pair: list[Client]):
+def test_the_rights_of_the_sender_decide_on_a_forwarded_change(pair: list[Client]):
     wait_for(lambda: all(node("keeper", "POST", ACLS, []).status_code == 403 for node in pair))
     assert pair[0].change("POST", "allow User:keeper ALTER REGISTRY LITERAL *").status_code == 201
     for node in pair:

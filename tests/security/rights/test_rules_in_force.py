@@ -121,7 +121,7 @@ def test_a_produce_request_is_judged_by_the_rules_that_it_came_under(servers: Se
     )
 
 
-def test_a_read_that_waits_for_records_is_judged_by_the_rules_at_its_end(servers: Servers):
+def test_the_rules_at_its_end_decide_on_a_read_that_waits_for_records(servers: Servers):
     registry, proxy = servers
     topic = f"lost-right-{uuid.uuid4()}"
     group, v2 = f"/consumers/{topic}", "application/vnd.kafka.binary.v2+json"

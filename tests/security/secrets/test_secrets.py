@@ -108,7 +108,7 @@ def test_a_secret_is_not_shown():
     assert "s3cret" not in repr(HttpSettings.from_properties({"ssl.key.password": "s3cret"}))
 
 
-def test_a_wrong_value_is_not_repeated_if_it_is_a_secret_or_holds_one():
+def test_errors_do_not_repeat_values_that_contain_secrets():
     class Settings(HttpSettings):
         pass
 

@@ -232,7 +232,7 @@ def test_equal_credentials_are_hashed_once(make: Make):
     assert verify.call_count == 1
 
 
-def test_a_password_that_is_replaced_while_it_is_hashed_signs_nobody_in_later(make: Make, users: Path, lines: str):
+def test_a_password_replaced_during_hashing_no_longer_signs_in(make: Make, users: Path, lines: str):
     authenticator = make()
 
     def slow(hash_: Any, secret: bytes) -> bool:
@@ -255,7 +255,7 @@ def test_a_password_that_is_replaced_while_it_is_hashed_signs_nobody_in_later(ma
     assert authenticator.recall([basic("alice:wonderland")], PEER) is None
 
 
-def test_one_user_s_credentials_are_hashed_once_however_they_are_written(make: Make):
+def test_equal_credentials_are_hashed_once_in_every_spelling(make: Make):
     authenticator = make()
     value = b64encode(b"alice:wonderland")
     assert value == b"YWxpY2U6d29uZGVybGFuZA=="
@@ -282,7 +282,7 @@ def test_one_wrong_password_counts_once_however_it_is_written(make: Make):
 
 
 @pytest.mark.parametrize("names", [("nobody{0}",), ("jürgen",), ("nobody{0}", "alice", "gone", "mbk_ci")])
-def test_a_neighbour_s_wrong_passwords_stop_nobody_else_behind_the_address(make: Make, names: tuple[str, ...]):
+def test_wrong_passwords_of_one_user_block_no_other_user_of_the_address(make: Make, names: tuple[str, ...]):
     authenticator = make(magicbyte__authentication__cache__seconds="0", **ONE_A_MINUTE)
     first = ask(authenticator, basic("alice:wonderland"))
     assert isinstance(first, Principal)

@@ -202,7 +202,7 @@ def percentile(samples: list[float], share: float) -> float:
 
 
 @pytest.mark.slow
-def test_hundreds_of_wrong_passwords_harm_nobody_who_has_signed_in(start_either: Start, tmp_path: Path) -> None:
+def test_hundreds_of_wrong_passwords_do_not_delay_signed_in_clients(start_either: Start, tmp_path: Path) -> None:
     users = write(tmp_path / "users", f"alice:{hash_password('wonderland')}\n")
     server = start_either(
         {

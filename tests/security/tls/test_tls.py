@@ -177,7 +177,7 @@ def test_a_requested_certificate_may_be_missing_but_not_bad(
     assert is_refused(server, trusting(Authority("other").client("alice")))
 
 
-def test_a_revoked_certificate_is_refused_and_so_is_every_one_under_an_outdated_list(
+def test_the_server_refuses_revoked_certificates_and_all_under_an_outdated_list(
     start_registry: Start, authority: Authority, trusting: Trusting, tmp_path: Path
 ):
     alice, bob = authority.client("alice"), authority.client("bob")

@@ -168,7 +168,7 @@ def test_a_poisoned_record_does_not_stop_the_tools(tools: Any, topic: str, store
     assert [letter.value()[5:] for letter in stored(f"{topic}-dead")] == [b'{"amount":"x"}']
 
 
-def test_a_full_disk_ends_the_tool_and_leaves_the_group_where_it_was(tools: Any, topic: str):
+def test_a_full_disk_ends_the_consumer_without_committing(tools: Any, topic: str):
     lines = "".join(f'"{number}"\n' for number in range(3))
     assert tools.produce("avro", topic, lines=lines, value_schema=STRING).code == 0
     group = ["--from-beginning", "--group", f"{topic}-group", "--max-messages", "3"]
@@ -253,7 +253,7 @@ def test_a_broker_that_is_down_exits_with_3(tools: Any, topic: str):
     assert "the broker cannot be used" in done.err
 
 
-def test_a_registry_that_is_down_exits_with_3_even_where_records_may_be_skipped(tools: Any, three: str):
+def test_the_consumer_exits_with_3_if_the_registry_is_down_even_with_skipping(tools: Any, three: str):
     given = {"schema_registry_url": "http://127.0.0.1:1", "max_retries": "0"}
     done = tools.consume("avro", three, "--from-beginning", "--skip-message-on-error", **given)
     assert (done.code, done.out) == (3, "")

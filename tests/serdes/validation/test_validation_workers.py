@@ -52,7 +52,7 @@ def process_ids() -> list[int]:
     return [worker._process.pid for worker in pool._idle]
 
 
-def test_a_value_that_takes_too_long_is_refused_by_keyword_and_path() -> None:
+def test_the_refusal_of_a_value_that_takes_too_long_names_keyword_and_path() -> None:
     validator = JsonValidator(ENDLESS)
     validator.check({"other": 1})
     (before,) = process_ids()

@@ -31,7 +31,7 @@ def pages(api: Any, path: str) -> list[list[int]]:
         path = link[1:].partition(">")[0]
 
 
-def test_a_list_without_a_limit_is_cut_by_size_and_says_where_it_goes_on(make_api: Callable[..., Any]) -> None:
+def test_a_list_without_a_limit_is_cut_by_size_and_links_the_next_page(make_api: Callable[..., Any]) -> None:
     api = make_api(**{"magicbyte.schema.search.max.bytes": "1000"})
     for number in range(1, 6):
         api.register(f"s{number}", documented(number, 400))

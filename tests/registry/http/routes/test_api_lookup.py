@@ -35,7 +35,7 @@ def shop(api: Any) -> Any:
 
 
 @pytest.mark.parametrize("text", [INLINED, INLINED.replace(":", " : "), INLINED.replace('"Money"]', '"shop.Money"]')])
-def test_a_schema_with_its_references_inlined_is_the_version_that_has_them(shop: Any, text: str) -> None:
+def test_look_up_finds_a_version_by_the_schema_with_inlined_references(shop: Any, text: str) -> None:
     found = shop("POST", "/subjects/order", {"schema": text})
     assert (found.status_code, found.json()["version"], found.json()["id"]) == (200, 1, 3)
     assert found.json()["schema"] == ORDER
@@ -99,7 +99,7 @@ def test_a_version_in_the_metadata_names_the_version(api: Any) -> None:
     assert api("GET", "/subjects/s/versions").json() == [1, 2]
 
 
-def test_a_schema_is_the_version_that_it_was_before_it_inherits_metadata(api: Any) -> None:
+def test_registering_finds_the_version_before_it_inherits_metadata(api: Any) -> None:
     text = '{"type": "record", "name": "R", "fields": []}'
     api.register("s", text)
     api.register("s", text, metadata={"properties": {"a": "b"}})

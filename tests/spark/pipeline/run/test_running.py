@@ -193,7 +193,7 @@ def test_rows_that_the_target_refuses_become_letters_before_it_commits(
 
 
 @pytest.mark.slow
-def test_a_check_over_its_share_ends_the_run_after_the_batch_is_written(
+def test_a_failed_quality_check_ends_the_run_after_its_batch_is_written(
     spark: SparkSession, topics: Any, avro: Any, sink: ListSink, pipeline_file: Any
 ) -> None:
     topic = topics.create()

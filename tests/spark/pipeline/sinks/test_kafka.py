@@ -136,7 +136,7 @@ def test_a_repeated_batch_is_there_once(topic: Topic, numbers: Rows) -> None:
     assert topic.values() == [b"%d" % n for n in range(7)]
 
 
-def test_a_batch_that_a_driver_left_open_is_written_by_its_successor(topic: Topic, numbers: Rows) -> None:
+def test_the_next_driver_writes_a_batch_that_its_predecessor_left_open(topic: Topic, numbers: Rows) -> None:
     topic.create()
     dead = Producer({"bootstrap.servers": topic.servers, "transactional.id": f"magicbyte-pipeline-{topic.pipeline}"})
     dead.init_transactions(30)

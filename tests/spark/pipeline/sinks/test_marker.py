@@ -78,7 +78,7 @@ LAST_INPUT = marker_of(_batch_of_input(5, "a"), None, written=3)
         (earlier_marker(5, 40, []), _batch_of_input(5, "a"), True),
     ],
 )
-def test_only_the_last_batch_comes_again_and_the_next_one_begins_at_its_end(
+def test_only_the_last_batch_repeats_and_the_next_begins_at_its_end(
     marker: Marker | None, batch: BatchIdentity, expected: bool | str
 ) -> None:
     if isinstance(expected, bool):
@@ -89,7 +89,7 @@ def test_only_the_last_batch_comes_again_and_the_next_one_begins_at_its_end(
 
 
 @pytest.mark.parametrize("last", [LAST, earlier_marker(5, 40, [["t", 0, 50, 100]])])
-def test_a_topic_that_the_query_follows_from_its_new_beginning_has_no_ends(last: Marker) -> None:
+def test_the_marker_of_a_recreated_topic_has_only_its_new_end_offsets(last: Marker) -> None:
     again = replace(_batch(6, (0, 0, 20), topic_id="two"), former_topic_ids={"t": ("one",)})
     assert is_written(last, again, "t") is False
     marker = marker_of(again, last, written=20)

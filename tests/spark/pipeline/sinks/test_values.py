@@ -217,7 +217,7 @@ def test_json_files_have_microseconds(
     assert file.read_text() == '{"n":0,"at":"1970-01-01T00:00:00.000001Z","local":"1970-01-01T00:00:00.000001"}\n'
 
 
-def test_a_text_that_is_not_utf8_is_kept_or_its_row_is_rejected_in_files(
+def test_files_keep_text_that_is_not_utf8_or_reject_its_row(
     tmp_path: Path, numbers: Rows, batch: Callable[..., BatchIdentity], context: Any, positions: Any
 ) -> None:
     broken = "if(n = 1, cast(unhex('FF41') as string), 'a\\uFFFD')"

@@ -135,7 +135,7 @@ def test_report_reads_the_new_topic_from_its_beginning(
 
 
 @pytest.mark.parametrize("was_written", [True, False])
-def test_a_planned_batch_keeps_its_identity_and_takes_no_record_of_the_new_topic(
+def test_a_planned_batch_keeps_its_identity_and_reads_nothing_of_the_new_topic(
     spark: SparkSession,
     topics: Any,
     flights: Any,
@@ -204,7 +204,7 @@ def test_a_real_sink_takes_the_new_topic_under_report(
         assert connection.execute("select id from t order by id").fetchall() == [(n,) for n in range(35)]
 
 
-def test_a_repeated_batch_of_a_topic_made_again_counts_no_row_that_it_does_not_read(
+def test_a_repeated_batch_counts_no_rows_of_a_recreated_topic(
     spark: SparkSession, topics: Any, flights: Any, report_file: Callable[..., Path], tmp_path: Path
 ) -> None:
     topic, produce = flights
