@@ -73,7 +73,10 @@ def _take_trust(rest: dict[str, Any]) -> tuple[str | None, str | None, bool]:
     if isinstance(ca, bool):
         return None, None, ca
     if [ca, location, text].count(None) < 2:
-        raise ConfigError("ssl.truststore.location", "give one of it, ssl.truststore.certificates and ssl.ca.location")
+        raise ConfigError(
+            "ssl.truststore.location",
+            "set only one of ssl.truststore.location, ssl.truststore.certificates and ssl.ca.location",
+        )
     if text is not None:
         return None, _wrapped("ssl.truststore.certificates", text), True
     if location is None or _store_type("ssl.truststore", location, stated) == "PEM":

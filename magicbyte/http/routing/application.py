@@ -314,7 +314,7 @@ def require_rows(app: FastAPI, rows: Sequence[Row]) -> None:
         if not isinstance(route, RowRoute):
             raise Failure(f"the route {', '.join(sorted(methods))} {path} has no row in the table")
         if not in_table >= {(method, path) for method in methods - {"HEAD"}}:
-            raise Failure(f"the route {', '.join(sorted(methods))} {path} is not that of its row")
+            raise Failure(f"the route {', '.join(sorted(methods))} {path} differs from its row in method or path")
 
 
 def load_contract(name: str) -> dict[str, Any]:

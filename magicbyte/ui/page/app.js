@@ -19,7 +19,7 @@ import { html, render, useEffect, useRef, useState } from "./vendor/ui.js";
 import NotFound from "./frame/not_found.js";
 import { VIEWS } from "./view_modules.js";
 
-/** Views that are loaded, so that going back to one takes no time. @type {Map<any, any>} */
+/** Loaded views, so that going back to one takes no time. @type {Map<any, any>} */
 const loaded = new Map();
 
 /** @type {Map<string, Promise<void>>} */
@@ -62,7 +62,7 @@ function toMain(event) {
   document.getElementById("main")?.focus();
 }
 
-/** The view of the URL; the one before stays until it is loaded. */
+/** The view of the URL. The previous view stays until this one has loaded. */
 function View() {
   const { row, params, query } = route.value;
   const [, setReady] = useState(/** @type {any} */ (null));
@@ -103,7 +103,7 @@ function View() {
   return html`<${view} key=${keyOf(of, its)} params=${its} query=${asked} />`;
 }
 
-/** A view starts anew for another subject, not for another version or filter of the same. @param {any} row @param {any} params */
+/** Another subject remounts the view; another version or filter of it does not. @param {any} row @param {any} params */
 const keyOf = (row, params) =>
   `${row?.view ?? ""} ${params.subject ?? params.topic ?? params.id ?? ""} ${context.value}`;
 
@@ -181,15 +181,15 @@ function notePrinting() {
   addEventListener("beforeprint", () => document.body.dataset.printed = `${location.href}, ${absolute(Date.now())}`);
 }
 
-/** The icon's address must not depend on the page's: the browser reads it again after each change of the address. */
+/** Make the icon's address absolute: the browser would read a relative one again after each change of the page's. */
 function fixIcon() {
   const icon = /** @type {HTMLLinkElement | null} */ (document.querySelector('link[rel="icon"]'));
   if (icon) icon.href = `${ROOT}icon.svg`;
 }
 
-/** The frame of index.html stands alone for so long at most, in ms. */
+/** The longest time without a view in the frame of index.html, in ms. */
 const LONGEST_ALONE_MS = 100;
-/** Subjects are written in it. A font that comes later than the first of them is not shown in this visit. */
+/** The font of subjects. If it arrives after the first subject is drawn, this visit does not use it. */
 const FONT_OF_ROWS = '12px "JetBrains Mono Variable"';
 
 /** Loads the view of the URL and its first rows, so that one render shows all. */

@@ -146,7 +146,7 @@ def test_pem_texts_in_values(authority: Authority, issued: Issued):
         (
             {"ssl.ca.location": "a", "ssl.truststore.location": "b"},
             "ssl.truststore.location",
-            "give one of it, ssl.truststore.certificates and ssl.ca.location",
+            "set only one of ssl.truststore.location, ssl.truststore.certificates and ssl.ca.location",
         ),
     ],
 )

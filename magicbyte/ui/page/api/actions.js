@@ -1,4 +1,4 @@
-/** Which action of `may` a request is, so that a refusal greys its control. */
+/** Maps a request to its action in `may`, so that a refusal disables its control. */
 
 /** @type {[string, RegExp, string][]} method, path, action; the first group of the path is the subject */
 const ACTIONS = [

@@ -11,7 +11,7 @@ import { effect, signal } from "../vendor/ui.js";
 import { call } from "./client.js";
 import { lacks } from "./features.js";
 
-/** Whether this tab hears of changes. */
+/** Whether this tab receives changes. */
 export const following = signal(false);
 
 const HIDDEN_MS = 60_000;

@@ -1,4 +1,4 @@
-/** What the page knows of a fact of the registry: known, absent, forbidden, too costly or unknown. All views use this type. */
+/** A fact of the registry: known, absent, forbidden, too costly or unknown. All views use this type. */
 import { ApiError } from "./client.js";
 import { hasOverview } from "./features.js";
 import { isMissingRoute } from "./transport.js";

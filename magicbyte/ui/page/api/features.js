@@ -1,4 +1,4 @@
-/** What the registry lacks: another registry than ours has no listing, outline, compare and so on. */
+/** Features that the registry lacks: other registries have no listing, outline or compare. */
 import { signal } from "../vendor/ui.js";
 
 /** @type {import("../vendor/ui.js").Signal<string[]>} */

@@ -1,4 +1,4 @@
-/** Answers with a JSON value in each line, read while they arrive. */
+/** Reads responses with one JSON value per line while they arrive. */
 
 /**
  * The values of the lines. What comes after a line is read when the next value is asked for.
@@ -9,7 +9,7 @@ export async function* jsonLines({ body }) {
   if (!body) return;
   const reader = body.getReader();
   const decoder = new TextDecoder();
-  /** Parts of the line that has not ended: one long text would be copied with each part. @type {string[]} */
+  /** Parts of the unfinished line; joining them with each part would copy a long text often. @type {string[]} */
   let parts = [];
   try {
     for (;;) {

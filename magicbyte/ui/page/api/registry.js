@@ -22,7 +22,7 @@ const get = async (address, options) => (await call("GET", address, options)).da
  */
 const write = async (method, address, body, options) => (await call(method, address, { ...options, body })).data;
 
-/** How many rows come first: no window is higher. index.html names the same address, so that a browser asks once. */
+/** The first rows, more than a window shows. index.html names the same address, so the browser requests it once. */
 const HEAD_ROWS = 50;
 
 /**

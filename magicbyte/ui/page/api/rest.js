@@ -22,7 +22,7 @@ import { ApiError, call } from "./client.js";
 const BINARY_V1 = "application/vnd.kafka.binary.v1+json";
 const BINARY_V2 = "application/vnd.kafka.binary.v2+json";
 const MOST_BYTES = 1 << 20;
-/** Answers that mean: this proxy has no such route. */
+/** Statuses that mean that the proxy lacks the route. */
 const MISSING = new Set([404, 405, 406]);
 
 /**

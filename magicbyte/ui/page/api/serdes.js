@@ -1,4 +1,4 @@
-/** The page's own helpers: messages decoded, encoded and made up by the serdes. */
+/** Helpers of the page's server: it decodes, encodes and generates messages with the serdes. */
 import { context } from "../state/signals.js";
 import { fromBase64, MOST_BYTES } from "../text/bytes.js";
 import { call } from "./client.js";

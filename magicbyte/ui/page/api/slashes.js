@@ -1,6 +1,6 @@
-/** Proxies that turn `%2F` in paths into a slash: the API's paths of names with a slash lead elsewhere behind them. */
+/** Detects proxies that turn `%2F` in paths into a slash: API paths of names with a slash lead elsewhere there. */
 
-/** The status of the error that says so; no server sends it. */
+/** The status of the error for such a proxy; no server sends it. */
 export const PATH_CHANGED = 1;
 
 export const PATH_CHANGED_MESSAGE =

@@ -9,7 +9,7 @@ import { changesPaths, PATH_CHANGED, PATH_CHANGED_MESSAGE } from "./slashes.js";
 /** @typedef {import("../state/types.d.ts").CallOptions} CallOptions */
 /** @typedef {import("../state/types.d.ts").TransportEvent} TransportEvent */
 
-/** What a server refused, or a request that got no answer (status 0). */
+/** An error response, or a request without a response (status 0). */
 export class ApiError extends Error {
   /** @param {{status: number, code?: number, message: string, requestId?: string, data?: any}} fields */
   constructor({ status, code = 0, message, requestId = "", data = null }) {
@@ -30,9 +30,9 @@ export const isMissingRoute = (error) =>
   error?.status === 405 || (error?.status === 404 && (error.code === 0 || error.code === 404));
 
 const SCHEMA_REGISTRY_JSON = "application/vnd.schemaregistry.v1+json";
-/** Statuses of a server that is not there. */
+/** Statuses of an unreachable server. */
 export const GONE = new Set([502, 503, 504]);
-/** Codes of writes that reached no leader: the node itself answers, and reads go on. */
+/** Codes of writes that reached no leader. The node itself answers, so reads still work. */
 const LEADERLESS = new Set([50003, 50004]);
 const NO_LEADER = "The registry has no leader now: it answers questions, and changes wait for the next leader.";
 
@@ -68,7 +68,7 @@ export class Transport {
     let sent = this.token;
     let response = await this.#send(method, path, options);
     while (asksForToken(response)) {
-      // Another request may have got the token while this one was on its way.
+      // Another request may have received the token in the meantime.
       if (this.token === sent) {
         this.#asking ??= this.askToken(sent ? "The token was refused." : "").finally(() => this.#asking = null);
         this.token = await this.#asking;

@@ -1,4 +1,4 @@
-/** The bar at the top, and the strip below it while the registry is gone. */
+/** The bar at the top, and the strip below it while the registry is unreachable. */
 import { isMissingRoute } from "../api/transport.js";
 import * as registry from "../api/registry.js";
 import { Button } from "../parts/buttons.js";
@@ -80,7 +80,7 @@ const chosen = (words, is) =>
     is ? html`<${Icon} name="check" size=${12} />` : html`<span style=${{ width: "12px" }}></span>`
   }${words}${is && html`<span class="hidden-text">, chosen</span>`}</span>`;
 
-/** The node: leader or follower, and the log's offset as the change feed moves it on. */
+/** The node: leader or follower, and the log's offset, which the change feed updates. */
 function Live() {
   const node = me.value;
   if (!online.value.up && !online.value.leaderless) {
@@ -94,7 +94,7 @@ function Live() {
   </span>`;
 }
 
-/** The context, when the registry has more than the default one. */
+/** Selects the context, if the registry has more than the default one. */
 function ContextSelect() {
   const { path } = route.value;
   // The listing has all contexts; the list waits for it.
@@ -118,7 +118,7 @@ function ContextSelect() {
   ]} /></span>`;
 }
 
-/** Says that the registry is gone, since when, and when it is asked again. */
+/** Tells since when the registry is unreachable, and when the page tries again. */
 export function Strip() {
   const { up, message, requestId, retryAt = 0 } = online.value;
   const [now, setNow] = useState(Date.now());

@@ -1,4 +1,4 @@
-/** Keys: each page names its own, `?` shows them; none fires in inputs, and all single keys can be turned off. */
+/** Keyboard shortcuts: each page has its own, and `?` lists them. None works in inputs; users can turn off single keys. */
 import { stored } from "../state/stored.js";
 import { signal, useLayoutEffect, useRef } from "../vendor/ui.js";
 
@@ -28,7 +28,7 @@ export function useKeys(keys, { scope = "This page" } = {}) {
   const newest = useRef(keys);
   newest.current = keys;
   const names = Object.keys(keys).join(" ");
-  // Before the paint: who sees a row can press a key.
+  // Before the paint, so that the keys work as soon as the rows are visible.
   useLayoutEffect(() => {
     const run = (/** @type {string} */ key) => (/** @type {KeyboardEvent} */ event) => {
       const entry = newest.current[key];
@@ -77,11 +77,11 @@ export function listenForKeys() {
   });
 }
 
-/** Whether Enter presses what has the focus. @param {KeyboardEvent} event */
+/** Whether Enter activates the focused element. @param {KeyboardEvent} event */
 const isControl = (event) =>
   Boolean(/** @type {HTMLElement} */ (event.composedPath()[0]).closest?.("a[href], button, summary"));
 
-/** Whether a key goes into a text. @param {KeyboardEvent} event */
+/** Whether a key types into a text field. @param {KeyboardEvent} event */
 function isTyped(event) {
   const target = /** @type {HTMLElement} */ (event.composedPath()[0]);
   return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName ?? "");

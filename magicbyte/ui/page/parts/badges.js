@@ -19,7 +19,7 @@ export function TypeBadge({ type }) {
 export const VerdictBadge = ({ ok, text }) =>
   html`<span class="badge ${ok ? "ok" : "bad"}"><${Icon} name=${ok ? "check" : "cross"} size=${11} />${text}</span>`;
 
-/** Where a level comes from, in words. @type {Record<string, string>} */
+/** The source of a level, in words. @type {Record<string, string>} */
 export const ORIGINS = {
   subject: "its own",
   context: "from the context",

@@ -9,7 +9,7 @@ import { Button } from "./buttons.js";
 export function Dialog({ title, onClose, wide = false, children, class: more = "" }) {
   const box = useRef(/** @type {any} */ (null));
   const id = useId();
-  // Before the next key: what is typed after the key that opens a dialog belongs into it.
+  // Before the next key: the user types it into the dialog.
   useLayoutEffect(() => {
     const before = /** @type {HTMLElement | null} */ (document.activeElement);
     box.current.showModal();

@@ -1,4 +1,4 @@
-/** A fact that is not known, in words: never an empty place, never a value that is only likely. */
+/** Shows an unknown fact in words, never as an empty space or a guess. */
 import { config } from "../state/signals.js";
 import { html } from "../vendor/ui.js";
 import { Badge } from "./badges.js";
@@ -25,10 +25,10 @@ const HEADS = {
   unknown: "Not known",
 };
 
-/** Words after `nothing` and its like: the lists of a registry with access rules leave out what the user may not see. */
+/** Words after `nothing` and the like: a registry with access rules omits from lists what the user may not see. */
 export const visibly = () => config.value.accessRules ? " that you may see" : "";
 
-/** A sentence after `not found`: a registry with access rules says that of a schema that the user may not read, too. */
+/** A sentence after `not found`: a registry with access rules also says this of schemas that the user may not read. */
 export const perhapsHidden = () =>
   config.value.accessRules ? " The registry says the same of a schema that you may not read." : "";
 

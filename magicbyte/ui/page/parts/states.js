@@ -1,4 +1,4 @@
-/** What stands in for content: loading, failed, empty. */
+/** Placeholders for content: loading, failed, empty. */
 import { gapOf } from "../api/fact.js";
 import { PATH_CHANGED } from "../api/slashes.js";
 import { html, useEffect, useState } from "../vendor/ui.js";
@@ -81,11 +81,11 @@ export function Failure({ error, again, children }) {
   </div>`;
 }
 
-/** Nothing to show: why, and what to do. @param {{title: any, children?: any, actions?: any}} props */
+/** An empty state: the reason, and what to do. @param {{title: any, children?: any, actions?: any}} props */
 export const Empty = ({ title, children, actions }) =>
   html`<div class="state"><h2>${title}</h2>${children}${actions && html`<div class="row">${actions}</div>`}</div>`;
 
-/** A view that another registry than ours does not have. */
+/** A view that needs our registry. */
 export const NotServed = () =>
   html`
     <${Empty} title="This registry does not have this view">

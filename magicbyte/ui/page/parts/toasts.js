@@ -1,4 +1,4 @@
-/** Toasts: short news at the foot of the page; they stay while they have the focus or the pointer. */
+/** Toasts: short messages at the bottom of the page. A toast stays while it has the focus or the pointer. */
 import { html, signal, useEffect, useRef } from "../vendor/ui.js";
 import { Button } from "./buttons.js";
 import { Shown } from "./hostile.js";
@@ -9,7 +9,7 @@ import { Icon } from "./icon.js";
 const shown = signal([]);
 let last = 0;
 
-/** What screen readers hear; also set by `announce`. */
+/** The text for screen readers; `announce` sets it too. */
 export const spoken = signal("");
 
 /**

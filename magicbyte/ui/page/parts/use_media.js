@@ -1,4 +1,4 @@
-/** A media query as a hook: the component is shown again when the answer changes. */
+/** A media query as a hook: the component renders again when the result changes. */
 import { useEffect, useState } from "../vendor/ui.js";
 
 /** @param {string} query */

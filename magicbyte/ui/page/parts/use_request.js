@@ -1,4 +1,4 @@
-/** A request as a hook: aborted when its inputs change, asked again when the registry is back. */
+/** A request as a hook: aborted when its inputs change, sent again when the registry is back. */
 import { ApiError } from "../api/client.js";
 import { comebacks } from "../state/signals.js";
 import { useCallback, useEffect, useRef, useState } from "../vendor/ui.js";
@@ -69,5 +69,5 @@ export function useRequest(ask, inputs) {
   return { data: current.data, error: current.error, loading: current.loading, reload, cancel };
 }
 
-/** Whether a failure may pass by itself. @param {any} error */
+/** Whether a failure may be transient. @param {any} error */
 const mayPass = (error) => error.status === 0 || error.status >= 500;

@@ -1,4 +1,4 @@
-/** The table of keys, by `?`. */
+/** The table of keyboard shortcuts, which `?` opens. */
 import { EVERYWHERE, singleKeys, tables, useKeys } from "../frame/keyboard.js";
 import { Dialog } from "../parts/dialogs.js";
 import { html, signal } from "../vendor/ui.js";

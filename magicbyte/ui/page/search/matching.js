@@ -1,4 +1,4 @@
-/** Which subjects a search and the chips leave, and the chips' counts. Pure, and fast enough for each key. */
+/** Filters subjects by a search and the chips, and counts for the chips. Pure, and fast enough to run with each key. */
 import { splitSubject } from "../state/listing_columns.js";
 
 /** @typedef {import("../state/types.d.ts").Overview} Overview */

@@ -47,7 +47,7 @@ function valueOf(key, value) {
   return ["context", "text", "field", "tag"].includes(key) ? value : value.toLowerCase();
 }
 
-/** Whether the query asks for something that only the registry can tell. @param {SearchQuery} query */
+/** Whether only the registry can answer the query. @param {SearchQuery} query */
 export const asksRegistry = (query) => Boolean(query.field || query.tag || query.text);
 
 /**

@@ -13,7 +13,7 @@ export const recent = stored("recent", /** @type {string[]} */ ([]));
 /** Names with their context, in the order of pinning. */
 export const pinned = stored("pinned", /** @type {string[]} */ ([]));
 
-/** Notes each subject whose page is shown. @returns {() => void} stops it */
+/** Records each subject whose page is shown. @returns {() => void} stops it */
 export function noteVisits() {
   return effect(() => {
     const { subject } = route.value.params;
@@ -35,7 +35,7 @@ export function togglePin(subject) {
   pinned.value = isPinned(subject) ? pinned.value.filter((other) => other !== subject) : [...pinned.value, subject];
 }
 
-/** What a subject is called in a list of several contexts. @param {string} subject */
+/** The label of a subject in a list of several contexts. @param {string} subject */
 export function shownName(subject) {
   const { context, name } = splitSubject(subject);
   return context ? `${name} in ${context}` : name;

@@ -1,4 +1,4 @@
-/** What the registry finds in fields and texts, a moment after the names. */
+/** Results of the registry's search in fields and texts, which arrive after the names. */
 import { hasOverview } from "../api/features.js";
 import { splitSubject } from "../state/listing_columns.js";
 import { useRequest } from "../parts/use_request.js";

@@ -1,4 +1,4 @@
-/** The search that only the registry can do: in fields, texts and tags. */
+/** The registry's part of a search: fields, texts and tags. */
 import * as registry from "../api/registry.js";
 import { asksRegistry } from "./query.js";
 
@@ -43,7 +43,7 @@ export async function searchRegistry(query, place, { signal, limit = 1000, delet
 export async function countHits(query, { signal, deleted = false } = {}) {
   const asked = { latestOnly: true, limit: 1, deleted, type: query.type, q: query.words.join(" "), in: "field,text" };
   const { data } = await registry.searchAnswer(asked, { signal });
-  // A registry that knows no words lists all versions.
+  // A registry without a search for words lists all versions.
   if (Array.isArray(data)) return { fields: null, texts: null };
   return { fields: data.in?.field ?? 0, texts: data.in?.text ?? 0 };
 }

@@ -1,4 +1,4 @@
-/** What the page itself finds: pins, visits, ids, names and places. */
+/** Results that the page finds itself: pins, visits, ids, names and places. */
 import { listingRow, splitSubject } from "../state/listing_columns.js";
 import { TypeBadge } from "../parts/badges.js";
 import { href, path } from "../state/routes.js";

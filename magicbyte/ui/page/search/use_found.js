@@ -1,4 +1,4 @@
-/** What the registry finds for a search of the list: rows of `in=fields` and `in=texts`, and the chips' counts. */
+/** The registry's results for a search of the list: rows of `in=fields` and `in=texts`, and the chips' counts. */
 import { hasOverview } from "../api/features.js";
 import { useRequest } from "../parts/use_request.js";
 import { countHits, fragmentOf, needsRegistry, searchRegistry } from "./registry_search.js";

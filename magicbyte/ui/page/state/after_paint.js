@@ -1,6 +1,6 @@
-/** Work that waits for the browser to show what is there. */
+/** Waits for the browser to paint. */
 
-/** A window that is not shown paints nothing. */
+/** A hidden window paints nothing. */
 const LONGEST_WAIT_MS = 100;
 
 /** Resolves after the next frame. @returns {Promise<void>} */

@@ -1,4 +1,4 @@
-/** Whether the registry can be reached, and what it refused: acts on the events of the transport. */
+/** Tracks whether the registry is reachable, and what it refused, from the events of the transport. */
 import { actionOf } from "../api/actions.js";
 import { GONE } from "../api/transport.js";
 import { comebacks, forgetRefusals, me, online, refuse } from "./signals.js";
@@ -24,7 +24,7 @@ export function onTransport(event) {
   if (event.kind === "signed-in") return forgetRefusals();
   if (event.kind === "lost") return lost(event);
   if (event.kind === "refused") return remember(event);
-  // A leader is not back yet if the node answers a question.
+  // A successful read does not show that the leader is back: the node answers reads itself.
   if (!online.peek().up && !online.peek().leaderless) back();
 }
 
@@ -46,7 +46,7 @@ function lost({ message, requestId = "", leaderless = false }) {
   timer = setTimeout(askAgain, wait * 1000);
 }
 
-/** Asks whether the registry is back, now. */
+/** Checks now whether the registry is back. */
 export async function askAgain() {
   clearTimeout(timer);
   timer = 0;
@@ -61,7 +61,7 @@ export async function askAgain() {
   }
 }
 
-/** How long the other nodes may take a dead leader for the leader, in ms. */
+/** How long the other nodes may still consider a dead leader the leader, in ms. */
 const OLD_LEADER_MS = 30_000;
 
 /**

@@ -48,16 +48,16 @@ export function feedStartsAfter(offset) {
   if (overview.peek() && Number(overview.peek()?.offset) < offset && hasOverview()) readListing();
 }
 
-/** More subjects than this are read by one request for all, not by one each. */
+/** Beyond this many subjects, one request reads all of them instead of one request each. */
 const MOST_ROWS = 8;
 
-/** Reads the listing if that has not happened. */
+/** Reads the listing, unless that has been done. */
 export function needListing() {
   if (overview.peek() || reading) return reading;
   return readListing();
 }
 
-/** Resolves when there are rows to show, or there is a reason why there are none. */
+/** Resolves when the first rows are there, or reading them has failed. */
 export function firstRows() {
   needListing();
   return new Promise((resolve) => {
@@ -131,7 +131,7 @@ async function readNode() {
     const { data } = await call("GET", "/health/ready", { context: false });
     me.value = data?.leader === undefined ? {} : data;
   } catch (error) {
-    // Another registry has no such path, but it is there.
+    // Other registries lack this path: a 404 still shows that the registry is up.
     if (/** @type {any} */ (error).status === 404) me.value = {};
   }
 }

@@ -117,7 +117,7 @@ export function setQuery(patch, { replace = true } = {}) {
   goTo(href(path, { ...query, ...patch }, { hash }), { replace, quiet: true });
 }
 
-/** What was focused and scrolled to on a page that was left, by the key of its history entry. */
+/** The focus and scroll positions of pages that were left, by the key of the history entry. */
 const places = new Map();
 
 /**
@@ -151,7 +151,7 @@ function selectorOf(element) {
   return "";
 }
 
-/** What was focused and scrolled to when the current history entry was left; null on the first visit. */
+/** The focus and scroll positions from the last visit of the current history entry; null on the first visit. */
 export function placeOfEntry() {
   return places.get(history.state?.key ?? "first") ?? null;
 }

@@ -1,4 +1,4 @@
-/** What several pages know: settings, the node, the listing of subjects, and what one may do. */
+/** State that several pages share: settings, the node, the listing of subjects, and the user's rights. */
 import { isReadOnly, refusesVersions } from "./modes.js";
 import { route } from "./routes.js";
 import { computed, signal } from "../vendor/ui.js";
@@ -35,7 +35,7 @@ export const context = computed(() => route.value.context);
  */
 export const online = signal({ up: true });
 
-/** Grows by one when the registry is back: requests that failed ask again. */
+/** Incremented when the registry is back, so that failed requests are sent again. */
 export const comebacks = signal(0);
 
 /**

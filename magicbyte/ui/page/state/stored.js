@@ -1,4 +1,4 @@
-/** Small choices that outlive the tab: theme, clock, pins. Nothing secret is ever stored. */
+/** Preferences that outlive the tab: theme, clock, pins. Secrets are never stored. */
 import { effect, signal } from "../vendor/ui.js";
 
 /**

@@ -11,7 +11,7 @@ import { grouped } from "./grouped.js";
 /** @typedef {"magic" | "id" | "guid" | "index" | "payload"} Kind */
 /** @typedef {{kind: Kind, from: number, to: number, words: string}} Cell */
 
-/** The most bytes that are read from a text: what `/ui/decode` takes. */
+/** The most bytes that are read from a text: the limit of `/ui/decode`. */
 export const MOST_BYTES = 1 << 20;
 
 const ID_END = 5;

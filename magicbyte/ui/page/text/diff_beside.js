@@ -73,7 +73,7 @@ function inWorker(before, after, signal) {
   });
 }
 
-/** The worker's address, as Trusted Types want it: the policy passes no other one. */
+/** The worker's address as a Trusted Type; the policy accepts no other address. */
 function ownScript() {
   const address = new URL("./diff_worker.js", import.meta.url).href;
   const types = /** @type {any} */ (globalThis).trustedTypes;

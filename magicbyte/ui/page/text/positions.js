@@ -101,7 +101,7 @@ export class Bridge {
     this.toLines = from === to ? this.fromLines : new Lines(to.text);
   }
 
-  /** The place in the other layout of what stands at `place`. @param {Place} place @returns {Place} */
+  /** The place in the other layout that corresponds to `place`. @param {Place} place @returns {Place} */
   carry(place) {
     return carried(place, this.from.tokens, this.fromLines, this.to.tokens, this.toLines);
   }

@@ -1,4 +1,4 @@
-/** The changes by field, with whom they break, and what other levels would say. */
+/** The changes by field, whom each one breaks, and the verdicts of other levels. */
 
 import { valueOr } from "../../api/fact.js";
 import { Badge, VerdictBadge } from "../../parts/badges.js";
@@ -70,7 +70,7 @@ function ChangeItem({ change, on, choose }) {
   `;
 }
 
-/** Whom a change breaks, as a badge. @param {{findings: import("../../text/answers.d.ts").Finding[]}} props */
+/** A badge that tells whom a change breaks. @param {{findings: import("../../text/answers.d.ts").Finding[]}} props */
 export function Effect({ findings }) {
   const { ok, text } = effectOf(findings);
   if (ok === null) return html`<${Badge} tone="warn"><span aria-hidden="true">!</span>${text}</${Badge}>`;

@@ -1,4 +1,4 @@
-/** Compare: who reads what, what changed, and the registry's words at the line. Any two versions of any two subjects. */
+/** Compares any two versions of any two subjects: who reads whom, what changed, and the registry's findings by line. */
 
 import { CurlButton } from "../../parts/copying.js";
 import { LinkButton } from "../../parts/buttons.js";

@@ -1,4 +1,4 @@
-/** A comparison that is there: controls, verdicts, changes and texts. */
+/** A loaded comparison: controls, verdicts, changes and texts. */
 
 import { cellFact, gapOf } from "../../api/fact.js";
 import { Segmented } from "../../parts/buttons.js";

@@ -1,4 +1,4 @@
-/** The two texts of a comparison: side by side or unified, folded or whole, with the registry's words under the lines. */
+/** The two texts of a comparison: side by side or unified, folded or whole, with findings under the lines. */
 
 import { Blocks } from "../code/blocks.js";
 import { Segments } from "../code/segments.js";
