@@ -36,7 +36,7 @@ from registry.decide import Terms
 from registry.feed.webhooks import Webhooks
 from registry.http.answers import error_response, negotiated
 from registry.http.cursors import SteadyCursors
-from registry.http.metrics import Metrics, NodeMetrics, former_metrics
+from registry.http.metrics import Metrics, NodeMetrics, confluent_metrics
 from registry.http.offset_tokens import OFFSET_HEADER, OffsetTokens
 from registry.http.request import locate
 from registry.http.rows import ROWS
@@ -144,7 +144,7 @@ def create_app(
     app.state.forwarder = forwarder
     app.state.front = None if extra_routes is None else extra_routes.front
     app.state.metrics = metrics = Metrics(
-        registry.status, NodeMetrics(node), RequestMetrics(app.recorder, former_metrics)
+        registry.status, NodeMetrics(node), RequestMetrics(app.recorder, confluent_metrics)
     )
     return app
 

@@ -40,7 +40,6 @@ _ERROR_CODE = AfterValidator(choice("409", "40901", value_of=int).convert)
 _OLD_NAMES = {
     "master.eligibility": "leader.eligibility",
     "avro.compatibility.level": "schema.compatibility.level",
-    "reference.versions.strict": "schema.providers.reference.versions.strict",
     "schema.registry.inter.instance.protocol": "inter.instance.protocol",
     "kafkastore.topic.request.timeout.ms": "kafkastore.timeout.ms",
 }

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from functools import partial
 
 from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric, SummaryMetricFamily
+from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from magicbyte.http.routing.recorder import Tallies
@@ -22,22 +22,12 @@ from registry.state.view import View
 Tally = tuple[tuple[tuple[str, bool], int], ...]
 
 
-def former_metrics(tallies: Iterable[Tallies]) -> Iterator[Metric]:
-    """Count the node's requests under the older names of this server, and under Confluent's."""
-    labels = ("method", "path", "status")
-    requests = CounterMetricFamily("schema_registry_requests", "Requests answered", labels=labels)
-    durations = SummaryMetricFamily(
-        "schema_registry_request_duration_seconds", "The time that requests took to answer", labels=labels
-    )
+def confluent_metrics(tallies: Iterable[Tallies]) -> Iterator[Metric]:
+    """Count the node's requests under Confluent's names."""
     outcomes = {"success": 0, "failure": 0}
     for route in tallies:
-        for status, tally in sorted(route.by_status.items()):
-            named = [route.method, route.route, str(status)]
-            requests.add_metric(named, tally.count)
-            durations.add_metric(named, tally.count, tally.seconds)
+        for status, tally in route.by_status.items():
             outcomes["success" if status < 400 else "failure"] += tally.count
-    yield requests
-    yield durations
     for outcome, count in outcomes.items():
         name = f"kafka_schema_registry_api_{outcome}_count"
         yield GaugeMetricFamily(name, f"Requests that ended in {outcome}", value=count)

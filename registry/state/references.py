@@ -1,4 +1,4 @@
-"""The check behind `reference.versions.strict`: references may not give one name two versions."""
+"""The check behind `schema.providers.reference.versions.strict`: references may not give one name two versions."""
 
 from __future__ import annotations
 

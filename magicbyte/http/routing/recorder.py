@@ -93,17 +93,17 @@ class Recorder:
 
 
 class RequestMetrics(Collector):
-    """A recorder's counts as Prometheus metrics, under the names that both servers share and under their old names."""
+    """A recorder's counts as Prometheus metrics, under the names that both servers share."""
 
-    def __init__(self, recorder: Recorder, former: Callable[[Iterable[Tallies]], Iterable[Metric]]) -> None:
+    def __init__(self, recorder: Recorder, more: Callable[[Iterable[Tallies]], Iterable[Metric]]) -> None:
         """Make a collector, which reads the recorder at each scrape.
 
         Args:
             recorder: The recorder to read.
-            former: Makes metrics of the same counts under the server's old names.
+            more: Makes further metrics of the same counts.
         """
         self._recorder = recorder
-        self._former = former
+        self._more = more
 
     def collect(self) -> Iterator[Metric]:
         """Return the current metrics."""
@@ -124,7 +124,7 @@ class RequestMetrics(Collector):
         in_progress = GaugeMetricFamily("magicbyte_http_requests_in_progress", "Open requests", labels=("app",))
         in_progress.add_metric([app], self._recorder.in_progress)
         yield in_progress
-        yield from self._former(tallies)
+        yield from self._more(tallies)
 
 
 def add_histogram(family: HistogramMetricFamily, labels: Sequence[str], tallies: Iterable[Tally]) -> None:
