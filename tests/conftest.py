@@ -15,6 +15,7 @@ import pytest
 from httpx._transports import default
 from hypothesis import HealthCheck, settings
 
+from magicbyte.platform.broker import kafka_version
 from magicbyte.testing import temporary_broker
 
 if TYPE_CHECKING:
@@ -35,6 +36,10 @@ def pytest_configure() -> None:
     # How long an example takes says nothing of the code on a loaded machine; nothing in tests/ measures time.
     settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("untimed")
+    if kafka_version().startswith("2."):
+        from tests.kafka_2.kafka_2 import add_kafka_2  # noqa: PLC0415  rarely used
+
+        add_kafka_2()
 
 
 @pytest.hookimpl(optionalhook=True)

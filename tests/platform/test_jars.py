@@ -199,7 +199,7 @@ def test_the_error_for_a_missing_lock_file_lists_the_lock_files() -> None:
     command = [sys.executable, "-m", "magicbyte.platform.jars", "fetch", "spark"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (result.returncode, result.stdout) == (2, "")
-    assert "there is no lock file spark, only broker-2.8.2, " in result.stderr
+    assert "there is no lock file spark, only broker-3.9.2, " in result.stderr
 
 
 def test_the_spark_lock_is_made_beside_its_own_pyspark() -> None:

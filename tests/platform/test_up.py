@@ -221,18 +221,6 @@ def test_what_is_in_the_way_is_told_before_anything_starts(tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_broker_that_cannot_be_closed_is_refused_before_anything_is_made(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MAGICBYTE_KAFKA_VERSION", "2.8.2")
-    assert call("--secure", "--data-dir", str(tmp_path)) == (
-        1,
-        "magicbyte: --secure does not work with the broker of Kafka 2.8.2: its ZooKeeper asks nobody for a password; "
-        "unset MAGICBYTE_KAFKA_VERSION, set it to 3 or newer, or name another Kafka with --bootstrap-servers",
-    )
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_wrong_options_are_told_in_a_line(tmp_path: Path) -> None:
     port, other, nobody = (str(free_port()) for _ in range(3))
     ports = ["--registry-port", port, "--rest-port", other]

@@ -24,7 +24,6 @@ from magicbyte.kit.processes.stop_signals import ignore_stop_signals
 from magicbyte.kit.properties_file import read_properties_file
 from magicbyte.kit.whole_file import write_whole
 from magicbyte.platform.broker import LocalBroker, port_is_free
-from magicbyte.platform.broker.local import kafka_version
 from magicbyte.platform.broker.properties import properties_text
 from magicbyte.platform.broker.sign_in import broker_sign_in, client_sign_in
 from magicbyte.platform.server_process import ServerFailed, ServerProcess
@@ -42,7 +41,6 @@ def main(arguments: Sequence[str]) -> int:
     platform: Platform | None = None
     try:
         with stop_on_signals() as check:
-            _check_broker(options)
             _check_ports(options)
             platform = Platform(options)
             platform.start()
@@ -76,15 +74,6 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         parser.error("--kafka-port is the port of the local broker, which --bootstrap-servers replaces")
     options.kafka_port = options.kafka_port or 9092
     return options
-
-
-def _check_broker(options: argparse.Namespace) -> None:
-    if options.secure and not options.bootstrap_servers and kafka_version().startswith("2."):
-        raise Failure(
-            f"--secure does not work with the broker of Kafka {kafka_version()}: its ZooKeeper asks nobody for a "
-            "password; unset MAGICBYTE_KAFKA_VERSION, set it to 3 or newer, or name another Kafka with "
-            "--bootstrap-servers"
-        )
 
 
 def _check_ports(options: argparse.Namespace) -> None:

@@ -9,9 +9,9 @@ import re
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Self
+from typing import IO, Protocol, Self
 
 from magicbyte.kit.processes import process
 from magicbyte.platform import jars
@@ -20,11 +20,30 @@ from magicbyte.platform.broker.coordinators import await_coordinators
 from magicbyte.platform.broker.kraft import KRaft
 from magicbyte.platform.broker.ports import free_port, port_is_free
 from magicbyte.platform.broker.properties import SINGLE_NODE, BrokerFailed, properties_text
-from magicbyte.platform.broker.zookeeper import ZooKeeper
 from magicbyte.platform.java import find_broker_java
 
-#: Kafka's major version -> keeps the broker's metadata.
-_METADATA: Mapping[str, type[KRaft | ZooKeeper]] = {"2": ZooKeeper, "3": KRaft, "4": KRaft}
+
+class Metadata(Protocol):
+    """Keeps a broker's metadata."""
+
+    #: The broker logs this text once it answers clients.
+    started: bytes
+
+    def prepare(self) -> None:
+        """Make the folders, or check them; raises BrokerFailed."""
+
+    def start(self, java_command: Sequence[str]) -> None:
+        """Start what the broker needs before it starts; raises BrokerFailed."""
+
+    def properties(self, address: str) -> dict[str, str]:
+        """Return the settings for a broker that listens on `address`."""
+
+    def stop(self) -> None:
+        """Stop what `start` started."""
+
+
+#: Kafka's major version -> makes the keeper of the metadata for a broker's folder.
+METADATA: dict[str, Callable[[Path], Metadata]] = {"3": KRaft, "4": KRaft}
 
 _LOGGING = (
     "-Dorg.slf4j.simpleLogger.showDateTime=true",
@@ -80,7 +99,7 @@ class LocalBroker:
         self.port = port or free_port()
         self.properties = dict(properties or {})
         self.log = self.data_dir / "broker.log"
-        self._metadata = _METADATA[self.version.partition(".")[0]](self.data_dir)
+        self._metadata = METADATA[self.version.partition(".")[0]](self.data_dir)
         self._process: subprocess.Popen[bytes] | None = None
 
     @property

@@ -1,4 +1,4 @@
-"""Settings of `server.properties` for a single development node, with KRaft or ZooKeeper."""
+"""Settings of `server.properties` for a single development node."""
 
 from __future__ import annotations
 

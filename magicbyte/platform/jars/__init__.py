@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from jgo.maven import MavenContext
 
 #: The versions of Kafka that have a lock file.
-KAFKA_VERSIONS = ("2.8.2", "3.9.2", "4.3.1", "4.4.0")
+KAFKA_VERSIONS = ["3.9.2", "4.3.1", "4.4.0"]
 
 #: The version of Kafka that the local broker runs by default.
 KAFKA_VERSION = "4.3.1"
@@ -64,6 +64,9 @@ LOCKS = {
     **{lock: " ".join(lock.split("-")).capitalize() for lock in TABLE_FORMAT_LOCKS.values()},
     **{lock: f"the JDBC driver of {name}" for name, lock in JDBC_DRIVER_LOCKS.items()},
 }
+
+#: The folders of the lock files; the tests add one.
+LOCK_FOLDERS = [resources.files(__name__)]
 
 #: How many jars are fetched in parallel.
 _CONNECTIONS = 8
@@ -112,7 +115,8 @@ class Jar:
 
 def read_lock(name: str) -> tuple[Jar, ...]:
     """Return the jars of the lock file `name`, one of LOCKS, in the file's order."""
-    return parse_lock((resources.files(__name__) / f"{name}.lock").read_text(encoding="ascii"))
+    files = [folder / f"{name}.lock" for folder in LOCK_FOLDERS]
+    return parse_lock(next(file for file in files if file.is_file()).read_text(encoding="ascii"))
 
 
 def parse_lock(text: str) -> tuple[Jar, ...]:

@@ -18,6 +18,7 @@ from spark_avro.pipeline.run.counts import BatchCounts
 from spark_avro.pipeline.run.running import Running
 from spark_avro.pipeline.sources.opening import open_source
 from spark_avro.pipeline.sources.topic_ids import TopicReplaced, read_topic_ids
+from tests.kafka_2.kafka_2 import add_kafka_2
 from tests.spark.pipeline.flights import V1, ListSink, messages
 
 #: Most tests of this file take seconds each.
@@ -42,6 +43,7 @@ def test_a_batch_has_the_ids_of_its_topics(
 
 def test_a_broker_without_topic_ids_gives_none(spark: SparkSession, tmp_path: Path) -> None:
     older = {"inter.broker.protocol.version": "2.7"}
+    add_kafka_2()
     broker = LocalBroker(tmp_path, port=0, version="2.8.2", properties=older)
     broker.start()
     try:
