@@ -141,10 +141,8 @@ def _mends(
     is_caution = finding.policy in finding.difference.rule.allowed
     try:
         edited = FORMATS[finding.new.schema_type].edited(finding.new, text)
-        if not _warnings(edited) <= _warnings(finding.new):
-            return False
         breaks = _breaks(edited, old, finding.level, finding.policy, budget)
-        if not _by_rule(breaks) <= _by_rule(before):
+        if not (_by_rule(breaks) <= _by_rule(before) and _warnings(edited) <= _warnings(finding.new)):
             return False
         if not is_caution and not (sum(breaks.values()) < sum(before.values()) and breaks[key] < before[key]):
             return False
