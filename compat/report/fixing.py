@@ -92,7 +92,7 @@ class OtherVersions:
 def fixes_of(finding: Finding, budget: Budget, other_versions: OtherVersions | None = None) -> tuple[Fix, ...]:
     """The fixes for a finding; none once the budget is spent.
 
-    Each fix was tried: the edited text is a valid schema, the finding is gone, and no rule, no caution and no warning is
+    Each fix was tried: the edited text is a valid schema, the finding is gone, and no rule, caution or warning is
     reported more often than before; nor is a rule on the other versions, if there are any.
     """
     new, old = finding.new, finding.old

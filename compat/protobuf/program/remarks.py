@@ -18,7 +18,7 @@ UNDECLARED_OPTION = "UNDECLARED_OPTION"
 
 
 class Remark(NamedTuple):
-    """A remark: its kind, what protoc refuses, what to do, the token at fault, and the path of an import that it lacks."""
+    """A remark: its kind, what protoc refuses, what to do, the token at fault, and the path of a missing import."""
 
     unit: Unit
     rule: str

@@ -143,6 +143,21 @@ def test_a_registration_returns_the_version_that_has_the_schema(view: View, sent
     assert decide_register(view, 0, sent=sent, terms=Terms()).result.number == number
 
 
+@pytest.mark.parametrize(
+    ("sent", "number"),
+    [
+        # Without a number, an import may be any version that has its id.
+        (Sent("s", INT, schema_id=1), 2),
+        (Sent("s", INT, version=LATEST, schema_id=1), 2),
+        (Sent("s", INT, version=1, schema_id=1), 1),
+        (Sent("s", INT, version=7, schema_id=1), 7),
+        (Sent("s", FLOAT, schema_id=3), 6),
+    ],
+)
+def test_an_import_returns_the_version_that_has_the_schema(view: View, sent: Sent, number: int) -> None:
+    assert decide_register(with_mode(view, "IMPORT"), 0, sent=sent, terms=Terms()).result.number == number
+
+
 def test_a_number_out_of_turn_is_refused_even_if_a_version_has_the_schema(view: View) -> None:
     with pytest.raises(ApiError) as refused:
         decide_register(view, 0, sent=Sent("s", LONG, version=-7), terms=Terms())
