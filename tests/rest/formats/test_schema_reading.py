@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Generator
+from contextlib import suppress
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,20 +15,34 @@ from rest_proxy.formats.schema_reading import HiddenSchema, SchemaReading
 
 
 class Registry:
-    """Each schema has the subjects `open` and `ID`; keeps the ids that were asked."""
+    """Each schema has the subjects `open` and `ID`, and refers to none; keeps the ids that were asked."""
 
     def __init__(self) -> None:
         self.asked: list[int] = []
         self.endpoints = self
 
-    def subjects_of(self, schema_id: int, *, deleted: bool) -> tuple[int, bool]:
-        return schema_id, deleted
-
-    async def drive(self, question: tuple[int, bool]) -> list[str]:
-        schema_id, deleted = question
+    def subjects_of(self, schema_id: int, *, deleted: bool) -> Generator[None, None, list[str]]:
         assert deleted
         self.asked.append(schema_id)
+        yield
         return ["open", str(schema_id)]
+
+    def schema_by_id(self, _schema_id: int) -> Generator[None, None, Any]:
+        yield
+        return SimpleNamespace(schema=SimpleNamespace(references=()))
+
+    async def drive(self, flow: Generator[None, None, Any]) -> Any:
+        result = None
+
+        def whole() -> Generator[None, None, None]:
+            nonlocal result
+            result = yield from flow
+
+        with suppress(StopIteration):
+            steps = whole()
+            while True:
+                next(steps)
+        return result
 
 
 class Rights:

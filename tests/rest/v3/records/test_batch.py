@@ -104,19 +104,11 @@ def test_ten_entries_with_ids_of_all_characters(rest: Any, topic: str) -> None:
     assert body["failures"] == []
 
 
-def test_slow_refusals_do_not_add_up(rest: Any, topic: str) -> None:
-    """Each of these values takes a worker half a second; ten of them would take five."""
+def test_a_slow_refusal_names_its_entry(rest: Any, topic: str) -> None:
+    """Each of these values takes a worker half a second of processor time; test_time_limit.py adds such times up."""
     links = {f"d{level}": {"oneOf": [{"$ref": f"#/definitions/d{level + 1}"}] * 2} for level in range(26)}
     schema = json.dumps({"definitions": {**links, "d26": {"type": "integer"}}, "$ref": "#/definitions/d0"})
     value = {"type": "JSONSCHEMA", "schema": schema, "data": "x"}
-    rest.timeout = 120  # seconds: the limit counts processor time, which a loaded machine gives slowly
-    body = produce(rest, topic, {"entries": [{"id": str(number), "value": value} for number in range(10)]}).json()
-    failures = [(failure["error_code"], failure["message"]) for failure in body["failures"]]
-    assert len(failures) == 10
-    assert failures[0][0] == 400
-    assert failures[0][1].startswith("Bad Request: value: refused by oneOf")
-    assert failures[-1] == (
-        429,
-        "Too many requests wait until their records are validated: the refused records before this one took 2 s of "
-        "processor time; send it in another request",
-    )
+    body = produce(rest, topic, {"entries": [{"id": str(number), "value": value} for number in range(2)]}).json()
+    failures = [(failure["id"], failure["error_code"], failure["message"][:36]) for failure in body["failures"]]
+    assert failures == [(name, 400, "Bad Request: value: refused by oneOf") for name in "01"]
