@@ -11,7 +11,7 @@ from starlette.responses import Response
 from magicbyte.http.errors import METHOD_NOT_ALLOWED, NOT_FOUND
 from magicbyte.http.routing.access import SIGNED_IN
 from magicbyte.http.routing.request import Handler, Request
-from magicbyte.http.routing.rows import Row
+from magicbyte.http.routing.rows import Around, Row
 from magicbyte.kit.errors import ApiError
 from rest_proxy.access.endpoints import ENDPOINTS, ENDPOINTS_BY_FORMAT, EndpointLists
 from rest_proxy.exchange.negotiation import spoken, unnegotiated
@@ -49,15 +49,13 @@ def _refusing(row: Row, other_methods: Sequence[str]) -> Row:
     async def refuse(_request: Request) -> Response:
         raise _refusal(row, other_methods)
 
-    return replace(row, access=SIGNED_IN, handler=refuse, media_types=unnegotiated, is_quiet=False, around=None)
+    return replace(row, access=SIGNED_IN, handler=refuse, media_types=unnegotiated, is_quiet=False)
 
 
 def _refusing_formats(row: Row, formats: frozenset[str]) -> Row:
     """Refuse requests in some formats; an instance's own format counts if the request names none."""
 
     def refusing(handler: Handler) -> Handler:
-        handler = handler if row.around is None else row.around(handler)
-
         async def handle(request: Request) -> Response:
             form = spoken(request).form
             if form is None:
@@ -70,7 +68,7 @@ def _refusing_formats(row: Row, formats: frozenset[str]) -> Row:
 
         return handle
 
-    return replace(row, around=refusing)
+    return replace(row, handler=Around(refusing, row.handler))
 
 
 def _refusal(row: Row, other_methods: Sequence[str]) -> ApiError:

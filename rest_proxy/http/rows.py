@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from magicbyte.http.routing.access import OPEN, SIGNED_IN, Access, Operation, Resource
 from magicbyte.http.routing.request import Handler, Request
-from magicbyte.http.routing.rows import Endpoint, Negotiate, Row, Streams
+from magicbyte.http.routing.rows import Around, Endpoint, Negotiate, Row, Streams
 from rest_proxy.exchange.negotiation import generic, generic_or_embedded, records, unnegotiated, v1_records
 from rest_proxy.exchange.negotiation import produce as produced
 from rest_proxy.exchange.parts import part_of
@@ -53,12 +53,11 @@ def _of_instance(
         f"{_INSTANCE}{path}",
         operation_id,
         access,
-        handler,
+        Around(at_owner, handler),
         media_types,
         is_safe=False,
         streams=streams,
         declared=declared,
-        around=at_owner,
     )
 
 
@@ -91,7 +90,7 @@ ROWS = (
         produced,
         declared=declared.produce_to_partition,
     ),
-    Row("POST", _GROUP, "createConsumer", _READ_GROUP, consumers.create, generic_or_embedded, around=at_owner),
+    Row("POST", _GROUP, "createConsumer", _READ_GROUP, Around(at_owner, consumers.create), generic_or_embedded),
     _of_instance("DELETE", "", "deleteConsumer", consumers.delete),
     _of_instance("POST", "/subscription", "subscribe", consumers.subscribe, _READ_BOTH),
     _of_instance("GET", "/subscription", "subscription", consumers.subscription),

@@ -17,7 +17,7 @@ from magicbyte.http.routing.described_body import DescribedBody
 from magicbyte.http.routing.description import Answer, Description, MediaTypes
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.response import NoContent
-from magicbyte.http.routing.rows import BodyLimit, Row
+from magicbyte.http.routing.rows import Around, BodyLimit, Row
 from magicbyte.http.routing.solved import RowRoute
 
 JSON = "application/json"
@@ -137,9 +137,9 @@ async def alone(thing: Annotated[str, Path(description="The thing.")]) -> Respon
 
 def test_what_is_around_a_handler_may_answer_before_the_parameters_are_solved() -> None:
     rows = [
-        Row("GET", "/things/{thing}", "alone", OPEN, alone, negotiate, around=around),
+        Row("GET", "/things/{thing}", "alone", OPEN, Around(around, alone), negotiate),
         # Its parameter is not in the path, so that FastAPI refuses each request.
-        Row("GET", "/none", "none", OPEN, alone, negotiate, around=around),
+        Row("GET", "/none", "none", OPEN, Around(around, Around(around, alone)), negotiate),
     ]
     api = Api(
         name="test",

@@ -137,7 +137,7 @@ class Application:
         }
         self.fastapi = FastAPI(lifespan=self._checked(lifespan), openapi_url=None, docs_url=None, redoc_url=None)
         self.fastapi.router.redirect_slashes = False
-        self._handlers: dict[Row, Handler] = {self.table.without_route: self.table.without_route.handler}
+        self._handlers: dict[Row, Handler] = {self.table.without_route: self.table.without_route.innermost}
         for row in api.rows:
             route = RowRoute(row)
             self._handlers[row] = route.handler

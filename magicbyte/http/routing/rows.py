@@ -17,6 +17,24 @@ Endpoint = Callable[..., Awaitable[Response]]
 Negotiate = Callable[..., None]
 
 
+@dataclass(frozen=True, slots=True)
+class Around:
+    """An endpoint with a function around it, which is called before FastAPI solves the endpoint's parameters.
+
+    Attributes:
+        wrap: Makes the function of the endpoint's handler; it may answer instead.
+        inner: The endpoint, which may have another function around it.
+    """
+
+    wrap: Callable[[Endpoint], Endpoint]
+    inner: Endpoint | Around
+
+    @property
+    def innermost(self) -> Endpoint:
+        """The endpoint, without what is around it."""
+        return self.inner.innermost if isinstance(self.inner, Around) else self.inner
+
+
 class BodyLimit(IntEnum):
     """The limit that applies to a body; the settings have the sizes."""
 
@@ -60,7 +78,6 @@ class Row:
         endpoint: The route's name in `api.endpoints.allowlist` and `api.endpoints.blocklist`; "" if it has none.
         declared: Declares the parameters of a handler that takes only the request, because its rate is a goal. The
             contract describes it, and nobody calls it.
-        around: Wraps the handler; it is called before FastAPI solves the parameters, and may answer instead.
         may_be_stored: Whether caches may store its answers if nobody has to sign in.
     """
 
@@ -68,7 +85,7 @@ class Row:
     path: str
     operation_id: str
     access: Access
-    handler: Endpoint
+    handler: Endpoint | Around
     media_types: Negotiate
     _: KW_ONLY
     body_limit: BodyLimit = BodyLimit.USUAL
@@ -81,8 +98,12 @@ class Row:
     page_policy: bytes | None = None
     endpoint: str = ""
     declared: Endpoint | None = None
-    around: Callable[[Endpoint], Endpoint] | None = None
     may_be_stored: bool = True
+
+    @cached_property
+    def innermost(self) -> Endpoint:
+        """The handler, without what is around it."""
+        return self.handler.innermost if isinstance(self.handler, Around) else self.handler
 
     @cached_property
     def needs(self) -> tuple[tuple[str, ...], ...]:

@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from magicbyte.http.errors import INTERNAL
 from magicbyte.http.routing.request import Handler, Request
-from magicbyte.http.routing.rows import Endpoint, Row
+from magicbyte.http.routing.rows import Around, Endpoint, Row
 
 T = TypeVar("T")
 
@@ -53,7 +53,7 @@ class SolvedRoute(APIRoute):
         """
         super().__init__(
             row.path,
-            row.declared or row.handler,
+            row.declared or row.innermost,
             methods=[row.method],
             name=row.operation_id,
             operation_id=row.operation_id,
@@ -84,7 +84,7 @@ class RowRoute(Route):
         Args:
             row: The row.
         """
-        super().__init__(row.path, row.handler, methods=[row.method], name=row.operation_id)
+        super().__init__(row.path, row.innermost, methods=[row.method], name=row.operation_id)
         self.row = row
 
     @cached_property
@@ -95,8 +95,12 @@ class RowRoute(Route):
     @property
     def handler(self) -> Handler:
         """The function that answers a request: the row's own if it takes only the request, or FastAPI's."""
-        handler = self.row.handler if takes_only_the_request(self.row.handler) else self._handle_solved
-        return handler if self.row.around is None else self.row.around(handler)
+        return self._wrapped(self.row.handler)
+
+    def _wrapped(self, handler: Endpoint | Around) -> Handler:
+        if isinstance(handler, Around):
+            return handler.wrap(self._wrapped(handler.inner))
+        return handler if takes_only_the_request(handler) else self._handle_solved
 
     async def _handle_solved(self, request: Request) -> Response:
         return await self._solved_handler(request)
