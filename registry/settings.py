@@ -14,17 +14,18 @@ from magicbyte.http.server import Listener, parse_listener
 from magicbyte.kit.kafka.client_settings import with_prefix
 from magicbyte.kit.settings import SettingsError
 from magicbyte.kit.settings.kinds import choice
+from magicbyte.kit.settings.server import parts_of
 from magicbyte.security.settings import LOG
 
 log = logging.getLogger("magicbyte.registry.settings")
 
 
 def _listeners(value: Any) -> list[Listener]:
-    return [parse_listener(text.strip()) for text in str(value).split(",") if text.strip()]
+    return list(map(parse_listener, parts_of(value)))
 
 
 def _urls(value: Any) -> list[str]:
-    urls = [text.strip() for text in str(value).split(",") if text.strip()]
+    urls = list(parts_of(value))
     for url in urls:
         if not url.startswith(("http://", "https://")):
             raise ValueError(f"not an http URL: {url!r}")

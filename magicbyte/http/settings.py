@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
@@ -18,6 +18,7 @@ from magicbyte.http.response_headers import (
     ResponseHeaders,
     parse_response_headers,
 )
+from magicbyte.kit.settings.server import parts_of
 from magicbyte.security.settings import SecuritySettings
 
 log = logging.getLogger("magicbyte.kit.settings")
@@ -28,10 +29,6 @@ _WITHOUT_EFFECT = {
     "csrf.prevention.enable": "writes of foreign pages are always refused, without tokens",
 }
 _NOSNIFF = parse_response_headers("set X-Content-Type-Options: nosniff")
-
-
-def _names(value: Any) -> tuple[str, ...]:
-    return tuple(name.strip() for name in str(value).split(",") if name.strip())
 
 
 class HttpSettings(SecuritySettings):
@@ -46,14 +43,14 @@ class HttpSettings(SecuritySettings):
     heads_per_address: int = Field(256, alias="magicbyte.unfinished.heads.per.address", ge=1)
     pipelined_bytes: int = Field(64 << 20, alias="magicbyte.pipelining.buffer.bytes", ge=0)
 
-    allowed_hosts: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field((), alias="magicbyte.allowed.hosts")
+    allowed_hosts: Annotated[tuple[str, ...], BeforeValidator(parts_of)] = Field((), alias="magicbyte.allowed.hosts")
     allowed_origins: Annotated[frozenset[str], BeforeValidator(parse_origins)] = Field(
         frozenset(), alias="access.control.allow.origin"
     )
-    allowed_methods: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(
+    allowed_methods: Annotated[tuple[str, ...], BeforeValidator(parts_of)] = Field(
         (), alias="access.control.allow.methods"
     )
-    allowed_headers: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(
+    allowed_headers: Annotated[tuple[str, ...], BeforeValidator(parts_of)] = Field(
         (), alias="access.control.allow.headers"
     )
     reject_options: bool = Field(False, alias="reject.options.request")

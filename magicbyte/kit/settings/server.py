@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from magicbyte.kit.secret import hide_user_info, shown
-from magicbyte.kit.settings.kinds import ProblemError
+from magicbyte.kit.settings.kinds import ProblemError, choice
 from magicbyte.kit.settings.place import NOWHERE, Finding, FindingsError, nearest
 
 log = logging.getLogger("magicbyte.kit.settings")
@@ -56,6 +56,21 @@ class ServerSettings(BaseModel):
         except ValidationError as error:
             raise FindingsError(map(_finding, error.errors())) from None
         return settings
+
+
+def parts_of(value: Any) -> tuple[str, ...]:
+    """The parts of a property with commas between, without blanks around them."""
+    return tuple(part.strip() for part in str(value).split(",") if part.strip())
+
+
+def list_of(*words: str) -> Callable[[Any], tuple[str, ...]]:
+    """A validator of lists of some words, at least one."""
+    word = choice(*words)
+
+    def validate(value: Any) -> tuple[str, ...]:
+        return tuple(map(word.convert, parts_of(value) or ("",)))
+
+    return validate
 
 
 def _finding(error: Any) -> Finding:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, ConfigDict, Field
 
 from magicbyte.kit.settings import SettingsError
-from magicbyte.kit.settings.server import ServerSettings
+from magicbyte.kit.settings.server import ServerSettings, list_of, parts_of
 from magicbyte.security.principal import Network, parse_networks
 from magicbyte.security.sign_in.certificate_names import MappingRule, parse_mapping_rules
 from magicbyte.security.sign_in.key_set import ALGORITHMS
@@ -44,7 +44,7 @@ _OLD_METHOD = "confluent.schema.registry.auth.mechanism"
 
 
 def _methods(value: Any) -> tuple[str, ...]:
-    names = tuple(dict.fromkeys(name.strip().upper() for name in str(value).split(",") if name.strip()))
+    names = tuple(dict.fromkeys(map(str.upper, parts_of(value))))
     if names in ((), ("NONE",)):
         return ()
     for name in names:
@@ -53,22 +53,8 @@ def _methods(value: Any) -> tuple[str, ...]:
     return names
 
 
-def _names(value: Any) -> tuple[str, ...]:
-    return tuple(name.strip() for name in str(value).split(",") if name.strip())
-
-
-def _algorithms(value: Any) -> frozenset[str]:
-    names = frozenset(_names(value))
-    for name in sorted(names):
-        if name not in ALGORITHMS:
-            raise ValueError(f"{name} is not accepted; use {', '.join(ALGORITHMS)}")
-    if not names:
-        raise ValueError(f"use {', '.join(ALGORITHMS)}")
-    return names
-
-
 def _skipped(value: Any) -> tuple[str, ...]:
-    paths = _names(value)
+    paths = parts_of(value)
     for path in paths:
         if path not in SKIPPABLE:
             raise ValueError(
@@ -85,9 +71,9 @@ class SignInSettings(ServerSettings):
     methods: Annotated[tuple[str, ...], BeforeValidator(_methods)] = Field((), alias="authentication.method")
     realm: str = Field("", alias="authentication.realm")
     #: `**` for any user, `*` for any group, otherwise one of the groups.
-    roles: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(("**",), alias="authentication.roles")
+    roles: Annotated[tuple[str, ...], BeforeValidator(parts_of)] = Field(("**",), alias="authentication.roles")
     skip_paths: Annotated[tuple[str, ...], BeforeValidator(_skipped)] = Field((), alias="authentication.skip.paths")
-    users_files: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field((), alias="magicbyte.users.file")
+    users_files: Annotated[tuple[str, ...], BeforeValidator(parts_of)] = Field((), alias="magicbyte.users.file")
     login_config: str | None = Field(None, alias="java.security.auth.login.config")
     anonymous_access: bool = Field(False, alias="magicbyte.anonymous.access")
     plaintext_credentials: bool = Field(False, alias="magicbyte.allow.plaintext.credentials")
@@ -109,7 +95,7 @@ class SignInSettings(ServerSettings):
     skew_seconds: float = Field(30, alias="oauthbearer.clock.skew.seconds", ge=0, le=600)
     keys_refresh_ms: int = Field(300_000, alias="oauthbearer.jwks.endpoint.refresh.ms", ge=1000)
     keys_max_stale_seconds: float = Field(86_400, alias="magicbyte.oauthbearer.jwks.max.stale.seconds", gt=0)
-    algorithms: Annotated[frozenset[str], BeforeValidator(_algorithms)] = Field(
+    algorithms: Annotated[frozenset[str], BeforeValidator(list_of(*ALGORITHMS))] = Field(
         frozenset(("RS256", "PS256", "ES256", "EdDSA")), alias="magicbyte.oauthbearer.algorithms"
     )
     max_lifetime_seconds: float = Field(86_400, alias="magicbyte.oauthbearer.max.lifetime.seconds", gt=0)

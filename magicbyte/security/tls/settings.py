@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, ConfigDict, Field
 
 from magicbyte.kit.secret import Secret
 from magicbyte.kit.settings import SettingsError
-from magicbyte.kit.settings.server import ServerSettings
+from magicbyte.kit.settings.server import ServerSettings, list_of, parts_of
 from magicbyte.security.tls.ciphers import openssl_ciphers
 
 log = logging.getLogger("magicbyte.security")
@@ -38,18 +38,8 @@ def _upper(value: Any) -> Any:
     return value.upper() if isinstance(value, str) else value
 
 
-def _protocols(value: Any) -> tuple[str, ...]:
-    names = tuple(name.strip() for name in str(value).split(",") if name.strip())
-    for name in names:
-        if name not in PROTOCOLS:
-            raise ValueError(f"{name} is not served; choose from {', '.join(PROTOCOLS)}")
-    if not names:
-        raise ValueError(f"choose from {', '.join(PROTOCOLS)}")
-    return names
-
-
 def _suites(value: Any) -> str:
-    return openssl_ciphers(tuple(name.strip() for name in str(value).split(",") if name.strip()))
+    return openssl_ciphers(parts_of(value))
 
 
 OptionalSecret = Annotated[Secret | None, BeforeValidator(_secret)]
@@ -78,7 +68,9 @@ class TlsSettings(ServerSettings):
         None, alias="ssl.client.authentication"
     )
     client_auth: bool = Field(False, alias="ssl.client.auth")
-    protocols: Annotated[tuple[str, ...], BeforeValidator(_protocols)] = Field(PROTOCOLS, alias="ssl.enabled.protocols")
+    protocols: Annotated[tuple[str, ...], BeforeValidator(list_of(*PROTOCOLS))] = Field(
+        PROTOCOLS, alias="ssl.enabled.protocols"
+    )
     ciphers: Annotated[str, BeforeValidator(_suites)] = Field(openssl_ciphers(()), alias="ssl.cipher.suites")
     keystore_reload: bool = Field(True, alias="ssl.keystore.reload")
     watch_location: str | None = Field(None, alias="ssl.keystore.watch.location")

@@ -144,8 +144,8 @@ def test_settings_that_do_not_fit_refuse_to_start(properties: dict[str, str], sc
 @pytest.mark.parametrize(
     ("name", "value", "text"),
     [
-        ("ssl.enabled.protocols", "TLSv1.2,TLSv1.1", "TLSv1.1 is not served; choose from TLSv1.2, TLSv1.3"),
-        ("ssl.enabled.protocols", " ", "choose from TLSv1.2, TLSv1.3"),
+        ("ssl.enabled.protocols", "TLSv1.2,TLSv1.1", "must be TLSv1.2 or TLSv1.3, not 'TLSv1.1'; did you mean TLSv1."),
+        ("ssl.enabled.protocols", " ", "must be TLSv1.2 or TLSv1.3, not ''"),
         ("ssl.cipher.suites", "TLS_RSA_WITH_AES_128_GCM_SHA256", "TLS_RSA_WITH_AES_128_GCM_SHA256 is not allowed"),
         ("ssl.cipher.suites", "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA", "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA is not"),
         ("ssl.cipher.suites", "TLS_RSA_WITH_NULL_SHA256", "TLS_RSA_WITH_NULL_SHA256 is not allowed"),
