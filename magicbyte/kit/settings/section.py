@@ -115,15 +115,23 @@ class Section:
 S = TypeVar("S", bound=Section)
 
 
+#: Section -> its rows, once they were asked for.
+_ROWS: dict[type[Section], list[Setting]] = {}
+
+
 def settings_of(section: type[Section]) -> list[Setting]:
     """The rows of a section, in the order of the file."""
-    rows = []
+    if section not in _ROWS:
+        _ROWS[section] = list(_rows(section))
+    return _ROWS[section]
+
+
+def _rows(section: type[Section]) -> Iterator[Setting]:
     for item in dataclasses.fields(section):
         if _KEY in item.metadata:
             names, kind, text, words = item.metadata[_KEY]
             default = item.default if item.default_factory is MISSING else item.default_factory()
-            rows.append(Setting(names or (item.name.replace("_", "-"),), item.name, kind, text, default, words))
-    return rows
+            yield Setting(names or (item.name.replace("_", "-"),), item.name, kind, text, default, words)
 
 
 def written(section: Section) -> dict[str, Any]:
