@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from magicbyte.cli.check.config.config import Config
+from magicbyte.check.config.config import Config
 from magicbyte.kit.settings.generated import reference
 from magicbyte.kit.settings.section import Section
 from spark_avro.pipeline.file.pipeline import Pipeline

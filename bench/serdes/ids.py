@@ -14,8 +14,8 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 from harness import Sample, interleaved, print_table
 
-from magicbyte.cli.ids.scan import SETTINGS, Scanner, Selection
 from magicbyte.testing import temporary_broker
+from magicbyte.topic_ids.scan import SETTINGS, Scanner, Selection
 from serdes.console.kafka import consumer_config
 from serdes.message import wire
 

@@ -15,7 +15,7 @@ from compat.engine import Previous, check
 from compat.formats import FORMATS, parse
 from compat.level import LEVELS
 from compat.schema import SchemaText
-from magicbyte.cli.check.rules import OTHERS, all_rules, examples, explain_rule
+from magicbyte.check.rules import OTHERS, all_rules, examples, explain_rule
 from tests.compat.witness_cases import GOLDEN, cases
 
 FILE = Path(__file__).parents[2] / "magicbyte" / "cli" / "check" / "rule_examples.json"

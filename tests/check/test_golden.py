@@ -14,12 +14,12 @@ import pytest
 
 from compat.level import LEVELS
 from compat.schema import AVRO, JSON, PROTOBUF, Reference, SchemaText
-from magicbyte.cli.check.baselines.lock import State, StateBaseline
-from magicbyte.cli.check.baselines.registry import registry_client
-from magicbyte.cli.check.checking import Checker
-from magicbyte.cli.check.config.config import Config, Entry
-from magicbyte.cli.check.project.files import SchemaFile
-from magicbyte.cli.check.project.tree import Tree
+from magicbyte.check.baselines.lock import State, StateBaseline
+from magicbyte.check.baselines.registry import registry_client
+from magicbyte.check.checking import Checker
+from magicbyte.check.config.config import Config, Entry
+from magicbyte.check.project.files import SchemaFile
+from magicbyte.check.project.tree import Tree
 
 CASES = Path(__file__).parents[1] / "compat" / "cases"
 DRAFTS = {

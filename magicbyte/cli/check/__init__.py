@@ -1,1 +1,1 @@
-"""`magicbyte check`: checks schema files against earlier versions, offline unless a registry is named."""
+"""The command `magicbyte check`, whose engine is `magicbyte/check/`."""

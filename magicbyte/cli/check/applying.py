@@ -10,7 +10,7 @@ from difflib import unified_diff
 from pathlib import Path
 
 from compat.edits import Fix, TextEdit, apply_edits
-from magicbyte.cli.check.findings import Finding, Report
+from magicbyte.check.findings import Finding, Report
 from magicbyte.kit.bounded_file import read_bounded
 from magicbyte.kit.failure import Failure
 

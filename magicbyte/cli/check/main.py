@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from magicbyte.cli.check.config.files import add_config, project_file, registry_settings
+from magicbyte.cli.check.project_options import add_config, project_file, registry_settings
 from magicbyte.kit.failure import Failure, say
 
 if TYPE_CHECKING:
-    from magicbyte.cli.check.findings import Report
+    from magicbyte.check.findings import Report
 
 #: The exit code for findings.
 FOUND = 100
@@ -31,8 +31,8 @@ def main(arguments: Sequence[str]) -> int:
     options = _parse(arguments)
     outputs = [_output(argument) for argument in options.format or ["text"]]
     # These imports are slow, and --help does not need them.
-    from magicbyte.cli.check.outputs import renderer  # noqa: PLC0415
-    from magicbyte.cli.check.run import Services, check_project  # noqa: PLC0415
+    from magicbyte.check.outputs import renderer  # noqa: PLC0415
+    from magicbyte.check.run import Services, check_project  # noqa: PLC0415
 
     def check() -> Report:
         return check_project(
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str]) -> int:
     for form, path in outputs:
         _write(renderer(form)(report), path)
     if options.comment:
-        from magicbyte.cli.check.commenting import post  # noqa: PLC0415 - uses the network
+        from magicbyte.check.commenting import post  # noqa: PLC0415 - uses the network
 
         try:
             say(post(report))
@@ -69,15 +69,15 @@ def _explain(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="magicbyte check explain", description="Explain a rule, with an example.")
     parser.add_argument("rule", metavar="RULE", help="such as TYPE_MISMATCH; a file of this name is ./explain")
     options = parser.parse_args(arguments)
-    from magicbyte.cli.check.rules import explain_rule  # noqa: PLC0415 - slow to load
+    from magicbyte.check.rules import explain_rule  # noqa: PLC0415 - slow to load
 
     _write(explain_rule(options.rule), None)
     return 0
 
 
 def _fixed(options: argparse.Namespace, check: Callable[[], Report]) -> Report:
+    from magicbyte.check.config.config import find_config  # noqa: PLC0415
     from magicbyte.cli.check.applying import ask, choose_first, fix_all  # noqa: PLC0415 - only for those who want it
-    from magicbyte.cli.check.config.config import find_config  # noqa: PLC0415
 
     root = find_config(Path.cwd(), project_file(options)).root
     return fix_all(root, check, ask if options.fix == "ask" else choose_first)

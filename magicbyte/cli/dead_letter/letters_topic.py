@@ -8,8 +8,8 @@ from typing import Any
 
 from confluent_kafka import Message
 
-from magicbyte.cli.ids.scan import Scanner, Selection, Windows
 from magicbyte.cli.records.consume import milliseconds
+from magicbyte.topic_ids.scan import Scanner, Selection, Windows
 from serdes.console import properties
 from serdes.console.consume.start import Cluster
 from serdes.console.kafka import consumer_config

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from magicbyte.cli.dead_letter.conditions import condition
 from magicbyte.cli.dead_letter.letters_topic import LettersTopic, since
-from magicbyte.cli.ids.tally import TimedPosition
 from magicbyte.cli.tables import aligned
+from magicbyte.topic_ids.tally import TimedPosition
 from serdes.console.outcome import OK
 from serdes.letters.fingerprint import fingerprint, reason_of
 from serdes.letters.letter import Letter, RecordPosition

@@ -15,8 +15,8 @@ from magicbyte.cli.dead_letter.letters_topic import LettersTopic, since
 from magicbyte.cli.dead_letter.main import PROGRAM
 from magicbyte.cli.dead_letter.readers import warning
 from magicbyte.cli.dead_letter.sending import Sender, Sent
-from magicbyte.cli.ids.tally import utc
 from magicbyte.cli.records.consume import gather_properties
+from magicbyte.topic_ids.tally import utc
 from serdes.console.client import open_client
 from serdes.console.outcome import OK, tell
 from serdes.console.produce.loop import Record

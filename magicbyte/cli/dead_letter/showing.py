@@ -12,8 +12,8 @@ from dataclasses import fields
 from typing import Any
 
 from magicbyte.cli.dead_letter.letters_topic import LettersTopic
-from magicbyte.cli.ids.tally import utc
 from magicbyte.cli.records.consume import gather_properties
+from magicbyte.topic_ids.tally import utc
 from serdes.console.client import open_client
 from serdes.console.outcome import BAD_USAGE, OK, Ended
 from serdes.letters.decode import PARTS, LetterDecoder, Reached

@@ -19,8 +19,8 @@ from serdes.console.options import number
 from serdes.console.outcome import Ended, carried_out, tell
 
 if TYPE_CHECKING:
-    from magicbyte.cli.ids.names import Named
-    from magicbyte.cli.ids.scan import Progress, Scan, Scanner, Selection
+    from magicbyte.topic_ids.names import Named
+    from magicbyte.topic_ids.scan import Progress, Scan, Scanner, Selection
     from serdes.client.clients import RegistryClient
 
 PROGRAM = "magicbyte ids"
@@ -70,7 +70,7 @@ def _run(arguments: Sequence[str]) -> int:
     patience = float(kafka.pop("default.api.timeout.ms", "30000")) / 1000
     config = consumer_config(options.bootstrap_server, kafka, group="magicbyte-ids", committing=False)
     from magicbyte.cli.ids.outputs import OUTPUTS  # noqa: PLC0415 - not for --help
-    from magicbyte.cli.ids.scan import Scanner, Selection  # noqa: PLC0415
+    from magicbyte.topic_ids.scan import Scanner, Selection  # noqa: PLC0415
 
     client = _client(options, config)
     selection = Selection(options.key, _time(options, "since", parser), _time(options, "until", parser), options.sample)
@@ -109,7 +109,7 @@ def _count(
     unused: bool,
 ) -> BaseException | None:
     """Append each topic's counts to a list; if an error ends the last count early, returns it and keeps the counts."""
-    from magicbyte.cli.ids.names import Names, unnamed  # noqa: PLC0415 - not for --help
+    from magicbyte.topic_ids.names import Names, unnamed  # noqa: PLC0415 - not for --help
     from serdes.error import SerdesError  # noqa: PLC0415
 
     for topic in topics:

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from magicbyte.cli.ids.names import Named, UsedSchema, subject_of
-from magicbyte.cli.ids.tally import MOST_FRAMES, TimedPosition, Usage
 from magicbyte.cli.tables import aligned
+from magicbyte.topic_ids.names import Named, UsedSchema, subject_of
+from magicbyte.topic_ids.tally import MOST_FRAMES, TimedPosition, Usage
 
 #: The most subjects to name in a row; the others are counted.
 _SHOWN_SUBJECTS = 3

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from compat.schema import AVRO
 from magicbyte.cli.registry_options import add_client_settings
-from magicbyte.cli.registry_settings import gather_settings
 from magicbyte.kit.failure import Failure
 from serdes.console import properties
 from serdes.console.client import DEFAULT_URL
@@ -17,6 +16,7 @@ from serdes.console.kafka import consumer_config, producer_config
 from serdes.console.options import number
 from serdes.console.outcome import carried_out, tell
 from serdes.console.plain import plain
+from serdes.console.registry_settings import gather_settings
 
 if TYPE_CHECKING:
     from magicbyte.cli.records.avro_records import ContainerSink

@@ -9,9 +9,9 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import quote
 
 from compat.schema import AVRO, JSON, PROTOBUF, SchemaText
-from magicbyte.cli.check.baselines.lock import State
-from magicbyte.cli.check.baselines.registry import fetch_state, registry_client
-from magicbyte.cli.check.config.patterns import matches
+from magicbyte.check.baselines.lock import State
+from magicbyte.check.baselines.registry import fetch_state, registry_client
+from magicbyte.check.config.patterns import matches
 from magicbyte.cli.registry_state.project import add_options, configuration
 from magicbyte.kit.failure import Failure
 

@@ -10,18 +10,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from compat.schema import Reference, SchemaText
-from magicbyte.cli.check.baselines.registry import RegistryBaseline, registry_client
-from magicbyte.cli.check.checking import Checker
-from magicbyte.cli.check.config.config import Config, Lint, find_config
-from magicbyte.cli.check.config.files import add_config, project_file, registry_settings
-from magicbyte.cli.check.findings import Report
-from magicbyte.cli.check.outputs.text import render
-from magicbyte.cli.check.project.files import SchemaFile, working_files
-from magicbyte.cli.check.project.tree import Tree
-from magicbyte.cli.check.run import open_stores
-from magicbyte.cli.registry_settings import NO_REGISTRY, with_url
+from magicbyte.check.baselines.registry import RegistryBaseline, registry_client
+from magicbyte.check.checking import Checker
+from magicbyte.check.config.config import Config, Lint, find_config
+from magicbyte.check.findings import Report
+from magicbyte.check.outputs.text import render
+from magicbyte.check.project.files import SchemaFile, working_files
+from magicbyte.check.project.tree import Tree
+from magicbyte.check.run import open_stores
+from magicbyte.cli.check.project_options import add_config, project_file, registry_settings
 from magicbyte.kit.failure import Failure
 from serdes.client.clients import RegistryClient
+from serdes.console.registry_settings import NO_REGISTRY, with_url
 from serdes.error import SchemaNotFound, SubjectNotFound
 
 #: The exit code for findings, as in `magicbyte check`.

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from compat.level import LEVELS
-from magicbyte.cli.check.baselines.registry import registry_client
+from magicbyte.check.baselines.registry import registry_client
 from magicbyte.cli.registry_state.project import add_options, configuration
 from magicbyte.kit.failure import Failure
 from serdes.client.clients import RegistryClient

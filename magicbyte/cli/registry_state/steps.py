@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from magicbyte.cli.check.project.files import SchemaFile
+from magicbyte.check.project.files import SchemaFile
 from magicbyte.cli.registry_state.project import Project
 from serdes.error import RegistryError
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Protocol
 
 from magicbyte.cli.registry_options import add_client_settings
-from magicbyte.cli.registry_settings import gather_settings
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.whole_file import write_whole
 from magicbyte.security.rights.rule import Rule, RuleError
@@ -18,6 +17,7 @@ from magicbyte.security.rights.rule_file import format_rules, read_rule_file
 from magicbyte.security.rights.rule_json import rules_from_json, rules_to_json
 from serdes.client.clients import RegistryClient
 from serdes.console.client import open_client
+from serdes.console.registry_settings import gather_settings
 from serdes.error import SerdesError
 
 _URL = "schema.registry.url"

@@ -34,10 +34,10 @@ def main(arguments: Sequence[str]) -> int:
     add_client_settings(parser)
     options = parser.parse_args(arguments)
     # Imported here: --help does not need them, and they take long.
-    from magicbyte.cli.registry_settings import gather_settings  # noqa: PLC0415
     from magicbyte.kit.settings import SettingsError  # noqa: PLC0415
     from magicbyte.ui.server import serve  # noqa: PLC0415
     from magicbyte.ui.settings import UiSettings  # noqa: PLC0415
+    from serdes.console.registry_settings import gather_settings  # noqa: PLC0415
     from serdes.error import SerdesError  # noqa: PLC0415
 
     exit_on_signals()

@@ -14,9 +14,9 @@ import pytest
 
 from compat.edits import Fix, TextEdit
 from compat.schema import Position
-from magicbyte.cli.check.commenting import post
-from magicbyte.cli.check.findings import Finding, Report
-from magicbyte.cli.check.outputs.markdown import MARK, MOST_BYTES, render
+from magicbyte.check.commenting import post
+from magicbyte.check.findings import Finding, Report
+from magicbyte.check.outputs.markdown import MARK, MOST_BYTES, render
 from magicbyte.kit.failure import Failure
 from tests.http.serving import serving
 

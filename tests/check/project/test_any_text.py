@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from magicbyte.cli.check.baselines.folder import FolderBaseline
-from magicbyte.cli.check.checking import Checker
-from magicbyte.cli.check.config.config import LINT_RULES, Config, Lint
-from magicbyte.cli.check.findings import ERROR, WARNING
-from magicbyte.cli.check.outputs import FORMATS, renderer
-from magicbyte.cli.check.project.files import working_files
-from magicbyte.cli.check.project.tree import Tree
+from magicbyte.check.baselines.folder import FolderBaseline
+from magicbyte.check.checking import Checker
+from magicbyte.check.config.config import LINT_RULES, Config, Lint
+from magicbyte.check.findings import ERROR, WARNING
+from magicbyte.check.outputs import FORMATS, renderer
+from magicbyte.check.project.files import working_files
+from magicbyte.check.project.tree import Tree
 
 TEXTS = {
     "a.avsc": """{"type": "record", "name": "n.A", "fields": [

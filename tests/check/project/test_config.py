@@ -9,8 +9,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from magicbyte.cli.check.config.config import Config, Entry
-from magicbyte.cli.check.config.patterns import matches
+from magicbyte.check.config.config import Config, Entry
+from magicbyte.check.config.patterns import matches
 from magicbyte.kit.settings.generated import document_schema
 
 OLD = '{"type": "record", "name": "A", "fields": [{"name": "f", "type": "string"}]}'

@@ -11,8 +11,8 @@ import fastavro
 import pytest
 from fastavro.write import Writer
 
-from magicbyte.cli.check.config.config import find_config
-from magicbyte.cli.check.project.files import working_files
+from magicbyte.check.config.config import find_config
+from magicbyte.check.project.files import working_files
 from serdes.client.clients import RegistryClient
 
 FLIGHT = {

@@ -10,9 +10,10 @@ from confluent_kafka import Message, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from compat.schema import AVRO, SchemaText
-from magicbyte.cli.ids import main, tally
-from magicbyte.cli.ids.scan import Scanner, Selection
-from magicbyte.cli.ids.tally import Tally, TimedPosition
+from magicbyte.cli.ids import main
+from magicbyte.topic_ids import tally
+from magicbyte.topic_ids.scan import Scanner, Selection
+from magicbyte.topic_ids.tally import Tally, TimedPosition
 from serdes.client.clients import RegistryClient
 from serdes.console.kafka import consumer_config
 from serdes.error import RegistryUnavailable

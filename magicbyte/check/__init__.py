@@ -1,0 +1,1 @@
+"""`magicbyte check`: checks schema files against earlier versions, offline unless a registry is named."""

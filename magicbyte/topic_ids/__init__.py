@@ -1,0 +1,1 @@
+"""The schema ids in the records of topics."""
