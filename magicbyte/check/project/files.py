@@ -12,9 +12,9 @@ from pathlib import Path
 from compat.schema import InvalidSchema, Position
 from magicbyte.check.config.config import Config, Entry
 from magicbyte.check.findings import START, Finding
+from magicbyte.check.project.avro_file import NoContainer, header_schema
 from magicbyte.kit.bounded_file import read_bounded
 from magicbyte.kit.failure import Failure
-from serdes.console.avro_file import NoContainer, header_schema
 
 #: Folders with third-party or generated files.
 _PASSED_OVER = frozenset({"node_modules", "__pycache__", "build", "dist", "target", "venv"})

@@ -8,11 +8,11 @@ from typing import Any
 
 from compat.formats import parse
 from compat.schema import AVRO, Dependencies, SchemaText
+from magicbyte.check.project.avro_file import ContainerWriter
 from serdes.avro import compiled, record_name
 from serdes.client.clients import RegistryClient
 from serdes.client.flow import Flow
 from serdes.codec import DecodeError, EncodeError, compile_codec
-from serdes.console.avro_file import ContainerWriter
 from serdes.console.produce.lines import BadLine
 from serdes.error import PayloadError, SchemaNotFound, SerializationError
 from serdes.message.config import DeserializerConfig, SerializerConfig

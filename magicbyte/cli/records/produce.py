@@ -99,8 +99,8 @@ def _run(arguments: Sequence[str]) -> int:
 
 def _produce_container(options: argparse.Namespace, sending: Sending) -> int:
     """Send the records of a container file; its schema is registered first, or in a dry run checked."""
+    from magicbyte.check.project.avro_file import NoContainer, header_schema, payloads  # noqa: PLC0415 - lines need none of it
     from magicbyte.cli.records.avro_records import container_serializer, to_record  # noqa: PLC0415
-    from serdes.console.avro_file import NoContainer, header_schema, payloads  # noqa: PLC0415 - lines need none of it
     from serdes.console.produce.writing import DrySerializer  # noqa: PLC0415
     from serdes.message.serializer import Serializer  # noqa: PLC0415
 
