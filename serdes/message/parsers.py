@@ -6,9 +6,10 @@ A value may be a text even if it stands for a number or a truth value, as in fil
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import Any, TypeVar
 from uuid import UUID
+
+from msgspec.structs import replace
 
 from magicbyte.kit.settings.kinds import Kind, ProblemError, Reading, Scalar, choice, flag, real, text, whole
 from magicbyte.kit.settings.nodes import BROKEN, Entry, MapNode, value_node

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from magicbyte.kit.settings.kinds import Kind, Reading, Scalar, join_path, text
@@ -11,7 +10,6 @@ from magicbyte.kit.settings.nodes import BROKEN, ListNode, MapNode, Node, Scalar
 from magicbyte.kit.settings.place import did_you_mean
 
 
-@dataclass(repr=False, eq=False)
 class ListOf(Kind):
     """A list, as a tuple; with `or_one`, a single value means a list with this value."""
 
@@ -49,7 +47,6 @@ class ListOf(Kind):
         return [self.item.written(item) for item in value]
 
 
-@dataclass(repr=False, eq=False)
 class MapOf(Kind):
     """A mapping with keys that the user chooses, such as field paths; `key` reads them."""
 
@@ -88,7 +85,6 @@ class MapOf(Kind):
         return {str(key): self.item.written(item) for key, item in value.items()}
 
 
-@dataclass(repr=False, eq=False)
 class Either(Kind):
     """One of several kinds: the first that takes the node's shape; of several kinds of texts, the first that fits."""
 
@@ -119,7 +115,6 @@ class Either(Kind):
         yield from ((kind, "") for kind in self.kinds)
 
 
-@dataclass(repr=False, eq=False)
 class OneKey(Kind):
     """A mapping with exactly one of several keys; the key says what the value is: `files: {..}` or `kafka: {..}`."""
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
@@ -36,25 +34,25 @@ class Reading(Struct):
         return BROKEN
 
 
-class Kind(ABC):
-    """What a setting takes."""
+class Kind(Struct):
+    """What a setting takes; a subclass has all of its methods."""
 
     @property
-    @abstractmethod
     def words(self) -> str:
         """What the setting takes, for messages and the reference: `a duration such as 30s`."""
+        raise NotImplementedError
 
-    @abstractmethod
     def takes(self, node: Node) -> bool:
         """Whether a node has this kind's shape; its value may still be wrong."""
+        raise NotImplementedError
 
-    @abstractmethod
     def read(self, node: Node, reading: Reading, path: str) -> Any:
         """The value of a node; BROKEN after a finding."""
+        raise NotImplementedError
 
-    @abstractmethod
     def json_schema(self) -> dict[str, Any]:
         """The kind in JSON Schema."""
+        raise NotImplementedError
 
     def inner(self) -> Iterator[tuple[Kind, str]]:
         """The kinds in this one, and what each adds to the path of a setting."""
@@ -97,7 +95,6 @@ class ProblemError(ValueError):
         super().__init__(problem)
 
 
-@dataclass(repr=False, eq=False)
 class Scalar(Kind):
     """A scalar that a function converts.
 

@@ -140,7 +140,6 @@ def written(section: Section) -> dict[str, Any]:
     return {row.name: row.kind.written(value) for row, value in values if value not in (None, (), {})}
 
 
-@dataclass(repr=False, eq=False)
 class Nested(Kind):
     """A section. With `short`, a value that is not a mapping is the value of this one setting."""
 
@@ -182,7 +181,6 @@ class Nested(Kind):
         return next(row for row in settings_of(self.section) if row.name == self.short)
 
 
-@dataclass(repr=False, eq=False)
 class Wrapped(Kind):
     """A section of one setting, whose value is written without the setting's name: `where: delay > 15`."""
 
