@@ -63,7 +63,7 @@ def candidates_to_register(
 def _as_sent(view: View, completed: Completed, terms: Terms, *, strict_first: bool) -> Iterator[Unparsed]:
     """Yield the schema as it was sent, unparsed and then parsed, unless it cannot be parsed."""
     sent, config = completed.sent, completed.config
-    unparsed = unparsed_of(sent, config)
+    unparsed = unparsed_of(view, sent, config)
     if unparsed is not None:
         yield unparsed
     # The strict parse serves the registration that follows.
@@ -76,9 +76,9 @@ def _as_sent(view: View, completed: Completed, terms: Terms, *, strict_first: bo
         return
 
 
-def unparsed_of(sent: Sent, config: Config) -> Unparsed | None:
-    """The schema as it was sent, if its text may be stored like that; None if the stored text must be another one."""
-    if sent.normalize or config.normalize or sent.content.is_blank:
+def unparsed_of(view: View, sent: Sent, config: Config) -> Unparsed | None:
+    """The schema as it was sent, if a version may have its text; None if the stored text must be another one."""
+    if sent.normalize or config.normalize or sent.content.is_blank or not view.has_text(sent.content.text):
         return None
     return Unparsed(sent.subject, sent.content)
 

@@ -48,7 +48,7 @@ def look_up(view: View, sent: Sent, terms: Terms, *, include_deleted: bool) -> V
 
 def _candidates(view: View, sent: Sent, terms: Terms) -> Iterator[Unparsed]:
     config = effective_config(view, sent.subject, terms.default_level)
-    unparsed = unparsed_of(sent, config)
+    unparsed = unparsed_of(view, sent, config)
     if unparsed is not None:
         yield unparsed
     yield candidate_of(view, Completed.as_sent(sent, config), terms, strict=False)

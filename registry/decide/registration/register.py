@@ -31,12 +31,13 @@ def registered(view: View, sent: Sent, terms: Terms) -> Version | None:
     config = effective_config(view, sent.subject, terms.default_level)
     if sent.expected_latest is not None or sent.edits_tags or config.edits_contents:
         return None
-    eligible, unparsed = Eligible(sent.version, sent.schema_id), unparsed_of(sent, config)
-    version = None if unparsed is None else stored_match(view, unparsed, eligible, terms)
+    version, unparsed = None, unparsed_of(view, sent, config)
+    if unparsed is not None:
+        version = stored_match(view, unparsed, Eligible(sent.version, sent.schema_id), terms)
     if version is None and not effective_mode(view, sent.subject).takes_registrations:
         with suppress(ApiError):
             candidate = candidate_of(view, Completed.as_sent(sent, config), terms, strict=False)
-            version = stored_match(view, candidate, eligible, terms)
+            version = stored_match(view, candidate, Eligible(sent.version, sent.schema_id), terms)
     return version
 
 
