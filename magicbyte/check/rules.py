@@ -13,6 +13,7 @@ from compat.formats import FORMATS, parse
 from compat.level import LEVELS, Policy
 from compat.schema import Dependency, ParsedSchema, SchemaText
 from magicbyte.kit.failure import Failure
+from magicbyte.kit.settings.place import nearest
 
 #: The rules of the check itself.
 OTHERS = {
@@ -46,11 +47,7 @@ def explain_rule(name: str) -> str:
         return f"{rule_name}\n  {OTHERS[rule_name]}\n"
     parts = [part for schema_type in FORMATS for part in _of_type(rule_name, schema_type)]
     if not parts:
-        from difflib import get_close_matches  # noqa: PLC0415 - only for a rule that there is not
-
-        near = get_close_matches(rule_name, [*all_rules(), *OTHERS], n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise Failure(f"there is no rule {name}{hint}")
+        raise Failure(f"there is no rule {name}{nearest(rule_name, [*all_rules(), *OTHERS])}")
     return "\n".join(parts)
 
 

@@ -7,21 +7,12 @@ from dataclasses import field
 from time import monotonic
 from typing import Any, Self, TypeVar
 
+from msgspec.structs import replace
+
 from magicbyte.kit.settings.section import Section, setting
 from serdes.client.clients import BaseClient
 from serdes.error import ConfigError
-from serdes.message.parsers import (
-    BOOLEAN,
-    INTEGER,
-    NUMBER,
-    TEXT,
-    by_function,
-    guid,
-    one_of,
-    pairs,
-    read_settings,
-    schema_id,
-)
+from serdes.message.parsers import ANY, BOOLEAN, INTEGER, NUMBER, TEXT, guid, one_of, pairs, read_settings, schema_id
 from serdes.message.subject import (
     SUBJECT_SETTINGS,
     Naming,
@@ -56,19 +47,13 @@ class CommonConfig(Section):
         BOOLEAN, "Whether the subject's latest version is used.", "use.latest.version", default=False
     )
     use_latest_with_metadata: dict[str, str] | None = setting(
-        pairs(),
-        "Instead: the latest version whose metadata has these properties.",
-        "use.latest.with.metadata",
-        default=None,
+        pairs(), "Instead: the latest version with this metadata.", "use.latest.with.metadata", default=None
     )
     latest_ttl: float | None = setting(
         NUMBER, "Seconds for which a latest version is cached; -1: for ever.", "latest.cache.ttl.sec", default=None
     )
     capacity: int = setting(
-        INTEGER,
-        "The topics and schemas whose codecs are cached; the cache is emptied when it is full.",
-        "max.schemas.per.subject",
-        default=1000,
+        INTEGER, "Codecs are cached for so many topics and schemas.", "max.schemas.per.subject", default=1000
     )
     use_schema_id: int | None = setting(schema_id(), "The id of the schema to use.", "use.schema.id", default=None)
     use_schema_guid: str | None = setting(guid(), "The guid of the schema to use.", "use.schema.guid", default=None)
@@ -107,22 +92,13 @@ class SerializerConfig(CommonConfig):
         BOOLEAN, "Whether the registry normalizes the schema.", "normalize.schemas", default=False
     )
     id_strict: bool = setting(
-        BOOLEAN,
-        "Whether `use.schema.id` must name a schema that reads data of the serializer's own.",
-        "id.compatibility.strict",
-        default=True,
+        BOOLEAN, "Whether the schema of an id must read the data.", "id.compatibility.strict", default=True
     )
     latest_strict: bool = setting(
-        BOOLEAN,
-        "Whether the latest version must read data of the serializer's own schema.",
-        "latest.compatibility.strict",
-        default=True,
+        BOOLEAN, "Whether the latest version must read the data.", "latest.compatibility.strict", default=True
     )
     propagate_tags: bool = setting(
-        BOOLEAN,
-        "Whether a registration takes over the tags of the latest version.",
-        "propagate.schema.tags",
-        default=False,
+        BOOLEAN, "Whether a new version gets the latest one's tags.", "propagate.schema.tags", default=False
     )
     schema_format: str | None = setting(
         TEXT, "The format in which the registry returns schemas.", "schema.format", default=None
@@ -135,7 +111,7 @@ class SerializerConfig(CommonConfig):
     )
     id_place: str = setting(
         _ID_PLACE,
-        "Where the schema's id or guid goes: before the payload, or into a header.",
+        "Where the schema's id goes: before the payload, or to a header.",
         "schema.id.serializer",
         default=PREFIX,
     )
@@ -183,7 +159,7 @@ class DeserializerConfig(CommonConfig):
     )
     id_source: str = setting(
         _ID_SOURCE,
-        "What names a message's schema: header or else prefix, prefix, or the settings.",
+        "What names a schema: header or prefix, prefix, or settings.",
         "schema.id.deserializer",
         default=DUAL,
     )
@@ -208,7 +184,7 @@ class AvroSerializerConfig(SerializerConfig):
     )
     validate_strict_allow_default: bool = setting(
         BOOLEAN,
-        "Whether records must have no other fields, and all without defaults.",
+        "As `validate.strict`; fields with defaults are optional.",
         "validate.strict.allow.default",
         default=False,
     )
@@ -237,10 +213,7 @@ class ProtobufConfig(Section):
     """The settings of the serializer and deserializer of Protobuf."""
 
     plain_indexes: bool = setting(
-        BOOLEAN,
-        "Whether message indexes are plain varints, as in older clients.",
-        "use.deprecated.format",
-        default=False,
+        BOOLEAN, "Whether message indexes are plain varints.", "use.deprecated.format", default=False
     )
 
 
@@ -254,7 +227,7 @@ class ProtobufSerializerConfig(SerializerConfig, ProtobufConfig):
         BOOLEAN, "Whether imports are looked up instead of registered.", "reference.lookup.only", default=False
     )
     reference_naming: ReferenceStrategy = setting(
-        by_function(reference_strategy, "reference.subject.name.strategy"),
+        replace(ANY, convert=reference_strategy),
         "How the subjects of imports are named.",
         "reference.subject.name.strategy",
         default=reference_subject_name_strategy,

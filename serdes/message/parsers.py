@@ -11,7 +11,7 @@ from uuid import UUID
 
 from msgspec.structs import replace
 
-from magicbyte.kit.settings.kinds import Kind, ProblemError, Reading, Scalar, choice, flag, real, text, whole
+from magicbyte.kit.settings.kinds import Kind, Reading, Scalar, choice, flag, real, text, whole
 from magicbyte.kit.settings.nodes import BROKEN, Entry, MapNode, value_node
 from magicbyte.kit.settings.place import NOWHERE, Finding
 from magicbyte.kit.settings.section import Section, read_section
@@ -105,15 +105,3 @@ def one_of(**choices: str) -> Scalar:
         return next((choice for choice, names in choices.items() if short in names.split()), short)
 
     return replace(choice(*choices, spell=spell), shapes=(object,))
-
-
-def by_function(function: Callable[[str, Any], Any], name: str) -> Scalar:
-    """A value that a function of its name and value reads; the function raises ConfigError."""
-
-    def convert(value: Any) -> Any:
-        try:
-            return function(name, value)
-        except ConfigError as error:
-            raise ProblemError(error.problem) from None
-
-    return Scalar("a name or a function", {"type": "string"}, convert, (object,))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from compat.schema import Reference
+from magicbyte.kit.settings.kinds import ProblemError
 from serdes.client.endpoints.cached import Endpoints
 from serdes.client.flow import Flow
 from serdes.error import ConfigError, RegistryError, SerializationError
@@ -175,14 +176,14 @@ def naming(conf: dict[str, Any]) -> Naming:
     return Naming(by_field.get("key", common), by_field.get("value", common), fallback, cluster, context)
 
 
-def reference_strategy(name: str, value: Any) -> ReferenceStrategy:
+def reference_strategy(value: Any) -> ReferenceStrategy:
     """A strategy for references' subjects: a function, or the name of one."""
     if callable(value):
         function: ReferenceStrategy = value
         return function
     strategy = REFERENCE_STRATEGIES.get(str(value).rpartition(".")[2])
     if strategy is None:
-        raise ConfigError(name, f"must be a function or one of {', '.join(REFERENCE_STRATEGIES)}, not {value!r}")
+        raise ProblemError(f"must be a function or one of {', '.join(REFERENCE_STRATEGIES)}, not {value!r}")
     return strategy
 
 

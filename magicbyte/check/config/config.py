@@ -38,6 +38,8 @@ def _day() -> Scalar:
 
 _TEXT = text(numbers=False)
 _PATTERNS = ListOf(text("a pattern", numbers=False), or_one=True)
+_FOLDERS = ListOf(text("a folder", numbers=False), or_one=True)
+_TYPE = choice(*dict.fromkeys(TYPES.values()))
 _LEVEL = choice(*LEVELS, spell=lambda value: str(value).upper(), value_of=LEVELS.__getitem__)
 _POLICY = choice(*Policy, spell=lambda value: str(value).upper(), value_of=Policy)
 
@@ -64,11 +66,7 @@ class Entry(Section):
     files: str = setting(text("a pattern", numbers=False), "The file, or a pattern of files.", "file", "files")
     subject: str = setting(_TEXT, "The subject; may have `{stem}`, `{folder}` and `{path}` in it.", default="{stem}")
     schema_type: str | None = setting(
-        choice(*dict.fromkeys(TYPES.values())),
-        "The schema type.",
-        "type",
-        default=None,
-        default_words="by the file's name",
+        _TYPE, "The schema type.", "type", default=None, default_words="by the file's name"
     )
     level: Level | None = setting(
         _LEVEL, "The level of the subject.", "compatibility", default=None, default_words="the project's"
@@ -109,10 +107,7 @@ class Lint(Section):
         choice("error", "warning"), "Whether findings change the exit code: warnings do not.", default="error"
     )
     field_case: str | None = setting(
-        choice("snake_case", "camelCase"),
-        "The spelling of Avro fields and JSON properties.",
-        default=None,
-        default_words="both",
+        choice("snake_case", "camelCase"), "The spelling of fields and properties.", default=None, default_words="both"
     )
 
 
@@ -142,7 +137,7 @@ class Config(Section):
     )
     level: Level | None = setting(
         _LEVEL,
-        "The level of subjects that have none of their own.",
+        "The level of subjects without one.",
         "compatibility",
         default=None,
         default_words="the baseline's, else BACKWARD",
@@ -156,10 +151,7 @@ class Config(Section):
         default=None,
     )
     import_roots: tuple[str, ...] = setting(
-        ListOf(text("a folder", numbers=False), or_one=True),
-        "The folders at which Protobuf imports start.",
-        default=("",),
-        default_words="the project's folder",
+        _FOLDERS, "The folders at which Protobuf imports start.", default=("",), default_words="the project's folder"
     )
     subjects: tuple[Entry, ...] = setting(ListOf(Nested(Entry)), "Settings for some files, `[[subjects]]`.", default=())
     strict: bool = setting(flag(), "As `--strict`: what breaks although the rules allow it is an error.", default=False)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from magicbyte.kit.settings.kinds import ProblemError
 from magicbyte.kit.settings.place import Place
 from spark_avro.pipeline.file.place import NOWHERE
 
 _PART = re.compile(r"`((?:[^`]|``)+)`|([^.`\[\]\s]+)")
 
 
-class PathError(ValueError):
+class PathError(ProblemError):
     """The text is not a field path."""
 
 

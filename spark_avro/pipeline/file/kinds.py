@@ -5,7 +5,7 @@ from __future__ import annotations
 from magicbyte.kit.settings.compound import ListOf
 from magicbyte.kit.settings.kinds import ProblemError, Scalar
 from magicbyte.kit.settings.nodes import ScalarNode
-from spark_avro.pipeline.file.field_path import FieldPath, PathError, parse_path
+from spark_avro.pipeline.file.field_path import FieldPath, parse_path
 from spark_avro.pipeline.file.sql_text import Sql, SqlRole, syntax_error
 
 
@@ -28,10 +28,7 @@ def field_path() -> Scalar:
     """The path of a field, as FieldPath: dots into structs, backquotes around names with other characters."""
 
     def read(node: ScalarNode, path: str) -> FieldPath:
-        try:
-            return FieldPath(parse_path(str(node.value)), node.place, path)
-        except PathError as error:
-            raise ProblemError(str(error)) from None
+        return FieldPath(parse_path(str(node.value)), node.place, path)
 
     label = "the path of a field such as passenger.email"
     return Scalar(label, {"type": "string"}, shapes=(str, int, float, bool), with_node=read)

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from compat.schema import Reference
+from magicbyte.kit.settings.kinds import ProblemError
 from serdes.avro import AvroSerializer
 from serdes.client.clients import RegistryClient
 from serdes.error import ConfigError, RegistryError, SerializationError
@@ -126,11 +127,9 @@ def test_references():
     reference = Reference("google/type/date.proto", "", 0)
     assert reference_subject_name_strategy(None, reference) == "google/type/date.proto"
     assert qualified_reference_subject_name_strategy(None, reference) == "google.type.date"
-    assert (
-        reference_strategy("x", f"{JAVA}QualifiedReferenceSubjectNameStrategy")(None, reference) == "google.type.date"
-    )
-    with pytest.raises(ConfigError):
-        reference_strategy("x", "Nope")
+    assert reference_strategy(f"{JAVA}QualifiedReferenceSubjectNameStrategy")(None, reference) == "google.type.date"
+    with pytest.raises(ProblemError, match="must be a function or one of DefaultRef"):
+        reference_strategy("Nope")
 
 
 def test_a_serializer_in_a_context(client: RegistryClient):
