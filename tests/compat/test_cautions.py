@@ -100,7 +100,7 @@ def test_jsonschema_refuses_the_documents():
     assert judged >= 15
 
 
-def test_a_number_that_was_given_up_is_told_in_either_direction():
+def test_a_dropped_number_is_reported_in_both_directions():
     case = read(PROTOBUF)["number-not-reserved"]
     for level in ("FORWARD", "FULL"):
         (caution,) = verdict_of(PROTOBUF, case, level).explained()

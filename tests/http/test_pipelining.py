@@ -213,7 +213,7 @@ def test_pipelined_requests_wait_unparsed() -> None:
     asyncio.run(run())
 
 
-def test_a_body_that_nobody_reads_stops_the_reading() -> None:
+def test_an_unread_body_pauses_the_reading() -> None:
     async def run() -> None:
         taken = asyncio.Event()
 

@@ -37,7 +37,7 @@ async def _ends(turns: LoopTurns) -> bool:
     return not turns._is_resuming
 
 
-def test_a_task_that_is_cancelled_holds_up_nobody() -> None:
+def test_a_cancelled_task_delays_no_other_task() -> None:
     async def main() -> None:
         turns = LoopTurns()
         cancelled, other = (asyncio.ensure_future(turns.pause("a")) for _ in range(2))

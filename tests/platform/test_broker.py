@@ -109,13 +109,13 @@ def test_the_class_path_is_that_of_the_version(running: LocalBroker) -> None:
     assert re.findall(r"/kafka_2\.13-([\d.]+)-", command) == [running.version]
 
 
-def test_settings_of_the_callers_go_over_the_usual_ones(running: LocalBroker) -> None:
+def test_settings_of_the_caller_override_the_defaults(running: LocalBroker) -> None:
     produce(running.bootstrap_servers, "of-three", b"value")
     topics = AdminClient({"bootstrap.servers": running.bootstrap_servers}).list_topics(timeout=10).topics
     assert sorted(topics["of-three"].partitions) == [0, 1, 2]
 
 
-def test_a_port_in_use_is_told_in_a_line(kafka: str, tmp_path: Path) -> None:
+def test_one_line_says_that_the_port_is_in_use(kafka: str, tmp_path: Path) -> None:
     port = int(kafka.rpartition(":")[2])
     with pytest.raises(BrokerFailed) as failed:
         LocalBroker(tmp_path, port).start()
@@ -161,7 +161,7 @@ def test_a_folder_that_is_not_a_brokers_is_refused(tmp_path: Path, name: str, da
 
 @kraft_only
 @pytest.mark.slow
-def test_damaged_metadata_is_told_before_kafka_forgets_the_topics(running: LocalBroker) -> None:
+def test_the_broker_reports_damaged_metadata_before_kafka_deletes_the_topics(running: LocalBroker) -> None:
     running.stop()
     segment = running.data_dir / "kafka" / "__cluster_metadata-0" / "00000000000000000000.log"
     data = segment.read_bytes()
@@ -183,7 +183,7 @@ def test_damaged_metadata_is_told_before_kafka_forgets_the_topics(running: Local
         pytest.param({"process.roles": "broker"}, "requirement failed", marks=kraft_only),
     ],
 )
-def test_the_reason_why_kafka_ended_is_told_in_a_line(tmp_path: Path, properties: dict[str, str], reason: str) -> None:
+def test_one_line_gives_the_reason_why_kafka_ended(tmp_path: Path, properties: dict[str, str], reason: str) -> None:
     broker = LocalBroker(tmp_path, 0, properties=properties)
     with pytest.raises(BrokerFailed) as failed:
         broker.start()
@@ -194,7 +194,7 @@ def test_the_reason_why_kafka_ended_is_told_in_a_line(tmp_path: Path, properties
     assert not broker.is_running
 
 
-def test_a_folder_that_cannot_be_made_is_told_in_a_line(tmp_path: Path) -> None:
+def test_one_line_says_that_the_folder_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(BrokerFailed) as failed:
         LocalBroker(tmp_path / "file", 0).start()

@@ -82,7 +82,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         ("--verbose", "`magicbyte --help` lists them"),
     ],
 )
-def test_an_unknown_command_is_told_with_the_nearest_one(
+def test_the_error_for_an_unknown_command_names_the_nearest_one(
     name: str, hint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([name]) == 2
@@ -117,9 +117,7 @@ def test_every_command_has_a_module_and_help(name: str, capsys: pytest.CaptureFi
         (["rest-proxy"], "say which Kafka cluster it is for: --bootstrap-servers HOST:PORT"),
     ],
 )
-def test_what_is_missing_is_told_in_a_line(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_one_line_names_what_is_missing(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 1
     captured = capsys.readouterr()
     assert (captured.out, captured.err) == ("", f"magicbyte: {message}\n")

@@ -220,7 +220,7 @@ def test_a_jar_cut_short_in_the_cache_does_not_count(tmp_path: Path, monkeypatch
     assert jar.is_cached()
 
 
-def test_a_cache_that_cannot_be_written_is_told_in_a_line(tmp_path: Path) -> None:
+def test_one_line_says_that_the_cache_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     result = subprocess.run(
         [sys.executable, "-m", "magicbyte.platform.jars", "fetch", SPARK],

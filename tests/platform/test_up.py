@@ -192,7 +192,7 @@ def test_up_stops_all_servers_if_one_ends_and_shows_the_end_of_its_log(kafka: st
         assert port_is_free(up.rest_port)
 
 
-def test_a_server_that_cannot_start_is_told_with_its_last_words(
+def test_the_error_for_a_server_that_cannot_start_has_the_end_of_its_log(
     kafka: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SCHEMA_REGISTRY_SCHEMA_COMPATIBILITY_LEVEL", "SIDEWAYS")
@@ -210,7 +210,7 @@ def call(*options: str) -> tuple[int, str]:
     return result.returncode, result.stderr.splitlines()[-1]
 
 
-def test_what_is_in_the_way_is_told_before_anything_starts(tmp_path: Path) -> None:
+def test_up_reports_a_port_in_use_before_anything_starts(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         free = ["--rest-port", str(free_port()), "--kafka-port", str(free_port()), "--data-dir", str(tmp_path)]
@@ -221,7 +221,7 @@ def test_what_is_in_the_way_is_told_before_anything_starts(tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == []
 
 
-def test_wrong_options_are_told_in_a_line(tmp_path: Path) -> None:
+def test_one_line_says_which_options_are_wrong(tmp_path: Path) -> None:
     port, other, nobody = (str(free_port()) for _ in range(3))
     ports = ["--registry-port", port, "--rest-port", other]
     (tmp_path / "file").write_text("")

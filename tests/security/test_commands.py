@@ -225,7 +225,7 @@ def test_rules_of_a_registry_are_added_asked_applied_and_removed(
     assert run("acl", "remove", *there, *sealed) == (0, "", f"magicbyte: {registry} has 1 rules now\n")
 
 
-def test_what_a_registry_refuses_is_told_in_a_line(
+def test_one_line_gives_the_registrys_refusal(
     run: Run, registry: str, client: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ):
     reading = ("--allow", "User:alice", "--operation", "READ", "--subject", "team.")
@@ -264,7 +264,7 @@ def test_what_a_registry_refuses_is_told_in_a_line(
         ),
     ],
 )
-def test_what_is_wrong_with_a_call_is_told_in_a_line(run: Run, arguments: tuple[str, ...], text: str):
+def test_one_line_says_what_is_wrong_with_a_call(run: Run, arguments: tuple[str, ...], text: str):
     code, out, err = run("acl", *arguments)
     assert (code, out, err.count("\n")) == (1, "", 1)
     assert err.startswith(f"magicbyte: {text}")

@@ -251,7 +251,7 @@ def sent(server: ServerProcess) -> socket.socket:
     return connection
 
 
-def test_a_worker_that_is_killed_fails_nobody(server: ServerProcess, http: httpx.Client) -> None:
+def test_a_killed_worker_is_replaced_and_its_job_repeated(server: ServerProcess, http: httpx.Client) -> None:
     decoded(http, LONG)
     with ThreadPoolExecutor(1) as threads:
         slow = threads.submit(http.post, "/ui/example", json={"proposal": ENDLESS})

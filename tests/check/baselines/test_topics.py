@@ -118,7 +118,7 @@ def test_the_latest_text_itself_has_to_read_older_records(project: Any, cluster:
     assert cluster.client.config(cluster.subject)["compatibilityLevel"] == "NONE"
 
 
-def test_records_of_versions_that_break_alike_are_told_together(project: Any, cluster: Cluster):
+def test_versions_that_break_alike_share_one_finding(project: Any, cluster: Cluster):
     cluster.make(cleanup_policy="compact")
     ids = cluster.register(flight(NUMBER), flight(NUMBER, DELAY), flight(DELAY))
     producer = Producer({"bootstrap.servers": cluster.kafka})
@@ -149,7 +149,7 @@ def test_a_topic_may_keep_records_for_ever(project: Any, cluster: Cluster, setti
     assert said in project.run("check", *cluster.arguments())[1]
 
 
-def test_a_break_of_two_baselines_is_told_once(project: Any, cluster: Cluster):
+def test_check_reports_a_break_of_two_baselines_once(project: Any, cluster: Cluster):
     (first,) = cluster.register(flight(NUMBER))
     cluster.send((first, 1))
     file = f"{cluster.subject}.avsc"

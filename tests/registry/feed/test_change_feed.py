@@ -73,7 +73,7 @@ def test_many_changes_come_in_parts() -> None:
         (0, "something", {"reason": "the changes since then are no longer at hand", "offset": "~5004"}),
     ],
 )
-def test_a_follower_that_cannot_go_on_is_told(after: int | None, sees: str, event: dict[str, Any]) -> None:
+def test_a_follower_that_cannot_continue_gets_a_reset(after: int | None, sees: str, event: dict[str, Any]) -> None:
     feed = feed_of(RECENT_ENTRIES + 5)
     something = Follower("something", lambda _change: True, lambda offset: f"~{offset}", is_told_offsets=False)
     (text,) = feed.since(after, 5004, "", EVERYTHING if sees == "everything" else something)

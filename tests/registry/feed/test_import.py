@@ -249,7 +249,7 @@ def peak_memory(pid: int | None) -> int:
     return int(kilobytes) * 1024
 
 
-def test_a_large_import_takes_little_memory_and_holds_up_nobody() -> None:
+def test_a_large_import_takes_little_memory_and_delays_no_request() -> None:
     """The body is in a file, and so are its lines but for those of a batch; other threads write and check it."""
     padding = "x" * 100_000
     lines = [

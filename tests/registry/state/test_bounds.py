@@ -46,7 +46,7 @@ FOREIGN = [
 
 
 @pytest.mark.parametrize(("record", "named"), FOREIGN, ids=[named for _, named in FOREIGN])
-def test_a_record_out_of_bounds_is_passed_over_counted_and_named(
+def test_records_out_of_bounds_are_skipped_counted_and_named(
     api: Any, caplog: pytest.LogCaptureFixture, record: Record, named: str
 ) -> None:
     assert api.register("s", '"int"').json()["id"] == 1

@@ -190,7 +190,7 @@ def test_a_claimed_id_means_the_same_to_readers_before_and_after_compaction(coun
         ({"keytype": "DELETE_SUBJECT", "subject": "s", "magic": 0}, {"version": None}),
     ],
 )
-def test_an_undecodable_record_is_counted_and_passed_over(key: Any, value: Any) -> None:
+def test_undecodable_records_are_counted_and_skipped(key: Any, value: Any) -> None:
     view = view_of((key, value), schema("a", 1, 1, "x"))
     assert view.passed_over == {"undecodable": 1}
     assert state(view) == [("a", 1, 1, "x", False)]

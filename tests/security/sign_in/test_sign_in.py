@@ -150,7 +150,7 @@ def test_health_is_open_and_says_little(guarded: tuple[str, str]):
         assert httpx.get(f"{url}/health/ready", auth=("alice", "wrong")).json() == {"status": "UP"}
 
 
-def test_a_body_that_nobody_asked_for_ends_the_connection(guarded: tuple[str, str]):
+def test_the_body_of_a_refused_request_ends_the_connection(guarded: tuple[str, str]):
     url, _ = guarded
     answer = httpx.post(f"{url}/subjects/s/versions", content=b"x" * 1000)
     assert (answer.status_code, answer.headers["connection"]) == (401, "close")

@@ -218,7 +218,7 @@ def test_a_client_whose_authority_was_withdrawn_can_not_resume(
     assert answer == b""
 
 
-def test_twenty_reloads_under_load_refuse_nobody(
+def test_twenty_reloads_under_load_refuse_no_connection(
     start_either: Start, authority: Authority, trusting: Trusting, tmp_path: Path
 ):
     key = tmp_path / "server.pem"

@@ -38,7 +38,7 @@ def ca(authority: Authority, tmp_path: Path) -> str:
     return str(path)
 
 
-def test_the_long_names_are_those_of_java_and_go_over_the_short_ones():
+def test_long_names_are_javas_and_override_short_ones():
     conf = {
         "url": "http://b",
         "schema.registry.url": "http://a",

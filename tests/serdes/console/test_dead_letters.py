@@ -271,7 +271,7 @@ def test_letters_of_others_are_replayed_without_their_headers(desk: Desk, form: 
     assert (record.partition(), record.headers()) == (1, [("own", b"h"), ("__errors.replay", b"1")])
 
 
-def test_who_else_reads_the_topic_is_told(desk: Desk):
+def test_replay_names_the_other_readers_of_the_topic(desk: Desk):
     desk.bury(wire.prefix(desk.register()) + VALUE, 0, stage="TASK_PUT", connector="lake")
     for group in ("connect-lake", f"billing-{desk.source}"):
         consumer = Consumer({"bootstrap.servers": desk.kafka, "group.id": group})

@@ -70,7 +70,7 @@ def test_tags_are_written_into_the_text_found_and_taken_out(
     assert "field_meta" not in removed["schema"]
 
 
-def test_protobuf_paths_name_nested_messages_members_of_oneofs_and_the_package_if_one_likes(api: Any) -> None:
+def test_protobuf_paths_name_nested_messages_oneof_members_and_optionally_the_package(api: Any) -> None:
     api.register("s", PROTOBUF, schemaType="PROTOBUF")
     added = [tags("com.example.M.N", "sr_record", "A"), tags(".M.N.z", "sr_field", "B"), tags("M.x", "sr_field", "C")]
     assert api("POST", "/subjects/s/versions/1/tags", {"tagsToAdd": added}).status_code == 200

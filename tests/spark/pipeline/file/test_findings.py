@@ -100,7 +100,7 @@ def test_two_sinks_with_one_target_are_refused_however_it_is_written(
         assert len(read_pipeline(tmp_path / "flights.yaml").all_sinks) == 2
 
 
-def test_all_findings_are_told_at_once_in_the_order_of_the_file(tmp_path: Path) -> None:
+def test_all_findings_come_at_once_in_the_order_of_the_file(tmp_path: Path) -> None:
     broken = (
         GOOD.replace("every: 30s", "every: 30")
         .replace("late: 7d", "late: 7")

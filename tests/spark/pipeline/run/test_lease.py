@@ -59,7 +59,7 @@ def test_an_owner_whose_lease_was_taken_over_stops_before_the_next_batch(spark: 
 
 
 @pytest.mark.timeout(60)
-def test_a_lease_that_nobody_holds_is_taken_without_a_wait(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_free_lease_is_taken_without_a_wait(spark: SparkSession, tmp_path: Path) -> None:
     # It would wait for a tenth of a heartbeat.
     with Lease(Folder(spark, str(tmp_path)), "flights", beat=3600) as lease:
         lease.check()

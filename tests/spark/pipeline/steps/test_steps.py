@@ -232,7 +232,7 @@ def test_a_window_is_written_once_when_it_is_over(spark: SparkSession, tmp_path:
         ),
     ],
 )
-def test_what_does_not_fit_the_columns_is_told_with_its_place(flights: DataFrame, text: str, finding: str) -> None:
+def test_the_error_for_unfit_columns_names_the_place(flights: DataFrame, text: str, finding: str) -> None:
     with pytest.raises(PipelineError) as error:
         run(flights, text)
     assert str(error.value).startswith(finding)

@@ -282,7 +282,7 @@ def test_odd_names_are_edited(scratch: ServerProcess, open_page: OpenPage) -> No
     page.wait_for_url(f"**/ui/subjects/{quote(subject, safe='')}/versions/2")
 
 
-def test_format_lays_the_text_out_and_undo_brings_it_back(page: Page) -> None:
+def test_format_lays_out_the_text_and_undo_restores_it(page: Page) -> None:
     page.goto("subjects/payments-value/edit")
     put(page, '{"type":"record","name":"Payment","namespace":"shop","fields":[]}')
     page.get_by_role("button", name="Format").click()
