@@ -186,7 +186,7 @@ def test_a_request_has_a_body_if_its_head_says_so(headers: list[tuple[bytes, byt
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answers with what it was sent; breaks off at `/broken`, and waits for the client to leave at `/stays`."""
+    """Answers with what it was sent; breaks off at `/broken` and at `/cut`."""
     body = (await receive())["body"]
     if scope["path"] == "/raises":
         raise ValueError("out of order")
@@ -195,6 +195,8 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
         return
     shown = {name: scope[name] for name in ("method", "path", "raw_path", "query_string", "client", "scheme")}
     await send({"type": "http.response.body", "body": repr(shown).encode(), "more_body": True})
+    if scope["path"] == "/cut":
+        return
     await send({"type": "http.response.body", "body": body})
     assert (await receive())["type"] == "http.disconnect"
 
@@ -221,6 +223,7 @@ def test_the_answer_to_head_has_no_body() -> None:
     [
         ("/raises", ValueError, "out of order"),
         ("/broken", ConnectionError, "the application did not complete its answer to GET /broken"),
+        ("/cut", ConnectionError, "the application did not complete its answer to GET /cut"),
     ],
 )
 def test_an_application_that_fails(path: str, error: type[Exception], text: str) -> None:

@@ -173,10 +173,13 @@ def test_a_number_out_of_turn_is_refused_even_if_a_version_has_the_schema(view: 
         (Sent("s", FLOAT), True, ("s", 3)),
         (Sent("other", INT), False, (":.ctx:other", 1)),
         (Sent("s", Content(AVRO, " ")), False, None),
+        # With the owner of the latest version; a number that is required is not inherited.
+        (Sent("owned", INT, version=7), False, ("owned", 1)),
     ],
 )
 def test_a_look_up(view: View, sent: Sent, include_deleted: bool, found: tuple[str, int] | None) -> None:
     put(view, ":.ctx:other", 1, 1, INT)
+    put(view, "owned", 1, 4, OWNED)
     key = Key(records.CONTEXT, ".ctx")
     view.apply_record(records.Record(records.encode_key(key), records.encode_context(".ctx"), 0))
     version = look_up(view, sent, Terms(), include_deleted=include_deleted)
