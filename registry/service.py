@@ -212,7 +212,9 @@ class Registry:
                 return await asyncio.to_thread(work, terms) if in_thread else work(terms)
             except Unanswered as missing:
                 terms = await self._with_answers(terms, missing, work_left)
-        raise errors.OPERATION_TIMED_OUT(text="The schemas that the request is about change all the time")
+        raise errors.OPERATION_TIMED_OUT(
+            text="The schemas that the request refers to changed while it was decided; send it again"
+        )
 
     async def register(self, texts: WriteTexts, sent: Sent) -> Version:
         """Register a schema; a version that has it already is returned without a write, on any node.

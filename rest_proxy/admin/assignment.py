@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import struct
 
-from rest_proxy.admin.client import Place
+from rest_proxy.admin.client import PartitionId
 
 _SHORT, _INT = struct.Struct(">h"), struct.Struct(">i")
 
 
-def assigned_places(data: bytes) -> tuple[Place, ...]:
+def assigned_places(data: bytes) -> tuple[PartitionId, ...]:
     """The partitions in an assignment, by topic and number; none if it is empty or another client's own format.
 
     Args:
@@ -21,8 +21,8 @@ def assigned_places(data: bytes) -> tuple[Place, ...]:
         return ()
 
 
-def _read(data: bytes) -> list[Place]:
-    places: list[Place] = []
+def _read(data: bytes) -> list[PartitionId]:
+    places: list[PartitionId] = []
     if not data:
         return places
     (topics,), at = _INT.unpack_from(data, _SHORT.size), _SHORT.size + _INT.size
@@ -35,6 +35,6 @@ def _read(data: bytes) -> list[Place]:
         at += _INT.size
         if not 0 <= count <= len(data) // _INT.size:
             raise ValueError("more partitions than bytes")
-        places += [Place(topic, number) for (number,) in _INT.iter_unpack(data[at : at + count * _INT.size])]
+        places += [PartitionId(topic, number) for (number,) in _INT.iter_unpack(data[at : at + count * _INT.size])]
         at += count * _INT.size
     return places

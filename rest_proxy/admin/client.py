@@ -22,7 +22,7 @@ _COORDINATOR_MOVES = frozenset((14, 15, 16))
 _PAUSE_SECONDS = 0.1
 
 
-class Place(NamedTuple):
+class PartitionId(NamedTuple):
     """A partition."""
 
     topic: str
@@ -132,11 +132,6 @@ class AdminClient:
             if time.monotonic() > deadline:
                 raise KAFKA_RETRIABLE(detail="The coordinator is not available.")
             await asyncio.sleep(_PAUSE_SECONDS)
-
-    async def ask_all(self, name: str, values: Mapping[str, Any], *, optional: Collection[str] = ()) -> list[Any]:
-        """Ask all brokers in parallel. Raises as `ask` if one of them cannot be asked."""
-        nodes = await self.nodes()
-        return await asyncio.gather(*(self.ask(name, values, node=node, optional=optional) for node in nodes))
 
 
 def error_codes(response: Any) -> set[int]:

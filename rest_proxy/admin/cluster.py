@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from magicbyte.kit.errors import ApiError
 from rest_proxy.admin import configs, offsets, topics
-from rest_proxy.admin.client import Place
+from rest_proxy.admin.client import PartitionId
 from rest_proxy.admin.configs import Kind, Owner
 from rest_proxy.admin.lazy_client import LazyAdminClient
 from rest_proxy.admin.topics import Partition
@@ -60,7 +60,7 @@ class Cluster:
 
     async def offsets(self, topic: str, partition: int) -> tuple[int, int]:
         """A partition's first offset and its log end offset, with aborted and open transactions."""
-        admin, place = await self._admin(), Place(topic, partition)
+        admin, place = await self._admin(), PartitionId(topic, partition)
 
         async def offset_at(special_time: int) -> int:
             answer = (await offsets.list_offsets(admin, {place: special_time}))[place]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from magicbyte.kit.errors import ApiError
-from rest_proxy.admin.client import AdminClient, Place, error_of, require
+from rest_proxy.admin.client import AdminClient, PartitionId, error_of, require
 from rest_proxy.errors import CONFLICT
 
 #: The coordinator's errors for a commit without a member id while the group has members.
@@ -21,7 +21,7 @@ class Commit:
     metadata: str
 
 
-async def committed(admin: AdminClient, group: str) -> dict[Place, int]:
+async def committed(admin: AdminClient, group: str) -> dict[PartitionId, int]:
     """The offsets that a group has committed.
 
     Raises:
@@ -39,14 +39,14 @@ async def committed(admin: AdminClient, group: str) -> dict[Place, int]:
     answer = response.groups[0] if hasattr(response, "groups") else response
     require(answer)
     return {
-        Place(topic.name, partition.partition_index): int(partition.committed_offset)
+        PartitionId(topic.name, partition.partition_index): int(partition.committed_offset)
         for topic in answer.topics
         for partition in topic.partitions
         if not partition.error_code and partition.committed_offset >= 0
     }
 
 
-async def commit(admin: AdminClient, group: str, commits: Mapping[Place, Commit]) -> dict[Place, ApiError]:
+async def commit(admin: AdminClient, group: str, commits: Mapping[PartitionId, Commit]) -> dict[PartitionId, ApiError]:
     """Commit offsets of a group without members; returns the errors of partitions.
 
     Raises:
@@ -69,17 +69,17 @@ async def commit(admin: AdminClient, group: str, commits: Mapping[Place, Commit]
         "topics": [{"name": topic, "partitions": partitions} for topic, partitions in by_topic.items()],
     }
     response = await admin.ask_coordinator(group, "offset_commit", values)
-    errors: dict[Place, ApiError] = {}
+    errors: dict[PartitionId, ApiError] = {}
     for topic in response.topics:
         for partition in topic.partitions:
             if partition.error_code in _HAS_MEMBERS:
                 raise CONFLICT(detail=f"Consumer Group {group} has members; alter its offsets when it has none.")
             if partition.error_code:
-                errors[Place(topic.name, partition.partition_index)] = error_of(partition)
+                errors[PartitionId(topic.name, partition.partition_index)] = error_of(partition)
     return errors
 
 
-async def delete(admin: AdminClient, group: str, places: Iterable[Place]) -> None:
+async def delete(admin: AdminClient, group: str, places: Iterable[PartitionId]) -> None:
     """Delete the committed offsets of partitions.
 
     Raises:

@@ -10,7 +10,7 @@ from typing import Any
 
 from magicbyte.kit.errors import ApiError
 from rest_proxy.admin.assignment import assigned_places
-from rest_proxy.admin.client import AdminClient, Place, error_of, require
+from rest_proxy.admin.client import AdminClient, PartitionId, error_of, require
 from rest_proxy.errors import KAFKA_AUTHORIZATION, KAFKA_BAD_REQUEST, NOT_FOUND
 
 _CLASSIC, _CONSUMER = "CLASSIC", "CONSUMER"
@@ -31,7 +31,7 @@ class Member:
     id: str
     instance_id: str | None
     client_id: str
-    places: tuple[Place, ...]
+    places: tuple[PartitionId, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +149,13 @@ def _consumer(answer: Any, node: int) -> Group | ApiError | None:
     )
 
 
-def _places(assignment: Any) -> tuple[Place, ...]:
+def _places(assignment: Any) -> tuple[PartitionId, ...]:
     return tuple(
-        sorted(Place(topic.topic_name, number) for topic in assignment.topic_partitions for number in topic.partitions)
+        sorted(
+            PartitionId(topic.topic_name, number)
+            for topic in assignment.topic_partitions
+            for number in topic.partitions
+        )
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
 from magicbyte.kit.errors import ApiError
-from rest_proxy.admin.client import AdminClient, Place, error_of
+from rest_proxy.admin.client import AdminClient, PartitionId, error_of
 from rest_proxy.admin.topics import Topic, topics
 from rest_proxy.errors import KAFKA_RETRIABLE, from_broker
 
@@ -29,8 +29,8 @@ class OffsetAt(NamedTuple):
 
 
 async def list_offsets(
-    admin: AdminClient, times: Mapping[Place, int], *, read_committed: bool = False
-) -> dict[Place, OffsetAt | ApiError]:
+    admin: AdminClient, times: Mapping[PartitionId, int], *, read_committed: bool = False
+) -> dict[PartitionId, OffsetAt | ApiError]:
     """The offsets at some times (ms since 1970, or special values); an error for a partition without one.
 
     Args:
@@ -39,7 +39,7 @@ async def list_offsets(
         read_committed: Whether LATEST is the last stable offset instead of the log's end.
     """
 
-    def partition(place: Place) -> dict[str, Any]:
+    def partition(place: PartitionId) -> dict[str, Any]:
         return {"partition_index": place.partition, "current_leader_epoch": -1, "timestamp": times[place]}
 
     answers = await _ask_leaders(
@@ -58,10 +58,10 @@ async def list_offsets(
     }
 
 
-async def delete_records(admin: AdminClient, before: Mapping[Place, int]) -> dict[Place, int | ApiError]:
+async def delete_records(admin: AdminClient, before: Mapping[PartitionId, int]) -> dict[PartitionId, int | ApiError]:
     """Delete the records of partitions before an offset, -1 for all; returns the first remaining offsets."""
 
-    def partition(place: Place) -> dict[str, Any]:
+    def partition(place: PartitionId) -> dict[str, Any]:
         return {"partition_index": place.partition, "offset": before[place]}
 
     answers = await _ask_leaders(
@@ -75,15 +75,15 @@ async def delete_records(admin: AdminClient, before: Mapping[Place, int]) -> dic
 
 async def _ask_leaders(
     admin: AdminClient,
-    places: Collection[Place],
+    places: Collection[PartitionId],
     name: str,
-    partition: Callable[[Place], dict[str, Any]],
+    partition: Callable[[PartitionId], dict[str, Any]],
     values: Mapping[str, Any],
     *,
     repeatable: bool,
-) -> dict[Place, Any]:
+) -> dict[PartitionId, Any]:
     """Ask the leaders in parallel, and retry while they move; returns an answer or an error for each partition."""
-    answers: dict[Place, Any] = {}
+    answers: dict[PartitionId, Any] = {}
     left = list(places)
     for attempt in range(_ATTEMPTS):
         by_leader, errors = await _leaders(admin, left)
@@ -114,7 +114,7 @@ async def _ask_leaders(
                 continue
             for topic in response.topics:
                 for answer in topic.partitions:
-                    place = Place(topic.name, answer.partition_index)
+                    place = PartitionId(topic.name, answer.partition_index)
                     if answer.error_code in _LEADER_MOVES and attempt + 1 < _ATTEMPTS:
                         left.append(place)
                     else:
@@ -125,7 +125,9 @@ async def _ask_leaders(
     return answers
 
 
-def _topics(places: Collection[Place], partition: Callable[[Place], dict[str, Any]]) -> list[dict[str, Any]]:
+def _topics(
+    places: Collection[PartitionId], partition: Callable[[PartitionId], dict[str, Any]]
+) -> list[dict[str, Any]]:
     by_topic: dict[str, list[dict[str, Any]]] = {}
     for place in places:
         by_topic.setdefault(place.topic, []).append(partition(place))
@@ -133,12 +135,12 @@ def _topics(places: Collection[Place], partition: Callable[[Place], dict[str, An
 
 
 async def _leaders(
-    admin: AdminClient, places: Collection[Place]
-) -> tuple[dict[int, list[Place]], dict[Place, ApiError]]:
+    admin: AdminClient, places: Collection[PartitionId]
+) -> tuple[dict[int, list[PartitionId]], dict[PartitionId, ApiError]]:
     """Group partitions by leader; an error for each partition that does not exist or has no leader."""
     described = await topics(admin, (place.topic for place in places))
-    by_leader: dict[int, list[Place]] = {}
-    errors: dict[Place, ApiError] = {}
+    by_leader: dict[int, list[PartitionId]] = {}
+    errors: dict[PartitionId, ApiError] = {}
     for place in places:
         topic = described[place.topic]
         if isinstance(topic, ApiError):

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rest_proxy.admin.client import AdminClient, Place, require
+from rest_proxy.admin.client import AdminClient, PartitionId, require
 
 
 @dataclass(frozen=True, slots=True)
 class Reassignment:
     """A partition that is being reassigned."""
 
-    place: Place
+    place: PartitionId
     adding: tuple[int, ...]
     removing: tuple[int, ...]
 
 
-async def reassignments(admin: AdminClient, places: Iterable[Place] | None) -> list[Reassignment]:
+async def reassignments(admin: AdminClient, places: Iterable[PartitionId] | None) -> list[Reassignment]:
     """The reassignments of some partitions (None: of all), by topic and partition.
 
     Raises:
@@ -38,7 +38,9 @@ async def reassignments(admin: AdminClient, places: Iterable[Place] | None) -> l
     return sorted(
         (
             Reassignment(
-                Place(topic.name, partition.partition_index), partition.adding_replicas, partition.removing_replicas
+                PartitionId(topic.name, partition.partition_index),
+                partition.adding_replicas,
+                partition.removing_replicas,
             )
             for topic in response.topics
             for partition in topic.partitions

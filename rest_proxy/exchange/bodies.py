@@ -82,7 +82,7 @@ class DataProduceRequest(ProduceRequest):
     records: list[DataRecord] | None = None
 
 
-class Place(Struct, forbid_unknown_fields=True):
+class PartitionEntry(Struct, forbid_unknown_fields=True):
     """A partition."""
 
     topic: str
@@ -110,7 +110,7 @@ class TimestampPlace(Struct, forbid_unknown_fields=True):
 class Places(Struct, forbid_unknown_fields=True):
     """Partitions to assign, to seek, or whose committed offsets to return."""
 
-    partitions: list[Place] | None = None
+    partitions: list[PartitionEntry] | None = None
 
 
 class Offsets(Struct, forbid_unknown_fields=True):

@@ -22,7 +22,7 @@ _OLDEST = "application/vnd.kafka+json"
 PLAIN = "application/json"
 
 
-class Spoken(NamedTuple):
+class Negotiated(NamedTuple):
     """The meaning of a media type: the version of the API, and the embedded format if it names one."""
 
     dialect: Dialect
@@ -30,17 +30,17 @@ class Spoken(NamedTuple):
 
 
 #: The media types of all versions of this API.
-MEDIA_TYPES: dict[str, Spoken] = {
-    **{f"application/vnd.kafka.{name}.v2+json": Spoken(V2, form) for name, form in FORMATS.items()},
-    V2.generic: Spoken(V2, None),
-    **{f"application/vnd.kafka.{name}.v1+json": Spoken(V1, FORMATS[name]) for name in V1_FORMATS},
-    V1.generic: Spoken(V1, None),
-    _OLDEST: Spoken(V1, None),
+MEDIA_TYPES: dict[str, Negotiated] = {
+    **{f"application/vnd.kafka.{name}.v2+json": Negotiated(V2, form) for name, form in FORMATS.items()},
+    V2.generic: Negotiated(V2, None),
+    **{f"application/vnd.kafka.{name}.v1+json": Negotiated(V1, FORMATS[name]) for name in V1_FORMATS},
+    V1.generic: Negotiated(V1, None),
+    _OLDEST: Negotiated(V1, None),
 }
 #: The other media types that v1 accepts, for a body without an embedded format.
 _UNSPECIFIC = frozenset((PLAIN, "application/octet-stream"))
 
-_EMBEDDED = tuple(essence for essence, spoken in MEDIA_TYPES.items() if spoken.form is not None)
+_EMBEDDED = tuple(essence for essence, negotiated in MEDIA_TYPES.items() if negotiated.form is not None)
 _GENERIC = {
     V2: (Produced(V2.generic), Produced(V1.generic, 0.9), Produced(_OLDEST, 0.9), Produced(PLAIN, 0.5)),
     V1: (Produced(V1.generic), Produced(V2.generic, 0.9), Produced(_OLDEST, 0.9), Produced(PLAIN, 0.5)),
@@ -64,15 +64,15 @@ _ERRORS = (Produced(PLAIN), Produced(V2.generic, 0.9), Produced(V1.generic, 0.9)
 
 
 @lru_cache(maxsize=256)
-def speaks(content_type: str | None) -> Spoken | None:
+def negotiated_by(content_type: str | None) -> Negotiated | None:
     """The meaning of a body's media type; v1 without a format if it is missing; None if no version accepts it."""
     if content_type is None or not content_type.strip():
-        return Spoken(V1, None)
+        return Negotiated(V1, None)
     media = parse_media_type(content_type)
     if media is None or (media.charset or "utf-8").lower() not in ("utf-8", "utf8", "us-ascii"):
         return None
     if media.essence in _UNSPECIFIC:
-        return Spoken(V1, None)
+        return Negotiated(V1, None)
     return MEDIA_TYPES.get(media.essence)
 
 
@@ -84,11 +84,11 @@ def _dialect_of(request: Request) -> Dialect:
     """
     content_type = header(request.scope, b"content-type")
     if content_type:
-        spoken = speaks(content_type)
-        if spoken is None:
+        negotiated = negotiated_by(content_type)
+        if negotiated is None:
             raise UNSUPPORTED_MEDIA_TYPE()
         if content_type.partition(";")[0].strip().lower() not in _UNSPECIFIC:
-            return spoken.dialect
+            return negotiated.dialect
     accepted = (parse_media_type(part) for part in (header(request.scope, b"accept") or "").split(","))
     named = {MEDIA_TYPES[media.essence].dialect for media in accepted if media and media.essence in MEDIA_TYPES}
     return V1 if named == {V1} else V2
@@ -102,9 +102,9 @@ def _choose(request: Request, produced: tuple[Produced, ...]) -> str:
     return chosen
 
 
-def spoken(request: Request) -> Spoken:
+def negotiated_of(request: Request) -> Negotiated:
     """The version and format of a request, as its row's function below has negotiated them."""
-    negotiated: Spoken = request.negotiated
+    negotiated: Negotiated = request.negotiated
     return negotiated
 
 
@@ -118,14 +118,14 @@ def unnegotiated(_request: Request) -> None:
 def generic(request: Request) -> None:
     """Negotiate among the generic types of the API's versions."""
     dialect = _dialect_of(request)
-    request.negotiated = Spoken(dialect, None)
+    request.negotiated = Negotiated(dialect, None)
     _choose(request, _GENERIC[dialect])
 
 
 def generic_or_embedded(request: Request) -> None:
     """Negotiate among the generic types of the API's versions and those of embedded formats."""
     dialect = _dialect_of(request)
-    request.negotiated = Spoken(dialect, None)
+    request.negotiated = Negotiated(dialect, None)
     _choose(request, _WITH_EMBEDDED[dialect])
 
 
@@ -136,26 +136,26 @@ def produce(request: Request) -> None:
 
 
 @lru_cache(maxsize=256)
-def _produced(content_type: str | None, accept: str | None) -> tuple[Spoken, str]:
-    spoken = speaks(content_type)
-    if spoken is None or (spoken.dialect is V2 and spoken.form is None):
+def _produced(content_type: str | None, accept: str | None) -> tuple[Negotiated, str]:
+    negotiated = negotiated_by(content_type)
+    if negotiated is None or (negotiated.dialect is V2 and negotiated.form is None):
         raise UNSUPPORTED_MEDIA_TYPE()
-    chosen = choose(accept, _GENERIC[spoken.dialect])
+    chosen = choose(accept, _GENERIC[negotiated.dialect])
     if chosen is None:
         raise NOT_ACCEPTABLE()
-    return Spoken(spoken.dialect, spoken.form or BINARY), chosen
+    return Negotiated(negotiated.dialect, negotiated.form or BINARY), chosen
 
 
 def records(request: Request) -> None:
     """Negotiate the format of records; binary if the type names none, the instance's for plain JSON (only ours)."""
     chosen = _choose(request, _RECORDS)
-    request.negotiated = Spoken(V2, None if chosen == PLAIN else MEDIA_TYPES[chosen].form or BINARY)
+    request.negotiated = Negotiated(V2, None if chosen == PLAIN else MEDIA_TYPES[chosen].form or BINARY)
 
 
 def v1_records(request: Request) -> None:
     """Negotiate the format of records among those of v1; binary if the type names none."""
     chosen = _choose(request, _V1_RECORDS)
-    request.negotiated = Spoken(V1, (MEDIA_TYPES[chosen].form if chosen in MEDIA_TYPES else None) or BINARY)
+    request.negotiated = Negotiated(V1, (MEDIA_TYPES[chosen].form if chosen in MEDIA_TYPES else None) or BINARY)
 
 
 def error_response(request: Request, error: ApiError) -> Response:

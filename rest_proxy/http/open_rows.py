@@ -14,7 +14,7 @@ from magicbyte.http.routing.request import Handler, Request
 from magicbyte.http.routing.rows import Around, Row
 from magicbyte.kit.errors import ApiError
 from rest_proxy.access.endpoints import ENDPOINTS, ENDPOINTS_BY_FORMAT, EndpointLists
-from rest_proxy.exchange.negotiation import spoken, unnegotiated
+from rest_proxy.exchange.negotiation import negotiated_of, unnegotiated
 from rest_proxy.formats.embedded import FORMATS
 from rest_proxy.http.routes.consumers import instance_of
 
@@ -57,7 +57,7 @@ def _refusing_formats(row: Row, formats: frozenset[str]) -> Row:
 
     def refusing(handler: Handler) -> Handler:
         async def handle(request: Request) -> Response:
-            form = spoken(request).form
+            form = negotiated_of(request).form
             if form is None:
                 # An instance of another node is refused there, and an unknown one by the handler.
                 with suppress(ApiError):

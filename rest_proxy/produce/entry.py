@@ -15,7 +15,7 @@ from compat.schema import Reference
 from rest_proxy.errors import BAD_REQUEST, PARTITION_NOT_FOUND
 from rest_proxy.exchange.bodies import MISSING, SchemaReference, reader_of
 from rest_proxy.formats.schemas import LATEST, Source
-from rest_proxy.produce.lane import Headers
+from rest_proxy.produce.loop_producer import Headers
 from serdes.message.subject import STRATEGIES, Strategy
 
 #: Type -> name of the embedded format, for the types whose data a schema describes.

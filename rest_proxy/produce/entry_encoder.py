@@ -17,7 +17,7 @@ from rest_proxy.formats.embedded import FORMATS
 from rest_proxy.formats.plain import NULL, DataError, Options, base64_to_bytes, json_string_to_bytes, json_to_bytes
 from rest_proxy.formats.writers import Writer
 from rest_proxy.produce.entry import SCHEMA_TYPES, Data, Entry, data_form, headers_of, partition_of, timestamp_of
-from rest_proxy.produce.lane import Record
+from rest_proxy.produce.loop_producer import Record
 from rest_proxy.produce.parts import Producing
 from rest_proxy.produce.record_encoder import RecordEncoder
 from rest_proxy.produce.time_limit import RefusedTime

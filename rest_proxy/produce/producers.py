@@ -18,7 +18,7 @@ from magicbyte.kit.errors import ApiError
 from magicbyte.kit.kafka import client_settings as kafka
 from rest_proxy.errors import RECORD_TOO_LARGE
 from rest_proxy.produce.budget import Budget
-from rest_proxy.produce.lane import Lane, Record
+from rest_proxy.produce.loop_producer import LoopProducer, Record
 from rest_proxy.produce.sent import Batch, SentRecord
 
 log = logging.getLogger("rest_proxy.produce.producers")
@@ -48,7 +48,7 @@ class Producers:
         """
         self._config = config
         self._max_record_bytes = max_record_bytes
-        self._lanes: dict[tuple[str, bool], Lane] = {}
+        self._producers: dict[tuple[str, bool], LoopProducer] = {}
         #: By `acks`: not if the settings say how long to wait for more records.
         self._may_gather: dict[str, bool] = {}
         self._gathering_until = 0.0
@@ -88,12 +88,12 @@ class Producers:
         size = sum(sizes) + RECORD_OVERHEAD * len(sizes)
         self.budget.take(size)
         try:
-            lane = self._lane_of_batches(acks)
+            producer = self._producer_of_batches(acks)
         except BaseException:
             self.budget.give_back(size)
             raise
-        batch = Batch(len(records), size, lane)
-        send, settle = lane.send, batch.settle
+        batch = Batch(len(records), size, producer)
+        send, settle = producer.send, batch.settle
         for index, record in enumerate(records):
             send(topic, record, partial(settle, index))
         return batch
@@ -113,12 +113,12 @@ class Producers:
         """
         self.budget.take(size)
         try:
-            lane = self._lane(acks)
+            producer = self._producer(acks)
         except BaseException:
             self.budget.give_back(size)
             raise
-        sent = SentRecord(size, lane, on_settled)
-        lane.send(topic, record, sent.settle)
+        sent = SentRecord(size, producer, on_settled)
+        producer.send(topic, record, sent.settle)
         return sent
 
     def size_of(self, record: Record) -> int:
@@ -141,36 +141,38 @@ class Producers:
             "the value of the max.request.size configuration."
         )
 
-    def _lane_of_batches(self, acks: str) -> Lane:
+    def _producer_of_batches(self, acks: str) -> LoopProducer:
         """The producer for a batch; one that gathers if there are many batches, unless the settings say how long."""
-        lane = self._lane(acks)
-        gathering = self._lanes.get((acks, True))
-        now = lane.loop.time()
-        if lane.under_way + (gathering.under_way if gathering else 0) >= _MANY and self._may_gather[acks]:
+        producer = self._producer(acks)
+        gathering = self._producers.get((acks, True))
+        now = producer.loop.time()
+        if producer.under_way + (gathering.under_way if gathering else 0) >= _MANY and self._may_gather[acks]:
             self._gathering_until = now + _GATHERING_SECONDS
-        return self._lane(acks, gathers=True) if now < self._gathering_until else lane
+        return self._producer(acks, gathers=True) if now < self._gathering_until else producer
 
-    def _lane(self, acks: str, *, gathers: bool = False) -> Lane:
-        lane = self._lanes.get((acks, gathers))
-        if lane is not None and lane.fatal is not None:
-            log.error("the producer with acks=%s is replaced after a fatal error: %s", acks, lane.fatal)
-            threading.Thread(target=lane.close, args=(0.0,), daemon=True).start()
-            lane = None
-        if lane is None:
+    def _producer(self, acks: str, *, gathers: bool = False) -> LoopProducer:
+        producer = self._producers.get((acks, gathers))
+        if producer is not None and producer.fatal is not None:
+            log.error("the producer with acks=%s is replaced after a fatal error: %s", acks, producer.fatal)
+            threading.Thread(target=producer.close, args=(0.0,), daemon=True).start()
+            producer = None
+        if producer is None:
             config = self._config(acks)
             self._may_gather[acks] = config["linger.ms"] == 0
             config |= _GATHERING if gathers else {}
             loop = asyncio.get_running_loop()
-            lane = self._lanes[acks, gathers] = Lane(config, loop, self.budget.give_back, gathers=gathers)
-        return lane
+            producer = self._producers[acks, gathers] = LoopProducer(
+                config, loop, self.budget.give_back, gathers=gathers
+            )
+        return producer
 
     async def close(self, seconds: float) -> None:
         """Wait up to `seconds` for queued records, and close the producers."""
         loop = asyncio.get_running_loop()
-        lanes, self._lanes = list(self._lanes.values()), {}
+        producers, self._producers = list(self._producers.values()), {}
         if self._of_existing_topics is not None:
-            lanes += self._of_existing_topics._lanes.values()  # noqa: SLF001  its own class
-        closing = (loop.run_in_executor(None, lane.close, seconds) for lane in lanes)
+            producers += self._of_existing_topics._producers.values()  # noqa: SLF001  its own class
+        closing = (loop.run_in_executor(None, producer.close, seconds) for producer in producers)
         unsettled = sum(await asyncio.gather(*closing))
         if unsettled:
             log.warning("%d records had no delivery report at the stop", unsettled)

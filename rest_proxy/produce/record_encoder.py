@@ -15,7 +15,7 @@ from rest_proxy.formats.embedded import EmbeddedFormat
 from rest_proxy.formats.plain import DataError, Options
 from rest_proxy.formats.schemas import Side, Source
 from rest_proxy.formats.writers import Encode, MayTakeLong, QuickWriter, Writer
-from rest_proxy.produce.lane import Record
+from rest_proxy.produce.loop_producer import Record
 from rest_proxy.produce.parts import Producing
 from rest_proxy.produce.time_limit import TimeLimit
 from serdes.error import SchemaCompileError, ValidationUnavailable

@@ -25,7 +25,7 @@ from rest_proxy.formats.embedded import EmbeddedFormat
 from rest_proxy.formats.plain import TAGGED, Options
 from rest_proxy.formats.schemas import Source
 from rest_proxy.formats.writers import Encode, QuickWriter, Writer
-from rest_proxy.produce.lane import Record
+from rest_proxy.produce.loop_producer import Record
 from rest_proxy.produce.parts import Producing
 from rest_proxy.produce.record_encoder import RecordEncoder, encode_records
 from rest_proxy.produce.sent import outcomes_in_time

@@ -12,7 +12,7 @@ from confluent_kafka import KafkaError, Message
 
 from rest_proxy.errors import delivery_error
 from rest_proxy.exchange.dialect import Failed, Outcome
-from rest_proxy.produce.lane import Lane
+from rest_proxy.produce.loop_producer import LoopProducer
 
 
 class Batch:
@@ -24,17 +24,17 @@ class Batch:
         is_late: Whether nobody waits any more.
     """
 
-    __slots__ = ("_lane", "_number", "_was_never_sent", "done", "is_late", "outcomes", "size")
+    __slots__ = ("_number", "_producer", "_was_never_sent", "done", "is_late", "outcomes", "size")
 
-    def __init__(self, length: int, size: int, lane: Lane) -> None:
+    def __init__(self, length: int, size: int, producer: LoopProducer) -> None:
         """Expect the outcomes of `length` records, for which `size` bytes are reserved."""
         self.outcomes: list[Outcome | None] = [None] * length
         self.size = size
-        self.done: asyncio.Future[None] = lane.loop.create_future()
+        self.done: asyncio.Future[None] = producer.loop.create_future()
         self.is_late = False
-        self._lane = lane
-        lane.begin()
-        self._was_never_sent = lane.never_sends
+        self._producer = producer
+        producer.begin()
+        self._was_never_sent = producer.never_sends
         #: Counts settled records; `next` of it is atomic.
         self._number = count(1)
 
@@ -52,10 +52,10 @@ class Batch:
             # The offset is unknown without acks, or if an earlier attempt had delivered the record: -1, as in Java.
             self.outcomes[index] = (message.partition(), -1 if offset is None else offset, None, None)
         else:
-            told = self._lane.undelivered(error, was_never_sent=self._was_never_sent)
+            told = self._producer.undelivered(error, was_never_sent=self._was_never_sent)
             self.outcomes[index] = (None, None, *delivery_error(told))
         if next(self._number) == len(self.outcomes):
-            self._lane.finish(self)
+            self._producer.finish(self)
 
     def complete(self) -> None:
         """Wake the request."""
@@ -77,17 +77,17 @@ class SentRecord:
         error: The error of a failed record. Both are None until the record is settled.
     """
 
-    __slots__ = ("_lane", "_on_settled", "_was_never_sent", "error", "message", "size")
+    __slots__ = ("_on_settled", "_producer", "_was_never_sent", "error", "message", "size")
 
-    def __init__(self, size: int, lane: Lane, on_settled: Callable[[], None]) -> None:
+    def __init__(self, size: int, producer: LoopProducer, on_settled: Callable[[], None]) -> None:
         """Expect the outcome of a record, for which `size` bytes are reserved; `on_settled` runs on the event loop."""
         self.message: Message | None = None
         self.error: KafkaError | None = None
         self.size = size
-        self._lane = lane
-        lane.begin()
+        self._producer = producer
+        producer.begin()
         self._on_settled = on_settled
-        self._was_never_sent = lane.never_sends
+        self._was_never_sent = producer.never_sends
 
     @property
     def is_settled(self) -> bool:
@@ -104,8 +104,8 @@ class SentRecord:
         if error is None:
             self.message = message
         else:
-            self.error = self._lane.undelivered(error, was_never_sent=self._was_never_sent)
-        self._lane.finish(self)
+            self.error = self._producer.undelivered(error, was_never_sent=self._was_never_sent)
+        self._producer.finish(self)
 
     def complete(self) -> None:
         """Tell the owner."""

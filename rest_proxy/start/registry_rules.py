@@ -33,7 +33,7 @@ def load_rules(settings: RestProxySettings, authorizer: Authorizer) -> None:
             answer, _ = client.access_rules()
             _replace(authorizer, answer)
         except (SerdesError, RuleError) as error:
-            raise Failure(f"magicbyte.acl.store: the rules in {where} cannot be had: {error}") from None
+            raise Failure(f"magicbyte.acl.store: the rules cannot be read from {where}: {error}") from None
     authorizer.require_use(where)
 
 

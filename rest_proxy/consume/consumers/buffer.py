@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
-Place = tuple[str, int]
+PartitionId = tuple[str, int]
 
 #: The memory for a buffered record without its value.
 RECORD_OVERHEAD = 256
@@ -58,8 +58,8 @@ class Buffer:
         self._lock = threading.Lock()
         self._records: deque[Fetched] = deque()
         self._bytes = 0
-        self._epochs: dict[Place, int] = {}
-        self._delivered: dict[Place, int] = {}
+        self._epochs: dict[PartitionId, int] = {}
+        self._delivered: dict[PartitionId, int] = {}
         self._fault: Exception | None = None
         self._waiter: asyncio.Event | None = None
 
@@ -129,12 +129,12 @@ class Buffer:
         self.space.set()
         return batch
 
-    def epochs(self) -> dict[Place, int]:
+    def epochs(self) -> dict[PartitionId, int]:
         """How often each partition was dropped, for `put_back`."""
         with self._lock:
             return dict(self._epochs)
 
-    def put_back(self, records: Sequence[Fetched], epochs: dict[Place, int]) -> None:
+    def put_back(self, records: Sequence[Fetched], epochs: dict[PartitionId, int]) -> None:
         """Put back records that were not delivered, except of partitions dropped since `epochs` were read."""
         with self._lock:
             for record in reversed(records):
@@ -144,7 +144,7 @@ class Buffer:
                     self._bytes += len(record) + RECORD_OVERHEAD
                     self._delivered[place] = record.offset()
 
-    def drop(self, places: Iterable[Place]) -> None:
+    def drop(self, places: Iterable[PartitionId]) -> None:
         """Remove the records and positions of partitions that are revoked or sought."""
         dropped = set(places)
         with self._lock:

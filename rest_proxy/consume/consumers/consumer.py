@@ -13,8 +13,8 @@ from typing import TypeVar
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from magicbyte.kit.kafka import client_settings as kafka
-from rest_proxy.consume.consumers.asker import Asker
-from rest_proxy.consume.consumers.buffer import Buffer, Place, Position
+from rest_proxy.consume.consumers.broker_requests import BrokerRequests
+from rest_proxy.consume.consumers.buffer import Buffer, PartitionId, Position
 from rest_proxy.consume.consumers.worker import Worker
 from rest_proxy.errors import ILLEGAL_STATE, MUTUALLY_EXCLUSIVE
 
@@ -54,14 +54,14 @@ class PolledConsumer:
         """
         self._consumer = Consumer({**config, "error_cb": self._on_error, "logger": log})
         self.buffer = Buffer(buffer_bytes, loop)
-        self._asker = Asker(self._consumer, lambda: self._poll_for(0))
+        self._requests = BrokerRequests(self._consumer, lambda: self._poll_for(0))
         self.mode: str | None = None
         self.subscribed: list[str] = []
-        self._assigned: set[Place] = set()
+        self._assigned: set[PartitionId] = set()
         self._joined = False
         self._paused = False
         self._last_use = time.monotonic()
-        self._stranded: dict[Place, KafkaError] = {}
+        self._stranded: dict[PartitionId, KafkaError] = {}
         self._worker = Worker(f"consumer-{config.get('group.id')}", self._poll, self.buffer.space.set)
 
     async def _do(self, command: Callable[[], T]) -> T:
@@ -117,7 +117,7 @@ class PolledConsumer:
         self._joined = False
         self.mode, self.subscribed = None, []
 
-    async def assign(self, places: Sequence[Place]) -> None:
+    async def assign(self, places: Sequence[PartitionId]) -> None:
         """Read these partitions without group management; partitions that are read already keep their positions.
 
         Raises:
@@ -125,7 +125,7 @@ class PolledConsumer:
         """
         await self._do(lambda: self._assign(set(places)))
 
-    def _assign(self, places: set[Place]) -> None:
+    def _assign(self, places: set[PartitionId]) -> None:
         if self.mode not in (None, "assigned"):
             raise MUTUALLY_EXCLUSIVE()
         continued = self._consumer.position([TopicPartition(*place) for place in sorted(self._assigned & places)])
@@ -147,7 +147,7 @@ class PolledConsumer:
         await self._until_joined()
         return sorted({topic for topic, _ in await self.assignment()})
 
-    async def assignment(self) -> list[Place]:
+    async def assignment(self) -> list[PartitionId]:
         """The assigned partitions."""
         return await self._do(lambda: sorted(self._assigned))
 
@@ -159,19 +159,19 @@ class PolledConsumer:
         """
         await self._seek([position[:2] for position in positions], lambda: positions)
 
-    async def seek_to_beginning(self, places: Sequence[Place]) -> None:
+    async def seek_to_beginning(self, places: Sequence[PartitionId]) -> None:
         """Continue at the first records. Raises as `seek`."""
-        await self._seek(places, lambda: [self._asker.beginning(place) for place in places])
+        await self._seek(places, lambda: [self._requests.beginning(place) for place in places])
 
-    async def seek_to_end(self, places: Sequence[Place]) -> None:
+    async def seek_to_end(self, places: Sequence[PartitionId]) -> None:
         """Continue after the last records. Raises as `seek`."""
-        await self._seek(places, lambda: [self._asker.end(place) for place in places])
+        await self._seek(places, lambda: [self._requests.end(place) for place in places])
 
     async def seek_to_times(self, instants: Sequence[Position]) -> None:
         """Continue at the first records at or after an instant (ms, in `offset`), else at the end. Raises as `seek`."""
-        await self._seek([instant[:2] for instant in instants], lambda: self._asker.offsets_at(instants))
+        await self._seek([instant[:2] for instant in instants], lambda: self._requests.offsets_at(instants))
 
-    async def _seek(self, places: Sequence[Place], targets: Callable[[], Sequence[Position]]) -> None:
+    async def _seek(self, places: Sequence[PartitionId], targets: Callable[[], Sequence[Position]]) -> None:
         await self._until_joined()
 
         def command() -> None:
@@ -209,8 +209,8 @@ class PolledConsumer:
         """Wait for the first assignment of a new subscription."""
         deadline = time.monotonic() + _SEEK_SECONDS
         while self.mode in ("topics", "pattern") and not self._joined and time.monotonic() < deadline:
-            if self._asker.refused is not None:
-                raise KafkaException(self._asker.refused)
+            if self._requests.refused is not None:
+                raise KafkaException(self._requests.refused)
             self.used()
             await asyncio.sleep(_BUSY_POLL_SECONDS)
 
@@ -234,7 +234,7 @@ class PolledConsumer:
 
         def command() -> None:
             # A commit without a broker fails only after the client library's long timeout, so check for a broker first.
-            self._asker.reach(positions[0][:2])
+            self._requests.reach(positions[0][:2])
             targets = [TopicPartition(*position) for position in positions]
             for result in self._consumer.commit(offsets=targets, asynchronous=False) or ():
                 if result.error is not None:
@@ -242,9 +242,9 @@ class PolledConsumer:
 
         await self._do(command)
 
-    async def committed(self, places: Sequence[Place]) -> list[Position]:
+    async def committed(self, places: Sequence[PartitionId]) -> list[Position]:
         """The committed positions of these partitions; partitions without one are left out."""
-        return await self._do(lambda: self._asker.committed(places))
+        return await self._do(lambda: self._requests.committed(places))
 
     # The consumer's thread
 
@@ -274,7 +274,7 @@ class PolledConsumer:
     def _accept(self, messages: Sequence[Message]) -> None:
         records = [message for message in messages if message.error() is None]
         if records:
-            self._asker.answered()
+            self._requests.answered()
             self.buffer.append(records)
         for message in messages:
             error = message.error()
@@ -288,7 +288,7 @@ class PolledConsumer:
         self._assigned.update((place.topic, place.partition) for place in partitions)
         self._paused = False
         self._joined = True
-        self._asker.answered()
+        self._requests.answered()
 
     def _on_lost(self, _: Consumer, partitions: Sequence[TopicPartition]) -> None:
         places = [(place.topic, place.partition) for place in partitions]
@@ -297,6 +297,6 @@ class PolledConsumer:
         self.buffer.drop(places)
 
     def _on_error(self, error: KafkaError) -> None:
-        if self._asker.hear(error) or error.fatal():
+        if self._requests.hear(error) or error.fatal():
             self.buffer.fail(KafkaException(error))
         log.warning("consumer: %s", error.str())

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from magicbyte.kit.sharing.allowance import Allowance
 from rest_proxy.access.rights import ProxyRights
-from rest_proxy.consume.consumers.buffer import Fetched, Place, Position
+from rest_proxy.consume.consumers.buffer import Fetched, PartitionId, Position
 from rest_proxy.consume.consumers.consumer import PolledConsumer
 from rest_proxy.consume.rendering.records import Rendered, render
 from rest_proxy.errors import (
@@ -167,7 +167,7 @@ class Instance:
             self._settle()
             return targets
 
-    async def committed(self, places: Sequence[Place]) -> list[Position]:
+    async def committed(self, places: Sequence[PartitionId]) -> list[Position]:
         """The committed positions of these partitions; partitions without one are left out."""
         return await self.consumer.committed(places)
 

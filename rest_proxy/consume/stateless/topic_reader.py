@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from magicbyte.kit.errors import ApiError
 from magicbyte.kit.sharing.fair_queue import FairQueue
-from rest_proxy.admin.client import AdminClient, Place, error_of
+from rest_proxy.admin.client import AdminClient, PartitionId, error_of
 from rest_proxy.admin.connection.brokers import Brokers, Lost, NotSent
 from rest_proxy.admin.connection.nodes import Address
 from rest_proxy.admin.offsets import LATEST, list_offsets
@@ -109,7 +109,7 @@ class TopicReader:
         await self._leaders_with(topic, timestamps)
         offsets: dict[int, int] = {}
         while missing := {partition: at for partition, at in timestamps.items() if partition not in offsets}:
-            times = {Place(topic, partition): at for partition, at in missing.items()}
+            times = {PartitionId(topic, partition): at for partition, at in missing.items()}
             for place, answer in (await list_offsets(client, times, read_committed=is_committed)).items():
                 if not isinstance(answer, ApiError):
                     offsets[place.partition] = -1 if answer.offset is None else answer.offset

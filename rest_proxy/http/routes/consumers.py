@@ -17,7 +17,7 @@ from magicbyte.http.routing.response import Json, NoContent
 from magicbyte.kit.kafka.client_settings import may_be_group
 from rest_proxy.access.decisions import require_topics, rights_of
 from rest_proxy.admin.cluster import is_topic_name
-from rest_proxy.consume.consumers.buffer import Place, Position
+from rest_proxy.consume.consumers.buffer import PartitionId, Position
 from rest_proxy.consume.consumers.configuration import instance_config, kafka_config
 from rest_proxy.consume.consumers.consumer import PolledConsumer
 from rest_proxy.consume.consumers.instances import Instance, Instances
@@ -27,7 +27,7 @@ from rest_proxy.consume.parts import Consuming
 from rest_proxy.errors import INVALID_ENTITY, KAFKA_BAD_REQUEST, PARTITION_NOT_FOUND
 from rest_proxy.exchange import bodies
 from rest_proxy.exchange.dialect import V1
-from rest_proxy.exchange.negotiation import json_bytes, spoken
+from rest_proxy.exchange.negotiation import json_bytes, negotiated_of
 from rest_proxy.exchange.parameters import json_response, long_query, milliseconds_of, segment, shorter
 from rest_proxy.exchange.parts import optional_part, part_of
 from rest_proxy.exchange.urls import base_url
@@ -49,7 +49,7 @@ _MAX_OFFSET = 2**63 - 1
 
 async def create(request: Request, *, given: ConfigBody, group_id: GroupName) -> Json[models.CreatedConsumer]:
     """Create a consumer instance in a group, which it joins when it is subscribed."""
-    dialect = spoken(request).dialect
+    dialect = negotiated_of(request).dialect
     settings, consuming = part_of(request, RestProxySettings), part_of(request, Consuming)
     body = given or bodies.ConsumerConfig()
     if not may_be_group(group_id):
@@ -117,7 +117,7 @@ async def unsubscribe(*, instance: OwnInstance) -> NoContent:
 
 async def records(request: Request) -> Response:
     """The next records; if `token` is the last read's, the same records again."""
-    form = spoken(request).form
+    form = negotiated_of(request).form
     instance = instance_of(request)
     timeout_ms = long_query(request, "timeout")
     max_bytes = long_query(request, "max_bytes")
@@ -146,7 +146,7 @@ async def commit(
     request: Request, *, offsets: _OffsetsToCommit, instance: OwnInstance, is_async: IsAsync = None
 ) -> Response:
     """Commit the records at these offsets, or without a body all delivered records."""
-    if spoken(request).dialect is V1:
+    if negotiated_of(request).dialect is V1:
         return json_response(request, json_bytes(_as_v1(await instance.commit(None))))
     # The body has the offset of the last record read; Kafka commits the next record's offset (spec section 4).
     positions = None if offsets is None else [_position(offset, after=1) for offset in offsets]
@@ -154,14 +154,14 @@ async def commit(
     return json_response(request, b"[]")
 
 
-async def _places_asked(request: Request, body: PlacesIfGiven) -> list[Place]:
+async def _places_asked(request: Request, body: PlacesIfGiven) -> list[PartitionId]:
     if body is None:
         raise PARTITION_NOT_FOUND()
     return _readable(request, body)
 
 
 #: The partitions in the body, of topics that the sender may read. Raises PARTITION_NOT_FOUND without a body.
-_PlacesAsked = Annotated[list[Place], Depends(_places_asked)]
+_PlacesAsked = Annotated[list[PartitionId], Depends(_places_asked)]
 
 
 async def committed(request: Request, *, places: _PlacesAsked, instance: OwnInstance) -> Json[models.Offsets]:
@@ -198,12 +198,12 @@ async def seek(*, targets: _TargetsInBody, instance: OwnInstance) -> NoContent:
     return NoContent()
 
 
-async def _places_in_body(request: Request, body: PlacesBody) -> list[Place]:
+async def _places_in_body(request: Request, body: PlacesBody) -> list[PartitionId]:
     return _readable(request, body)
 
 
 #: The partitions in the body, of topics that the sender may read.
-_PlacesInBody = Annotated[list[Place], Depends(_places_in_body)]
+_PlacesInBody = Annotated[list[PartitionId], Depends(_places_in_body)]
 
 
 async def seek_to_beginning(*, places: _PlacesInBody, instance: OwnInstance) -> NoContent:
@@ -253,7 +253,7 @@ def instance_of(request: Request) -> Instance:
     return part_of(request, Consuming).instances.get(request.principal.name, group, instance)
 
 
-def _readable(request: Request, body: bodies.Places) -> list[Place]:
+def _readable(request: Request, body: bodies.Places) -> list[PartitionId]:
     """The partitions of a body.
 
     Raises:

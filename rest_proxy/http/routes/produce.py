@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from magicbyte.http.routing.request import Request
 from rest_proxy.access.decisions import rights_of
-from rest_proxy.exchange.negotiation import spoken
+from rest_proxy.exchange.negotiation import negotiated_of
 from rest_proxy.exchange.parameters import json_response, long_query, partition_number, segment, shorter
 from rest_proxy.exchange.parts import part_of
 from rest_proxy.exchange.produce_query import acks_of, schema_options
@@ -27,7 +27,7 @@ async def produce_to_partition(request: Request) -> Response:
 async def _produce(request: Request, partition: int | None) -> Response:
     producing = part_of(request, Producing)
     settings = producing.settings
-    dialect, form = spoken(request)
+    dialect, form = negotiated_of(request)
     assert form is not None
     topic = segment(request, "topic")
     timeout_ms = shorter(long_query(request, "timeout"), settings.produce_timeout_ms)

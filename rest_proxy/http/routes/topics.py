@@ -13,7 +13,7 @@ from rest_proxy.admin.cluster import Cluster, partition_body
 from rest_proxy.admin.topics import Partition
 from rest_proxy.errors import PARTITION_NOT_FOUND, TOPIC_NOT_FOUND, UNKNOWN_TOPIC_OR_PARTITION
 from rest_proxy.exchange.dialect import V1
-from rest_proxy.exchange.negotiation import json_bytes, spoken
+from rest_proxy.exchange.negotiation import json_bytes, negotiated_of
 from rest_proxy.exchange.parameters import json_response
 from rest_proxy.exchange.parts import part_of
 from rest_proxy.http import models
@@ -87,6 +87,6 @@ async def existing(request: Request, answer: Awaitable[T]) -> T:
     try:
         return await answer
     except ApiError as error:
-        if spoken(request).dialect is V1 and error.kind is UNKNOWN_TOPIC_OR_PARTITION:
+        if negotiated_of(request).dialect is V1 and error.kind is UNKNOWN_TOPIC_OR_PARTITION:
             raise TOPIC_NOT_FOUND() from None
         raise

@@ -24,7 +24,7 @@ from rest_proxy.errors import (
     TOPIC_NOT_FOUND,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
-from rest_proxy.exchange.negotiation import spoken
+from rest_proxy.exchange.negotiation import negotiated_of
 from rest_proxy.exchange.parameters import (
     json_response,
     long_of,
@@ -83,7 +83,7 @@ async def messages(
 
     It needs no consumer instance.
     """
-    form = spoken(request).form or BINARY
+    form = negotiated_of(request).form or BINARY
     settings, reading = part_of(request, RestProxySettings), part_of(request, Reading)
     offset, instant = start.offset, start.instant
     client = client_key(request, settings.trusted_proxies)
@@ -121,7 +121,7 @@ async def read_topic(
 
     The first read of an instance subscribes it, and it can read no other topic.
     """
-    form = spoken(request).form or BINARY
+    form = negotiated_of(request).form or BINARY
     settings = part_of(request, RestProxySettings)
     if instance.consumer.subscribed != [name]:
         if instance.consumer.mode is not None:

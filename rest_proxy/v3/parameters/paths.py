@@ -8,7 +8,7 @@ from fastapi import Depends, Path
 from pydantic import BeforeValidator, WithJsonSchema
 
 from magicbyte.http.errors import NOT_FOUND
-from rest_proxy.admin.client import Place
+from rest_proxy.admin.client import PartitionId
 from rest_proxy.exchange.parameters import name_of
 
 _MAX_INT = 2**31 - 1
@@ -44,11 +44,11 @@ async def _topic_first(topic: TopicName) -> str:
     return topic
 
 
-async def _place(topic: TopicName, partition: PartitionNumber) -> Place:
-    return Place(topic, partition)
+async def _place(topic: TopicName, partition: PartitionNumber) -> PartitionId:
+    return PartitionId(topic, partition)
 
 
 #: A topic's name, which is checked before the dependencies that follow, such as a body.
 TopicFirst = Annotated[str, Depends(_topic_first)]
 #: A partition, which is checked before the dependencies that follow.
-PartitionPlace = Annotated[Place, Depends(_place)]
+PartitionPlace = Annotated[PartitionId, Depends(_place)]

@@ -12,7 +12,7 @@ from magicbyte.http.errors import NOT_FOUND
 from magicbyte.http.routing.response import Json
 from magicbyte.kit.errors import ApiError
 from rest_proxy.admin import offsets, topics
-from rest_proxy.admin.client import Place
+from rest_proxy.admin.client import PartitionId
 from rest_proxy.admin.offsets import OffsetAt
 from rest_proxy.admin.topics import Partition, Topic
 from rest_proxy.errors import BAD_REQUEST, PARTITION_NOT_FOUND, UNKNOWN_TOPIC_OR_PARTITION
@@ -50,7 +50,7 @@ async def get(call: ClusterCall, *, place: PartitionPlace) -> Json[models.KafkaP
 
 
 async def partition_of(
-    call: Call, place: Place, missing: Callable[[], ApiError] = NOT_FOUND
+    call: Call, place: PartitionId, missing: Callable[[], ApiError] = NOT_FOUND
 ) -> tuple[Topic, Partition]:
     """A partition and its topic.
 
@@ -75,19 +75,19 @@ async def partition_of(
     raise missing()
 
 
-async def _existing_place(call: ClusterCall, place: PartitionPlace) -> Place:
+async def _existing_place(call: ClusterCall, place: PartitionPlace) -> PartitionId:
     await partition_of(call, place, PARTITION_NOT_FOUND)
     return place
 
 
-async def _places_of_topic(admin: Admin, topic: TopicName) -> Sequence[Place]:
-    return [Place(topic, partition.number) for partition in (await topics.topic(admin, topic)).partitions]
+async def _places_of_topic(admin: Admin, topic: TopicName) -> Sequence[PartitionId]:
+    return [PartitionId(topic, partition.number) for partition in (await topics.topic(admin, topic)).partitions]
 
 
 #: The partition in the path, which exists. Raises UNKNOWN_TOPIC_OR_PARTITION and PARTITION_NOT_FOUND.
-_ExistingPlace = Annotated[Place, Depends(_existing_place)]
+_ExistingPlace = Annotated[PartitionId, Depends(_existing_place)]
 #: The partitions of the topic in the path.
-_PlacesOfTopic = Annotated[Sequence[Place], Depends(_places_of_topic)]
+_PlacesOfTopic = Annotated[Sequence[PartitionId], Depends(_places_of_topic)]
 
 
 async def offset(
@@ -113,7 +113,7 @@ async def all_offsets(
 
 
 async def _offset_items(
-    call: Call, places: Sequence[Place], offset_type: str | None, *, read_committed: bool
+    call: Call, places: Sequence[PartitionId], offset_type: str | None, *, read_committed: bool
 ) -> list[Item]:
     offset_type = offset_type or _BOTH
     admin = await call.admin()
@@ -161,7 +161,7 @@ def _answered(answered: OffsetAt | ApiError) -> OffsetAt:
     return answered
 
 
-def _with_offsets(call: Call, place: Place, offset_type: str, **fields: int | None) -> Item:
+def _with_offsets(call: Call, place: PartitionId, offset_type: str, **fields: int | None) -> Item:
     links = call.links
     url = links.url("topics", place.topic, "partitions", place.partition, "offset")
     crn = links.crn(("topic", place.topic), ("partition", place.partition), ("offset_type", offset_type))

@@ -6,7 +6,7 @@ from magicbyte.http.errors import NOT_FOUND
 from magicbyte.http.routing.response import Json
 from magicbyte.kit.errors import ApiError
 from rest_proxy.admin import reassignments, topics
-from rest_proxy.admin.client import Place
+from rest_proxy.admin.client import PartitionId
 from rest_proxy.admin.reassignments import Reassignment
 from rest_proxy.errors import UNKNOWN_TOPIC_OR_PARTITION
 from rest_proxy.v3 import models
@@ -31,7 +31,9 @@ async def list_of_topic(call: ClusterCall, *, admin: Admin, topic: TopicName) ->
         if error.kind is not UNKNOWN_TOPIC_OR_PARTITION:
             raise
         partitions = ()
-    moving = await reassignments.reassignments(admin, [Place(topic, partition.number) for partition in partitions])
+    moving = await reassignments.reassignments(
+        admin, [PartitionId(topic, partition.number) for partition in partitions]
+    )
     url = call.links.url("topics", topic, "partitions", "-", "reassignment")
     return answer(collection("KafkaReassignment", url, [_item(call, reassignment) for reassignment in moving]))
 

@@ -7,7 +7,7 @@ from functools import partial
 from magicbyte.http.errors import NOT_FOUND
 from magicbyte.http.routing.response import Json
 from rest_proxy.admin import topics
-from rest_proxy.admin.client import Place
+from rest_proxy.admin.client import PartitionId
 from rest_proxy.admin.topics import Partition, Topic
 from rest_proxy.errors import NOT_FOUND as NOT_FOUND_BECAUSE
 from rest_proxy.v3 import models
@@ -31,7 +31,7 @@ async def get(
     call: ClusterCall, *, broker: BrokerId, topic: TopicName, number: PartitionNumber
 ) -> Json[models.KafkaReplica]:
     """One replica of a partition."""
-    described, partition = await partition_of(call, Place(topic, number))
+    described, partition = await partition_of(call, PartitionId(topic, number))
     if broker not in partition.replicas:
         raise NOT_FOUND()
     return answer(_item(call, described, partition, broker))

@@ -159,7 +159,7 @@ def test_a_decimal_that_does_not_fit_is_refused(rest: Any, topic: str, price: by
 
 
 def test_a_schema_with_references(rest: Any, topic: str, registry_url: str):
-    import httpx  # noqa: PLC0415  the one test that speaks to the registry itself
+    import httpx  # noqa: PLC0415  the one test that asks the registry itself
 
     address = '{"type":"record","name":"Address","fields":[{"name":"city","type":"string"}]}'
     subject = rest.unique("address")

@@ -253,6 +253,6 @@ def test_the_rest_proxy_does_not_start_without_the_rules(
     ):
         pass
     log = "".join(raised.value.last_lines)
-    assert f"magicbyte.acl.store: the rules in the log of {registry.server.url} cannot be had: {text}" in log
+    assert f"magicbyte.acl.store: the rules cannot be read from the log of {registry.server.url}: {text}" in log
     assert "Traceback" not in log
     assert "planted" not in log

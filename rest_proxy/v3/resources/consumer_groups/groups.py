@@ -9,7 +9,7 @@ from fastapi import Depends
 from magicbyte.http.errors import NOT_FOUND
 from magicbyte.http.routing.response import Json, NoContent
 from rest_proxy.admin import groups
-from rest_proxy.admin.client import Place
+from rest_proxy.admin.client import PartitionId
 from rest_proxy.admin.groups import Group, Member
 from rest_proxy.errors import NOT_FOUND as NOT_FOUND_BECAUSE
 from rest_proxy.v3 import models
@@ -132,7 +132,7 @@ def _consumer(call: Call, group: Group, member: Member) -> Item:
     return item("KafkaConsumer", url, crn, fields)
 
 
-def _assignment(call: Call, group: Group, member: Member, place: Place) -> Item:
+def _assignment(call: Call, group: Group, member: Member, place: PartitionId) -> Item:
     links = call.links
     partition = (place.topic, "partitions", place.partition)
     fields = {

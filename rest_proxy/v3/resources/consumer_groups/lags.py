@@ -9,7 +9,7 @@ from magicbyte.http.errors import NOT_FOUND
 from magicbyte.http.routing.response import Json, NoContent
 from magicbyte.kit.errors import ApiError
 from rest_proxy.admin import group_offsets, groups, offsets
-from rest_proxy.admin.client import AdminClient, Place
+from rest_proxy.admin.client import AdminClient, PartitionId
 from rest_proxy.admin.groups import Group, Member
 from rest_proxy.errors import NOT_FOUND as NOT_FOUND_BECAUSE
 from rest_proxy.v3 import models
@@ -23,7 +23,7 @@ from rest_proxy.v3.parameters.paths import GroupId, PartitionPlace
 class Lag:
     """The lag of one partition; the end is None if the topic is gone or the partition has no leader."""
 
-    place: Place
+    place: PartitionId
     member: Member | None
     current: int
     end: int | None
@@ -101,7 +101,7 @@ async def _lags(call: Call, admin: AdminClient, name: str) -> list[Lag]:
     return await lags_of(admin, group, visible)
 
 
-async def lags_of(admin: AdminClient, group: Group, committed: dict[Place, int]) -> list[Lag]:
+async def lags_of(admin: AdminClient, group: Group, committed: dict[PartitionId, int]) -> list[Lag]:
     """The lags of some committed offsets, the longest first, then by topic and partition."""
     ends = await offsets.list_offsets(admin, dict.fromkeys(committed, offsets.LATEST), read_committed=True)
     members = {place: member for member in group.members for place in member.places}

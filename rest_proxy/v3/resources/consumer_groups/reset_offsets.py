@@ -10,7 +10,7 @@ from magicbyte.http.routing.response import Json
 from magicbyte.kit.errors import ApiError
 from rest_proxy.access.decisions import require_topics
 from rest_proxy.admin import group_offsets, groups, offsets, topics
-from rest_proxy.admin.client import AdminClient, Place
+from rest_proxy.admin.client import AdminClient, PartitionId
 from rest_proxy.admin.group_offsets import Commit
 from rest_proxy.admin.offsets import OffsetAt
 from rest_proxy.errors import BAD_REQUEST, CONFLICT, PARTITION_NOT_FOUND
@@ -66,14 +66,14 @@ def _check(target: OffsetTarget, where: str) -> None:
         raise BAD_REQUEST(detail=f"{where}.to: {target.to[:40]} is none of {', '.join(_TO)}")
 
 
-async def _targets(admin: AdminClient, data: list[OffsetTarget]) -> dict[Place, OffsetTarget]:
+async def _targets(admin: AdminClient, data: list[OffsetTarget]) -> dict[PartitionId, OffsetTarget]:
     """The partitions of a body.
 
     Raises:
         ApiError: A topic or partition does not exist; BAD_REQUEST: one is given twice.
     """
     described = await topics.topics(admin, (str(target.topic_name) for target in data))
-    targets: dict[Place, OffsetTarget] = {}
+    targets: dict[PartitionId, OffsetTarget] = {}
     for target in data:
         topic = described[str(target.topic_name)]
         if isinstance(topic, ApiError):
@@ -83,7 +83,7 @@ async def _targets(admin: AdminClient, data: list[OffsetTarget]) -> dict[Place, 
             if target.partition_id not in numbers:
                 raise PARTITION_NOT_FOUND()
             numbers = [target.partition_id]
-        for place in (Place(topic.name, number) for number in numbers):
+        for place in (PartitionId(topic.name, number) for number in numbers):
             if place in targets:
                 raise BAD_REQUEST(detail=f"data: partition {place.partition} of {place.topic} is given more than once")
             targets[place] = target
@@ -91,15 +91,15 @@ async def _targets(admin: AdminClient, data: list[OffsetTarget]) -> dict[Place, 
 
 
 async def _commits(
-    admin: AdminClient, group: str, targets: dict[Place, OffsetTarget], ends: dict[Place, OffsetAt]
-) -> dict[Place, Commit]:
+    admin: AdminClient, group: str, targets: dict[PartitionId, OffsetTarget], ends: dict[PartitionId, OffsetAt]
+) -> dict[PartitionId, Commit]:
     beginnings = await _answers(admin, dict.fromkeys(targets, offsets.EARLIEST))
     times = {
         place: _milliseconds(target.timestamp) for place, target in targets.items() if target.timestamp is not None
     }
     at_times = await _answers(admin, times)
     committed = await group_offsets.committed(admin, group)
-    commits: dict[Place, Commit] = {}
+    commits: dict[PartitionId, Commit] = {}
     for place, target in targets.items():
         first, end = beginnings[place].offset or 0, ends[place].offset or 0
         if target.offset is not None:
@@ -124,8 +124,8 @@ def _milliseconds(timestamp: int | str) -> int:
     return max(0, timestamp) if isinstance(timestamp, int) else milliseconds_of(timestamp)
 
 
-async def _answers(admin: AdminClient, times: dict[Place, int]) -> dict[Place, OffsetAt]:
-    answers: dict[Place, OffsetAt] = {}
+async def _answers(admin: AdminClient, times: dict[PartitionId, int]) -> dict[PartitionId, OffsetAt]:
+    answers: dict[PartitionId, OffsetAt] = {}
     for place, offset in (await offsets.list_offsets(admin, times)).items():
         if isinstance(offset, ApiError):
             raise offset

@@ -8,7 +8,7 @@ from magicbyte.http.errors import MALFORMED_BODY
 from magicbyte.http.routing.response import Json
 from magicbyte.kit.errors import ApiError
 from rest_proxy.admin import offsets, topics
-from rest_proxy.admin.client import Place
+from rest_proxy.admin.client import PartitionId
 from rest_proxy.errors import KAFKA_BAD_REQUEST, PARTITION_NOT_FOUND
 from rest_proxy.v3 import models
 from rest_proxy.v3.call import ClusterCall
@@ -46,9 +46,9 @@ async def delete(
 
 async def delete_of_partitions(call: ClusterCall, *, topic: TopicFirst, body: BeforeOffsetsBody) -> Response:
     """Delete records of several partitions; the answer has the outcome for each."""
-    before: dict[Place, int] = {}
+    before: dict[PartitionId, int] = {}
     for index, entry in enumerate(body.data):
-        place = Place(topic, entry.partition_id)
+        place = PartitionId(topic, entry.partition_id)
         if place in before:
             raise KAFKA_BAD_REQUEST(detail=f"data[{index}].partition_id: {place.partition} is given more than once")
         before[place] = _offset(entry.before_offset, f"data[{index}].before_offset")

@@ -16,7 +16,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from magicbyte.kit.kafka import client_settings as kafka
 from rest_proxy.errors import refuses
 
-log = logging.getLogger("rest_proxy.produce.lane")
+log = logging.getLogger("rest_proxy.produce.loop_producer")
 
 #: How long the thread waits for a delivery report before it checks whether to stop, in seconds.
 _POLL_SECONDS = 0.2
@@ -44,7 +44,7 @@ class Settled(Protocol):
         """Continue with the outcome; called on the event loop."""
 
 
-class Lane:
+class LoopProducer:
     """A producer, and the thread that takes its delivery reports.
 
     Attributes:

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from rest_proxy.consume.consumers.buffer import Place, Position
+from rest_proxy.consume.consumers.buffer import PartitionId, Position
 from rest_proxy.errors import is_silence, refuses
 
 T = TypeVar("T")
@@ -20,7 +20,7 @@ _FIRST_ATTEMPT_SECONDS = 0.5
 _ASK_SECONDS = 30.0
 
 
-class Asker:
+class BrokerRequests:
     """Sends requests through a consumer, on the consumer's thread.
 
     Attributes:
@@ -28,7 +28,7 @@ class Asker:
     """
 
     def __init__(self, consumer: Consumer, listen: Callable[[], None]) -> None:
-        """Make an asker.
+        """Send nothing yet.
 
         Args:
             consumer: The consumer.
@@ -52,7 +52,7 @@ class Asker:
         self.refused = None
         self._reached = True
 
-    def committed(self, places: Sequence[Place]) -> list[Position]:
+    def committed(self, places: Sequence[PartitionId]) -> list[Position]:
         """The group's committed positions of these partitions; partitions without one are left out.
 
         Raises:
@@ -84,20 +84,20 @@ class Asker:
             positions.append(Position(*place, answer.offset if answer.offset >= 0 else self.end(place).offset))
         return positions
 
-    def beginning(self, place: Place) -> Position:
+    def beginning(self, place: PartitionId) -> Position:
         """The offset of a partition's first record. Raises as `committed`."""
         return Position(*place, self._watermarks(place)[0])
 
-    def end(self, place: Place) -> Position:
+    def end(self, place: PartitionId) -> Position:
         """The offset of a partition's next record. Raises as `committed`."""
         return Position(*place, self._watermarks(place)[1])
 
-    def reach(self, place: Place) -> None:
+    def reach(self, place: PartitionId) -> None:
         """Check that a broker answers, before a request that takes no timeout. Raises as `committed`."""
         if not self._reached:
             self.committed([place])
 
-    def _watermarks(self, place: Place) -> tuple[int, int]:
+    def _watermarks(self, place: PartitionId) -> tuple[int, int]:
         target = TopicPartition(*place)
 
         def question(seconds: float) -> tuple[int, int]:
