@@ -28,7 +28,6 @@ from magicbyte.kit.failure import Failure
 from magicbyte.kit.logs import set_up_logs
 from registry import errors
 from registry.cluster.commit.out_of_memory import end_process_with_threads
-from registry.cluster.forward import Forwarder
 from registry.cluster.node import Node
 from registry.cluster.open import open_node
 from registry.cluster.workers import serve_with_workers
@@ -36,6 +35,7 @@ from registry.decide import Terms
 from registry.feed.webhooks import Webhooks
 from registry.http.answers import error_response, negotiated
 from registry.http.cursors import SteadyCursors
+from registry.http.forward import Forwarder
 from registry.http.metrics import Metrics, NodeMetrics, confluent_metrics
 from registry.http.offset_tokens import OFFSET_HEADER, OffsetTokens
 from registry.http.request import locate

@@ -18,6 +18,7 @@ from magicbyte.kit.processes.shared_call import SharedCall
 from magicbyte.kit.sharing.allowance import Allowance
 from registry import errors
 from registry.access.visible import VisibleView
+from registry.answering import Answering, WorkLeft
 from registry.cluster.commit.committer import Command
 from registry.cluster.commit.handover import Handover
 from registry.cluster.node import Node, Status
@@ -27,7 +28,6 @@ from registry.feed.growth import Growth
 from registry.feed.kept_bodies import KeptBodies
 from registry.feed.searching import Searching
 from registry.log.port import LeadershipLost, LogError, NotLeader, RecordTooLarge
-from registry.offload.answering import Answering, WorkLeft
 from registry.offload.jobs import Answer
 from registry.settings import RegistrySettings
 from registry.state.model import Version

@@ -10,9 +10,9 @@ from functools import partial
 from typing import TypeVar
 
 from magicbyte.kit.sharing.fair_queue import FairQueue
+from registry.answering import Answering
 from registry.feed.name_search import Hit, NameIndex, Query, TextKey, scan, text_key
 from registry.feed.word_search import ShownHit, WordHit, WordQuery, scan_words, show
-from registry.offload.answering import Answering
 from registry.offload.jobs import Names
 from registry.state.model import Version
 from registry.state.view import View

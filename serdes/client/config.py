@@ -11,7 +11,7 @@ from serdes.client.auth import Auth, Basic, Bearer, ClientCredentials, Target
 from serdes.client.clients import CacheLimits, Retry
 from serdes.client.tls_settings import take_tls
 from serdes.error import ConfigError
-from serdes.message.parsers import ANY, INTEGER, NUMBER, TEXT, read_settings, typed
+from serdes.setting_kinds import ANY, INTEGER, NUMBER, TEXT, read_settings, typed
 
 #: Settings that `_auth` and `take_tls` take, as words that a misspelt name may mean.
 _SIGN_IN_AND_TLS = {

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from serdes.error import ConfigError
-from serdes.message.parsers import BOOLEAN, typed
+from serdes.setting_kinds import BOOLEAN, typed
 
 #: Properties that only Java's classes use; they have no effect here.
 _JAVA_ONLY = (

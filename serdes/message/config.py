@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from magicbyte.kit.settings.section import Section, setting
 from serdes.client.clients import BaseClient
 from serdes.error import ConfigError
-from serdes.message.parsers import ANY, BOOLEAN, INTEGER, NUMBER, TEXT, guid, one_of, pairs, read_settings, schema_id
 from serdes.message.subject import (
     SUBJECT_SETTINGS,
     Naming,
@@ -21,6 +20,7 @@ from serdes.message.subject import (
     reference_strategy,
     reference_subject_name_strategy,
 )
+from serdes.setting_kinds import ANY, BOOLEAN, INTEGER, NUMBER, TEXT, guid, one_of, pairs, read_settings, schema_id
 
 PREFIX = "prefix"
 HEADER = "header"

@@ -12,10 +12,10 @@ from starlette.responses import Response, StreamingResponse
 from magicbyte.http.routing.request import Request
 from magicbyte.kit.errors import ApiError
 from registry.access.rights import Rights
-from registry.cluster.forward import Forwarder
 from registry.decide import Decision, Line, Report, Terms, decide_load
 from registry.feed.export import batches, check_lines, export_lines, parsed_lines
 from registry.http.answers import answer
+from registry.http.forward import Forwarder
 from registry.http.parameters import DeletedToo, DryRun, OpenLines, SubjectPrefix
 from registry.http.parameters.bodies import LinesBody
 from registry.http.request import context_of_request, prefix_of, registry_of, rights_of, write_of

@@ -11,8 +11,8 @@ import orjson
 from compat.schema import Reference
 from serdes.client.clients import RegistryClient
 from serdes.error import ConfigError
-from serdes.message.parsers import INTEGER, typed
 from serdes.schema import Schema
+from serdes.setting_kinds import INTEGER, typed
 
 #: Settings that name one of the registry's schemas, so that properties need not give one.
 _NAMING = ("use.schema.id", "use.schema.guid", "use.latest.version", "use.latest.with.metadata")

@@ -126,7 +126,7 @@ class Follower(SharedLogNode):
 
 @pytest.fixture
 def follower(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[TestClient, Follower]]:
-    for module in ("registry.service", "registry.cluster.forward"):
+    for module in ("registry.service", "registry.http.forward"):
         monkeypatch.setattr(f"{module}._LEADER_SECONDS", 0.02)
     node = Follower(MemoryLog(), "http://127.0.0.1:8081")
     node.start()

@@ -13,7 +13,7 @@ import pytest
 
 from compat.schema import SchemaText
 from magicbyte.kit.processes.async_worker_pool import AsyncWorkerPool
-from registry.offload import answering
+from registry import answering
 from registry.offload.parsing import Parser
 
 DEEP = 5_000

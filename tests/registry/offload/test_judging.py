@@ -14,6 +14,7 @@ import pytest
 from compat.budget import Budget
 from compat.schema import Reference
 from magicbyte.kit.errors import ApiError
+from registry.answering import Answering, WorkLeft
 from registry.cluster.node import SharedLogNode
 from registry.decide import (
     Sent,
@@ -26,7 +27,6 @@ from registry.decide import (
 )
 from registry.decide.question import LITTLE_WORK, Question
 from registry.log.port import LogEntry, Record
-from registry.offload.answering import Answering, WorkLeft
 from registry.offload.jobs import Canonicalize, Compared, FindSame, Judge
 from registry.offload.perform import perform
 from registry.state.model import Content, Version

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from compat.schema import SchemaText
+from registry.answering import Answering
 from registry.feed.name_search import NameIndex
-from registry.offload.answering import Answering
 from registry.offload.jobs import Names
 
 
