@@ -232,7 +232,7 @@ def test_hundreds_of_wrong_passwords_do_not_delay_signed_in_clients(start_either
 
         latencies(lambda: True)
         memory = []
-        for _ in range(4):
+        for _ in range(8):
             alone = latencies(lambda: True, 1000)
             # In a process of their own: threads here would take the interpreter from the one that measures.
             attack = attackers.submit(guess_all, server.url)
@@ -248,8 +248,8 @@ def test_hundreds_of_wrong_passwords_do_not_delay_signed_in_clients(start_either
             assert statuses[429] > 0.9 * ATTEMPTS
             # One hash at a time takes its part of a processor, at a lower priority, and nothing waits for it.
             assert percentile(meanwhile, 0.99) < 50 + 10 * percentile(alone, 0.99)
-    # The first ones load what is not loaded yet; a hash that was under way may have left its 19 MiB.
-    assert max(memory[2:]) < max(memory[:2]) + 5
+    # Memory stops growing after some 50,000 requests; a hash that was under way may have left its 19 MiB.
+    assert max(memory[6:]) < max(memory[:6]) + 5
     # Some tries have become free meanwhile. A password that has failed is remembered, and takes none.
     tries = (httpx.get(server.url, auth=("alice", f"once more, {number}")) for number in range(30))
     refused = next(answer for answer in tries if answer.status_code != 401)
