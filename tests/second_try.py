@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-_MOST = 6
+_MOST = 3
 _LAST_FAILED = Path(".pytest_cache/v/cache/lastfailed")
 
 
