@@ -20,6 +20,9 @@ log = logging.getLogger("rest_proxy.produce.loop_producer")
 
 #: How long the thread waits for a delivery report before it checks whether to stop, in seconds.
 _POLL_SECONDS = 0.2
+#: How long a record waits for a connection while the brokers refuse the producer, in seconds. librdkafka tries to
+#: connect once a second, but reports only once that it gets no token.
+_REFUSED_SECONDS = 3.0
 
 #: Headers in order; names may be repeated.
 Headers = Sequence[tuple[str, bytes | None]]
@@ -79,6 +82,8 @@ class LoopProducer:
         self.under_way = 0
         #: Whether the event loop was told of finished items and has not taken them yet.
         self._is_told = False
+        #: Whether a timer will fail the records that were queued after a refusal.
+        self._will_fail_queued = False
         self._stopping = False
         self.fatal: str | None = None
         self.denied: KafkaError | None = None
@@ -105,6 +110,10 @@ class LoopProducer:
             self.loop.call_soon(self._refuse, settle, error.args[0])
         except BufferError:
             self.loop.call_soon(self._refuse, settle, KafkaError(KafkaError._QUEUE_FULL))
+        # Checked after the record is queued: `_on_error` fails what was queued before the refusal.
+        if self.denied is not None and not self._will_fail_queued:
+            self._will_fail_queued = True
+            self.loop.call_later(_REFUSED_SECONDS, self._fail_queued_if_denied)
 
     def _refuse(self, settle: Settle, error: KafkaError) -> None:
         settle(error, None)
@@ -157,10 +166,18 @@ class LoopProducer:
         if refuses(error):
             # The brokers refuse this client: fail the queued records now instead of retrying until they expire.
             self.denied = error
-            self._producer.purge(in_queue=True, in_flight=False, blocking=False)
+            self._fail_queued()
         if error.fatal():
             self.fatal = error.str()
         log.warning("producer: %s", error.str())
+
+    def _fail_queued(self) -> None:
+        self._producer.purge(in_queue=True, in_flight=False, blocking=False)
+
+    def _fail_queued_if_denied(self) -> None:
+        self._will_fail_queued = False
+        if self.denied is not None:
+            self._fail_queued()
 
     def close(self, seconds: float) -> int:
         """Wait up to `seconds` for queued records; return how many have no outcome then."""

@@ -239,9 +239,10 @@ def test_the_registry_says_why_the_broker_refuses_it(refused_settings: Settings,
 def test_the_rest_proxy_says_why_the_broker_refuses_it(refused_settings: Settings, mechanism: str):
     properties = refused_settings(mechanism)
     with running_rest_proxy(properties["bootstrap.servers"], "", properties=prefixed("client.", properties)) as proxy:
-        answer = httpx.post(f"{proxy.url}/topics/t", json={"records": [{"value": 1}]}, headers=JSON, timeout=120)
-    result = answer.json()["offsets"][0]
-    assert (result["error_code"], REFUSALS[mechanism] in result["error"]) == (40101, True), result
+        for _ in range(2):
+            answer = httpx.post(f"{proxy.url}/topics/t", json={"records": [{"value": 1}]}, headers=JSON, timeout=120)
+            result = answer.json()["offsets"][0]
+            assert (result["error_code"], REFUSALS[mechanism] in result["error"]) == (40101, True), result
 
 
 @pytest.mark.parametrize("mechanism", REFUSALS)
