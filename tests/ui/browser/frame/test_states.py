@@ -146,7 +146,7 @@ def test_the_registry_stops_and_comes_back(open_page: OpenPage, watch: Watch, tm
         expect(rows).to_have_text("kept-value")
         editor = open_page(server.url, context=listed.context)
         editor.goto("subjects/kept-value/edit")
-        expect(editor.get_by_role("button", name="Register version 2")).to_be_visible()
+        expect(editor.locator(".places-none")).to_have_text("Nothing breaks, in any version.")
 
         server.kill()
         put(editor, user())
@@ -154,7 +154,11 @@ def test_the_registry_stops_and_comes_back(open_page: OpenPage, watch: Watch, tm
             expect(page.locator(".strip")).to_contain_text("The registry cannot be reached.")
         expect(rows).to_have_text("kept-value")
         expect(content(editor)).to_contain_text('"fields": []')
+        # The verdicts on the earlier text are gone.
         expect(editor.locator(".places-none")).to_have_text("Not checked: The registry cannot be reached.")
+        expect(editor.get_by_text("verdict: unknown")).to_be_visible()
+        expect(editor.get_by_text("allowed under BACKWARD")).to_have_count(0)
+        expect(editor.locator(".who tbody td")).to_have_text(["unknown", "unknown"])
 
         server.start()
         for page in (editor, listed):

@@ -32,10 +32,9 @@ Deno.test("a cell of null is one that the user may not read", () => {
   equal(cellFact(null).gap, "forbidden");
 });
 
-Deno.test("a text that is too large to check is no invalid one, and has no earlier verdict", () => {
-  const costly = refused(422, 42209);
-  equal(notChecked("t", costly), { failure: costly, checked: null, invalid: null });
+Deno.test("a text that could not be checked is no invalid one, and has no earlier verdict", () => {
+  for (const failure of [refused(422, 42209), refused(403, 40301), refused(500, 50001), refused(0, 0)]) {
+    equal(notChecked("t", failure), { failure, checked: null, invalid: null });
+  }
   equal(notChecked("t", refused(422, 42201)), { invalid: { sent: "t", message: "m", position: null } });
-  const lost = refused(0, 0);
-  equal(notChecked("t", lost), { failure: lost });
 });

@@ -131,9 +131,9 @@ function versionsOf(explanations) {
  * @returns {Partial<Check>}
  */
 export function notChecked(sent, error) {
-  // The verdict on an earlier text says nothing of one that is too large to be checked.
-  if (gapOf(error) !== null) return { failure: error, checked: null, invalid: null };
-  return isInvalid(error) ? { invalid: invalidOf(sent, error) } : { failure: error };
+  if (gapOf(error) === null && isInvalid(error)) return { invalid: invalidOf(sent, error) };
+  // The verdict on an earlier text says nothing of this one.
+  return { failure: error, checked: null, invalid: null };
 }
 
 /** @param {unknown} error */

@@ -1,6 +1,6 @@
 /** The head of the editor: the subject, the verdict, the start, and the view. */
 import { TypeBadge, VerdictBadge } from "../../parts/badges.js";
-import { gapOf } from "../../api/fact.js";
+import { gapFact } from "../../api/fact.js";
 import { GapBadge } from "../../parts/gap.js";
 import { Segmented } from "../../parts/buttons.js";
 import { Shown } from "../../parts/hostile.js";
@@ -56,8 +56,7 @@ export function EditHead({ subject, versions, level, mode, draft, check }) {
 function Verdict({ check, versions, level, mode }) {
   const refusing = refusingMode(mode);
   if (refusing) return html`<${VerdictBadge} ok=${false} text=${`refused by the mode ${refusing.mode}`} />`;
-  const gap = gapOf(check.failure);
-  if (gap !== null) return html`<${GapBadge} fact=${{ gap, reason: check.failure?.message ?? "" }} name="verdict" />`;
+  if (check.failure) return html`<${GapBadge} fact=${gapFact(check.failure)} name="verdict" />`;
   if (check.invalid) return html`<${VerdictBadge} ok=${false} text="not a schema" />`;
   if (check.checked === null || versions.length === 0) return null;
   if (level.gap !== null) {

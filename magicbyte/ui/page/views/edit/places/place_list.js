@@ -49,8 +49,12 @@ export function PlaceList({ places, check: { invalid, checked, checking, failure
         `;
       })}
       ${!invalid && places.length === 0 && html`
-        <p class="s dim places-none">${!checked
-          ? checking ? "Checking ..." : failure ? `Not checked: ${failure.message}` : "Not checked yet."
+        <p class="s dim places-none">${checking
+          ? "Checking ..."
+          : failure
+          ? `Not checked: ${failure.message}`
+          : !checked
+          ? "Not checked yet."
           : versions.length
           ? "Nothing breaks, in any version."
           : "No version is there to break."}</p>

@@ -1,5 +1,5 @@
 /** The card 'Who breaks': a row a version, a cell a direction; the cells that the level asks for are outlined. */
-import { gapOf } from "../../../api/fact.js";
+import { gapFact } from "../../../api/fact.js";
 import { GapWords } from "../../../parts/gap.js";
 import { html, useState } from "../../../vendor/ui.js";
 import { LEVELS, meaning } from "./levels.js";
@@ -14,8 +14,7 @@ import { ROWS, rowsOf } from "./matrix.js";
 export function WhoBreaks({ check, versions, next, level, onLevel }) {
   const [all, setAll] = useState(false);
   const rows = rowsOf(check.checked?.explanations ?? [], versions, level);
-  const gap = gapOf(check.failure);
-  const missing = gap === null ? null : { gap, reason: check.failure?.message ?? "" };
+  const missing = check.failure && gapFact(check.failure);
   const shown = all ? rows : rows.slice(0, ROWS);
   return html`
     <section class="card who" aria-labelledby="who-breaks" aria-busy=${check.checking}>
