@@ -10,11 +10,15 @@ export { ApiError } from "./transport.js";
 /** Whether a person signed in with a bearer token. */
 export const hasToken = signal(false);
 
-/**
- * Asks a person for a bearer token; set by the sign-in dialog. Resolves an empty text if nobody signs in.
- * @type {{ask: (message: string) => Promise<string>}}
- */
-export const signIn = { ask: () => Promise.resolve("") };
+/** @typedef {(message: string) => Promise<string>} AskToken Resolves an empty text if nobody signs in. */
+
+/** @type {(ask: AskToken) => void} */
+let dialogIsThere;
+/** The first requests are sent before the first render: a refusal that comes before the dialog waits for it. */
+const dialog = /** @type {Promise<AskToken>} */ (new Promise((resolve) => dialogIsThere = resolve));
+
+/** Sets how to ask a person for a bearer token; called once by the sign-in dialog. @param {AskToken} ask */
+export const askTokensBy = (ask) => dialogIsThere(ask);
 
 /**
  * The full path of a request behind the page's origin.
@@ -31,7 +35,8 @@ export function address(path, { base = "registry", query, context: inContext = t
 const transport = new Transport({
   address,
   askToken: async (message) => {
-    const token = await signIn.ask(message);
+    const ask = await dialog;
+    const token = await ask(message);
     hasToken.value = token !== "";
     return token;
   },

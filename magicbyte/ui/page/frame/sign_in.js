@@ -1,12 +1,12 @@
 /** The dialog for a bearer token: kept in this tab's memory, in no URL and no storage. */
-import { signIn } from "../api/client.js";
+import { askTokensBy } from "../api/client.js";
 import { askDialog } from "../parts/dialogs.js";
 import { html, useEffect } from "../vendor/ui.js";
 
 /** Connects the dialog with the requests; rendered once by app.js. */
 export function SignIn() {
   useEffect(() => {
-    signIn.ask = async (message) => {
+    askTokensBy(async (message) => {
       const typed = await askDialog({
         title: "Sign in",
         body: html`${message && html`<p class="bad-text">${message}</p>`}
@@ -15,7 +15,7 @@ export function SignIn() {
         input: { label: "Token", type: "password" },
       });
       return typed ? String(typed).trim().replace(/^Bearer\s+/i, "") : "";
-    };
+    });
   }, []);
   return null;
 }

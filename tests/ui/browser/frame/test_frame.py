@@ -99,14 +99,15 @@ def test_a_registry_that_is_gone_leaves_the_page_and_comes_back(open_page: OpenP
         page.close()
 
 
-def test_a_bearer_token_stays_in_the_memory_of_the_tab(open_page: OpenPage, watch: Watch) -> None:
-    """The registry's answers without a token are those of a registry with sign-in."""
-    secret = "secret-of-the-test"
-    sent = []
+SECRET = "secret-of-the-test"
+
+
+@pytest.fixture
+def guarded(open_page: OpenPage, watch: Watch) -> Page:
+    """A page of a registry that answers without a token as a registry with sign-in does."""
 
     def guard(route: Route) -> None:
-        sent.append(route.request.headers.get("authorization"))
-        if sent[-1] == f"Bearer {secret}":
+        if route.request.headers.get("authorization") == f"Bearer {SECRET}":
             return route.continue_()
         body = {"error_code": 401, "message": "Unauthorized"}
         return route.fulfill(status=401, headers={"WWW-Authenticate": "Bearer"}, json=body)
@@ -115,16 +116,42 @@ def test_a_bearer_token_stays_in_the_memory_of_the_tab(open_page: OpenPage, watc
     page = open_page()
     for path in ("**/overview?**", "**/contexts", "**/events", "**/search?**"):
         page.route(path, guard)
-    page.goto("subjects")
+    return page
+
+
+def sign_in(page: Page) -> None:
     dialog = page.get_by_role("dialog", name="Sign in")
-    dialog.get_by_label("Token").fill(f"Bearer {secret}")
+    dialog.get_by_label("Token").fill(f"Bearer {SECRET}")
     dialog.get_by_role("button", name="Sign in").click()
     expect(page.locator("tbody a", has_text="flights-value")).to_be_visible()
-    assert f"Bearer {secret}" in sent
-    stored = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie])")
-    assert secret not in stored
-    assert secret not in page.url
-    assert not any(secret in request for request in watch.requests)
+
+
+def test_a_bearer_token_stays_in_the_memory_of_the_tab(guarded: Page, watch: Watch) -> None:
+    guarded.goto("subjects")
+    sign_in(guarded)
+    stored = guarded.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie])")
+    assert SECRET not in stored
+    assert SECRET not in guarded.url
+    assert not any(SECRET in request for request in watch.requests)
+
+
+def test_the_list_waits_for_the_token_if_it_is_refused_before_the_first_render(guarded: Page) -> None:
+    # The page renders when its first rows are there, or after 100 ms without them.
+    guarded.add_init_script("""
+        const later = setTimeout, send = fetch;
+        window.held = [];
+        window.setTimeout = (run, ms, ...rest) => ms === 100 ? (held.push(run), 0) : later(run, ms, ...rest);
+        window.refused = new Promise((resolve) => {
+            window.fetch = async (...request) => {
+                const response = await send(...request);
+                if (response.status === 401) later(resolve);
+                return response;
+            };
+        });
+    """)
+    guarded.goto("subjects")
+    guarded.evaluate("refused.then(() => held.forEach((run) => run()))")
+    sign_in(guarded)
 
 
 def test_what_one_may_not_do_is_off_with_the_reason(open_page: OpenPage, watch: Watch) -> None:
