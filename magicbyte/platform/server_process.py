@@ -85,13 +85,13 @@ class ServerProcess:
         with self.log.open("wb") as log:
             self._process = process.start(command, log=log.fileno(), environment=environment, pass_fds=inherited)
 
-    def start(self, timeout: float = 30) -> None:
+    def start(self, timeout: float = 120) -> None:
         """Start the server and wait until it answers; see `wait_until_ready`."""
         self.launch()
         self.wait_until_ready(timeout)
 
-    def wait_until_ready(self, timeout: float = 30) -> None:
-        """Wait until the server answers.
+    def wait_until_ready(self, timeout: float = 120) -> None:
+        """Wait until the server answers; a loaded machine may need a minute.
 
         Raises:
             ServerFailed: it ended, or did not answer within `timeout` seconds.

@@ -24,11 +24,14 @@ def temporary_broker(
     """
     folder = process.temporary_folder("magicbyte-broker-")
     try:
-        with LocalBroker(folder, port, properties=properties, version=version) as broker:
-            try:
-                yield broker
-            finally:
-                # Its data is deleted anyway, and a clean stop may take 20 s.
-                broker.kill()
+        broker = LocalBroker(folder, port, properties=properties, version=version)
+        # A loaded machine may need more than a minute.
+        broker.start(timeout=180)
+        try:
+            yield broker
+        finally:
+            # Its data is deleted anyway, and a clean stop may take 20 s.
+            broker.kill()
+            broker.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
