@@ -209,6 +209,8 @@ def test_hundreds_of_wrong_passwords_do_not_delay_signed_in_clients(start_either
             "authentication.method": "BASIC",
             "magicbyte.authorization": "none",
             "magicbyte.users.file": str(users),
+            # So that hardly any try becomes free, however long the attacks take.
+            "magicbyte.authentication.failures.per.minute": "1",
         }
     )
     rss = Path(f"/proc/{server.pid}/statm")
@@ -230,15 +232,16 @@ def test_hundreds_of_wrong_passwords_do_not_delay_signed_in_clients(start_either
                 taken.append(time.perf_counter() - started)
             return taken
 
-        latencies(lambda: True)
-        memory = []
-        for _ in range(8):
-            alone = latencies(lambda: True, 1000)
+        alone = latencies(lambda: True, 1000)
+        before, memory = memory_mb(), []
+        for _ in range(4):
             # In a process of their own: threads here would take the interpreter from the one that measures.
             attack = attackers.submit(guess_all, server.url)
             meanwhile = latencies(attack.done)
             statuses = attack.result()
             memory.append(memory_mb())
+            # Before and after, since the load of the machine may change.
+            alone = max(alone, latencies(lambda: True, 1000), key=lambda taken: percentile(taken, 0.99))
             print(
                 f"{statuses.total()} wrong passwords: {dict(statuses)}, memory {memory[-1]:.1f} MB;"
                 f" signed in p50 {percentile(alone, 0.5):.2f} -> {percentile(meanwhile, 0.5):.2f} ms,"
@@ -248,9 +251,9 @@ def test_hundreds_of_wrong_passwords_do_not_delay_signed_in_clients(start_either
             assert statuses[429] > 0.9 * ATTEMPTS
             # One hash at a time takes its part of a processor, at a lower priority, and nothing waits for it.
             assert percentile(meanwhile, 0.99) < 50 + 10 * percentile(alone, 0.99)
-    # Memory stops growing after some 50,000 requests; a hash that was under way may have left its 19 MiB.
-    assert max(memory[6:]) < max(memory[:6]) + 5
-    # Some tries have become free meanwhile. A password that has failed is remembered, and takes none.
+    # A hash takes 20 MB. One is computed at a time, but the allocator keeps the memory of two or three.
+    assert max(memory) < before + 4 * 20
+    # Some tries may have become free meanwhile. A password that has failed is remembered, and takes none.
     tries = (httpx.get(server.url, auth=("alice", f"once more, {number}")) for number in range(30))
     refused = next(answer for answer in tries if answer.status_code != 401)
     assert (refused.status_code, refused.json()["message"]) == (429, "Too many failed authentications")
