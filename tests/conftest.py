@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
+from httpx._config import DEFAULT_TIMEOUT_CONFIG
 from httpx._transports import default
 from hypothesis import HealthCheck, settings
 
@@ -27,12 +28,15 @@ _ALONE = ("tests/spark/elsewhere/", "tests/spark/pipeline/test_chaos.py", "tests
 
 
 def pytest_configure() -> None:
-    """Let all clients with the same trust share one TLS context, and let property tests take any time.
+    """Let clients share TLS contexts and wait for late answers, and let property tests take any time.
 
     Each client of httpx reads the world's certificate authorities, even for an http:// URL. That took most of the CPU
     of tests that make a client for each request.
     """
     default.create_ssl_context = cache(httpx.create_ssl_context)  # type: ignore[attr-defined]
+    # httpx waits for 5 s, which a server of a loaded machine may need for an answer.
+    for phase in ("connect", "read", "write", "pool"):
+        setattr(DEFAULT_TIMEOUT_CONFIG, phase, 60.0)
     # How long an example takes says nothing of the code on a loaded machine; nothing in tests/ measures time.
     settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("untimed")

@@ -122,7 +122,7 @@ def test_options_of_the_whole_server(server: Any, connect: Any) -> None:
 
 
 def test_a_head_must_be_whole_in_time(start: Any, connect: Any) -> None:
-    server = start(**{"magicbyte.request.head.timeout.ms": "1000"})
+    server = start(**{"magicbyte.request.head.timeout.ms": "2000"})
     silent, half, slow, kept = (connect(server) for _ in range(4))
     half.send(GET[:-2])
     kept.send(GET)
@@ -155,14 +155,14 @@ def test_a_body_without_length_must_come_on(start: Any, connect: Any) -> None:
 
 
 def test_a_connection_may_wait_for_its_next_request_for_so_long(start: Any, connect: Any) -> None:
-    connection = connect(start(**{"idle.timeout.ms": "1000"}))
+    connection = connect(start(**{"idle.timeout.ms": "3000"}))
     for _ in range(5):
+        asked = time.monotonic()
         connection.send(GET)
         assert connection.answer()[0] == 200
-        time.sleep(0.3)
-    answered = time.monotonic()
+        time.sleep(0.7)
     assert connection.rest() == b""
-    assert time.monotonic() - answered > 0.5
+    assert time.monotonic() - asked >= 3
 
 
 def test_a_client_must_take_its_answer(start: Any, connect: Any) -> None:
@@ -181,14 +181,14 @@ def is_reset(connection: Any) -> bool:
 
 
 def test_time_in_which_the_server_stands_still_does_not_count(start: Any, connect: Any) -> None:
-    server = start(**{"magicbyte.request.head.timeout.ms": "1000", "idle.timeout.ms": "1000"})
+    server = start(**{"magicbyte.request.head.timeout.ms": "3000", "idle.timeout.ms": "3000"})
     half, kept = connect(server), connect(server)
     half.send(GET[:-2])
     kept.send(GET)
     assert kept.answer()[0] == 200
     os.kill(server.pid, signal.SIGSTOP)
     try:
-        time.sleep(2)
+        time.sleep(4)
         half.send(GET[-2:])
         kept.send(GET)
     finally:
@@ -253,11 +253,11 @@ def until_served(server: Any) -> None:
 
 
 def test_the_change_feed_outlives_these_times(connect: Any, start_registry: Any) -> None:
-    server = start_registry(**{"idle.timeout.ms": "500", "magicbyte.request.head.timeout.ms": "500"})
+    server = start_registry(**{"idle.timeout.ms": "1500", "magicbyte.request.head.timeout.ms": "1500"})
     follower = connect(server)
     follower.send(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
     follower.head()
-    for _ in range(3):
+    for _ in range(2):
         idle = connect(server)
         idle.send(GET)
         idle.answer()

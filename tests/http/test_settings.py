@@ -89,7 +89,7 @@ def test_headers_of_every_answer(start: Any, connect: Any) -> None:
             ", set Content-Type: text/html, add X-Twice: 1, add X-Twice: 2"
             ", set Content-Security-Policy: default-src https:",
             "nosniff.prevention.enable": "true",
-            "magicbyte.request.head.timeout.ms": "500",
+            "magicbyte.request.head.timeout.ms": "2000",
         }
     )
     half = connect(server)

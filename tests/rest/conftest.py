@@ -57,7 +57,7 @@ class Rest(httpx.Client):
         assert answer.status_code == 200, answer.text
         return answer.json()
 
-    def read_all(self, path: str, count: int, form: str = "json", seconds: float = 20.0, **query: Any) -> list[Any]:
+    def read_all(self, path: str, count: int, form: str = "json", seconds: float = 120.0, **query: Any) -> list[Any]:
         """Reads until that many records have come."""
         found: list[Any] = []
         deadline = time.monotonic() + seconds

@@ -77,12 +77,11 @@ def test_what_follows_changes_does_not_hold_up_a_stop() -> None:
     with running_registry() as server, httpx.stream("GET", f"{server.url}/events", timeout=20) as following:
         lines = following.iter_lines()
         assert next(lines) == ": following"
-        started = time.monotonic()
         server.terminate()
         assert list(lines) == [""]
         assert server.wait(20) == 0
-        # Requests that do not end are given 5 s.
-        assert time.monotonic() - started < 4
+        # Requests that do not end are cancelled after 5 s.
+        assert "timeout graceful shutdown exceeded" not in server.log.read_text()
 
 
 def test_each_write_that_was_answered_before_a_stop_is_there_after_it(tmp_path: Path) -> None:
@@ -118,6 +117,7 @@ def own_cluster(node: int, group: str) -> dict[str, str]:
         "kafkastore.topic": f"_schemas-{group}",
         "schema.registry.group.id": group,
         "magicbyte.node.id": f"node-{node}",
+        "kafkagroup.session.timeout.ms": "60000",
     }
 
 
@@ -134,8 +134,7 @@ def test_a_stopped_leader_hands_over_before_its_session_ends(kafka: str) -> None
         started = time.monotonic()
         assert nodes[True].stop(20) == 0
         assert register(nodes[False].url, "b", '"string"').json()["id"] == 2
-        # The session's timeout is 6 s.
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < 55
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])

@@ -20,12 +20,16 @@ def test_a_follower_is_woken_when_the_log_has_grown_beyond_its_offset(after: int
     async def run() -> bool:
         end = -1
         growth = Growth(lambda: end, threading.Event())
-        waiting = asyncio.create_task(growth.wait(after, 0.5))
+        waiting = asyncio.create_task(growth.wait(after, 3600))
+        # This one is woken as soon as the log has grown, after those that began to wait before it.
+        last = asyncio.create_task(growth.wait(-1, 3600))
         await asyncio.sleep(0)
         end = 5
-        started = time.monotonic()
-        await waiting
-        return time.monotonic() - started < 0.4
+        await asyncio.wait_for(last, 60)
+        await asyncio.sleep(0)
+        is_woken = waiting.done()
+        waiting.cancel()
+        return is_woken
 
     assert asyncio.run(run()) is is_woken
 

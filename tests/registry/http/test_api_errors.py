@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import time
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
@@ -99,14 +99,15 @@ def test_a_store_that_is_slow(
 ) -> None:
     api = make_api(**{"kafkastore.timeout.ms": "300"})
     api.register("old", ENUM)
-    append = api.log.append
+    append, has_answered = api.log.append, threading.Event()
 
     def slow(records: list[Record], after: Offset, _epoch: int) -> Offset:
-        time.sleep(0.6)
+        has_answered.wait(60)
         return append(records, after)
 
     monkeypatch.setattr(api.log, "append", slow)
     answered = api(method, path, body)
+    has_answered.set()
     assert (answered.status_code, answered.json()) == (500, error(50002, message))
 
 

@@ -157,7 +157,7 @@ def test_the_limit_of_open_files_bounds_the_instances(monkeypatch: pytest.Monkey
 @pytest.fixture(scope="module")
 def short_lived_proxy(kafka: str) -> Iterator[Any]:
     properties = {
-        "consumer.instance.timeout.ms": "1500",
+        "consumer.instance.timeout.ms": "4000",
         "consumer.instances.max": "2",
         "advertised.listeners": "http://proxy.example:80",
     }
@@ -180,12 +180,12 @@ def test_idle_instances_expire_and_used_ones_do_not(short_lived: Any) -> None:
     assert full.json()["message"] == (
         "No further consumer instance fits on this node: 2 are open (consumer.instances.max)."
     )
-    deadline = time.monotonic() + 4
-    while time.monotonic() < deadline:
+    while (made := short_lived.post("/consumers/g", headers=V2)).status_code == 429:
         assert short_lived.get("/consumers/g/instances/used/subscription").status_code == 200
-        time.sleep(0.3)
+        time.sleep(0.1)
+    assert made.status_code == 200
+    assert short_lived.get("/consumers/g/instances/used/subscription").status_code == 200
     assert short_lived.get("/consumers/g/instances/idle/subscription").json()["error_code"] == 40403
-    assert short_lived.post("/consumers/g", json={"name": "idle"}, headers=V2).status_code == 200
 
 
 def test_without_a_registry(short_lived: Any) -> None:
@@ -303,7 +303,8 @@ def test_brokers_that_cannot_be_agreed_with(secure: tuple[str, Path], what: str,
                 headers = {"accept": JSON["content-type"]}
             started = time.monotonic()
             answer = client.request(method, path, json=body, headers=headers)
-            assert time.monotonic() - started < 8, path
+            # A request that is not refused waits for 30 s.
+            assert time.monotonic() - started < 25, path
             content = answer.json() if answer.content else {}
             code = content["offsets"][0] if "offsets" in content else content
             found.append((path, answer.status_code, code.get("error_code")))

@@ -102,10 +102,10 @@ def test_a_length_that_the_buffer_cannot_hold_allocates_nothing(schema: Any, len
     try:
         for decode in decoders:
             for rest in (b"", b"\x00" * 40, b"\x02" * 40):
-                started = time.monotonic()
+                started = time.process_time()
                 with pytest.raises(DecodeError):
                     decode(length + rest)
-                assert time.monotonic() - started < 2
+                assert time.process_time() - started < 2
         assert tracemalloc.get_traced_memory()[1] < 16_000_000
     finally:
         tracemalloc.stop()

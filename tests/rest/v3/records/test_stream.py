@@ -118,28 +118,28 @@ def test_a_record_over_the_limit_ends_the_stream(strict: ServerProcess, topic: s
 
 
 def test_an_old_stream_refuses_records_and_ends(strict: ServerProcess, topic: str) -> None:
+    began = time.monotonic()
     with duplex(strict.url, path(topic)) as stream:
         stream.head()
         reports = stream.reports()
         stream.send(RECORD)
         report = next(reports)
-        began = time.monotonic()
         while report["error_code"] == 200:
             time.sleep(0.02)
             stream.send(RECORD)
             report = next(reports)
         assert report == TOO_OLD
         assert list(reports) in ([], [TOO_OLD])
-        assert time.monotonic() - began > 1.5
+        assert time.monotonic() - began >= 2
         assert stream.is_closed()
 
 
 def test_an_old_stream_ends_even_if_nothing_comes(strict: ServerProcess, topic: str) -> None:
+    began = time.monotonic()
     with duplex(strict.url, path(topic)) as stream:
         stream.head()
-        began = time.monotonic()
         assert list(stream.reports()) == []
-        assert time.monotonic() - began > 2, "between records a stream may be idle for longer than idle.timeout.ms"
+        assert time.monotonic() - began >= 2, "between records a stream may be idle for longer than idle.timeout.ms"
         assert stream.is_closed()
 
 
@@ -186,14 +186,14 @@ def test_a_client_that_leaves_takes_its_stream_with_it(proxy_url: str, topic: st
 
 
 def test_a_stop_reports_what_was_sent_and_ends_the_streams(kafka: str, topic: str) -> None:
-    with running_rest_proxy(kafka, "") as proxy, duplex(proxy.url, path(topic)) as stream:
+    # A stop that waited for the client would take a minute.
+    properties = {"shutdown.graceful.ms": "60000"}
+    with running_rest_proxy(kafka, "", properties=properties) as proxy, duplex(proxy.url, path(topic)) as stream:
         stream.head()
         reports = stream.reports()
         stream.send(RECORD)
         assert next(reports)["offset"] == 0
-        began = time.monotonic()
-        proxy.stop()
-        assert time.monotonic() - began < 4, "it does not wait for the client"
+        assert proxy.stop(50) == 0
         assert list(reports) == []
 
 
