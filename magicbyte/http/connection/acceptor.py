@@ -23,6 +23,7 @@ from magicbyte.http.connection.connections import Connections
 from magicbyte.http.connection.hosts import Hosts
 from magicbyte.http.connection.pipelining import Pipelining
 from magicbyte.http.connection.protocol import HttpConnection
+from magicbyte.http.connection.request_turns import RequestTurns
 from magicbyte.http.connection.tls_connection import TlsConnection
 from magicbyte.http.response_headers import ResponseHeaders
 from magicbyte.http.routing.recorder import Recorder
@@ -249,7 +250,8 @@ class Server(uvicorn.Server):
             policy.connections,
             policy.headers,
             recorder,
-            Pipelining(asyncio.get_running_loop(), policy.connections.limits.pipelined_bytes),
+            Pipelining(policy.connections.limits.pipelined_bytes),
+            RequestTurns(asyncio.get_running_loop()),
         )
         for listener_socket, hosts, tls in zip(sockets or [], policy.hosts, policy.tls, strict=True):
             self.servers.append(Acceptor(listener_socket, self, front, hosts, tls))  # type: ignore[arg-type]  # has the methods that uvicorn uses

@@ -14,6 +14,7 @@ from magicbyte.http.connection.pipelining import Pipelining
 from magicbyte.http.connection.request.exchange import STATUS_LINE
 from magicbyte.http.connection.request.head_checks import refusal_of
 from magicbyte.http.connection.request.parser import Head
+from magicbyte.http.connection.request_turns import RequestTurns
 from magicbyte.http.response_headers import ResponseHeaders
 from magicbyte.http.routing.recorder import Recorder
 from magicbyte.kit.errors import ApiError
@@ -34,6 +35,7 @@ class Front:
         headers: The headers of every answer.
         recorder: Counts the answers that do not come from the application.
         pipelining: The pipelined requests of all connections.
+        turns: The turns in which requests begin.
     """
 
     app: ASGIApp
@@ -42,6 +44,7 @@ class Front:
     headers: ResponseHeaders
     recorder: Recorder
     pipelining: Pipelining
+    turns: RequestTurns
 
     def raw_answer(self, error: ApiError) -> bytes:
         """Count an error that answers no parsed request, and return the whole answer; it closes the connection."""

@@ -1,17 +1,12 @@
-"""Pipelined requests of all connections: the limit of bytes that wait for answers to earlier requests, and turns."""
+"""Pipelined requests of all connections: the limit of bytes that wait for answers to earlier requests."""
 
 from __future__ import annotations
 
-import asyncio
-from collections import Counter, deque
-from collections.abc import Callable
+from collections import Counter
 from typing import Protocol
 
 from magicbyte.http.errors import TOO_MUCH_PIPELINED
 from magicbyte.kit.errors import ApiError
-
-#: How many pipelined requests begin in one turn of the event loop, on all connections together.
-_A_TURN = 8
 
 
 class PipeliningConnection(Protocol):
@@ -25,25 +20,21 @@ class PipeliningConnection(Protocol):
 
 
 class Pipelining:
-    """The received bytes that wait on all connections, and the turns of connections whose next request has arrived.
+    """The received bytes that wait on all connections.
 
     One connection holds at most one read, but the connections together could fill the memory.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, most_bytes: int) -> None:
+    def __init__(self, most_bytes: int) -> None:
         """Begin without connections.
 
         Args:
-            loop: The event loop of the connections.
             most_bytes: How many bytes may wait on all connections together.
         """
-        self._loop = loop
         self._most_bytes = most_bytes
         self._waiting_bytes = 0
         self._bytes_of: dict[PipeliningConnection, int] = {}
         self._bytes_of_address: Counter[str] = Counter()
-        self._turns: deque[Callable[[], None]] = deque()
-        self._is_turn_due = False
 
     def hold(self, connection: PipeliningConnection, size: int) -> None:
         """Note how many bytes wait on a connection.
@@ -75,25 +66,3 @@ class Pipelining:
         largest = max(connections, key=self._bytes_of.__getitem__)
         self.release(largest)
         largest.refuse_pipelined(TOO_MUCH_PIPELINED(limit=self._most_bytes))
-
-    def add_turn(self, resume: Callable[[], None]) -> None:
-        """Call a function when it is its turn, after those that have waited for longer.
-
-        A few are called in each turn of the event loop. Otherwise each turn would serve one request of every
-        connection with pipelined requests before any other client is read.
-        """
-        self._turns.append(resume)
-        self._schedule()
-
-    def _schedule(self) -> None:
-        if self._turns and not self._is_turn_due:
-            self._is_turn_due = True
-            self._loop.call_soon(self._serve)
-
-    def _serve(self) -> None:
-        try:
-            for _ in range(min(_A_TURN, len(self._turns))):
-                self._turns.popleft()()
-        finally:
-            self._is_turn_due = False
-            self._schedule()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
+from functools import partial
 from typing import Any
 
 import httptools
@@ -75,6 +76,8 @@ class HttpConnection(asyncio.Protocol):
         self._exchange: Exchange | None = None
         #: Received data behind a request that is not answered, and where it begins.
         self._unparsed, self._unparsed_start = b"", 0
+        #: Whether the request that is parsed was sent before the answer to the one before it.
+        self._is_pipelined = False
         #: The error that follows the current answer.
         self._late_refusal: ApiError | None = None
         #: Whether the limits count an unfinished head, and whether they count an unfinished request at all.
@@ -215,8 +218,23 @@ class HttpConnection(asyncio.Protocol):
             keep_alive=self.keeps_open(head),
         )
         self._exchange = exchange
-        exchange.start(self.app_for(head), self._loop, self._server_state.tasks)
+        app, turns = self.app_for(head), self._front.turns
+        if turns.may_begin():
+            exchange.start(app, self._loop, self._server_state.tasks)
+        else:
+            begin = partial(exchange.start, app, self._loop, self._server_state.tasks)
+            turns.add(begin, self.address, self._line_of(head))
         return exchange
+
+    def _line_of(self, head: Head) -> str:
+        """Return the line of a request among those of its address: one for each sender, however the header is spelled.
+
+        The credentials are not verified yet. Whoever sends many different ones has no more turns than with many
+        connections. Pipelined requests have lines of their own, so that a connection without any waits for none.
+        """
+        words = next((value for name, value in head.fields if name == b"authorization"), b"").split()
+        credentials = words[-1].decode("latin-1") if words else ""
+        return f"{self._is_pipelined:d}{credentials}"
 
     def on_end(self) -> None:
         """Note that the request is complete, even if its answer was complete before."""
@@ -252,14 +270,16 @@ class HttpConnection(asyncio.Protocol):
             self._loop.call_later(_LINGER_SECONDS, self._close_unread, exchange)
         self._flow.resume_body()
         if self._unparsed:
-            self._front.pipelining.add_turn(self._continue)
+            self._loop.call_soon(self._continue)
 
     def _continue(self) -> None:
         """Parse the request that has waited for the answer to the one before it."""
         if self._ignores_input or self.transport.is_closing():
             return
         data, self._unparsed = self._unparsed, b""
+        self._is_pipelined = True
         self._parse(data, self._unparsed_start)
+        self._is_pipelined = False
         if not self._unparsed:
             self._flow.release()
             self._front.pipelining.release(self)

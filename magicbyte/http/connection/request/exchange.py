@@ -110,6 +110,10 @@ class Exchange:
             loop: The event loop of the connection.
             tasks: Holds the task that serves the request until it ends.
         """
+        if self.is_disconnected:
+            # The client left while the request waited for its turn.
+            self._on_answered = _nothing
+            return
         self._task = task = loop.create_task(self._run(app, tasks))
         tasks.add(task)
 

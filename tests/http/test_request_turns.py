@@ -1,0 +1,129 @@
+"""Few requests begin in each turn of the event loop, and clients take turns."""
+
+from __future__ import annotations
+
+import asyncio
+from base64 import b64encode
+
+import pytest
+
+from magicbyte.http.asgi import Receive, Scope, Send, header
+from magicbyte.http.connection.request_turns import RequestTurns
+from magicbyte.http.connection_limits import Limits
+from tests.http.in_process import Echo, a_front, connected_to
+
+RIGHT = b64encode(b"many:right")
+
+
+def get(authorization: bytes = b"") -> bytes:
+    return b"GET / HTTP/1.1\r\nHost: localhost\r\nAuthorization: %b\r\n\r\n" % authorization
+
+
+async def until_begun(echo: Echo, requests: int) -> None:
+    while echo.begun < requests:  # noqa: ASYNC110  each turn of the loop counts
+        await asyncio.sleep(0)
+
+
+#: Requests of one sender, in very many spellings.
+SPELLINGS = [get(scheme + b" " * blanks + RIGHT) for scheme in (b"Basic", b"bAsIc") for blanks in range(1, 51)]
+
+
+class Order(Echo):
+    """Notes the credentials of the requests in the order in which they begin."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.credentials: list[str] = []
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.credentials.append((header(scope, b"authorization") or " -").split()[-1])
+        await super().__call__(scope, receive, send)
+
+
+def test_few_requests_begin_in_a_turn() -> None:
+    async def run() -> None:
+        echo = Echo()
+        front = a_front(echo, Limits())
+        for _ in range(100):
+            connected_to(front)[0].data_received(get())
+        begun = []
+        while echo.begun < 100:
+            await asyncio.sleep(0)
+            begun.append(echo.begun)
+        assert begun == [16, 32, 48, 64, 80, 96, 100]
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    ("address", "authorization"),
+    [("1.2.3.4", b"Basic b3RoZXI6cmlnaHQ="), ("1.2.3.4", b""), ("5.6.7.8", b"Basic " + RIGHT)],
+    ids=["same-address", "without-credentials", "same-credentials"],
+)
+def test_another_client_waits_for_one_turn(address: str, authorization: bytes) -> None:
+    async def run() -> None:
+        order = Order()
+        front = a_front(order, Limits())
+        for request in SPELLINGS:
+            connected_to(front)[0].data_received(request)
+        _, transport = connection = connected_to(front, address)
+        connection[0].data_received(get(authorization))
+        for _ in range(5):
+            await asyncio.sleep(0)
+        # 16 had begun when it came, and one more of the other client begins before it.
+        assert transport.data.startswith(b"HTTP/1.1 200 ")
+        place = order.credentials.index(authorization.decode().split()[-1] if authorization else "-", 16)
+        assert place == (16 if authorization == b"Basic " + RIGHT else 17)
+        await until_begun(order, 101)
+
+    asyncio.run(run())
+
+
+def test_a_new_request_does_not_wait_for_pipelined_ones() -> None:
+    async def run() -> None:
+        echo = Echo()
+        front = a_front(echo, Limits())
+        for _ in range(150):
+            connected_to(front)[0].data_received(get() * 10)
+        await until_begun(echo, 300)
+        connection, transport = connected_to(front)
+        connection.data_received(get())
+        before = echo.begun
+        while not transport.data:  # noqa: ASYNC110  the transport has no event for it
+            await asyncio.sleep(0)
+        assert echo.begun - before <= 80
+        await until_begun(echo, 1501)
+
+    asyncio.run(run())
+
+
+def test_a_client_that_leaves_before_its_turn_is_not_served() -> None:
+    async def run() -> None:
+        echo = Echo()
+        front = a_front(echo, Limits())
+        connections = [connected_to(front)[0] for _ in range(20)]
+        for connection in connections:
+            connection.data_received(get())
+        connections[-1].connection_lost(None)
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert echo.begun == 19
+
+    asyncio.run(run())
+
+
+def test_a_request_that_fails_to_begin_delays_no_other() -> None:
+    async def run() -> None:
+        loop = asyncio.get_running_loop()
+        reported: list[str] = []
+        loop.set_exception_handler(lambda _loop, context: reported.append(repr(context["exception"])))
+        turns = RequestTurns(loop)
+        while turns.may_begin():
+            pass
+        served = asyncio.Event()
+        turns.add(lambda: {}["missing"], "client", "")
+        turns.add(served.set, "client", "")
+        await asyncio.wait_for(served.wait(), 10)
+        assert reported == ["KeyError('missing')"]
+
+    asyncio.run(run())
