@@ -40,4 +40,13 @@ class PageSettings(HttpSettings):
     messages_timeout_ms: int = Field(20_000, alias="magicbyte.ui.messages.timeout.ms", gt=0)
     messages_memory_bytes: int = Field(512 << 20, alias="magicbyte.ui.messages.memory.bytes", ge=128 << 20)
     messages_max_bytes: int = Field(16 << 20, alias="magicbyte.ui.messages.max.bytes", gt=0)
+    #: How many of these requests run at once (and one more of another client), and how many of one client may wait.
+    messages_workers: int = Field(2, alias="magicbyte.ui.messages.workers", ge=1)
+    messages_waiting: int = Field(8, alias="magicbyte.ui.messages.waiting.max.per.client", ge=0)
+    #: How many requests the page passes on at once to each server behind it (and eight more of clients without one),
+    #: and how many of one client may wait.
+    relayed_requests: int = Field(24, alias="magicbyte.ui.relay.requests.max", ge=1)
+    relayed_waiting: int = Field(64, alias="magicbyte.ui.relay.waiting.max.per.client", ge=0)
+    #: How many `/events` of one client the page may follow; it follows 512 in all.
+    page_events_per_client: int = Field(16, alias="magicbyte.ui.events.max.per.client", ge=1, le=512)
     page_color: Annotated[str, AfterValidator(_color)] = Field("", alias="magicbyte.ui.color")

@@ -71,7 +71,7 @@ class Page:
         self._rest: Upstream | None = None
         if settings.rest_url:
             tls = partial(client_context, settings, shows_certificate=False)
-            self._rest = Upstream("REST proxy", settings.rest_url, tls, trusted_proxies=settings.trusted_proxies)
+            self._rest = Upstream("REST proxy", settings.rest_url, tls, settings)
         self._workers = MessageWorkers(read_registry, settings)
         self._config = orjson.dumps(
             {

@@ -36,8 +36,6 @@ from magicbyte.ui.messages.request import LARGEST_BODY
 #: answer.
 ReadRegistry = Callable[[Scope, Question], Awaitable[Reply]]
 
-#: How many requests run at once, and how many of one client may wait.
-_MOST_RUNNING, _MOST_WAITING = 2, 8
 #: How long a request may wait for its turn, in seconds.
 _WAIT_SECONDS = 20.0
 _RETRY_SECONDS = "1"
@@ -66,9 +64,9 @@ class MessageWorkers:
         self._pool = AsyncWorkerPool(
             "magicbyte.ui.messages.worker",
             arguments=[str(settings.messages_memory_bytes)],
-            size=_MOST_RUNNING,
+            size=settings.messages_workers,
             wait_seconds=_WAIT_SECONDS,
-            most_waiting=_MOST_WAITING,
+            most_waiting=settings.messages_waiting,
         )
         largest = LARGEST_BODY + settings.messages_max_bytes
         self._held = ByteBudget(_MOST_HELD * largest, _MOST_HELD_BY_ALL * largest)

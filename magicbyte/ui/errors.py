@@ -8,13 +8,22 @@ NO_REST_PROXY = ErrorKind(404, "No REST proxy is configured: set magicbyte.ui.re
 READ_ONLY = ErrorKind(403, "The page may only read here: magicbyte.ui.read.only is set")
 UNREACHABLE = ErrorKind(502, "The {server} cannot be reached")
 TOO_SLOW = ErrorKind(504, "The {server} did not answer within {seconds} s")
-TOO_MANY_EVENTS = ErrorKind(429, "This client follows the changes {limit} times already, which is the most")
+TOO_MANY_EVENTS = ErrorKind(
+    429, "This client has {limit} /events open, and may have no more (magicbyte.ui.events.max.per.client)."
+)
 TOO_MANY_PASSED_ON = ErrorKind(
-    429, "The page sends the {server} at most {limit} requests of a client at once, and this one got no turn: {reason}"
+    429,
+    "The page sends the {server} at most {limit} requests of a client at once (magicbyte.ui.relay.requests.max), and of"
+    " its other requests {waiting} may wait (magicbyte.ui.relay.waiting.max.per.client). This one got no turn:"
+    " {reason}",
 )
 
 BODY_TOO_LARGE = ErrorKind(40001, "the body has {size} bytes; at most {limit} are read")
-TOO_MANY_MESSAGES = ErrorKind(42901, "too many messages are being decoded: {reason}; ask again later")
+TOO_MANY_MESSAGES = ErrorKind(
+    42901,
+    "too many messages are being decoded: {reason}; ask again later (magicbyte.ui.messages.workers,"
+    " magicbyte.ui.messages.waiting.max.per.client)",
+)
 UNREAD_ANSWERS = ErrorKind(
     42901,
     "this client's messages, and the answers that it has not read, have over {limit} bytes"

@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from magicbyte.http.asgi import Scope, header
 from magicbyte.http.held_stream import HeldStream
+from magicbyte.http.page_settings import PageSettings
 from magicbyte.http.relay.headers import HeaderPolicy, names_of
 from magicbyte.http.relay.relay import Relay, long_body_of
 from magicbyte.http.routing.clients import client_key
@@ -20,25 +21,23 @@ from magicbyte.http.routing.identity import peer_of
 from magicbyte.http.routing.request import Request
 from magicbyte.kit.sharing.allowance import Allowance
 from magicbyte.kit.sharing.fair_queue import FairQueue, NoTurn
-from magicbyte.security.principal import FORWARDED_FOR, Network, client_of
+from magicbyte.security.principal import FORWARDED_FOR, client_of
 from magicbyte.ui import errors
 
 log = logging.getLogger("magicbyte.ui")
 
 #: The longest wait for a connection, for the beginning of an answer, and for its next part, in seconds.
 _SECONDS = 30.0
-#: How many requests are passed on at once, and how many more of clients that have none under way. So one client with
-#: slow requests leaves the page to the others.
-_MOST_UNDER_WAY, _RESERVE = 24, 8
-#: How many requests of one client may wait.
-_MOST_WAITING = 64
+#: How many more requests than the settings allow are passed on at once, of clients that have none under way. So one
+#: client with slow requests leaves the page to the others.
+_RESERVE = 8
 #: How many GETs of worker processes may be under way (`read`); each worker has one at a time.
 _MOST_READS = 4
 _RETRY_SECONDS = "1"
 #: The largest answer that `read` takes, in bytes.
 _LARGEST_READ = 64 << 20
-#: How many endless answers may be open, in all and for one client; they have connections of their own.
-_MOST_EVENTS, _EVENTS_PER_CLIENT = 512, 16
+#: How many endless answers may be open; they have connections of their own.
+_MOST_EVENTS = 512
 #: The page's requests and the answers that it reads. Cookies are not passed on.
 _POLICY = HeaderPolicy(
     names_of(
@@ -69,8 +68,8 @@ class Upstream:
         name: str,
         url: str,
         tls: Callable[[], ssl.SSLContext],
+        settings: PageSettings,
         *,
-        trusted_proxies: tuple[Network, ...] = (),
         credentials: Credentials = _none,
     ) -> None:
         """Describe the server.
@@ -79,12 +78,13 @@ class Upstream:
             name: Its name in errors, such as `REST proxy`.
             url: Its URL, without a slash at the end.
             tls: Makes the context of connections to an https:// URL.
-            trusted_proxies: Networks whose `X-Forwarded-For` gives the address of a client.
+            settings: The limits of each client, and the proxies whose `X-Forwarded-For` gives a client's address.
             credentials: Returns the credentials for requests whose sender has none.
         """
         self.url = url
         self._name = name
-        self._trusted_proxies = trusted_proxies
+        self._settings = settings
+        self._trusted_proxies = settings.trusted_proxies
         self._credentials = credentials
         # A connection without TLS needs no certificates, which take long to load.
         context = tls if url.startswith("https://") else partial(ssl.SSLContext, ssl.PROTOCOL_TLS_CLIENT)
@@ -97,10 +97,15 @@ class Upstream:
                 most_connections=most,
                 keepalive_seconds=_SECONDS,
             )
-            for most in (_MOST_UNDER_WAY + _RESERVE + _MOST_READS, _MOST_EVENTS)
+            for most in (settings.relayed_requests + _RESERVE + _MOST_READS, _MOST_EVENTS)
         )
-        self._open_events = Allowance(_EVENTS_PER_CLIENT)
-        self._turns = FairQueue(_MOST_UNDER_WAY, reserve=_RESERVE, most_waiting=_MOST_WAITING, wait_seconds=_SECONDS)
+        self._open_events = Allowance(settings.page_events_per_client)
+        self._turns = FairQueue(
+            settings.relayed_requests,
+            reserve=_RESERVE,
+            most_waiting=settings.relayed_waiting,
+            wait_seconds=_SECONDS,
+        )
 
     async def close(self) -> None:
         """Refuse the requests that wait, and close the connections."""
@@ -116,7 +121,7 @@ class Upstream:
         """
         client = client_key(request, self._trusted_proxies)
         if not self._open_events.take(client):
-            raise errors.TOO_MANY_EVENTS(limit=_EVENTS_PER_CLIENT)
+            raise errors.TOO_MANY_EVENTS(limit=self._open_events.most)
         return await self._pass_on(request, path, self._events, partial(self._open_events.give_back, client))
 
     async def pass_on(self, request: Request, path: str) -> Response:
@@ -134,7 +139,8 @@ class Upstream:
         try:
             await self._turns.take(client)
         except NoTurn as refusal:
-            error = errors.TOO_MANY_PASSED_ON(server=self._name, limit=_MOST_UNDER_WAY, reason=refusal)
+            limit, waiting = self._settings.relayed_requests, self._settings.relayed_waiting
+            error = errors.TOO_MANY_PASSED_ON(server=self._name, limit=limit, waiting=waiting, reason=refusal)
             raise error.with_headers(Retry_After=_RETRY_SECONDS) from None
         return await self._pass_on(request, path, self._relay, partial(self._turns.give_back, client))
 

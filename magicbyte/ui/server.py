@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from magicbyte.http.asgi import Scope
 from magicbyte.http.connection.hosts import is_loopback
+from magicbyte.http.page_settings import PageSettings
 from magicbyte.http.routing.access import OPEN
 from magicbyte.http.routing.application import Api, Application, plain_response
 from magicbyte.http.routing.request import Request
@@ -19,7 +20,6 @@ from magicbyte.http.routing.rows import BodyLimit, Row, Streams
 from magicbyte.http.server import serve as serve_http
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.logs import set_up_logs
-from magicbyte.security.principal import Network
 from magicbyte.ui.app import Page, json_errors, require_writable
 from magicbyte.ui.messages.exchange import Question, Reply
 from magicbyte.ui.parameters import RegistryPath
@@ -87,12 +87,12 @@ def create_app(settings: UiSettings, registry: Registry) -> Application:
 class Registry:
     """The registry behind the page."""
 
-    def __init__(self, options: dict[str, Any], trusted_proxies: tuple[Network, ...] = ()) -> None:
+    def __init__(self, options: dict[str, Any], settings: PageSettings) -> None:
         """Prepare connections.
 
         Args:
             options: The arguments of RegistryClient, from the client's settings.
-            trusted_proxies: Networks whose `X-Forwarded-For` gives the address of a client.
+            settings: The limits of each client, and the proxies that report a client's address.
         """
         self._options = options
         self._tokens = AsyncRegistryClient(**options)
@@ -103,7 +103,7 @@ class Registry:
             "schema registry",
             self._tokens.urls[0],
             tls.context,
-            trusted_proxies=trusted_proxies,
+            settings,
             credentials=self._credentials,
         )
 
@@ -154,7 +154,7 @@ def serve(settings: UiSettings, client: Mapping[str, str], *, on_start: Callable
         Failure: The port is not available, or others would get the credentials of the settings.
     """
     set_up_logs("info")
-    registry = Registry(client_options(client), settings.trusted_proxies)
+    registry = Registry(client_options(client), settings)
     if registry.has_credentials and not is_loopback(settings.listener.host):
         raise Failure(
             f"everybody who reaches {settings.listener.url} would have the credentials of the settings: listen on"

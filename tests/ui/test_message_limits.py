@@ -277,7 +277,8 @@ def test_a_client_with_slow_requests_delays_itself_alone(server: ServerProcess) 
         assert head.startswith(b"HTTP/1.1 429 ")
         assert b"\r\nretry-after: 1\r\n" in head.lower()
         assert json.loads(body)["message"] == (
-            "too many messages are being decoded: 8 requests of this client wait already; ask again later"
+            "too many messages are being decoded: 8 requests of this client wait already; ask again later "
+            "(magicbyte.ui.messages.workers, magicbyte.ui.messages.waiting.max.per.client)"
         )
         transport = httpx.HTTPTransport(local_address="127.0.0.2")
         with httpx.Client(base_url=server.url, timeout=60, transport=transport) as neighbour:
@@ -285,6 +286,23 @@ def test_a_client_with_slow_requests_delays_itself_alone(server: ServerProcess) 
     finally:
         for connection in slow:
             connection.close()
+
+
+def test_the_number_of_workers_and_of_waiting_requests_have_settings() -> None:
+    properties = {
+        **GENEROUS,
+        "magicbyte.ui.messages.workers": "1",
+        "magicbyte.ui.messages.waiting.max.per.client": "0",
+    }
+    with running_registry(properties=properties) as server, sent(server):
+        busy_worker(server)
+        with httpx.Client(base_url=server.url, timeout=60) as http:
+            refused = http.post("/ui/example", json={"proposal": ENDLESS})
+    assert (refused.status_code, refused.json()["message"]) == (
+        429,
+        "too many messages are being decoded: 0 requests of this client wait already; ask again later "
+        "(magicbyte.ui.messages.workers, magicbyte.ui.messages.waiting.max.per.client)",
+    )
 
 
 def post_decode(server: ServerProcess, body: bytes, address: str, *, whole: bool = True) -> socket.socket:

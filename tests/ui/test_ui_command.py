@@ -122,7 +122,7 @@ def test_followers_leave_the_page_to_others(http: httpx.Client, theirs: Upstream
         refused = http.get(f"/ui/registry/{path}")
         assert (refused.status_code, refused.json()["message"]) == (
             429,
-            "This client follows the changes 16 times already, which is the most",
+            "This client has 16 /events open, and may have no more (magicbyte.ui.events.max.per.client).",
         )
         theirs.hold.set()
         theirs.headers, theirs.parts = {}, [b"{}"]
@@ -143,8 +143,9 @@ def test_a_client_with_slow_requests_leaves_the_page_to_others(http: httpx.Clien
         refused = first_refused(slow)
         body = read(refused).partition(b"\r\n\r\n")[2]
         assert json.loads(body)["message"] == (
-            "The page sends the schema registry at most 24 requests of a client at once, and this one got no turn: "
-            "64 requests of this client wait already"
+            "The page sends the schema registry at most 24 requests of a client at once "
+            "(magicbyte.ui.relay.requests.max), and of its other requests 64 may wait "
+            "(magicbyte.ui.relay.waiting.max.per.client). This one got no turn: 64 requests of this client wait already"
         )
         with neighbour.stream("GET", "/ui/registry/subjects") as answer:
             assert answer.status_code == 200
@@ -153,6 +154,35 @@ def test_a_client_with_slow_requests_leaves_the_page_to_others(http: httpx.Clien
         answers = [read(connection) for connection in slow if connection is not refused]
     assert [answer.split()[1] for answer in answers] == [b"200"] * 88
     assert len(theirs.requests) == 89
+
+
+def test_the_limits_of_a_client_have_settings(folder: Path) -> None:
+    limits = [
+        "magicbyte.ui.events.max.per.client=1",
+        "magicbyte.ui.relay.requests.max=1",
+        "magicbyte.ui.relay.waiting.max.per.client=0",
+    ]
+    options = [word for limit in limits for word in ("--property", limit)]
+    with upstream() as registry, running_ui(folder, registry.url, *options) as http, ExitStack() as open_streams:
+        registry.headers, registry.parts = {"Content-Type": "text/event-stream"}, [b"data: 1\n\n", b"data: 2\n\n"]
+        registry.hold.clear()
+        refusals = []
+        for path in ("events", "subjects"):
+            parts = open_streams.enter_context(http.stream("GET", f"/ui/registry/{path}")).iter_raw()
+            assert next(parts) == b"data: 1\n\n"
+            refused = http.get(f"/ui/registry/{path}")
+            refusals.append((refused.status_code, refused.json()["message"]))
+        registry.hold.set()
+    assert refusals == [
+        (429, "This client has 1 /events open, and may have no more (magicbyte.ui.events.max.per.client)."),
+        (
+            429,
+            "The page sends the schema registry at most 1 requests of a client at once "
+            "(magicbyte.ui.relay.requests.max), and of its other requests 0 may wait "
+            "(magicbyte.ui.relay.waiting.max.per.client). This one got no turn: "
+            "0 requests of this client wait already",
+        ),
+    ]
 
 
 def test_a_client_with_slow_bodies_leaves_the_page_to_others(http: httpx.Client, theirs: Upstream) -> None:
