@@ -24,6 +24,7 @@ TARGET_TOO_LONG = ErrorKind(414, "The request target is longer than {limit} byte
 MISDIRECTED = ErrorKind(
     421, "This server is not {host}; if it is known by that name too, add the name to magicbyte.allowed.hosts"
 )
+WRONG_SCHEME = ErrorKind(421, "This listener speaks {scheme}, and the request target has another scheme")
 TOO_MANY_FAILURES = ErrorKind(429, "Too many failed authentications")
 TOO_MUCH_PIPELINED = ErrorKind(
     429,

@@ -56,8 +56,17 @@ def test_the_refusal_of_a_head_says_why(server: Any, connect: Any) -> None:
             414,
             "The request target is longer than 8192 bytes",
         ),
-        (b"GET * HTTP/1.1\r\nHost: localhost\r\n", 400, "The request target must be a path"),
-        (b"GET http://localhost/ HTTP/1.1\r\nHost: localhost\r\n", 400, "The request target must be a path"),
+        (
+            b"GET http://localhost/%b HTTP/1.1\r\nHost: localhost\r\n" % (b"x" * 8192),
+            414,
+            "The request target is longer than 8192 bytes",
+        ),
+        (b"GET * HTTP/1.1\r\nHost: localhost\r\n", 400, "The request target must be a path or an http URL"),
+        (
+            b"GET ftp://localhost/ HTTP/1.1\r\nHost: localhost\r\n",
+            400,
+            "The request target must be a path or an http URL",
+        ),
     ],
 )
 def test_a_head_that_is_refused(server: Any, connect: Any, head: bytes, status: int, message: str) -> None:

@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from magicbyte.http.connection.request.head_checks import refusal_of
+from magicbyte.http.connection.request.parser import Head, RequestParser
+from magicbyte.http.connection_limits import Limits
 from magicbyte.platform.java import find_broker_java
 
 CLIENT = Path(__file__).with_name("UpgradingClient.java")
@@ -54,6 +57,125 @@ def test_a_request_names_one_host(server: Any, connect: Any, fields: bytes, mess
     assert (status, json.loads(body)) == (400, {"error_code": 400, "message": message})
     connection.send(GET)
     assert connection.answer()[0] == 200
+
+
+ABSOLUTE = [
+    (b"http://localhost/", b"/"),
+    (b"http://localhost", b"/"),
+    (b"HTTP://LocalHost:1/", b"/"),
+    (b"http://localhost?pretty=true", b"/?pretty=true"),
+    (b"http://[::1]:8081/", b"/"),
+    (b"http://localhost/absent?a=%2F&b=http://c/", b"/absent?a=%2F&b=http://c/"),
+    (b"http://localhost/subjects/a%2Fb%252F/versions/1", b"/subjects/a%2Fb%252F/versions/1"),
+    (b"http://localhost//absent", b"//absent"),
+    (b"http://localhost/http://page.test/", b"/http://page.test/"),
+]
+
+
+@pytest.mark.parametrize(("target", "path"), ABSOLUTE, ids=[target.decode() for target, _ in ABSOLUTE])
+def test_a_target_in_absolute_form_names_host_and_path(server: Any, connect: Any, target: bytes, path: bytes) -> None:
+    connection = connect(server)
+    connection.send(b"GET %b HTTP/1.1\r\nHost: localhost\r\n\r\n" % path)
+    answer = connection.answer()
+    # The authority takes the place of Host, even if Host is a name that this server refuses.
+    for host in (b"localhost", b"page.test", b""):
+        connection.send(b"GET %b HTTP/1.1\r\nHost: %b\r\n\r\n" % (target, host))
+        assert connection.answer() == answer
+    # The authority is not taken for the Host of the next request.
+    connection.send(b"GET %b HTTP/1.1\r\nHost: page.test\r\n\r\n" % path)
+    assert connection.answer()[0] == 421
+
+
+def test_percent_encodings_of_a_target_in_absolute_form_stay(plain_server: Any, connect: Any) -> None:
+    connection = connect(plain_server("registry"))
+    connection.send(b"GET http://localhost/subjects/a%2Fb%252F/versions/1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert json.loads(connection.answer()[1]) == {"error_code": 40401, "message": "Subject 'a/b%2F' not found."}
+
+
+NO_AUTHORITY = "The authority of the request target is neither HOST nor HOST:PORT"
+#: httptools refuses a target that is no URL, and the connection closes.
+NOT_HTTP = "Invalid HTTP request received."
+
+
+@pytest.mark.parametrize(
+    ("target", "fields", "status", "message"),
+    [
+        (b"http://user@localhost/", b"Host: localhost\r\n", 400, NO_AUTHORITY),
+        (b"http://user:secret@localhost/", b"Host: localhost\r\n", 400, NO_AUTHORITY),
+        (b"http://localhost:port/", b"Host: localhost\r\n", 400, NOT_HTTP),
+        (b"http:///subjects", b"Host: localhost\r\n", 400, NOT_HTTP),
+        (b"http://:8081/", b"Host: localhost\r\n", 400, NOT_HTTP),
+        (b"http://localhost/", b"", 400, "The request has no Host field"),
+        (
+            b"http://localhost/",
+            b"Host: localhost\r\nHost: localhost\r\n",
+            400,
+            "The request has more than one Host field",
+        ),
+        (b"http://localhost/", b"Host: a b\r\n", 400, "The Host field of the request is neither HOST nor HOST:PORT"),
+        (
+            b"http://page.test/",
+            b"Host: localhost\r\n",
+            421,
+            "This server is not page.test; if it is known by that name too, add the name to magicbyte.allowed.hosts",
+        ),
+        (
+            b"https://localhost/",
+            b"Host: localhost\r\n",
+            421,
+            "This listener speaks http, and the request target has another scheme",
+        ),
+    ],
+)
+def test_a_target_in_absolute_form_that_is_refused(
+    server: Any, connect: Any, target: bytes, fields: bytes, status: int, message: str
+) -> None:
+    connection = connect(server)
+    connection.send(b"GET %b HTTP/1.1\r\n%b\r\n" % (target, fields))
+    answered, body = connection.answer()
+    assert (answered, json.loads(body)["message"]) == (status, message)
+    if message == NOT_HTTP:
+        assert connection.rest() == b""
+    else:
+        connection.send(GET)
+        assert connection.answer()[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("target", "listener", "accepted"),
+    [
+        (b"http://localhost/", "http", True),
+        (b"https://localhost/", "https", True),
+        (b"HTTPS://localhost/", "https", True),
+        (b"https://localhost/", "http", False),
+        (b"http://localhost/", "https", False),
+    ],
+)
+def test_the_scheme_of_a_target_is_the_listeners(target: bytes, listener: str, accepted: bool) -> None:
+    refusals = []
+
+    class Refusals:
+        def on_head(self, head: Head) -> Any:
+            refusals.append(refusal_of(head, Limits(), None, None, listener))
+
+        def on_end(self) -> None: ...
+
+    RequestParser(Refusals(), 1024).feed(b"GET %b HTTP/1.1\r\nHost: localhost\r\n\r\n" % target, 0)
+    assert [error and error.status for error in refusals] == [None if accepted else 421]
+
+
+def test_a_body_comes_to_a_target_in_absolute_form(server: Any, connect: Any) -> None:
+    plain, absolute = connect(server), connect(server)
+    plain.send(a_post(kind_of(server), b"", SIZED))
+    absolute.send(a_post(kind_of(server), b"", SIZED).replace(b"POST /", b"POST http://localhost/", 1) + GET)
+    assert [absolute.answer(), absolute.answer()[0]] == [plain.answer(), 200]
+
+
+def test_a_foreign_page_gains_no_right_by_a_target_in_absolute_form(server: Any, connect: Any) -> None:
+    connection = connect(server)
+    fields = b"Origin: http://page.test\r\n"
+    connection.send(a_post(kind_of(server), fields, SIZED).replace(b"POST /", b"POST http://localhost/", 1))
+    assert connection.answer()[0] == 403
 
 
 def test_http_1_0_needs_no_host(server: Any, connect: Any) -> None:

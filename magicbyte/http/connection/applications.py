@@ -62,18 +62,20 @@ class Front:
 class Applications:
     """The applications of one connection's requests."""
 
-    def __init__(self, front: Front, hosts: Hosts | None, server: tuple[str, int] | None) -> None:
+    def __init__(self, front: Front, hosts: Hosts | None, server: tuple[str, int] | None, scheme: str) -> None:
         """Begin without an accepted Host.
 
         Args:
             front: The objects shared with the other connections.
             hosts: The accepted Host names; None for any.
             server: The address at which the client reached the server.
+            scheme: The scheme of the connection.
         """
         self._front = front
         self._limits = front.connections.limits
         self._hosts = hosts
         self._server = server
+        self._scheme = scheme
         #: The last accepted Host: clients send the same one with every request.
         self._accepted_host: bytes | None = None
 
@@ -90,10 +92,10 @@ class Applications:
             and head.version == "1.1"
         ):
             return self._front.app
-        error = refusal_of(head, limits, self._hosts, self._server)
+        error = refusal_of(head, limits, self._hosts, self._server, self._scheme)
         if error is not None:
             return self.refusing(head, error)
-        if head.hosts:
+        if head.hosts and not head.scheme:
             self._accepted_host = head.host
         if head.target == b"*":
             return self._front.headers.added_to(self._server_wide_options)

@@ -122,7 +122,7 @@ class HttpConnection(asyncio.Protocol):
         self._is_connected = True
         scope = connection_scope(transport, self._root_path)
         self._connection_scope = scope
-        self.applications = Applications(self._front, self._hosts, scope["server"])
+        self.applications = Applications(self._front, self._hosts, scope["server"], scope["scheme"])
         # The peer is the TCP client, even if it is a proxy on this machine: forwarded headers are only used for URLs.
         self.peer = Peer(scope["client"][0] if scope["client"] else "")
         if self._is_aborted:

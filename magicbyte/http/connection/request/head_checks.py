@@ -16,6 +16,7 @@ from magicbyte.http.errors import (
     UNSUPPORTED_ENCODING,
     UNSUPPORTED_TRANSFER,
     UNSUPPORTED_VERSION,
+    WRONG_SCHEME,
 )
 from magicbyte.kit.errors import ApiError
 
@@ -23,7 +24,9 @@ from magicbyte.kit.errors import ApiError
 _HOST = re.compile(rb"(?:\[[0-9A-Za-z:._~!$&'()*+,;=-]+\]|(?:[0-9A-Za-z._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*)(?::[0-9]*)?")
 
 
-def refusal_of(head: Head, limits: Limits, hosts: Hosts | None, server: tuple[str, int] | None) -> ApiError | None:
+def refusal_of(
+    head: Head, limits: Limits, hosts: Hosts | None, server: tuple[str, int] | None, scheme: str
+) -> ApiError | None:
     """Return the error for a head that must not be served; None if it may be.
 
     Args:
@@ -31,6 +34,7 @@ def refusal_of(head: Head, limits: Limits, hosts: Hosts | None, server: tuple[st
         limits: The limits of its size.
         hosts: The accepted Host names; None for any.
         server: The address at which the client reached the server.
+        scheme: The scheme of the connection.
     """
     if len(head.fields) > limits.head_fields:
         return HEAD_TOO_LARGE(limit=f"{limits.head_fields} fields")
@@ -38,7 +42,7 @@ def refusal_of(head: Head, limits: Limits, hosts: Hosts | None, server: tuple[st
         return TARGET_TOO_LONG(limit=limits.target_bytes)
     if head.version not in ("1.0", "1.1"):
         return UNSUPPORTED_VERSION(version=head.version)
-    return _refusal_of_host(head, hosts, server) or _refusal_of_body(head) or _refusal_of_target(head)
+    return _refusal_of_host(head, hosts, server) or _refusal_of_body(head) or _refusal_of_target(head, scheme)
 
 
 def _refusal_of_host(head: Head, hosts: Hosts | None, server: tuple[str, int] | None) -> ApiError | None:
@@ -49,9 +53,14 @@ def _refusal_of_host(head: Head, hosts: Hosts | None, server: tuple[str, int] | 
         return BAD_REQUEST(detail="The request has more than one Host field")
     if not _HOST.fullmatch(head.host):
         return BAD_REQUEST(detail="The Host field of the request is neither HOST nor HOST:PORT")
-    if hosts is None or hosts.allow(head.host, server):
+    host = head.host
+    if head.scheme:
+        host = head.authority
+        if not _HOST.fullmatch(host):
+            return BAD_REQUEST(detail="The authority of the request target is neither HOST nor HOST:PORT")
+    if hosts is None or hosts.allow(host, server):
         return None
-    return MISDIRECTED(host=head.host.decode("latin-1"))
+    return MISDIRECTED(host=host.decode("latin-1"))
 
 
 def _refusal_of_body(head: Head) -> ApiError | None:
@@ -65,9 +74,12 @@ def _refusal_of_body(head: Head) -> ApiError | None:
     return None
 
 
-def _refusal_of_target(head: Head) -> ApiError | None:
+def _refusal_of_target(head: Head, scheme: str) -> ApiError | None:
     if head.method == b"CONNECT":
         return METHOD_NOT_ALLOWED()
+    if head.scheme:
+        # A request for https:// must not be served in the clear (RFC 9110 section 7.4).
+        return None if head.scheme == scheme.encode() else WRONG_SCHEME(scheme=scheme)
     if head.target.startswith(b"/") or (head.target == b"*" and head.method == b"OPTIONS"):
         return None
-    return BAD_REQUEST(detail="The request target must be a path")
+    return BAD_REQUEST(detail="The request target must be a path or an http URL")

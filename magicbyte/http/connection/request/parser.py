@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Protocol
 
 import httptools
@@ -10,6 +11,8 @@ from magicbyte.http.errors import HEAD_TOO_LARGE
 
 #: Heads and chunked bodies end with an empty line.
 _EMPTY_LINE = b"\r\n\r\n"
+#: A target in absolute form (RFC 9112 section 3.2.2): its scheme, and its authority.
+_ABSOLUTE = re.compile(rb"(https?)://([^/?#]*)", re.IGNORECASE)
 #: The request fields that the connection needs besides Host. Origin and Sec-Fetch-Site are sent only by browsers.
 _WATCHED = frozenset(
     (
@@ -32,6 +35,8 @@ class Head:
         fields: Names in lower case, and values.
         hosts: How many Host fields there are.
         host: The value of the last Host field.
+        scheme: The scheme of a target in absolute form, such as `GET http://localhost/ HTTP/1.1`; else empty.
+        authority: The authority of such a target, which takes the place of Host; else empty.
         length: The length of the body; 0 without a Content-Length.
         is_special: Whether it has a field that most requests lack and that must be checked.
         is_chunked: Whether a body in chunks follows.
@@ -41,7 +46,7 @@ class Head:
     """
 
     # Most heads have most of these values, so that an object for each request costs little.
-    method = target = host = b""
+    method = target = host = scheme = authority = b""
     version = "1.1"
     hosts = length = 0
     is_special = is_chunked = has_body = expects_continue = keep_alive = False
@@ -197,6 +202,8 @@ class RequestParser:
         head.keep_alive = version == "1.1" and method != b"CONNECT" and parser.should_keep_alive()
         self._body_left = head.length
         head.has_body = head.is_chunked or head.length > 0
+        if not head.target.startswith(b"/"):
+            _take_authority(head)
         self._body = self._requests.on_head(head)
         self.is_in_body = head.has_body
 
@@ -214,6 +221,15 @@ class RequestParser:
             return
         self.is_in_body, self._overhead, self._tail, self._body_left = False, 0, b"", 0
         self._requests.on_end()
+
+
+def _take_authority(head: Head) -> None:
+    """Replace Host by the authority of a target in absolute form; other targets change nothing."""
+    match = _ABSOLUTE.match(head.target)
+    if match is not None:
+        head.scheme, head.authority, head.is_special = match[1].lower(), match[2], True
+        head.fields = [field for field in head.fields if field[0] != b"host"]
+        head.fields.append((b"host", head.authority))
 
 
 def _look_at(head: Head, name: bytes, value: bytes) -> None:

@@ -40,7 +40,7 @@ def request_scope(head: Head, connection: dict[str, Any]) -> Scope:
         httptools.HttpParserInvalidURLError: The target is neither a path nor a URL.
     """
     target = None if head.method == b"CONNECT" else httptools.parse_url(head.target)
-    raw_path: bytes = b"" if target is None else target.path or b""
+    raw_path: bytes = b"" if target is None else target.path or (b"/" if head.scheme else b"")
     path = raw_path.decode("ascii")
     return {
         **connection,
