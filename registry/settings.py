@@ -14,7 +14,7 @@ from magicbyte.http.server import Listener, parse_listener
 from magicbyte.kit.kafka.client_settings import with_prefix
 from magicbyte.kit.settings import SettingsError
 from magicbyte.kit.settings.kinds import choice
-from magicbyte.kit.settings.server import parts_of
+from magicbyte.kit.settings.server import ByteSize, Milliseconds, Takes, parts_of
 from magicbyte.security.settings import LOG
 
 log = logging.getLogger("magicbyte.registry.settings")
@@ -33,10 +33,11 @@ def _urls(value: Any) -> list[str]:
 
 
 LOG_LEVELS = ("debug", "info", "warning", "error", "critical")
-_LEVEL = AfterValidator(choice(*LEVELS, spell=str.upper).convert)
-_PROTOCOL = AfterValidator(choice("http", "https", spell=str.lower).convert)
-_LOG_LEVEL = AfterValidator(choice(*LOG_LEVELS, spell=str.lower).convert)
-_ERROR_CODE = AfterValidator(choice("409", "40901", value_of=int).convert)
+_LEVEL = choice(*LEVELS, spell=str.upper)
+_PROTOCOL = choice("http", "https", spell=str.lower)
+_LOG_LEVEL = choice(*LOG_LEVELS, spell=str.lower)
+_ERROR_CODE = choice("409", "40901", value_of=int)
+_Urls = Annotated[list[str], BeforeValidator(_urls), Takes("URLs, with commas between")]
 #: A property's name in older servers -> its name now.
 _OLD_NAMES = {
     "master.eligibility": "leader.eligibility",
@@ -69,76 +70,252 @@ _ENCODER_SECRET = "metadata.encoder.secret"  # noqa: S105  a property's name
 class RegistrySettings(PageSettings):
     """All properties that the registry supports; the aliases are their names."""
 
-    listeners: Annotated[list[Listener], BeforeValidator(_listeners)] = Field(
-        alias="listeners", default_factory=lambda: [Listener("http", "127.0.0.1", 8081)]
+    listeners: Annotated[
+        list[Listener],
+        BeforeValidator(_listeners),
+        Takes("addresses such as `http://0.0.0.0:8081`, with commas between", default="`http://127.0.0.1:8081`"),
+    ] = Field(
+        alias="listeners",
+        description="The addresses to listen on (`--listen`).",
+        default_factory=lambda: [Listener("http", "127.0.0.1", 8081)],
     )
-    host_name: str | None = Field(alias="host.name", default=None)
-    host_port: int | None = Field(alias="host.port", default=None)
+    host_name: Annotated[str | None, Takes("a text", default="the host of the listener")] = Field(
+        alias="host.name",
+        description="The host name of this node for other nodes, and a name that `Host` may have.",
+        default=None,
+    )
+    host_port: Annotated[int | None, Takes("a whole number", default="the port of the listener")] = Field(
+        alias="host.port", description="The port of this node for other nodes.", default=None
+    )
     #: memory:, sqlite:///FILE, postgresql://..., or kafka:
-    storage: str = Field(alias="magicbyte.storage", default="kafka:")
+    storage: str = Field(
+        alias="magicbyte.storage",
+        description="Where the schemas are: `memory:`, `sqlite:///FILE`, `postgresql://...` or `kafka:` (`--storage`).",
+        default="kafka:",
+    )
     #: Whether to start on an SQLite database with a damaged write-ahead log, without what is behind the damage.
-    accepts_damage: bool = Field(alias="magicbyte.storage.accept.damage", default=False)
+    accepts_damage: bool = Field(
+        alias="magicbyte.storage.accept.damage",
+        description="Whether the registry starts on an SQLite database whose write-ahead log is damaged, "
+        "without what is behind the damage.",
+        default=False,
+    )
     #: The scheme of the listener that other nodes use.
-    inter_instance_protocol: Annotated[str, _PROTOCOL] = Field(alias="inter.instance.protocol", default="http")
-    node_id: str | None = Field(alias="magicbyte.node.id", default=None)
-    workers: int = Field(alias="magicbyte.workers", default=1, ge=1)
+    inter_instance_protocol: Annotated[str, AfterValidator(_PROTOCOL.convert), Takes(_PROTOCOL.words)] = Field(
+        alias="inter.instance.protocol", description="The scheme of the listener that other nodes use.", default="http"
+    )
+    node_id: Annotated[str | None, Takes("a text", default="the machine's name and the node's URL")] = Field(
+        alias="magicbyte.node.id",
+        description="The name of this node, in its log lines and in the group of the nodes.",
+        default=None,
+    )
+    workers: int = Field(
+        alias="magicbyte.workers", description="How many processes serve requests (`--workers`).", default=1, ge=1
+    )
     #: The number of a worker process, which shares the listeners' ports and has a port of its own for other nodes.
-    worker: int | None = Field(alias="magicbyte.worker", default=None)
+    worker: int | None = Field(
+        alias="magicbyte.worker", description="The number of a worker process; the main process sets it.", default=None
+    )
 
-    bootstrap_servers: str | None = Field(alias="kafkastore.bootstrap.servers", default=None)
-    topic: str = Field(alias="kafkastore.topic", default="_schemas")
-    topic_replication_factor: int = Field(alias="kafkastore.topic.replication.factor", default=3, ge=1)
-    topic_skip_validation: bool = Field(alias="kafkastore.topic.skip.validation", default=False)
-    init_timeout_ms: int = Field(alias="kafkastore.init.timeout.ms", default=60_000, gt=0)
+    bootstrap_servers: Annotated[str | None, Takes("`HOST:PORT`, with commas between")] = Field(
+        alias="kafkastore.bootstrap.servers",
+        description="The Kafka cluster that keeps the schemas (`--bootstrap-servers`).",
+        default=None,
+    )
+    topic: str = Field(alias="kafkastore.topic", description="The topic of the schemas.", default="_schemas")
+    topic_replication_factor: int = Field(
+        alias="kafkastore.topic.replication.factor",
+        description="The replicas of a new topic; fewer if there are fewer brokers.",
+        default=3,
+        ge=1,
+    )
+    topic_skip_validation: bool = Field(
+        alias="kafkastore.topic.skip.validation",
+        description="Whether an existing topic is accepted as it is, even if it has several partitions or is not "
+        "compacted.",
+        default=False,
+    )
+    init_timeout_ms: Milliseconds = Field(
+        alias="kafkastore.init.timeout.ms",
+        description="The longest time for reading the topic at the start.",
+        default=60_000,
+        gt=0,
+    )
     #: Confluent's 500 ms is the most common cause of 50002 in the field.
-    write_timeout_ms: int = Field(alias="kafkastore.timeout.ms", default=30_000, gt=0)
-    group_id: str = Field(alias="schema.registry.group.id", default="schema-registry")
-    session_timeout_ms: int = Field(alias="kafkagroup.session.timeout.ms", default=6_000, gt=0)
-    leader_eligibility: bool = Field(alias="leader.eligibility", default=True)
-    leader_connect_timeout_ms: int = Field(alias="leader.connect.timeout.ms", default=60_000, gt=0)
-    leader_read_timeout_ms: int = Field(alias="leader.read.timeout.ms", default=60_000, gt=0)
-    forwarded_headers: str = Field(alias="inter.instance.headers.whitelist", default="")
+    write_timeout_ms: Milliseconds = Field(
+        alias="kafkastore.timeout.ms",
+        description="The longest time for a write to the store (50002 after it). Confluent's 500 ms is the "
+        "most common cause of 50002 in the field.",
+        default=30_000,
+        gt=0,
+    )
+    group_id: str = Field(
+        alias="schema.registry.group.id",
+        description="The group of the nodes, and the name of the resource `REGISTRY` in access rules.",
+        default="schema-registry",
+    )
+    session_timeout_ms: Milliseconds = Field(
+        alias="kafkagroup.session.timeout.ms",
+        description="After this time without a sign of life, another node takes over.",
+        default=6_000,
+        gt=0,
+    )
+    leader_eligibility: bool = Field(
+        alias="leader.eligibility", description="Whether this node may become the leader.", default=True
+    )
+    leader_connect_timeout_ms: Milliseconds = Field(
+        alias="leader.connect.timeout.ms",
+        description="The longest time for a connection to the leader.",
+        default=60_000,
+        gt=0,
+    )
+    leader_read_timeout_ms: Milliseconds = Field(
+        alias="leader.read.timeout.ms", description="The longest time for the leader's answer.", default=60_000, gt=0
+    )
+    forwarded_headers: str = Field(
+        alias="inter.instance.headers.whitelist",
+        description="Further headers of a request that the leader gets.",
+        default="",
+    )
     #: The only nodes to which requests are forwarded; empty to trust any leader.
-    instance_urls: Annotated[list[str], BeforeValidator(_urls)] = Field(
-        alias="magicbyte.inter.instance.urls", default_factory=list
+    instance_urls: _Urls = Field(
+        alias="magicbyte.inter.instance.urls",
+        description="The only nodes to which requests are forwarded; empty to trust any leader.",
+        default_factory=list,
     )
 
-    compatibility_level: Annotated[str, _LEVEL] = Field(alias="schema.compatibility.level", default="BACKWARD")
-    mode_mutability: bool = Field(alias="mode.mutability", default=True)
-    validate_fields: bool = Field(alias="schema.validate.fields", default=False)
-    validate_new_schemas: bool = Field(alias="schema.validate.new.schemas", default=True)
+    compatibility_level: Annotated[str, AfterValidator(_LEVEL.convert), Takes(_LEVEL.words)] = Field(
+        alias="schema.compatibility.level", description="The level of subjects without one.", default="BACKWARD"
+    )
+    mode_mutability: bool = Field(alias="mode.mutability", description="Whether modes may be changed.", default=True)
+    validate_fields: bool = Field(
+        alias="schema.validate.fields",
+        description="Whether names that are reserved for other things are refused, and Protobuf texts must "
+        "import what they use.",
+        default=False,
+    )
+    validate_new_schemas: bool = Field(
+        alias="schema.validate.new.schemas",
+        description="Whether new schemas are checked strictly: names and defaults of Avro, the links of Protobuf, JSON "
+        "Schema by its metaschema.",
+        default=True,
+    )
     #: Refuse schemas whose references give one name two versions.
-    strict_reference_versions: bool = Field(alias="schema.providers.reference.versions.strict", default=False)
-    reject_empty_subject: bool = Field(alias="schema.reject.empty.subject", default=False)
-    incompatible_error_code: Annotated[int, _ERROR_CODE] = Field(alias="magicbyte.incompatible.error.code", default=409)
-    schema_cache_size: int = Field(alias="schema.cache.size", default=1000, ge=0)
-
-    schema_search_default_limit: int = Field(alias="schema.search.default.limit", default=1000, ge=1)
-    schema_search_max_limit: int = Field(alias="schema.search.max.limit", default=1000, ge=1)
-    #: The total length of the texts in an answer, for requests without a limit.
-    schema_search_max_bytes: int = Field(alias="magicbyte.schema.search.max.bytes", default=16 << 20, ge=1)
-    subject_search_default_limit: int = Field(alias="subject.search.default.limit", default=2**31 - 1, ge=1)
-    subject_search_max_limit: int = Field(alias="subject.search.max.limit", default=2**31 - 1, ge=1)
-    version_search_default_limit: int = Field(alias="subject.version.search.default.limit", default=2**31 - 1, ge=1)
-    version_search_max_limit: int = Field(alias="subject.version.search.max.limit", default=2**31 - 1, ge=1)
-    context_search_default_limit: int = Field(alias="context.search.default.limit", default=2**31 - 1, ge=1)
-    context_search_max_limit: int = Field(alias="context.search.max.limit", default=2**31 - 1, ge=1)
-
-    max_body_bytes: int = Field(alias="size.limit.filter.max.request.body.size", default=8 * 1024 * 1024, gt=0)
-    #: Whether an import may write another schema over a live version, as in the reference.
-    imports_overwrite: bool = Field(alias="magicbyte.import.overwrite", default=True)
-    max_import_bytes: int = Field(alias="magicbyte.import.max.bytes", default=1 << 30, gt=0)
-    #: How many /events a principal may have open; an address, if nobody signs in.
-    events_per_client: int = Field(alias="magicbyte.events.max.per.client", default=256, ge=1)
-    #: The URLs to which changes are posted.
-    webhook_urls: Annotated[list[str], BeforeValidator(_urls)] = Field(
-        alias="magicbyte.webhook.urls", default_factory=list, repr=False
+    strict_reference_versions: bool = Field(
+        alias="schema.providers.reference.versions.strict",
+        description="Whether schemas are refused whose references give one name two versions.",
+        default=False,
     )
-    webhook_secret: str | None = Field(alias="magicbyte.webhook.secret", default=None, repr=False)
-    request_timeout_ms: int = Field(alias="request.timeout.ms", default=600_000, gt=0)
+    reject_empty_subject: bool = Field(
+        alias="schema.reject.empty.subject", description="Whether the empty subject is refused.", default=False
+    )
+    incompatible_error_code: Annotated[int, AfterValidator(_ERROR_CODE.convert), Takes(_ERROR_CODE.words)] = Field(
+        alias="magicbyte.incompatible.error.code",
+        description="The error code of an incompatible schema; 40901 is that of newer servers.",
+        default=409,
+    )
+    schema_cache_size: int = Field(
+        alias="schema.cache.size",
+        description="How many parsed schemas are cached; see [limits](registry-api.md#limits).",
+        default=1000,
+        ge=0,
+    )
+
+    schema_search_default_limit: int = Field(
+        alias="schema.search.default.limit",
+        description="The length of a list of schemas without `limit`.",
+        default=1000,
+        ge=1,
+    )
+    schema_search_max_limit: int = Field(
+        alias="schema.search.max.limit", description="The longest list of schemas.", default=1000, ge=1
+    )
+    #: The total length of the texts in an answer, for requests without a limit.
+    schema_search_max_bytes: ByteSize = Field(
+        alias="magicbyte.schema.search.max.bytes",
+        description="The total length of the texts in an answer of `GET /schemas` without `limit`.",
+        default=16 << 20,
+        ge=1,
+    )
+    subject_search_default_limit: int = Field(
+        alias="subject.search.default.limit",
+        description="The length of a list of subjects without `limit`.",
+        default=2**31 - 1,
+        ge=1,
+    )
+    subject_search_max_limit: int = Field(
+        alias="subject.search.max.limit", description="The longest list of subjects.", default=2**31 - 1, ge=1
+    )
+    version_search_default_limit: int = Field(
+        alias="subject.version.search.default.limit",
+        description="The length of a list of versions without `limit`.",
+        default=2**31 - 1,
+        ge=1,
+    )
+    version_search_max_limit: int = Field(
+        alias="subject.version.search.max.limit", description="The longest list of versions.", default=2**31 - 1, ge=1
+    )
+    context_search_default_limit: int = Field(
+        alias="context.search.default.limit",
+        description="The length of a list of contexts without `limit`.",
+        default=2**31 - 1,
+        ge=1,
+    )
+    context_search_max_limit: int = Field(
+        alias="context.search.max.limit", description="The longest list of contexts.", default=2**31 - 1, ge=1
+    )
+
+    max_body_bytes: ByteSize = Field(
+        alias="size.limit.filter.max.request.body.size",
+        description="The largest body of a request.",
+        default=8 * 1024 * 1024,
+        gt=0,
+    )
+    #: Whether an import may write another schema over a live version, as in the reference.
+    imports_overwrite: bool = Field(
+        alias="magicbyte.import.overwrite",
+        description="Whether an import may write another schema over a live version, as in the reference; "
+        "otherwise 42205.",
+        default=True,
+    )
+    max_import_bytes: ByteSize = Field(
+        alias="magicbyte.import.max.bytes", description="The largest body of `POST /import`.", default=1 << 30, gt=0
+    )
+    #: How many /events a principal may have open; an address, if nobody signs in.
+    events_per_client: int = Field(
+        alias="magicbyte.events.max.per.client",
+        description="How many `/events` a principal may have open; an address, if nobody signs in.",
+        default=256,
+        ge=1,
+    )
+    #: The URLs to which changes are posted.
+    webhook_urls: _Urls = Field(
+        alias="magicbyte.webhook.urls",
+        description="The URLs to which changes are posted.",
+        default_factory=list,
+        repr=False,
+    )
+    webhook_secret: Annotated[str | None, Takes("a secret")] = Field(
+        alias="magicbyte.webhook.secret",
+        description="The key of the HMAC-SHA256 with which these posts are signed.",
+        default=None,
+        repr=False,
+    )
+    request_timeout_ms: Milliseconds = Field(
+        alias="request.timeout.ms",
+        description="The longest time of a request, except `/events`, `/export` and `/import`.",
+        default=600_000,
+        gt=0,
+    )
     #: Attributes of the deployment, for /v1/metadata/deployment.
-    deployment_attributes: str = Field(alias="magicbyte.deployment.attributes", default="")
-    log_level: Annotated[str, _LOG_LEVEL] = Field(alias="magicbyte.log.level", default="info")
+    deployment_attributes: str = Field(
+        alias="magicbyte.deployment.attributes",
+        description="Attributes of the deployment, for `/v1/metadata/deployment`; commas between them.",
+        default="",
+    )
+    log_level: Annotated[str, AfterValidator(_LOG_LEVEL.convert), Takes(_LOG_LEVEL.words)] = Field(
+        alias="magicbyte.log.level", description="What is logged.", default="info"
+    )
 
     @classmethod
     def from_properties(cls, properties: Mapping[str, str]) -> Self:

@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field
 from magicbyte.http.settings import HttpSettings
 from magicbyte.kit.kafka import client_settings as kafka
 from magicbyte.kit.settings import SettingsError
+from magicbyte.kit.settings.server import ByteSize, Milliseconds, Takes
 from magicbyte.security.settings import LOG
 from rest_proxy.access.endpoints import EndpointLists, parse_endpoints
 from serdes.client.config import client_options
@@ -23,6 +24,8 @@ _JAVA_DELIVERY: kafka.Config = {"delivery.timeout.ms": 120000}
 _UNBOUNDED_QUEUE: kafka.Config = {"queue.buffering.max.messages": 0, "queue.buffering.max.kbytes": 2147483647}
 #: Java's strategies by class name, without the package.
 _STRATEGIES = {name: strategy for name, strategy in STRATEGIES.items() if name.endswith("Strategy")}
+_ByteRate = Annotated[int, Takes("bytes a second")]
+_StrategyName = Annotated[str, Takes(" or ".join(_STRATEGIES))]
 
 #: The paths of v1 and v2 except the root, which shows that the proxy runs.
 _PATHS_OF_V2 = ("/brokers", "/topics", "/consumers/")
@@ -48,67 +51,233 @@ def _costs(value: Any) -> Mapping[str, int]:
 class RestProxySettings(HttpSettings):
     """Settings of one proxy process; sizes in bytes, times in milliseconds, as the names say."""
 
-    bootstrap_servers: str = Field(alias="bootstrap.servers", min_length=1)
-    listeners: str = Field("", alias="listeners")
-    port: int = Field(8082, alias="port", ge=1, le=65535)
-    schema_registry_url: str = Field("http://localhost:8081", alias="schema.registry.url")
-    key_naming: str = Field("TopicNameStrategy", alias="schema.registry.key.subject.name.strategy")
-    value_naming: str = Field("TopicNameStrategy", alias="schema.registry.value.subject.name.strategy")
-    id: str = Field("", alias="id")
-    host_name: str = Field("", alias="host.name")
-    advertised_listeners: str = Field("", alias="advertised.listeners")
-    null_body_is_empty_record: bool = Field(False, alias="null.request.body.always.publishes.empty.record")
-    debug: bool = Field(False, alias="debug")
-    shutdown_graceful_ms: int = Field(5000, alias="shutdown.graceful.ms", ge=0)
-
-    consumer_threads: int = Field(50, alias="consumer.threads", ge=-1)
-    consumer_request_timeout_ms: int = Field(1000, alias="consumer.request.timeout.ms", ge=1)
-    consumer_request_max_bytes: int = Field(67108864, alias="consumer.request.max.bytes", ge=1)
-    consumer_instance_timeout_ms: int = Field(300000, alias="consumer.instance.timeout.ms", ge=1)
-    fetch_min_bytes: int = Field(-1, alias="fetch.min.bytes", ge=-1, le=10000000)
-    simple_pool_size: int = Field(25, alias="simpleconsumer.pool.size.max", ge=1)
-    simple_pool_timeout_ms: int = Field(1000, alias="simpleconsumer.pool.timeout.ms", ge=0)
-    produce_rate_limit: bool = Field(False, alias="api.v3.produce.rate.limit.enabled")
-    produce_rate_requests: int = Field(10000, alias="api.v3.produce.rate.limit.max.requests.per.sec", ge=1)
-    produce_rate_global_requests: int = Field(
-        10000, alias="api.v3.produce.rate.limit.max.requests.global.per.sec", ge=1
+    bootstrap_servers: Annotated[str, Takes("`HOST:PORT`, with commas between")] = Field(
+        alias="bootstrap.servers", description="The Kafka cluster (`--bootstrap-servers`).", min_length=1
     )
-    produce_rate_bytes: int = Field(10000000, alias="api.v3.produce.rate.limit.max.bytes.per.sec", ge=1)
-    produce_rate_global_bytes: int = Field(10000000, alias="api.v3.produce.rate.limit.max.bytes.global.per.sec", ge=1)
-    batch_max_entries: int = Field(10, alias="api.v3.produce.batch.maximum.entries", ge=1, le=50)
-    produce_max_bytes: int = Field(0, alias="api.v3.produce.request.size.limit.max.bytes", ge=0)
-    stream_max_ms: int = Field(86400000, alias="streaming.connection.max.duration.ms", ge=1)
-    stream_grace_ms: int = Field(500, alias="streaming.connection.max.duration.grace.period.ms", ge=0)
+    listeners: Annotated[str, Takes("addresses, with commas between", default="`http://0.0.0.0:`, and `port`")] = Field(
+        "", alias="listeners", description="The addresses to listen on (`--listen`)."
+    )
+    port: int = Field(8082, alias="port", description="The port, if `listeners` is not set.", ge=1, le=65535)
+    schema_registry_url: Annotated[str, Takes("URLs, with commas between")] = Field(
+        "http://localhost:8081",
+        alias="schema.registry.url",
+        description="The registry (`--schema-registry-url`); several URLs with commas between.",
+    )
+    key_naming: _StrategyName = Field(
+        "TopicNameStrategy",
+        alias="schema.registry.key.subject.name.strategy",
+        description="How subjects of keys are named: Java's class, with or without its package.",
+    )
+    value_naming: _StrategyName = Field(
+        "TopicNameStrategy",
+        alias="schema.registry.value.subject.name.strategy",
+        description="How subjects of values are named: Java's class, with or without its package.",
+    )
+    id: str = Field("", alias="id", description="A part of the names of instances whose clients choose none.")
+    host_name: str = Field(
+        "", alias="host.name", description="The host of URLs in answers, and a name that `Host` may have."
+    )
+    advertised_listeners: Annotated[str, Takes("URLs, with commas between")] = Field(
+        "",
+        alias="advertised.listeners",
+        description="URLs; the first with the scheme of a request is the beginning of URLs in its answer.",
+    )
+    null_body_is_empty_record: bool = Field(
+        False,
+        alias="null.request.body.always.publishes.empty.record",
+        description="Whether null is a tombstone even if the schema accepts null.",
+    )
+    debug: bool = Field(False, alias="debug", description="Whether everything is logged.")
+    shutdown_graceful_ms: Milliseconds = Field(
+        5000,
+        alias="shutdown.graceful.ms",
+        description="How long the proxy waits for requests, and for records without a delivery report, when it stops.",
+        ge=0,
+    )
+
+    consumer_threads: int = Field(
+        50,
+        alias="consumer.threads",
+        description="How many threads make calls that block; below 1: 16 for each processor.",
+        ge=-1,
+    )
+    consumer_request_timeout_ms: Milliseconds = Field(
+        1000,
+        alias="consumer.request.timeout.ms",
+        description="How long a read waits for records, if it does not say it itself.",
+        ge=1,
+    )
+    consumer_request_max_bytes: ByteSize = Field(
+        67108864, alias="consumer.request.max.bytes", description="The most bytes of one read.", ge=1
+    )
+    consumer_instance_timeout_ms: Milliseconds = Field(
+        300000,
+        alias="consumer.instance.timeout.ms",
+        description="After this time without a request, an instance is closed.",
+        ge=1,
+    )
+    fetch_min_bytes: ByteSize = Field(
+        -1,
+        alias="fetch.min.bytes",
+        description="The bytes for which a read waits within its timeout; below 1, a read returns as soon as "
+        "there is a record.",
+        ge=-1,
+        le=10000000,
+    )
+    simple_pool_size: int = Field(
+        25,
+        alias="simpleconsumer.pool.size.max",
+        description="How many reads without an instance run at once, each with a connection.",
+        ge=1,
+    )
+    simple_pool_timeout_ms: Milliseconds = Field(
+        1000, alias="simpleconsumer.pool.timeout.ms", description="How long such a read waits for its turn.", ge=0
+    )
+    produce_rate_limit: bool = Field(
+        False, alias="api.v3.produce.rate.limit.enabled", description="Whether the rates of v3's produce are limited."
+    )
+    produce_rate_requests: int = Field(
+        10000,
+        alias="api.v3.produce.rate.limit.max.requests.per.sec",
+        description="The most records a second.",
+        ge=1,
+    )
+    produce_rate_global_requests: int = Field(
+        10000,
+        alias="api.v3.produce.rate.limit.max.requests.global.per.sec",
+        description="The most records a second, too: the lower one of both counts.",
+        ge=1,
+    )
+    produce_rate_bytes: _ByteRate = Field(
+        10000000,
+        alias="api.v3.produce.rate.limit.max.bytes.per.sec",
+        description="The most bytes a second.",
+        ge=1,
+    )
+    produce_rate_global_bytes: _ByteRate = Field(
+        10000000,
+        alias="api.v3.produce.rate.limit.max.bytes.global.per.sec",
+        description="The most bytes a second, too: the lower one of both counts.",
+        ge=1,
+    )
+    batch_max_entries: int = Field(
+        10, alias="api.v3.produce.batch.maximum.entries", description="The most records of a batch.", ge=1, le=50
+    )
+    produce_max_bytes: ByteSize = Field(
+        0,
+        alias="api.v3.produce.request.size.limit.max.bytes",
+        description="The largest record of v3's produce; 0: the value of `request.max.bytes`.",
+        ge=0,
+    )
+    stream_max_ms: Milliseconds = Field(
+        86400000, alias="streaming.connection.max.duration.ms", description="The longest stream of records.", ge=1
+    )
+    stream_grace_ms: Milliseconds = Field(
+        500,
+        alias="streaming.connection.max.duration.grace.period.ms",
+        description="How much longer the reports of its last records may take.",
+        ge=0,
+    )
 
     #: Ours: settings that kafka-rest does not have.
-    produce_timeout_ms: int = Field(30000, alias="produce.timeout.ms", ge=1)
-    buffer_memory: int = Field(33554432, alias="producer.buffer.memory", ge=1)
-    max_record_bytes: int = Field(1048576, alias="producer.max.request.size", ge=1)
-    acks: Literal["0", "1", "-1", "all"] = Field("all", alias="producer.acks")
-    request_max_bytes: int = Field(16777216, alias="request.max.bytes", ge=1)
-    consumer_instances_max: int = Field(0, alias="consumer.instances.max", ge=0)
-    consumer_instances_per_client: int = Field(0, alias="magicbyte.consumer.instances.max.per.client", ge=0)
-    consumer_buffer_bytes: int = Field(8388608, alias="consumer.buffer.bytes", ge=1)
-    avro_unions: Literal["tagged", "plain"] = Field("tagged", alias="avro.unions")
-    avro_logical_types: Literal["text", "stored"] = Field("text", alias="avro.logical.types")
-    peers: str = Field("", alias="peers")
-    peers_self: str = Field("", alias="peers.self")
+    produce_timeout_ms: Milliseconds = Field(
+        30000,
+        alias="produce.timeout.ms",
+        description="The longest time for an answer to a produce request; the most that its `timeout` may be.",
+        ge=1,
+    )
+    buffer_memory: ByteSize = Field(
+        33554432,
+        alias="producer.buffer.memory",
+        description="The most bytes of records that wait for the brokers; after that 429.",
+        ge=1,
+    )
+    max_record_bytes: ByteSize = Field(
+        1048576, alias="producer.max.request.size", description="The largest record; a larger one is 413.", ge=1
+    )
+    acks: Literal["0", "1", "-1", "all"] = Field(
+        "all",
+        alias="producer.acks",
+        description="The acknowledgements of produced records; with `all`, the producer is idempotent.",
+    )
+    request_max_bytes: ByteSize = Field(
+        16777216, alias="request.max.bytes", description="The largest body of a request.", ge=1
+    )
+    consumer_instances_max: int = Field(
+        0,
+        alias="consumer.instances.max",
+        description="The most instances; 0: as many as fit into the limit of open files.",
+        ge=0,
+    )
+    consumer_instances_per_client: int = Field(
+        0,
+        alias="magicbyte.consumer.instances.max.per.client",
+        description="The most instances of a principal, or of an address if nobody signs in; 0: "
+        "`consumer.instances.max`, or half of what fits.",
+        ge=0,
+    )
+    consumer_buffer_bytes: ByteSize = Field(
+        8388608, alias="consumer.buffer.bytes", description="The most bytes that an instance buffers.", ge=1
+    )
+    avro_unions: Literal["tagged", "plain"] = Field(
+        "tagged", alias="avro.unions", description="Whether Avro unions in JSON have tags."
+    )
+    avro_logical_types: Literal["text", "stored"] = Field(
+        "text",
+        alias="avro.logical.types",
+        description='Whether decimals, dates and times are texts such as `"12.50"`, or as they are stored; '
+        "see [JSON values](json-values.md).",
+    )
+    peers: Annotated[str, Takes("URLs, with commas between")] = Field(
+        "",
+        alias="peers",
+        description="The base URLs of all nodes, the same on each, with commas between; see [where it "
+        "runs](rest-proxy.md#what-is-different-from-the-reference-and-why).",
+    )
+    peers_self: Annotated[str, Takes("a URL")] = Field(
+        "", alias="peers.self", description="The URL of this node among `peers`."
+    )
 
-    v2_enabled: bool = Field(True, alias="api.v2.enable")
-    v3_enabled: bool = Field(True, alias="api.v3.enable")
-    crn_authority: str = Field("", alias="confluent.resource.name.authority")
-    rate_limit_enabled: bool = Field(False, alias="rate.limit.enable")
-    rate_limit_permits: int = Field(50, alias="rate.limit.permits.per.sec", ge=1)
-    rate_limit_cluster_permits: int = Field(50, alias="rate.limit.per.cluster.permits.per.sec", ge=1)
-    rate_limit_timeout_ms: int = Field(0, alias="rate.limit.timeout.ms", ge=0)
-    rate_limit_default_cost: int = Field(1, alias="rate.limit.default.cost", ge=0)
-    rate_limit_costs: Annotated[Mapping[str, int], BeforeValidator(_costs)] = Field({}, alias="rate.limit.costs")
-    allowed_endpoints: Annotated[frozenset[str], BeforeValidator(parse_endpoints)] = Field(
-        frozenset(), alias="api.endpoints.allowlist"
+    v2_enabled: bool = Field(True, alias="api.v2.enable", description="Whether v1 and v2 are served.")
+    v3_enabled: bool = Field(True, alias="api.v3.enable", description="Whether v3 is served.")
+    crn_authority: str = Field(
+        "", alias="confluent.resource.name.authority", description="The authority in resource names."
     )
-    blocked_endpoints: Annotated[frozenset[str], BeforeValidator(parse_endpoints)] = Field(
-        frozenset(), alias="api.endpoints.blocklist"
+    rate_limit_enabled: bool = Field(
+        False, alias="rate.limit.enable", description="Whether the rates of requests are limited."
     )
+    rate_limit_permits: int = Field(
+        50, alias="rate.limit.permits.per.sec", description="The permits of all requests in a second.", ge=1
+    )
+    rate_limit_cluster_permits: int = Field(
+        50,
+        alias="rate.limit.per.cluster.permits.per.sec",
+        description="The permits of the requests of the cluster in a second.",
+        ge=1,
+    )
+    rate_limit_timeout_ms: Milliseconds = Field(
+        0, alias="rate.limit.timeout.ms", description="How long a request waits for a permit.", ge=0
+    )
+    rate_limit_default_cost: int = Field(
+        1, alias="rate.limit.default.cost", description="The permits that a request takes; 0 is free.", ge=0
+    )
+    rate_limit_costs: Annotated[
+        Mapping[str, int], BeforeValidator(_costs), Takes("`ENDPOINT=PERMITS`, with commas between", default="none")
+    ] = Field(
+        {},
+        alias="rate.limit.costs",
+        description="The permits of single endpoints, such as `api.v3.topics.list=5`; 0 is free.",
+    )
+    allowed_endpoints: Annotated[
+        frozenset[str], BeforeValidator(parse_endpoints), Takes("names, with commas between")
+    ] = Field(
+        frozenset(),
+        alias="api.endpoints.allowlist",
+        description="The only endpoints that are served; see [their names](rest-proxy.md#settings).",
+    )
+    blocked_endpoints: Annotated[
+        frozenset[str], BeforeValidator(parse_endpoints), Takes("names, with commas between")
+    ] = Field(frozenset(), alias="api.endpoints.blocklist", description="Endpoints that are not served.")
 
     @classmethod
     def without_effect(cls) -> Mapping[str, str]:

@@ -1,27 +1,113 @@
-"""Writes the references of settings into the pages of docs/, between two marks."""
+"""Writes the references of settings into the pages of docs/, between two marks.
+
+`<!-- reference -->` begins a reference, or `<!-- reference: NAME -->` if the page has several, and
+`<!-- end of reference -->` ends it.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from magicbyte.check.config.config import Config
-from magicbyte.kit.settings.generated import reference
+from magicbyte.http.page_settings import PageSettings
+from magicbyte.http.settings import HttpSettings
+from magicbyte.kit.settings.generated import own_table, reference
 from magicbyte.kit.settings.section import Section
+from magicbyte.kit.settings.server import ServerSettings
+from magicbyte.kit.settings.server_reference import server_reference, without_effect
+from magicbyte.security.settings import SecuritySettings
+from magicbyte.security.sign_in.settings import SignInSettings
+from magicbyte.security.tls.settings import TlsSettings
+from registry.settings import RegistrySettings
+from rest_proxy.settings import RestProxySettings
+from serdes.client.config import ClientSettings, SignInRows
+from serdes.client.tls_settings import TlsRows
+from serdes.message import config as serdes
+from serdes.message.subject import SubjectRows
 from spark_avro.pipeline.file.pipeline import Pipeline
 
-#: Page -> the section whose settings it lists.
-REFERENCES: dict[str, type[Section]] = {"check.md": Config, "pipelines-reference.md": Pipeline}
 DOCS = Path(__file__).parents[1] / "docs"
+#: The beginnings of environment variables: of the registry, of the proxy, of either, and of commands.
+REGISTRY, PROXY, EITHER, COMMANDS = "SCHEMA_REGISTRY_", "KAFKA_REST_", "*_", "MAGICBYTE_SCHEMA_REGISTRY_"
+
+Table = Callable[[], str]
 
 
-def with_reference(page: str, section: type[Section]) -> str:
-    """A page with the reference as it is now."""
-    before, begin, rest = page.partition("<!-- reference -->\n")
-    _, end, after = rest.partition("<!-- end of reference -->\n")
-    return f"{before}{begin}{reference(section)}{end}{after}"
+def _whole(section: type[Section]) -> Mapping[str, Table]:
+    return {"": lambda: reference(section)}
+
+
+def _server(settings: type[ServerSettings], prefix: str, has: Callable[[str], bool] = lambda _: True) -> Table:
+    return lambda: server_reference(settings, prefix, has)
+
+
+def _own(section: type[Section], prefix: str = "") -> Table:
+    return lambda: own_table(section, prefix)
+
+
+def _is_of_tokens(name: str) -> bool:
+    return "oauthbearer" in name
+
+
+def _is_of_nodes(name: str) -> bool:
+    return "inter.instance" in name
+
+
+#: Page -> name of the mark -> the table there.
+REFERENCES: Mapping[str, Mapping[str, Table]] = {
+    "check.md": _whole(Config),
+    "pipelines-reference.md": _whole(Pipeline),
+    "registry-api.md": {
+        "registry": _server(RegistrySettings, REGISTRY),
+        "connections": _server(HttpSettings, EITHER),
+        "registry without effect": lambda: without_effect(RegistrySettings),
+        "connections without effect": lambda: without_effect(HttpSettings),
+    },
+    "rest-proxy.md": {
+        "proxy": _server(RestProxySettings, PROXY),
+        "proxy without effect": lambda: without_effect(RestProxySettings),
+    },
+    "page.md": {"page": _server(PageSettings, REGISTRY)},
+    "security.md": {
+        "tls": _server(TlsSettings, EITHER),
+        "tls without effect": lambda: without_effect(TlsSettings),
+        "sign-in": _server(SignInSettings, EITHER, lambda name: not _is_of_tokens(name)),
+        "tokens": _server(SignInSettings, EITHER, _is_of_tokens),
+        "rules": _server(SecuritySettings, EITHER, lambda name: not _is_of_nodes(name)),
+        "nodes": _server(SecuritySettings, EITHER, _is_of_nodes),
+    },
+    "security-clients.md": {
+        "client": _own(ClientSettings, COMMANDS),
+        "sign-in": _own(SignInRows, COMMANDS),
+        "tls": _own(TlsRows, COMMANDS),
+    },
+    "serializers.md": {
+        "common": _own(serdes.CommonConfig),
+        "subjects": _own(SubjectRows),
+        "serializers": _own(serdes.SerializerConfig),
+        "deserializers": _own(serdes.DeserializerConfig),
+        "avro": _own(serdes.AvroSerializerConfig),
+        "json": _own(serdes.JSONConfig),
+        "protobuf": _own(serdes.ProtobufConfig),
+        "protobuf serializer": _own(serdes.ProtobufSerializerConfig),
+    },
+}
+_MARKED = re.compile(r"(<!-- reference(?:: ([a-z -]+))? -->\n).*?(<!-- end of reference -->\n)", re.DOTALL)
+
+
+def marks(text: str) -> list[str]:
+    """The names of the marks of a page."""
+    return [match[2] or "" for match in _MARKED.finditer(text)]
+
+
+def with_reference(text: str, tables: Mapping[str, Table]) -> str:
+    """A page with its references as they are now."""
+    return _MARKED.sub(lambda match: match[1] + tables[match[2] or ""]() + match[3], text)
 
 
 if __name__ == "__main__":
-    for name, section in REFERENCES.items():
+    for name, tables in REFERENCES.items():
         page = DOCS / name
-        page.write_text(with_reference(page.read_text(encoding="utf-8"), section), encoding="utf-8")
+        page.write_text(with_reference(page.read_text(encoding="utf-8"), tables), encoding="utf-8")

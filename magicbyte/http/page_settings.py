@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field
 
 from magicbyte.http.settings import HttpSettings
+from magicbyte.kit.settings.server import ByteSize, Milliseconds, Takes
 
 _COLOR = re.compile(r"#[0-9A-Fa-f]{6}")
 
@@ -31,22 +32,75 @@ def _color(value: str) -> str:
 class PageSettings(HttpSettings):
     """The page's name, what it may change, the limits of its messages, and the REST proxy behind it."""
 
-    page_enabled: bool = Field(True, alias="magicbyte.ui.enabled")
-    page_read_only: bool = Field(False, alias="magicbyte.ui.read.only")
-    rest_url: Annotated[str, AfterValidator(_url)] = Field("", alias="magicbyte.ui.rest.url")
-    page_name: str = Field("", alias="magicbyte.ui.name", max_length=40)
+    page_enabled: bool = Field(True, alias="magicbyte.ui.enabled", description="Whether there is a page.")
+    page_read_only: bool = Field(
+        False,
+        alias="magicbyte.ui.read.only",
+        description="Whether the page shows no controls that write, and `/ui/rest/` refuses writes with 403.",
+    )
+    rest_url: Annotated[str, AfterValidator(_url), Takes("a URL")] = Field(
+        "",
+        alias="magicbyte.ui.rest.url",
+        description="The REST proxy, for topics and messages (`--rest-url`). `magicbyte up` sets it.",
+    )
+    page_name: str = Field(
+        "", alias="magicbyte.ui.name", description="A name at the top of the page, such as `production`.", max_length=40
+    )
     #: Limits of a request to `/ui/decode`, `/ui/encode` and `/ui/example`, which a worker process answers.
-    messages_cpu_ms: int = Field(5_000, alias="magicbyte.ui.messages.cpu.ms", gt=0)
-    messages_timeout_ms: int = Field(20_000, alias="magicbyte.ui.messages.timeout.ms", gt=0)
-    messages_memory_bytes: int = Field(512 << 20, alias="magicbyte.ui.messages.memory.bytes", ge=128 << 20)
-    messages_max_bytes: int = Field(16 << 20, alias="magicbyte.ui.messages.max.bytes", gt=0)
-    #: How many of these requests run at once (and one more of another client), and how many of one client may wait.
-    messages_workers: int = Field(2, alias="magicbyte.ui.messages.workers", ge=1)
-    messages_waiting: int = Field(8, alias="magicbyte.ui.messages.waiting.max.per.client", ge=0)
-    #: How many requests the page passes on at once to each server behind it (and eight more of clients without one),
-    #: and how many of one client may wait.
-    relayed_requests: int = Field(24, alias="magicbyte.ui.relay.requests.max", ge=1)
-    relayed_waiting: int = Field(64, alias="magicbyte.ui.relay.waiting.max.per.client", ge=0)
-    #: How many `/events` of one client the page may follow; it follows 512 in all.
-    page_events_per_client: int = Field(16, alias="magicbyte.ui.events.max.per.client", ge=1, le=512)
-    page_color: Annotated[str, AfterValidator(_color)] = Field("", alias="magicbyte.ui.color")
+    messages_cpu_ms: Milliseconds = Field(
+        5_000,
+        alias="magicbyte.ui.messages.cpu.ms",
+        description="The processor time of a request to `/ui/decode`, `/ui/encode` or `/ui/example`.",
+        gt=0,
+    )
+    messages_timeout_ms: Milliseconds = Field(
+        20_000,
+        alias="magicbyte.ui.messages.timeout.ms",
+        description="Its time from the moment when it has a worker process.",
+        gt=0,
+    )
+    messages_memory_bytes: ByteSize = Field(
+        512 << 20,
+        alias="magicbyte.ui.messages.memory.bytes",
+        description="The memory of its worker process.",
+        ge=128 << 20,
+    )
+    messages_max_bytes: ByteSize = Field(
+        16 << 20, alias="magicbyte.ui.messages.max.bytes", description="The size of the items of an answer.", gt=0
+    )
+    messages_workers: int = Field(
+        2,
+        alias="magicbyte.ui.messages.workers",
+        description="How many of these requests run at once; one more of another client runs beside them.",
+        ge=1,
+    )
+    messages_waiting: int = Field(
+        8,
+        alias="magicbyte.ui.messages.waiting.max.per.client",
+        description="How many of these requests of one client may wait; a further one gets 429.",
+        ge=0,
+    )
+    relayed_requests: int = Field(
+        24,
+        alias="magicbyte.ui.relay.requests.max",
+        description="How many requests the page sends to each server behind it at once; eight more of clients without one"
+        " go beside them.",
+        ge=1,
+    )
+    relayed_waiting: int = Field(
+        64,
+        alias="magicbyte.ui.relay.waiting.max.per.client",
+        description="How many of these requests of one client may wait; a further one gets 429.",
+        ge=0,
+    )
+    page_events_per_client: int = Field(
+        16,
+        alias="magicbyte.ui.events.max.per.client",
+        description="How many `/events` a client may follow through `magicbyte ui`; a further one gets 429. All clients"
+        " together may follow 512.",
+        ge=1,
+        le=512,
+    )
+    page_color: Annotated[str, AfterValidator(_color), Takes("`#RRGGBB`")] = Field(
+        "", alias="magicbyte.ui.color", description="The color of the name, such as `#ae231c`."
+    )

@@ -18,7 +18,7 @@ from magicbyte.http.response_headers import (
     ResponseHeaders,
     parse_response_headers,
 )
-from magicbyte.kit.settings.server import parts_of
+from magicbyte.kit.settings.server import ByteSize, CommaList, Milliseconds, Takes, parts_of
 from magicbyte.security.settings import SecuritySettings
 
 log = logging.getLogger("magicbyte.kit.settings")
@@ -28,6 +28,7 @@ _WITHOUT_EFFECT = {
     "connector.connection.limit": "server.connection.limit is for all listeners together",
     "csrf.prevention.enable": "writes of foreign pages are always refused, without tokens",
 }
+_DEFAULT_ACCESS = AccessControl()
 _NOSNIFF = parse_response_headers("set X-Content-Type-Options: nosniff")
 
 
@@ -35,29 +36,89 @@ class HttpSettings(SecuritySettings):
     """Properties with rest-utils' names, and some of our own; subclasses add the properties of their server."""
 
     #: Also the longest time in which a client may send nothing of a body or read nothing of an answer, as in Jetty.
-    idle_timeout_ms: int = Field(30_000, alias="idle.timeout.ms", gt=0)
-    connection_limit: int = Field(10_000, alias="server.connection.limit", ge=0)
-    max_head_bytes: int = Field(32 << 10, alias="max.request.header.size", ge=1024)
-    head_timeout_ms: int = Field(10_000, alias="magicbyte.request.head.timeout.ms", gt=0)
-    min_body_rate: int = Field(1024, alias="magicbyte.request.body.min.bytes.per.second", ge=0)
-    heads_per_address: int = Field(256, alias="magicbyte.unfinished.heads.per.address", ge=1)
-    pipelined_bytes: int = Field(64 << 20, alias="magicbyte.pipelining.buffer.bytes", ge=0)
+    idle_timeout_ms: Milliseconds = Field(
+        30_000,
+        alias="idle.timeout.ms",
+        description="The longest time in which a client may send no request, send nothing of a body, or read "
+        "nothing of an answer.",
+        gt=0,
+    )
+    connection_limit: int = Field(
+        10_000,
+        alias="server.connection.limit",
+        description="The most connections of all listeners together; 0 for no limit.",
+        ge=0,
+    )
+    max_head_bytes: ByteSize = Field(
+        32 << 10, alias="max.request.header.size", description="The largest head of a request.", ge=1024
+    )
+    head_timeout_ms: Milliseconds = Field(
+        10_000,
+        alias="magicbyte.request.head.timeout.ms",
+        description="The longest time for the head of a request.",
+        gt=0,
+    )
+    min_body_rate: Annotated[int, Takes("bytes a second")] = Field(
+        1024,
+        alias="magicbyte.request.body.min.bytes.per.second",
+        description="The lowest rate of a body, once `idle.timeout.ms` has passed; 0 for none.",
+        ge=0,
+    )
+    heads_per_address: int = Field(
+        256,
+        alias="magicbyte.unfinished.heads.per.address",
+        description="The most connections of one address (of one /64 of IPv6) whose request's head is not complete.",
+        ge=1,
+    )
+    pipelined_bytes: ByteSize = Field(
+        64 << 20,
+        alias="magicbyte.pipelining.buffer.bytes",
+        description="The most bytes of pipelined requests that wait, on all connections.",
+        ge=0,
+    )
 
-    allowed_hosts: Annotated[tuple[str, ...], BeforeValidator(parts_of)] = Field((), alias="magicbyte.allowed.hosts")
-    allowed_origins: Annotated[frozenset[str], BeforeValidator(parse_origins)] = Field(
-        frozenset(), alias="access.control.allow.origin"
+    allowed_hosts: CommaList = Field(
+        (),
+        alias="magicbyte.allowed.hosts",
+        description="Further names of this server, which `Host` may have; `*` for any. See "
+        "[browsers](registry-api.md#browsers).",
     )
-    allowed_methods: Annotated[tuple[str, ...], BeforeValidator(parts_of)] = Field(
-        (), alias="access.control.allow.methods"
+    allowed_origins: Annotated[
+        frozenset[str], BeforeValidator(parse_origins), Takes("origins, with commas between")
+    ] = Field(
+        frozenset(),
+        alias="access.control.allow.origin",
+        description="Origins whose pages may read and write, such as `https://app.example.com`; `*` for all.",
     )
-    allowed_headers: Annotated[tuple[str, ...], BeforeValidator(parts_of)] = Field(
-        (), alias="access.control.allow.headers"
+    allowed_methods: Annotated[
+        tuple[str, ...],
+        BeforeValidator(parts_of),
+        Takes("a list, with commas between", default=f"`{','.join(_DEFAULT_ACCESS.methods)}`"),
+    ] = Field((), alias="access.control.allow.methods", description="The methods that these pages may use.")
+    allowed_headers: Annotated[
+        tuple[str, ...],
+        BeforeValidator(parts_of),
+        Takes("a list, with commas between", default=f"`{','.join(_DEFAULT_ACCESS.headers)}`"),
+    ] = Field((), alias="access.control.allow.headers", description="The headers that these pages may send.")
+    reject_options: bool = Field(
+        False, alias="reject.options.request", description="Whether all `OPTIONS` requests are refused (403)."
     )
-    reject_options: bool = Field(False, alias="reject.options.request")
     #: None: only answers of routes have the header; True: answers to malformed requests have it, too.
-    nosniff: bool | None = Field(None, alias="nosniff.prevention.enable")
-    response_headers: Annotated[ResponseHeaders, BeforeValidator(parse_response_headers)] = Field(
-        ResponseHeaders(), alias="response.http.headers.config"
+    nosniff: bool | None = Field(
+        None,
+        alias="nosniff.prevention.enable",
+        description="Whether all answers have `X-Content-Type-Options: nosniff`. By default those of routes "
+        "have it, and answers to malformed requests have not.",
+    )
+    response_headers: Annotated[
+        ResponseHeaders,
+        BeforeValidator(parse_response_headers),
+        Takes("actions and headers, with commas between", default="none"),
+    ] = Field(
+        ResponseHeaders(),
+        alias="response.http.headers.config",
+        description="Headers of every answer that does not have them itself, as in Jetty: `set "
+        'X-Frame-Options: DENY, "add Cache-Control: no-cache, no-store", setDate Expires: 60000`.',
     )
 
     @classmethod

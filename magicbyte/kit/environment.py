@@ -36,6 +36,12 @@ def properties_from_environment(prefix: str, environment: Iterable[tuple[str, st
     return properties
 
 
+def variable_of(prefix: str, name: str) -> str:
+    """Return the variable of a property, as `properties_from_environment` reads it."""
+    spelled = {".": "_", "-": "__", "_": "___"}
+    return prefix + re.sub(r"[._-]", lambda match: spelled[match[0]], name).upper()
+
+
 def forget_secret_variables(prefix: str, names: Iterable[str]) -> None:
     """Remove secrets from the environment of this process, which its children inherit.
 

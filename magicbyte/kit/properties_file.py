@@ -8,23 +8,30 @@ from pathlib import Path
 
 def read_properties_file(path: Path) -> dict[str, str]:
     """Read a Java .properties file: `name=value`, `name: value`, comments, continued lines and escapes."""
-    logical_lines: list[str] = []
+    return {name: value for name, (value, _) in read_property_lines(path).items()}
+
+
+def read_property_lines(path: Path) -> dict[str, tuple[str, int]]:
+    """Read a Java .properties file; each value comes with the number of its first line."""
+    logical_lines: list[tuple[str, int]] = []
     pending = ""
-    for text in path.read_text(encoding="utf-8").splitlines():
+    start = 0
+    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         line = pending + text.lstrip()
+        start = start if pending else number
         pending = ""
         if not line or (line[0] in "#!" and not pending):
             continue
         if (len(line) - len(line.rstrip("\\"))) % 2:
             pending = line[:-1]
             continue
-        logical_lines.append(line)
+        logical_lines.append((line, start))
     if pending:
-        logical_lines.append(pending)
-    properties: dict[str, str] = {}
-    for line in logical_lines:
+        logical_lines.append((pending, start))
+    properties: dict[str, tuple[str, int]] = {}
+    for line, number in logical_lines:
         name, value = re.match(r"((?:\\.|[^=:\s\\])*)\s*[=:]?\s*(.*)", line, re.DOTALL).groups()  # type: ignore[union-attr]
-        properties[_unescape(name)] = _unescape(value)
+        properties[_unescape(name)] = _unescape(value), number
     return properties
 
 

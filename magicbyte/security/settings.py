@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from magicbyte.kit.secret import Secret, is_secret
 from magicbyte.kit.settings import SettingsError
+from magicbyte.kit.settings.server import Takes
 from magicbyte.security.sign_in.settings import SignInSettings, with_confluents_names
 from magicbyte.security.tls.settings import OptionalSecret, TlsSettings
 
@@ -56,17 +57,46 @@ def _store(value: str) -> str:
 class SecuritySettings(TlsSettings, SignInSettings):
     """Settings for TLS, sign-in, access rules, and the trust between nodes."""
 
-    authorization: Literal["acl", "none"] = Field("acl", alias="magicbyte.authorization")
-    dry_run: bool = Field(False, alias="magicbyte.authorization.dry.run")
-    super_users: Annotated[frozenset[str], BeforeValidator(_principals)] = Field(frozenset(), alias="super.users")
+    authorization: Literal["acl", "none"] = Field(
+        "acl",
+        alias="magicbyte.authorization",
+        description="`acl`: with sign-in, access rules decide. `none`: everybody who signs in may do everything.",
+    )
+    dry_run: bool = Field(
+        False,
+        alias="magicbyte.authorization.dry.run",
+        description="Requests that the rules deny are allowed, counted "
+        '(`magicbyte_authorization_total{outcome="dry_run"}`) and logged once a minute; only the '
+        "rules themselves stay protected. Use it to introduce rules. Not together with "
+        "`magicbyte.anonymous.access`.",
+    )
+    super_users: Annotated[
+        frozenset[str], BeforeValidator(_principals), Takes("`User:NAME` and `Group:NAME`, with semicolons between")
+    ] = Field(frozenset(), alias="super.users", description="Principals that no rule restricts.")
     #: The store of rules: `log`, or `file:` and a path; empty for the server's default.
-    acl_store: Annotated[str, AfterValidator(_store)] = Field("", alias="magicbyte.acl.store")
+    acl_store: Annotated[
+        str,
+        AfterValidator(_store),
+        Takes("`log`, or `file:` and a path", default="`log` in the registry; the proxy needs one"),
+    ] = Field(
+        "",
+        alias="magicbyte.acl.store",
+        description="`log`: [the registry's log](security.md#rules-in-the-registrys-log). `file:` and a path: "
+        "a file, such as one from a repository.",
+    )
     instance_secret: Annotated[Secret | None, BeforeValidator(_long_enough)] = Field(
-        None, alias="magicbyte.inter.instance.secret"
+        None,
+        alias="magicbyte.inter.instance.secret",
+        description="The secret of all nodes, of at least 32 characters, with which they prove who sent a "
+        "forwarded request.",
     )
     #: All properties as given, for the Kafka clients; they may contain secrets.
     properties: Mapping[str, str] = Field(default_factory=dict, exclude=True, repr=False)
-    previous_instance_secret: OptionalSecret = Field(None, alias="magicbyte.inter.instance.secret.previous")
+    previous_instance_secret: OptionalSecret = Field(
+        None,
+        alias="magicbyte.inter.instance.secret.previous",
+        description="The secret before, while the nodes change to a new one.",
+    )
 
     @classmethod
     def not_kept(cls) -> Mapping[str, str]:

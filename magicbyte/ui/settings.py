@@ -14,5 +14,5 @@ class UiSettings(PageSettings):
     """The page's settings, and its listener."""
 
     listener: Annotated[Listener, BeforeValidator(parse_listener)] = Field(
-        Listener("http", "127.0.0.1", 8080), alias="listeners"
+        Listener("http", "127.0.0.1", 8080), alias="listeners", description="The address to listen on (`--listen`)."
     )

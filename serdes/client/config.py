@@ -5,23 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from magicbyte.kit.placeholders import PlaceholderError, resolve_value
-from magicbyte.kit.settings.section import Section, setting
+from magicbyte.kit.settings.kinds import choice
+from magicbyte.kit.settings.section import Section, setting, settings_of
 from serdes.client.auth import Auth, Basic, Bearer, ClientCredentials, Target
 from serdes.client.clients import CacheLimits, Retry
-from serdes.client.tls_settings import take_tls
+from serdes.client.tls_settings import TlsRows, take_tls
 from serdes.error import ConfigError
 from serdes.setting_kinds import ANY, INTEGER, NUMBER, TEXT, read_settings, typed
-
-#: Settings that `_auth` and `take_tls` take, as words that a misspelt name may mean.
-_SIGN_IN_AND_TLS = {
-    "basic.auth": "credentials.source user.info",
-    "bearer.auth": "credentials.source token client.id client.secret scope logical.cluster identity.pool.id",
-    "bearer.auth.issuer": "endpoint.url",
-    "ssl": "endpoint.identification.algorithm ca.location certificate.location key.location key.password",
-    "ssl.truststore": "location type password certificates",
-    "ssl.keystore": "location type password key certificate.chain",
-}
 
 #: An optional prefix of each name, as in Java's serializers and Connect.
 PREFIX = "schema.registry."
@@ -30,18 +23,80 @@ PREFIX = "schema.registry."
 class ClientSettings(Section):
     """The settings of a registry client, besides those of sign-in and TLS."""
 
-    url: Any = setting(ANY, "The registry's URL; several with commas between.", "url")
+    url: Any = setting(
+        replace(ANY, label="a URL, or several with commas between"),
+        "The registry, or several nodes: if one fails, the client uses the others.",
+        "url",
+    )
     retries: int = setting(INTEGER, "How often a request is repeated.", "max.retries", default=3)
     wait_ms: float = setting(NUMBER, "Milliseconds before the first retry.", "retries.wait.ms", default=1000)
     max_wait_ms: float = setting(NUMBER, "The most milliseconds before a retry.", "retries.max.wait.ms", default=20000)
     cache_capacity: int = setting(INTEGER, "How many schemas are cached.", "cache.capacity", default=1000)
     cache_ttl: float | None = setting(
-        NUMBER, "Seconds for which a latest version is cached.", "cache.latest.ttl.sec", default=None
+        NUMBER,
+        "Seconds for which a latest version is cached.",
+        "cache.latest.ttl.sec",
+        default=None,
+        default_words="for ever",
     )
-    timeout: float | None = setting(NUMBER, "Seconds that a request may take.", "timeout", default=None)
+    timeout: float | None = setting(
+        NUMBER, "Seconds for connecting, and for waiting for an answer.", "timeout", default=None, default_words="`30`"
+    )
     proxy: str | None = setting(TEXT, "The proxy's URL.", "proxy", default=None)
     proxy_host: Any = setting(ANY, "Instead of proxy: the proxy's host.", "proxy.host", default=None)
-    proxy_port: Any = setting(ANY, "The proxy's port.", "proxy.port", default=None, default_words="80")
+    proxy_port: Any = setting(ANY, "The proxy's port.", "proxy.port", default=None, default_words="`80`")
+
+
+class SignInRows(Section):
+    """How a registry client signs in; `_auth` takes these settings."""
+
+    basic_user: str | None = setting(
+        TEXT, "`NAME:PASSWORD`, or `ID:SECRET` of an API key.", "basic.auth.user.info", default=None, secret=True
+    )
+    basic_source: str | None = setting(
+        choice("USER_INFO", "URL", "SASL_INHERIT"),
+        "`USER_INFO`: `basic.auth.user.info`. `URL`: `https://NAME:PASSWORD@host`. `SASL_INHERIT`: the `sasl.username`"
+        " and `sasl.password` of the Kafka client, in tools that have one.",
+        "basic.auth.credentials.source",
+        default=None,
+        default_words="`USER_INFO` or `URL`, as given",
+    )
+    token: str | None = setting(TEXT, "A token.", "bearer.auth.token", default=None, secret=True)
+    bearer_source: str | None = setting(
+        choice("STATIC_TOKEN", "OAUTHBEARER", "SASL_OAUTHBEARER_INHERIT", "CUSTOM"),
+        "`STATIC_TOKEN`: `bearer.auth.token`. `OAUTHBEARER`: client credentials, by the next settings."
+        " `SASL_OAUTHBEARER_INHERIT`: the credentials of the Kafka client. `CUSTOM`: a Python function.",
+        "bearer.auth.credentials.source",
+        default=None,
+        default_words="`STATIC_TOKEN` with a token",
+    )
+    issuer: str | None = setting(
+        TEXT, "OAuth client credentials: the token endpoint.", "bearer.auth.issuer.endpoint.url", default=None
+    )
+    client_id: str | None = setting(TEXT, "The client's id.", "bearer.auth.client.id", default=None)
+    client_secret: str | None = setting(
+        TEXT, "The client's secret.", "bearer.auth.client.secret", default=None, secret=True
+    )
+    scope: str | None = setting(TEXT, "The scope of the token.", "bearer.auth.scope", default=None)
+    logical_cluster: str | None = setting(
+        TEXT,
+        "A header of Confluent's, sent with a token. Our registry does not read it.",
+        "bearer.auth.logical.cluster",
+        default=None,
+    )
+    pool: Any = setting(
+        replace(ANY, label="a text, or a list"),
+        "A header of Confluent's, sent with a token. Our registry does not read it.",
+        "bearer.auth.identity.pool.id",
+        default=None,
+    )
+    function: Any = setting(
+        replace(ANY, label="a Python function"),
+        "Takes the next setting, and returns a mapping with `bearer.auth.token`.",
+        "bearer.auth.custom.provider.function",
+        default=None,
+    )
+    argument: Any = setting(ANY, "What this function takes.", "bearer.auth.custom.provider.config", default=None)
 
 
 def client_options(conf: Mapping[str, Any], *, are_resolved: bool = False) -> dict[str, Any]:
@@ -61,7 +116,7 @@ def client_options(conf: Mapping[str, Any], *, are_resolved: bool = False) -> di
     if not are_resolved:
         rest = {name: _resolved(name, value) for name, value in rest.items()}
     options: dict[str, Any] = {"auth": _auth(rest), "tls": take_tls(rest)}
-    others = [f"{prefix}.{name}" for prefix, names in _SIGN_IN_AND_TLS.items() for name in names.split()]
+    others = [row.name for section in (SignInRows, TlsRows) for row in settings_of(section)]
     settings = read_settings(ClientSettings, rest, "is not a setting of the registry client", also=others)
     options["urls"] = settings.url
     options["retry"] = Retry(settings.retries, settings.wait_ms / 1000, settings.max_wait_ms / 1000)

@@ -6,8 +6,13 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
+from magicbyte.kit.settings.kinds import choice
+from magicbyte.kit.settings.section import Section, setting
 from serdes.client.transport import Tls
 from serdes.error import ConfigError
+from serdes.setting_kinds import ANY, TEXT
 
 if TYPE_CHECKING:
     from magicbyte.security.tls.stores import Identity
@@ -25,8 +30,65 @@ _WITHOUT_EFFECT = (
     "ssl.engine.factory.class",
 )
 _JAVA_STORE = b"\xfe\xed\xfe\xed"
+_BY_CONTENT = "by content"
 #: The purpose of the optional library `cryptography`.
 _EXTRA = "server"
+
+
+class TlsRows(Section):
+    """The certificates of a registry client; `take_tls` takes these settings."""
+
+    ca: Any = setting(
+        replace(ANY, label="a path, or false"),
+        "The certificates to trust, as a PEM file; with `false`, the registry's certificate is not verified.",
+        "ssl.ca.location",
+        default=None,
+        default_words="the system's",
+    )
+    truststore: str | None = setting(
+        TEXT, "The same: a PEM file, or a PKCS#12 store.", "ssl.truststore.location", default=None
+    )
+    truststore_type: str | None = setting(
+        choice("PEM", "PKCS12"),
+        "The type of that file.",
+        "ssl.truststore.type",
+        default=None,
+        default_words=_BY_CONTENT,
+    )
+    truststore_password: str | None = setting(
+        TEXT, "The password of a PKCS#12 store.", "ssl.truststore.password", default=None, secret=True
+    )
+    truststore_text: str | None = setting(
+        TEXT, "The same certificates as a PEM text in the value.", "ssl.truststore.certificates", default=None
+    )
+    certificate: str | None = setting(
+        TEXT, "The client's certificate as a PEM file.", "ssl.certificate.location", default=None
+    )
+    key: str | None = setting(TEXT, "The client's key as a PEM file.", "ssl.key.location", default=None)
+    key_password: str | None = setting(
+        TEXT, "The password of an encrypted key.", "ssl.key.password", default=None, secret=True
+    )
+    keystore: str | None = setting(
+        TEXT, "Certificate and key in one PEM file, or a PKCS#12 store.", "ssl.keystore.location", default=None
+    )
+    keystore_type: str | None = setting(
+        choice("PEM", "PKCS12"), "The type of that file.", "ssl.keystore.type", default=None, default_words=_BY_CONTENT
+    )
+    keystore_password: str | None = setting(
+        TEXT, "The password of a PKCS#12 store.", "ssl.keystore.password", default=None, secret=True
+    )
+    key_text: str | None = setting(
+        TEXT, "The key as a PEM text in the value.", "ssl.keystore.key", default=None, secret=True
+    )
+    chain_text: str | None = setting(
+        TEXT, "The certificates as a PEM text in the value.", "ssl.keystore.certificate.chain", default=None
+    )
+    identification: str = setting(
+        TEXT,
+        "`https`; if it is empty, the client does not check the host name, and warns.",
+        "ssl.endpoint.identification.algorithm",
+        default="https",
+    )
 
 
 def take_tls(rest: dict[str, Any]) -> Tls:

@@ -13,6 +13,7 @@ from magicbyte.kit.settings.section import Section, setting
 from serdes.client.clients import BaseClient
 from serdes.error import ConfigError
 from serdes.message.subject import (
+    REFERENCE_STRATEGIES,
     SUBJECT_SETTINGS,
     Naming,
     ReferenceStrategy,
@@ -50,10 +51,14 @@ class CommonConfig(Section):
         pairs(), "Instead: the latest version with this metadata.", "use.latest.with.metadata", default=None
     )
     latest_ttl: float | None = setting(
-        NUMBER, "Seconds for which a latest version is cached; -1: for ever.", "latest.cache.ttl.sec", default=None
+        NUMBER,
+        "Seconds for which a latest version is cached; -1: for ever.",
+        "latest.cache.ttl.sec",
+        default=None,
+        default_words="the client's",
     )
     capacity: int = setting(
-        INTEGER, "Codecs are cached for so many topics and schemas.", "max.schemas.per.subject", default=1000
+        INTEGER, "For how many topics and schemas codecs are cached.", "max.schemas.per.subject", default=1000
     )
     use_schema_id: int | None = setting(schema_id(), "The id of the schema to use.", "use.schema.id", default=None)
     use_schema_guid: str | None = setting(guid(), "The guid of the schema to use.", "use.schema.guid", default=None)
@@ -86,7 +91,12 @@ class SerializerConfig(CommonConfig):
     """The settings that all serializers share."""
 
     auto_register: bool | None = setting(
-        BOOLEAN, "Whether the serializer registers its schema.", "auto.register.schemas", "auto.register", default=None
+        BOOLEAN,
+        "Whether the serializer registers its schema.",
+        "auto.register.schemas",
+        "auto.register",
+        default=None,
+        default_words="true, unless a setting says which schema to use",
     )
     normalize: bool = setting(
         BOOLEAN, "Whether the registry normalizes the schema.", "normalize.schemas", default=False
@@ -227,10 +237,11 @@ class ProtobufSerializerConfig(SerializerConfig, ProtobufConfig):
         BOOLEAN, "Whether imports are looked up instead of registered.", "reference.lookup.only", default=False
     )
     reference_naming: ReferenceStrategy = setting(
-        replace(ANY, convert=reference_strategy),
+        replace(ANY, label=f"{' or '.join(REFERENCE_STRATEGIES)}, or a function", convert=reference_strategy),
         "How the subjects of imports are named.",
         "reference.subject.name.strategy",
         default=reference_subject_name_strategy,
+        default_words="`DefaultReferenceSubjectNameStrategy`",
     )
 
 

@@ -6,12 +6,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec.structs import replace
+
 from compat.schema import Reference
 from magicbyte.kit.settings.kinds import ProblemError
+from magicbyte.kit.settings.section import Section, setting, settings_of
 from serdes.client.endpoints.cached import Endpoints
 from serdes.client.flow import Flow
 from serdes.error import ConfigError, RegistryError, SerializationError
 from serdes.serialization import Context
+from serdes.setting_kinds import ANY, TEXT, pairs
 
 #: Takes a context and a record's full name, which may both be None; returns the subject's name.
 Strategy = Callable[[Context | None, str | None], str | None]
@@ -57,19 +61,59 @@ STRATEGIES: Mapping[str, Strategy] = {
     "TopicRecordNameStrategy": topic_record_subject_name_strategy,
     "TOPIC_RECORD": topic_record_subject_name_strategy,
 }
-#: The settings that `naming` takes.
-SUBJECT_SETTINGS = (
-    "subject.name.strategy",
-    "subject.name.strategy.type",
-    "subject.name.strategy.conf",
-    "subject.name.strategy.fallback.type",
-    "subject.name.strategy.kafka.cluster.id",
-    "key.subject.name.strategy",
-    "value.subject.name.strategy",
-    "context.name.strategy",
-)
 ASSOCIATED = frozenset({"AssociatedNameStrategy", "ASSOCIATED"})
 NO_FALLBACK = "NONE"
+_STRATEGY = replace(ANY, label=f"{' or '.join((*STRATEGIES, *sorted(ASSOCIATED)))}, or a function")
+
+
+class SubjectRows(Section):
+    """How subjects are named; `naming` takes these settings."""
+
+    common: Any = setting(
+        _STRATEGY,
+        "The strategy, by the name of Java's class or by confluent-kafka's word. The associated one asks the registry"
+        " for the subject of the topic.",
+        "subject.name.strategy",
+        default=None,
+        default_words="`ASSOCIATED`",
+    )
+    common_type: Any = setting(
+        replace(_STRATEGY, label="the same"),
+        "Another name of `subject.name.strategy`.",
+        "subject.name.strategy.type",
+        default=None,
+    )
+    key: Any = setting(
+        replace(_STRATEGY, label="the same"), "The strategy for keys.", "key.subject.name.strategy", default=None
+    )
+    value: Any = setting(
+        replace(_STRATEGY, label="the same"), "The strategy for values.", "value.subject.name.strategy", default=None
+    )
+    fallback: Any = setting(
+        replace(ANY, label=f"{' or '.join((*STRATEGIES, NO_FALLBACK))}"),
+        "The strategy of topics without an associated subject; `NONE` makes them an error.",
+        "subject.name.strategy.fallback.type",
+        default=None,
+        default_words="`TOPIC`",
+    )
+    cluster: str = setting(
+        TEXT,
+        "The Kafka cluster's id, the namespace of associations; `-` means any.",
+        "subject.name.strategy.kafka.cluster.id",
+        default="-",
+    )
+    options: Any = setting(
+        pairs(), "The two settings before, as a mapping.", "subject.name.strategy.conf", default=None
+    )
+    context: Any = setting(
+        replace(ANY, label="a text, or a function of the topic"),
+        "The registry's context of a topic.",
+        "context.name.strategy",
+        default=None,
+    )
+
+
+SUBJECT_SETTINGS = tuple(row.name for row in settings_of(SubjectRows))
 
 REFERENCE_STRATEGIES: Mapping[str, ReferenceStrategy] = {
     "DefaultReferenceSubjectNameStrategy": reference_subject_name_strategy,

@@ -5,6 +5,7 @@ import os
 import resource
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -128,6 +129,69 @@ def test_a_setting_that_cannot_be_is_named(tmp_path: Path) -> None:
     assert result.returncode == 1
     assert "floppy:" in result.stderr
     assert len(result.stderr.splitlines()) == 1
+
+
+REGISTRY = ("registry", "--storage", "memory:", "--listen", "127.0.0.1:1")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variables", "file", "error"),
+    [
+        (
+            REGISTRY,
+            {},
+            "# a comment\n\nschema.cache.size = \\\n  -5\nmode.mutability=maybe\n",
+            "FILE:5: mode.mutability: must be a valid boolean, not 'maybe'\n"
+            "FILE:3: schema.cache.size: must be greater than or equal to 0, not '-5'\n",
+        ),
+        # A later definition of the same file counts, and the environment counts before the file.
+        (
+            REGISTRY,
+            {},
+            "schema.cache.size=1\nschema.cache.size=x\n",
+            "FILE:2: schema.cache.size: must be a valid integer, not 'x'\n",
+        ),
+        (
+            REGISTRY,
+            {"SCHEMA_REGISTRY_SCHEMA_CACHE_SIZE": "y"},
+            "schema.cache.size=x\n",
+            "SCHEMA_REGISTRY_SCHEMA_CACHE_SIZE: schema.cache.size: must be a valid integer, not 'y'\n",
+        ),
+        (
+            (*REGISTRY, "--workers", "0"),
+            {},
+            "magicbyte.workers=1\n",
+            "magicbyte.workers: must be greater than or equal to 1, not '0'\n",
+        ),
+        # A check of several properties, and one of the properties that are refused.
+        (
+            REGISTRY,
+            {},
+            "magicbyte.ui.name=x\nssl.client.authentication=REQUIRED\n",
+            "FILE:2: ssl.client.authentication: no listener is https://, so no client could be asked\n",
+        ),
+        (
+            REGISTRY,
+            {},
+            "authentication.method=BASIC\n",
+            "magicbyte.users.file: BASIC needs users; make a file with `magicbyte user add`\n",
+        ),
+        (
+            ("rest-proxy", "--bootstrap-servers", "127.0.0.1:1"),
+            {},
+            "peers=http://a:1\npeers.self=http://b:1\n",
+            "FILE:2: peers.self: http://b:1 is not among peers (http://a:1)\n",
+        ),
+    ],
+)
+def test_an_error_names_the_place_of_the_property(
+    tmp_path: Path, arguments: Sequence[str], variables: dict[str, str], file: str, error: str
+) -> None:
+    path = tmp_path / "server.properties"
+    path.write_text(file, encoding="utf-8")
+    result = run(*arguments, "--config", str(path), environment=variables)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == "magicbyte: " + error.replace("FILE", str(path))
 
 
 def make_stranger(folder: Path, name: str) -> Path:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from magicbyte.kit.environment import variable_of
 from magicbyte.kit.settings.section import Section, Setting, section_schema, settings_of, subsections
 
 #: Texts that YAML reads as they are: words, durations, paths of fields. Others are quoted.
@@ -20,7 +21,18 @@ def document_schema(section: type[Section], title: str) -> dict[str, Any]:
 
 def reference(top: type[Section]) -> str:
     """The reference of all settings in Markdown: a table for each section."""
-    return "\n".join(_table(path, section) for section, path in sections(top).items())
+    return "\n".join(_with_title(path, section) for section, path in sections(top).items())
+
+
+def own_table(section: type[Section], prefix: str = "") -> str:
+    """A table of the settings that a section itself adds.
+
+    Args:
+        section: The section.
+        prefix: The beginning of the names of environment variables, if they are settings too.
+    """
+    inherited = {row.field for base in section.__bases__ if issubclass(base, Section) for row in settings_of(base)}
+    return _table([row for row in settings_of(section) if row.field not in inherited], prefix)
 
 
 def sections(top: type[Section]) -> Mapping[type[Section], str]:
@@ -37,12 +49,19 @@ def sections(top: type[Section]) -> Mapping[type[Section], str]:
     return paths
 
 
-def _table(path: str, section: type[Section]) -> str:
+def _with_title(path: str, section: type[Section]) -> str:
     title = f"### `{path}`\n\n" if path else ""
     text = (section.__doc__ or "").strip().splitlines()[0]
-    lines = [f"{title}{text}\n", "| Setting | Takes | Default | |", "|---|---|---|---|"]
-    for row in settings_of(section):
-        cells = [", ".join(f"`{name}`" for name in row.names), row.kind.words, default_text(row), row.help]
+    return f"{title}{text}\n\n{_table(settings_of(section))}"
+
+
+def _table(rows: Iterable[Setting], prefix: str = "") -> str:
+    lines = ["| Setting | Takes | Default | |", "|---|---|---|---|"]
+    for row in rows:
+        names = ", ".join(f"`{name}`" for name in row.names)
+        if prefix:
+            names += f"<br>`{variable_of(prefix, row.name)}`"
+        cells = [names, row.kind.words, default_text(row), row.help]
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
 

@@ -5,15 +5,32 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from magicbyte.kit.secret import hide_user_info, shown
 from magicbyte.kit.settings.kinds import ProblemError, choice
 from magicbyte.kit.settings.place import NOWHERE, Finding, FindingsError, nearest
 
 log = logging.getLogger("magicbyte.kit.settings")
+
+BYTES = "bytes"
+MILLISECONDS = "milliseconds"
+
+
+@dataclass(frozen=True, slots=True)
+class Takes:
+    """An annotation of a property for the reference.
+
+    Attributes:
+        words: What the property takes, with its unit.
+        default: The default in words, if its value does not tell it.
+    """
+
+    words: str
+    default: str = ""
 
 
 class ServerSettings(BaseModel):
@@ -61,6 +78,13 @@ class ServerSettings(BaseModel):
 def parts_of(value: Any) -> tuple[str, ...]:
     """The parts of a property with commas between, without blanks around them."""
     return tuple(part.strip() for part in str(value).split(",") if part.strip())
+
+
+ByteSize = Annotated[int, Takes(BYTES)]
+Milliseconds = Annotated[int, Takes(MILLISECONDS)]
+Seconds = Annotated[float, Takes("seconds")]
+#: A property with commas between its parts.
+CommaList = Annotated[tuple[str, ...], BeforeValidator(parts_of), Takes("a list, with commas between")]
 
 
 def list_of(*words: str) -> Callable[[Any], tuple[str, ...]]:

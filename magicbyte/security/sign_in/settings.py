@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, ConfigDict, Field
 
 from magicbyte.kit.settings import SettingsError
-from magicbyte.kit.settings.server import ServerSettings, list_of, parts_of
+from magicbyte.kit.settings.server import CommaList, Milliseconds, Seconds, ServerSettings, Takes, list_of, parts_of
 from magicbyte.security.principal import Network, parse_networks
 from magicbyte.security.sign_in.certificate_names import MappingRule, parse_mapping_rules
 from magicbyte.security.sign_in.key_set import ALGORITHMS
@@ -68,37 +68,139 @@ class SignInSettings(ServerSettings):
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
-    methods: Annotated[tuple[str, ...], BeforeValidator(_methods)] = Field((), alias="authentication.method")
-    realm: str = Field("", alias="authentication.realm")
+    methods: Annotated[
+        tuple[str, ...],
+        BeforeValidator(_methods),
+        Takes(f"NONE, or a list of {', '.join(METHODS)}", default="`NONE`"),
+    ] = Field(
+        (),
+        alias="authentication.method",
+        description="Which credentials clients may use. With other words or plug-in classes the server "
+        "refuses to start.",
+    )
+    realm: Annotated[str, Takes("a text", default="`SchemaRegistry`; for the proxy `KafkaRest`")] = Field(
+        "", alias="authentication.realm", description="The realm of the challenges, and the section of a JAAS file."
+    )
     #: `**` for any user, `*` for any group, otherwise one of the groups.
-    roles: Annotated[tuple[str, ...], BeforeValidator(parts_of)] = Field(("**",), alias="authentication.roles")
-    skip_paths: Annotated[tuple[str, ...], BeforeValidator(_skipped)] = Field((), alias="authentication.skip.paths")
-    users_files: Annotated[tuple[str, ...], BeforeValidator(parts_of)] = Field((), alias="magicbyte.users.file")
-    login_config: str | None = Field(None, alias="java.security.auth.login.config")
-    anonymous_access: bool = Field(False, alias="magicbyte.anonymous.access")
-    plaintext_credentials: bool = Field(False, alias="magicbyte.allow.plaintext.credentials")
-    cache_seconds: float = Field(300, alias="magicbyte.authentication.cache.seconds", ge=0)
-    failure_ms: int = Field(150, alias="magicbyte.authentication.failure.ms", ge=0, le=10_000)
-    failures_per_minute: int = Field(30, alias="magicbyte.authentication.failures.per.minute", ge=1)
-    trusted_proxies: Annotated[tuple[Network, ...], BeforeValidator(lambda value: parse_networks(str(value)))] = Field(
-        (), alias="magicbyte.trusted.proxies"
+    roles: CommaList = Field(
+        ("**",),
+        alias="authentication.roles",
+        description="Groups. A Basic user must be in one of them; `*`: in any group; `**`: no group is "
+        "needed; empty: nobody gets in. Others are answered 403 `!role`.",
+    )
+    skip_paths: Annotated[tuple[str, ...], BeforeValidator(_skipped), Takes("paths, with commas between")] = Field(
+        (),
+        alias="authentication.skip.paths",
+        description="Whole paths that need no sign-in, out of `/`, `/metrics`, `/openapi.json`, `/docs`, "
+        "`/schemas/types`, `/v1/metadata/*` and the health paths.",
+    )
+    users_files: CommaList = Field((), alias="magicbyte.users.file", description="Files of users and keys.")
+    login_config: Annotated[str | None, Takes("a path")] = Field(
+        None,
+        alias="java.security.auth.login.config",
+        description="Confluent's JAAS file with Jetty's `PropertyFileLoginModule`; read with a warning.",
+    )
+    anonymous_access: bool = Field(
+        False,
+        alias="magicbyte.anonymous.access",
+        description="Whether a client that sends no credentials is `User:ANONYMOUS`.",
+    )
+    plaintext_credentials: bool = Field(
+        False,
+        alias="magicbyte.allow.plaintext.credentials",
+        description="Whether passwords and tokens may cross the network in the clear; for servers behind a "
+        "proxy that speaks TLS.",
+    )
+    cache_seconds: Seconds = Field(
+        300,
+        alias="magicbyte.authentication.cache.seconds",
+        description="How long a success is remembered, by a keyed digest. No secret is kept.",
+        ge=0,
+    )
+    failure_ms: Milliseconds = Field(
+        150,
+        alias="magicbyte.authentication.failure.ms",
+        description="A failure is answered this long after the request, so that the time reveals neither "
+        "names nor kinds of hashes.",
+        ge=0,
+        le=10_000,
+    )
+    failures_per_minute: int = Field(
+        30,
+        alias="magicbyte.authentication.failures.per.minute",
+        description="How many failures a client address may have in a minute, after 20 at once. Further "
+        "failures are answered 429. Other users behind the address can still sign in: each of "
+        "them may fail as often, and credentials that were right before are always verified. "
+        "Clients that have signed in are not affected.",
+        ge=1,
+    )
+    trusted_proxies: Annotated[
+        tuple[Network, ...],
+        BeforeValidator(lambda value: parse_networks(str(value))),
+        Takes("addresses and networks, with commas between"),
+    ] = Field(
+        (),
+        alias="magicbyte.trusted.proxies",
+        description="Networks whose `X-Forwarded-For` gives the address of a client.",
     )
     mapping_rules: Annotated[
-        tuple[MappingRule, ...], BeforeValidator(lambda value: parse_mapping_rules(str(value)))
-    ] = Field((MappingRule(None),), alias="ssl.principal.mapping.rules")
-
-    keys_url: str = Field("", alias="oauthbearer.jwks.endpoint.url")
-    issuer: str | None = Field(None, alias="oauthbearer.expected.issuer")
-    audience: str | None = Field(None, alias="oauthbearer.expected.audience")
-    name_claim: str = Field("sub", alias="oauthbearer.sub.claim.name", min_length=1)
-    groups_claim: str = Field("groups", alias="oauthbearer.groups.claim.name", min_length=1)
-    skew_seconds: float = Field(30, alias="oauthbearer.clock.skew.seconds", ge=0, le=600)
-    keys_refresh_ms: int = Field(300_000, alias="oauthbearer.jwks.endpoint.refresh.ms", ge=1000)
-    keys_max_stale_seconds: float = Field(86_400, alias="magicbyte.oauthbearer.jwks.max.stale.seconds", gt=0)
-    algorithms: Annotated[frozenset[str], BeforeValidator(list_of(*ALGORITHMS))] = Field(
-        frozenset(("RS256", "PS256", "ES256", "EdDSA")), alias="magicbyte.oauthbearer.algorithms"
+        tuple[MappingRule, ...],
+        BeforeValidator(lambda value: parse_mapping_rules(str(value))),
+        Takes("`RULE:pattern/replacement/[L|U]` and `DEFAULT`, with commas between", default="`DEFAULT`"),
+    ] = Field(
+        (MappingRule(None),),
+        alias="ssl.principal.mapping.rules",
+        description="Kafka's rules, which make a name of a certificate's subject.",
     )
-    max_lifetime_seconds: float = Field(86_400, alias="magicbyte.oauthbearer.max.lifetime.seconds", gt=0)
+
+    keys_url: Annotated[str, Takes("a URL", default="discovery, from the issuer")] = Field(
+        "",
+        alias="oauthbearer.jwks.endpoint.url",
+        description="Where the keys are: `https://`, `file:///`, or `http://` on this machine.",
+    )
+    issuer: Annotated[str | None, Takes("a text", default="needed with BEARER")] = Field(
+        None, alias="oauthbearer.expected.issuer", description="`iss` of a token must equal it exactly."
+    )
+    audience: Annotated[str | None, Takes("a text", default="needed with BEARER")] = Field(
+        None, alias="oauthbearer.expected.audience", description="One `aud` of a token must equal it exactly."
+    )
+    name_claim: str = Field(
+        "sub",
+        alias="oauthbearer.sub.claim.name",
+        description="The claim with the name; a dotted path leads into objects.",
+        min_length=1,
+    )
+    groups_claim: str = Field(
+        "groups",
+        alias="oauthbearer.groups.claim.name",
+        description="The claim with the groups; a dotted path leads into objects.",
+        min_length=1,
+    )
+    skew_seconds: Seconds = Field(
+        30, alias="oauthbearer.clock.skew.seconds", description="By how much clocks may differ.", ge=0, le=600
+    )
+    keys_refresh_ms: Milliseconds = Field(
+        300_000,
+        alias="oauthbearer.jwks.endpoint.refresh.ms",
+        description="The age at which keys are fetched again. An unknown key id causes at most one fetch in 30 s.",
+        ge=1000,
+    )
+    keys_max_stale_seconds: Seconds = Field(
+        86_400,
+        alias="magicbyte.oauthbearer.jwks.max.stale.seconds",
+        description="The age from which keys are no longer trusted: 503.",
+        gt=0,
+    )
+    algorithms: Annotated[
+        frozenset[str], BeforeValidator(list_of(*ALGORITHMS)), Takes(f"a list of {', '.join(ALGORITHMS)}")
+    ] = Field(
+        frozenset(("RS256", "PS256", "ES256", "EdDSA")),
+        alias="magicbyte.oauthbearer.algorithms",
+        description="Signatures that are accepted. With HMAC or `none` the server refuses to start.",
+    )
+    max_lifetime_seconds: Seconds = Field(
+        86_400, alias="magicbyte.oauthbearer.max.lifetime.seconds", description="How far ahead `exp` may be.", gt=0
+    )
 
     @property
     def is_open(self) -> bool:

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, ConfigDict, Field
 
 from magicbyte.kit.secret import Secret
 from magicbyte.kit.settings import SettingsError
-from magicbyte.kit.settings.server import ServerSettings, list_of, parts_of
+from magicbyte.kit.settings.server import ServerSettings, Takes, list_of, parts_of
 from magicbyte.security.tls.ciphers import openssl_ciphers
 
 log = logging.getLogger("magicbyte.security")
@@ -43,6 +43,9 @@ def _suites(value: Any) -> str:
 
 
 OptionalSecret = Annotated[Secret | None, BeforeValidator(_secret)]
+FilePath = Annotated[str | None, Takes("a path")]
+_Pem = Annotated[str | None, Takes("PEM")]
+_StoreType = Annotated[str | None, Takes("PEM or PKCS12", default="by content")]
 
 
 class TlsSettings(ServerSettings):
@@ -50,32 +53,105 @@ class TlsSettings(ServerSettings):
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
-    keystore_location: str | None = Field(None, alias="ssl.keystore.location")
-    keystore_type: str | None = Field(None, alias="ssl.keystore.type")
-    keystore_password: OptionalSecret = Field(None, alias="ssl.keystore.password")
-    key_password: OptionalSecret = Field(None, alias="ssl.key.password")
-    keystore_key: OptionalSecret = Field(None, alias="ssl.keystore.key")
-    keystore_chain: str | None = Field(None, alias="ssl.keystore.certificate.chain")
-    certificate_location: str | None = Field(None, alias="ssl.certificate.location")
-    key_location: str | None = Field(None, alias="ssl.key.location")
-    ca_location: str | None = Field(None, alias="ssl.ca.location")
-    truststore_location: str | None = Field(None, alias="ssl.truststore.location")
-    truststore_type: str | None = Field(None, alias="ssl.truststore.type")
-    truststore_password: OptionalSecret = Field(None, alias="ssl.truststore.password")
-    truststore_certificates: str | None = Field(None, alias="ssl.truststore.certificates")
-    crl_location: str | None = Field(None, alias="magicbyte.ssl.crl.location")
-    client_authentication: Annotated[Literal["NONE", "REQUESTED", "REQUIRED"], BeforeValidator(_upper)] | None = Field(
-        None, alias="ssl.client.authentication"
+    keystore_location: FilePath = Field(
+        None,
+        alias="ssl.keystore.location",
+        description="The server's key and chain: a PEM file with both, or a PKCS#12 store. A JKS store is "
+        "refused with the `keytool` line that converts it.",
     )
-    client_auth: bool = Field(False, alias="ssl.client.auth")
-    protocols: Annotated[tuple[str, ...], BeforeValidator(list_of(*PROTOCOLS))] = Field(
-        PROTOCOLS, alias="ssl.enabled.protocols"
+    keystore_type: _StoreType = Field(None, alias="ssl.keystore.type", description="The type of that file.")
+    keystore_password: OptionalSecret = Field(
+        None, alias="ssl.keystore.password", description="The password of a PKCS#12 store."
     )
-    ciphers: Annotated[str, BeforeValidator(_suites)] = Field(openssl_ciphers(()), alias="ssl.cipher.suites")
-    keystore_reload: bool = Field(True, alias="ssl.keystore.reload")
-    watch_location: str | None = Field(None, alias="ssl.keystore.watch.location")
+    key_password: OptionalSecret = Field(
+        None, alias="ssl.key.password", description="The password of an encrypted PEM key."
+    )
+    keystore_key: OptionalSecret = Field(
+        None,
+        alias="ssl.keystore.key",
+        description="The same key as a PEM text in the value, on one line or several (KIP-651).",
+    )
+    keystore_chain: _Pem = Field(
+        None, alias="ssl.keystore.certificate.chain", description="The same chain as a PEM text in the value."
+    )
+    certificate_location: FilePath = Field(
+        None, alias="ssl.certificate.location", description="The same chain as a PEM file."
+    )
+    key_location: FilePath = Field(
+        None,
+        alias="ssl.key.location",
+        description="The same key as a PEM file; it is set together with `ssl.certificate.location`.",
+    )
+    ca_location: FilePath = Field(
+        None, alias="ssl.ca.location", description="The same authorities as a PEM file, under the name of librdkafka."
+    )
+    truststore_location: FilePath = Field(
+        None,
+        alias="ssl.truststore.location",
+        description="The authorities whose client certificates are accepted: PEM or PKCS#12. The system's "
+        "authorities are never trusted for clients.",
+    )
+    truststore_type: _StoreType = Field(None, alias="ssl.truststore.type", description="The type of that file.")
+    truststore_password: OptionalSecret = Field(
+        None, alias="ssl.truststore.password", description="The password of a PKCS#12 store."
+    )
+    truststore_certificates: _Pem = Field(
+        None, alias="ssl.truststore.certificates", description="The same authorities as PEM texts in the value."
+    )
+    crl_location: FilePath = Field(
+        None,
+        alias="magicbyte.ssl.crl.location",
+        description="Revocation lists as PEM, one for each authority that issues client certificates. After "
+        "the `nextUpdate` of a list, every client of its authority is refused.",
+    )
+    client_authentication: (
+        Annotated[
+            Literal["NONE", "REQUESTED", "REQUIRED"],
+            BeforeValidator(_upper),
+            Takes("NONE or REQUESTED or REQUIRED", default="`NONE`"),
+        ]
+        | None
+    ) = Field(
+        None,
+        alias="ssl.client.authentication",
+        description="`REQUIRED`: no connection without a trusted certificate. `REQUESTED`: a client may "
+        "connect without a certificate, but a bad one ends the handshake.",
+    )
+    client_auth: bool = Field(
+        False,
+        alias="ssl.client.auth",
+        description="With `true`, the older name for `ssl.client.authentication=REQUIRED`.",
+    )
+    protocols: Annotated[
+        tuple[str, ...], BeforeValidator(list_of(*PROTOCOLS)), Takes(f"a list of {' and '.join(PROTOCOLS)}")
+    ] = Field(
+        PROTOCOLS,
+        alias="ssl.enabled.protocols",
+        description="The versions of TLS. With any other the server refuses to start.",
+    )
+    ciphers: Annotated[
+        str,
+        BeforeValidator(_suites),
+        Takes("IANA names, with commas between", default="ECDHE with AES-GCM or ChaCha20"),
+    ] = Field(
+        openssl_ciphers(()),
+        alias="ssl.cipher.suites",
+        description="Suites for TLS 1.2. With suites that use CBC, RSA key exchange or NULL the server "
+        "refuses to start.",
+    )
+    keystore_reload: bool = Field(
+        True, alias="ssl.keystore.reload", description="Whether the server loads changed files without a restart."
+    )
+    watch_location: FilePath = Field(
+        None, alias="ssl.keystore.watch.location", description="One more path. If it changes, the server reloads."
+    )
     #: For outgoing connections to other nodes; an empty value disables the check of the host name.
-    endpoint_identification: str = Field("https", alias="ssl.endpoint.identification.algorithm")
+    endpoint_identification: Annotated[str, Takes("https, or nothing")] = Field(
+        "https",
+        alias="ssl.endpoint.identification.algorithm",
+        description="Outgoing connections check the other node's host name. An empty value switches that off, "
+        "with a warning at every start.",
+    )
 
     @classmethod
     def without_effect(cls) -> Mapping[str, str]:
