@@ -40,7 +40,7 @@ def typed(kind: Kind, name: str, value: Any) -> Any:
 
 
 def read_settings(
-    section: type[S], settings: Mapping[str, Any], unknown: str, *, also: Iterable[str], **others: Any
+    section: type[S], settings: Mapping[str, Any], unknown: str, *, also: Iterable[str], **fields: Any
 ) -> S:
     """The section of settings by name; the arguments are those of `read_section`.
 
@@ -49,14 +49,14 @@ def read_settings(
         settings: The settings.
         unknown: What is wrong with a name that is no setting.
         also: Names that are settings too, but are read elsewhere.
-        others: Fields of the section that are no settings.
+        fields: Fields of the section that are no settings.
 
     Raises:
         ConfigError: a name is unknown, or a value is wrong.
     """
     reading = Reading(unknown=unknown, parses=True)
     node = MapNode(NOWHERE, {name: Entry(NOWHERE, value_node(value)) for name, value in sorted(settings.items())})
-    read = read_section(section, node, reading, also=also, **others)
+    read = read_section(section, node, reading, also=also, **fields)
     if isinstance(read, section):
         return read
     raise _config_error(reading.findings)

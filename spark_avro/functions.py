@@ -91,7 +91,7 @@ def decode_column(
 def _with_fallback(payload: Column, plan: Decoding, chosen: Selection, asked: Asked) -> Decoded:
     """The JVM's parts, or those of Python workers for ids that the plan lacks; the workers get NULL for all others."""
     parts = decoded(payload, plan)
-    planned = [*plan.ids, *plan.unreadable, *plan.others]
+    planned = [*plan.ids, *plan.unreadable, *plan.unselected]
     is_planned = F.coalesce(schema_id(payload).isin(*planned), F.lit(False))
     foreign = F.when(schema_id(payload).isNotNull() & ~is_planned, payload)
     in_python = decoded_in_python(foreign, chosen, reader=plan.reader, asked=asked)
@@ -105,9 +105,9 @@ def _with_fallback(payload: Column, plan: Decoding, chosen: Selection, asked: As
 
 
 def _unselected(payload: Column, plan: Decoding) -> Column | None:
-    if not plan.others:
+    if not plan.unselected:
         return None
-    return F.coalesce(schema_id(payload).isin(*plan.others), F.lit(False))
+    return F.coalesce(schema_id(payload).isin(*plan.unselected), F.lit(False))
 
 
 def confluent_schema_id(column: ColumnOrName) -> Column:

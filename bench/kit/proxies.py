@@ -69,7 +69,7 @@ def surroundings(options: argparse.Namespace) -> Iterator[tuple[str, Any, list[T
             name: stack.enter_context(running_rest_proxy(bootstrap, registry, python=python))
             for name, python in interpreters(options.before).items()
         }
-        others = [Target(*beside.split("=", 1)) for beside in options.beside]
+        others = [Target(*target.split("=", 1)) for target in options.compare_with]
         yield bootstrap, broker, [*(Target(name, proxy.url, proxy.pid) for name, proxy in proxies.items()), *others]
 
 
@@ -87,7 +87,9 @@ def parser(text: str | None) -> argparse.ArgumentParser:
     made.add_argument("--seconds", type=float, default=1.5, help="length of a measurement")
     made.add_argument("--repeats", type=int, default=3)
     made.add_argument("--formats", nargs="+", default=["json", "binary", "avro"])
-    made.add_argument("--beside", action="append", default=[], metavar="NAME=URL", help="another proxy of that broker")
+    made.add_argument(
+        "--compare-with", action="append", default=[], metavar="NAME=URL", help="another proxy of that broker"
+    )
     made.add_argument("--before", metavar="CHECKOUT", help="another checkout of this project, with its environment")
     made.add_argument("--bootstrap-servers", help="a broker that runs; another proxy needs one")
     made.add_argument("--registry", help="a registry that runs")

@@ -1,9 +1,9 @@
 """The registry: hot GETs, look-ups and registrations, beside raw ASGI and the bare log in the same run.
 
-    PYTHONPATH=bench/kit python -P bench/registry/hot_paths.py [--beside NAME=URL ..] [--before CHECKOUT]
+    PYTHONPATH=bench/kit python -P bench/registry/hot_paths.py [--compare-with NAME=URL ..] [--before CHECKOUT]
         [--repeats 5] [--seconds 2] [--reads-only]
 
-`--beside` names other registries to measure in turn with ours; they must be empty, and their CPU is not told.
+`--compare-with` names other registries to measure in turn with ours; they must be empty, and their CPU is not told.
 `--before` names another checkout of this project, with its environment, whose registry is measured in turn with ours.
 """
 
@@ -183,13 +183,13 @@ def ours(storage: str, before: str | None, **options: Any) -> Iterator[list[Targ
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--beside", metavar="NAME=URL", action="append", default=[])
+    parser.add_argument("--compare-with", metavar="NAME=URL", action="append", default=[])
     parser.add_argument("--before", metavar="CHECKOUT")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--reads-only", action="store_true", help="no registrations")
     options = parser.parse_args()
-    others = [Target(*text.split("=", 1)) for text in options.beside]
+    others = [Target(*text.split("=", 1)) for text in options.compare_with]
     with ExitStack() as stack:
         targets = stack.enter_context(ours("memory:", options.before))
         bench_reads([*targets, *others], options.repeats, options.seconds)

@@ -1,6 +1,7 @@
 """Consuming through the REST proxy: one instance that reads a topic from its start, beside other proxies in one run.
 
-PYTHONPATH=bench/kit python -P bench/rest/consume.py [--count 200000] [--beside NAME=URL --bootstrap-servers HOST:PORT]
+PYTHONPATH=bench/kit python -P bench/rest/consume.py [--count 200000]
+    [--compare-with NAME=URL --bootstrap-servers HOST:PORT]
 """
 
 from __future__ import annotations

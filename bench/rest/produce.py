@@ -1,7 +1,8 @@
 """Producing through the REST proxy, beside bare librdkafka, the bare HTTP server and other proxies, in one run.
 
 PYTHONPATH=bench/kit python -P bench/rest/produce.py [--records 1 10 100] [--clients 1 8 32]
-    [--formats json binary avro] [--before CHECKOUT] [--beside NAME=URL --bootstrap-servers HOST:PORT --registry URL]
+    [--formats json binary avro] [--before CHECKOUT]
+    [--compare-with NAME=URL --bootstrap-servers HOST:PORT --registry URL]
 
 Broker, registry and proxy are started for the run unless a broker is given, which other proxies need. The floor is a
 bare ASGI function that gives the same request the same answer; bare librdkafka waits for the delivery reports.

@@ -33,7 +33,10 @@ _TAGS = {
     "messages": "Messages, decoded and encoded with the schemas that the sender may read",
     "rest": "Requests that are passed on to the REST proxy of `magicbyte.ui.rest.url`",
 }
-_FILE = {200: Answer("The file", others={"*/*": str}), 304: Answer("The file has the ETag that the request names")}
+_FILE = {
+    200: Answer("The file", by_media_type={"*/*": str}),
+    304: Answer("The file has the ETag that the request names"),
+}
 _RETRY_AFTER = {"Retry-After": {"description": "Seconds", "schema": {"type": "integer"}}}
 _PROBLEMS = {
     400: Answer(f"The body is no such request, or has more than {LARGEST_BODY} bytes", models.Error),
@@ -55,7 +58,7 @@ _PROBLEMS = {
 }
 _MESSAGES = "One item for each message, in order"
 _PASSED = {
-    200: Answer("The proxy's answer; its status may be any", others={"*/*": Any}),
+    200: Answer("The proxy's answer; its status may be any", by_media_type={"*/*": Any}),
     403: Answer("A write while `magicbyte.ui.read.only` is set", models.Error),
     502: Answer("The proxy cannot be reached", models.Error),
     504: Answer("Its answer did not begin within 30 s", models.Error),

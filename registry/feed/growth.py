@@ -9,7 +9,7 @@ from collections.abc import Callable
 from time import perf_counter
 
 #: How often the task looks at the log, in seconds.
-_LOOK_SECONDS = 0.1
+_POLL_SECONDS = 0.1
 #: How long the followers that are woken together may take, in seconds, and how many they are at first and at most. A
 #: request takes some turns of the event loop, and waits for one such group in each of them.
 _TURN_SECONDS = 0.002
@@ -29,7 +29,7 @@ class Growth:
         self._end = end
         self._stopping = stopping
         self._waiting: dict[asyncio.Future[None], int] = {}
-        self._looking: asyncio.Task[None] | None = None
+        self._polling: asyncio.Task[None] | None = None
 
     async def wait(self, after: int, seconds: float) -> None:
         """Wait until the log has grown beyond an offset, the server stops, or the time has passed."""
@@ -39,18 +39,18 @@ class Growth:
         woken = loop.create_future()
         timer = loop.call_later(seconds, _wake, woken)
         self._waiting[woken] = after
-        if self._looking is None or self._looking.done():
-            self._looking = loop.create_task(self._look())
+        if self._polling is None or self._polling.done():
+            self._polling = loop.create_task(self._poll())
         try:
             await woken
         finally:
             timer.cancel()
             self._waiting.pop(woken, None)
 
-    async def _look(self) -> None:
+    async def _poll(self) -> None:
         together = _FIRST_TOGETHER
         while self._waiting:
-            await asyncio.sleep(_LOOK_SECONDS)
+            await asyncio.sleep(_POLL_SECONDS)
             end, stops = self._end(), self._stopping.is_set()
             due = deque(woken for woken, after in self._waiting.items() if stops or end > after)
             while due:

@@ -63,17 +63,17 @@ _ANSWERS: Mapping[str, Mapping[int, Answer]] = {
         200: Answer(
             "A row for each subject, sorted by subject. All columns have the same length.",
             models.Overview,
-            others={_LINES: str},
+            by_media_type={_LINES: str},
             headers={"ETag": "Changes with the log, and with the rights of the sender."},
         ),
         304: Answer("The answer with the ETag of If-None-Match is still current."),
     },
-    "followChanges": {200: Answer("The events, without an end.", others={"text/event-stream": str})},
+    "followChanges": {200: Answer("The events, without an end.", by_media_type={"text/event-stream": str})},
     "exportAll": {
         200: Answer(
             "A manifest, contexts, schemas, configs and modes, and an end line with the SHA-256 of the lines before "
             "it.",
-            others={_LINES: str},
+            by_media_type={_LINES: str},
         )
     },
     "importAll": {200: Answer("What came of the lines.", models.ImportReport)},
@@ -85,8 +85,8 @@ _ANSWERS: Mapping[str, Mapping[int, Answer]] = {
     "root": {200: Answer("An object.", models.AnyObject), 303: Answer("To the page, for a browser.")},
     "ready": {503: Answer("The state of the node.", models.Health)},
     "health": {503: Answer("An object.", models.AnyObject)},
-    "docs": {200: Answer("The page.", others={"text/html": str})},
-    "metrics": {200: Answer("The metrics.", others={"text/plain": str})},
+    "docs": {200: Answer("The page.", by_media_type={"text/html": str})},
+    "metrics": {200: Answer("The metrics.", by_media_type={"text/plain": str})},
 }
 _OFFSET_TOKEN = {
     "name": "X-Magicbyte-Offset",

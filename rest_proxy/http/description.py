@@ -69,12 +69,12 @@ _ANSWERS: Mapping[str, Mapping[int, Answer]] = {
     "records": {200: Answer("The records; none if none came in time.", models.Records)},
     "deleteConsumer": {204: Answer("It is closed.")},
     "commit": {
-        200: Answer("Committed.", others={V2.generic: models.EmptyList, V1.generic: models.CommitsV1}),
+        200: Answer("Committed.", by_media_type={V2.generic: models.EmptyList, V1.generic: models.CommitsV1}),
     },
     "live": {200: Answer("It does.", models.Health)},
     "ready": {200: Answer("A broker answers.", models.Health), 503: Answer("No broker answers.", models.Health)},
     "contract": {200: Answer("The document.", models.AnyObject)},
-    "metrics": {200: Answer("The metrics.", others={"text/plain": str})},
+    "metrics": {200: Answer("The metrics.", by_media_type={"text/plain": str})},
 }
 
 

@@ -75,14 +75,14 @@ class Decoding:
         reader: The tree whose Spark type the column gets.
         branches: The branches, newest first.
         unreadable: The reasons why records cannot be read, by id.
-        others: Ids of records that are not selected: they become null without being broken.
+        unselected: Ids of records that are not selected: they become null without being broken.
         origin: The source of the versions, for errors, such as `subject flights-value`.
     """
 
     reader: Tree
     branches: tuple[Branch, ...]
     unreadable: Mapping[int, str] = field(default_factory=dict)
-    others: tuple[int, ...] = ()
+    unselected: tuple[int, ...] = ()
     origin: str = ""
 
     @property
@@ -109,9 +109,9 @@ def decoding(versions: Sequence[Version], reader: Tree, origin: str, *, record: 
     """
     groups: dict[str, tuple[Tree, list[Version]]] = {}
     unreadable: dict[int, str] = {}
-    others = tuple(version.id for version in versions if record not in (None, version.schema.full_name))
+    unselected = tuple(version.id for version in versions if record not in (None, version.schema.full_name))
     for version in versions:
-        if version.id in others:
+        if version.id in unselected:
             continue
         if version.refusal is not None:
             unreadable[version.id] = version.refusal
@@ -134,7 +134,7 @@ def decoding(versions: Sequence[Version], reader: Tree, origin: str, *, record: 
             unreadable.update(dict.fromkeys(ids, str(error)))
         else:
             branches.append(Branch(ids, writer, resolved))
-    return Decoding(reader, tuple(branches), unreadable, others, origin)
+    return Decoding(reader, tuple(branches), unreadable, unselected, origin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,10 +222,10 @@ def _decimals_fit(payload: Column, value: Column, plan: Decoding) -> Column | No
 
 def _expected(payload: Column, plan: Decoding) -> Column:
     """Whether the payload is expected to have a value."""
-    if not plan.others:
+    if not plan.unselected:
         return payload.isNotNull()
-    others = [F.lit(wire.prefix(schema_id)) for schema_id in plan.others]
-    return payload.isNotNull() & ~F.substring(payload, 1, wire.V0_SIZE).isin(*others)
+    prefixes = [F.lit(wire.prefix(schema_id)) for schema_id in plan.unselected]
+    return payload.isNotNull() & ~F.substring(payload, 1, wire.V0_SIZE).isin(*prefixes)
 
 
 def _by_header(

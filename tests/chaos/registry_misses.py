@@ -47,9 +47,9 @@ def misses(seconds: float) -> tuple[dict[str, float], list[str]]:
                     statuses[ask(client, "miss", "/schemas/ids/999")] += 1
 
         broker.kill()
-        askers = [threading.Thread(target=miss) for _ in range(CLIENTS)]
-        for asker in askers:
-            asker.start()
+        readers = [threading.Thread(target=miss) for _ in range(CLIENTS)]
+        for reader in readers:
+            reader.start()
         try:
             with httpx.Client() as client:
                 until = time.monotonic() + seconds
@@ -60,8 +60,8 @@ def misses(seconds: float) -> tuple[dict[str, float], list[str]]:
                     ask(client, "ready", "/health/ready")
         finally:
             stop.set()
-            for asker in askers:
-                asker.join()
+            for reader in readers:
+                reader.join()
         broker.start()
         until = time.monotonic() + 120
         while (answer := httpx.get(f"{server.url}/schemas/ids/999", timeout=60)).status_code != 404:

@@ -126,7 +126,7 @@ DESCRIPTION = Description(
     error=Thing,
     error_media_types=["application/json"],
     media_types={negotiate: MediaTypes(produced=["application/json", "application/x"])},
-    answers={"bare": {404: Answer("None.", headers={"Link": "More."}, others={"text/plain": str})}},
+    answers={"bare": {404: Answer("None.", headers={"Link": "More."}, by_media_type={"text/plain": str})}},
     tag_of=lambda _row: "things",
 )
 

@@ -75,7 +75,7 @@ async function bundle(sheets) {
     },
   };
   const building = await rolldown({
-    // The worker keeps its name: text/diff_beside.js has it.
+    // The worker keeps its name: text/diff_in_worker.js has it.
     input: { app: APP, diff_worker: join(page, "text/diff_worker.js") },
     plugins: [plugin],
     onLog: (level, log) => {

@@ -31,13 +31,13 @@ class Answer:
     Attributes:
         description: The description of the answer.
         model: The type of the body in the media types that the row negotiates; None if there is no such body.
-        others: Media type -> the type of the body in a media type that the handler chooses.
+        by_media_type: Media type -> the type of the body in a media type that the handler chooses.
         headers: Name -> the header's description, or its description with its schema.
     """
 
     description: str
     model: Any = None
-    others: Mapping[str, Any] = field(default_factory=dict)
+    by_media_type: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str | Mapping[str, Any]] = field(default_factory=dict)
 
 
@@ -76,12 +76,12 @@ class _Body:
 
     Attributes:
         model: The type of the body; the dependency's `model`, which only such dependencies have.
-        others: Media type -> the type of the body instead; its `model_by_media_type`, if it has one.
+        by_media_type: Media type -> the type of the body instead; its `model_by_media_type`, if it has one.
         is_required: Whether the body is required; its `is_required`, if it has one.
     """
 
     model: Any
-    others: Mapping[str, Any]
+    by_media_type: Mapping[str, Any]
     is_required: bool
 
     @classmethod
@@ -180,7 +180,7 @@ class _Writer:
             operation["parameters"] = parameters
         for body in _Body.all_of(route.dependant):
             content = self._content(body.model, media_types.consumed)
-            for media_type, model in body.others.items():
+            for media_type, model in body.by_media_type.items():
                 content |= self._content(model, [media_type])
             operation["requestBody"] = {**({"required": True} if body.is_required else {}), "content": content}
         operation["responses"] = self._responses(row, endpoint, media_types)
@@ -211,7 +211,7 @@ class _Writer:
                 for name, header in answer.headers.items()
             }
         content = {} if answer.model is None else self._content(answer.model, media_types)
-        for media_type, model in answer.others.items():
+        for media_type, model in answer.by_media_type.items():
             content |= self._content(model, [media_type])
         if content:
             response["content"] = content

@@ -214,7 +214,7 @@ def _read_alone(section: type[S], row: Setting, name: str, node: Node, reading: 
 
 
 def read_section(
-    section: type[S], node: MapNode, reading: Reading, path: str = "", *, also: Iterable[str] = (), **others: Any
+    section: type[S], node: MapNode, reading: Reading, path: str = "", *, also: Iterable[str] = (), **fields: Any
 ) -> Any:
     """The section of a mapping, with all settings checked; BROKEN after findings.
 
@@ -224,7 +224,7 @@ def read_section(
         reading: Takes the findings.
         path: The path of the section's setting.
         also: Names that are settings too, but are read elsewhere.
-        others: Fields of the section that are no settings.
+        fields: Fields of the section that are no settings.
     """
     rows = {name: row for row in settings_of(section) for name in row.names}
     values: dict[str, Any] = {}
@@ -242,7 +242,7 @@ def read_section(
             broken = True
     if broken or any(value is BROKEN for value in values.values()):
         return BROKEN
-    return _checked(section, values | others, Origin(path, node.place, _places(node.entries)), reading)
+    return _checked(section, values | fields, Origin(path, node.place, _places(node.entries)), reading)
 
 
 def _misspelt(name: str, node: MapNode, rows: Mapping[str, Setting]) -> bool:

@@ -10,14 +10,14 @@ const shown = signal([]);
 let last = 0;
 
 /** The text for screen readers; `announce` sets it too. */
-export const spoken = signal("");
+export const announcement = signal("");
 
 /**
  * Says something politely to screen readers.
  * @param {string} text
  */
 export function announce(text) {
-  spoken.value = text;
+  announcement.value = text;
 }
 
 /**
@@ -41,7 +41,7 @@ function close(id) {
 export function Toasts() {
   return html`
     <div class="toasts">${shown.value.map((item) => html`<${Toast} key=${item.id} item=${item} />`)}</div>
-    <div class="hidden-text" role="status" aria-live="polite">${spoken.value}</div>
+    <div class="hidden-text" role="status" aria-live="polite">${announcement.value}</div>
   `;
 }
 

@@ -191,7 +191,17 @@ def test_the_text_beside_the_version(page: Page) -> None:
     page.get_by_role("button", name="Beside version 3").click()
     expect(page.locator(".cm-merge-a .cm-content")).to_have_attribute("aria-label", "Version 3")
     expect(page.locator(".cm-merge-b .cm-changedLine").first).to_be_visible()
-    assert "view=beside" in page.url
+    assert "view=split" in page.url
+
+
+def test_a_new_subject_without_a_name_is_not_called_the_first_version(
+    scratch: ServerProcess, open_page: OpenPage
+) -> None:
+    page = open_page(scratch.url)
+    page.goto("new")
+    expect(page.locator(".who-foot")).to_have_text("The subject has no name yet. With one, its versions are compared.")
+    page.goto("new?subject=never-registered-value")
+    expect(page.locator(".who-foot")).to_have_text("The first version: nobody reads or writes this subject yet.")
 
 
 def test_a_new_subject(scratch: ServerProcess, open_page: OpenPage) -> None:

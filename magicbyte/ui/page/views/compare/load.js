@@ -3,7 +3,7 @@
 import * as registry from "../../api/registry.js";
 import { call } from "../../api/client.js";
 import { path } from "../../state/routes.js";
-import { compareTexts } from "../../text/diff_beside.js";
+import { compareTexts } from "../../text/diff_in_worker.js";
 import { textOf } from "./rows.js";
 
 /** @import { Comparison } from "../../text/answers.d.ts" */

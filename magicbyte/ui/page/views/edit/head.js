@@ -42,8 +42,8 @@ export function EditHead({ subject, versions, level, mode, draft, check }) {
             <${Select} label="Start from" value=${String(draft.from)}
               options=${[...versions].reverse().map((version) => [String(version), `version ${version}`])}
               onChange=${(/** @type {string} */ version) => setQuery({ from: version })} />
-            <${Segmented} label="View" value=${query.view === "beside" ? "beside" : "edit"}
-              options=${[["edit", "Edit"], ["beside", `Beside version ${draft.from}`]]}
+            <${Segmented} label="View" value=${query.view === "split" ? "split" : "edit"}
+              options=${[["edit", "Edit"], ["split", `Beside version ${draft.from}`]]}
               onChange=${(/** @type {string} */ view) => setQuery({ view: view === "edit" ? null : view })} />
           </div>
         `}

@@ -78,7 +78,7 @@ export function Workbench(props) {
   const place = check.invalid ? undefined : places.find(({ key }) => key === open);
   useFirstPlace(check, places, setOpen);
 
-  const beside = query.view === "beside" && draft.from !== null
+  const original = query.view === "split" && draft.from !== null
     ? { text: start, label: `Version ${draft.from}` }
     : null;
   const openPlace = (/** @type {string} */ key) => {
@@ -126,7 +126,7 @@ export function Workbench(props) {
     <div class="edit-page">
       <${EditHead} ...${props} level=${levelFact} draft=${draft} check=${check} versions=${all} />
       ${props.naming?.(draft, change)}
-      <div class=${`edit-main ${beside ? "with-beside" : ""}`}>
+      <div class=${`edit-main ${original ? "side-by-side" : ""}`}>
         ${theirs && html`
           <${Conflict}
             version=${theirs.version} onKeep=${keepMine} onTake=${takeTheirs} onClose=${() => setTheirs(null)}
@@ -159,7 +159,7 @@ export function Workbench(props) {
             handle=${editor} text=${draft.text} type=${draft.type} label=${`Proposed schema of ${
               subject || "a new subject"
             }`}
-            beside=${beside} marks=${marks} open=${place ? open : null}
+            original=${original} marks=${marks} open=${place ? open : null}
             note=${place && html`
               <${PlaceNote} place=${place} name=${titleOf(place, about).name} disabled=${check.checking}
                 onFix=${fix} onClose=${() => setOpen(null)} />
@@ -169,8 +169,9 @@ export function Workbench(props) {
         </section>
         <div class="side">
           ${check.checked?.plain ? html`<${PlainVerdict} ...${check.checked.plain} />` : html`
-            <${WhoBreaks} check=${check} versions=${all} next=${latest + 1} level=${supposed}
-              onLevel=${(/** @type {string} */ name) => setQuery({ level: name === level ? null : name })} />
+            <${WhoBreaks} check=${check} versions=${all} next=${latest + 1} isNamed=${subject !== ""}
+              level=${supposed} onLevel=${(/** @type {string} */ name) =>
+                setQuery({ level: name === level ? null : name })} />
           `}
           ${(!check.checked?.plain || check.invalid) && html`
             <${PlaceList} places=${places} check=${check} versions=${all} about=${about} open=${open}

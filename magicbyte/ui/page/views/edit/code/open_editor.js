@@ -47,9 +47,9 @@ import { completions } from "./completions.js";
  * }} Editor
  * @typedef {{
  *   root: ShadowRoot, text: string, type: SchemaType, label: string, readOnly: boolean,
- *   beside: {text: string, label: string} | null,
+ *   original: {text: string, label: string} | null,
  *   onChange: (text: string) => void, onOpen: (key: string) => void, onRegister: () => void,
- * }} Options  `beside`: a text that is shown to the left, with the differences marked
+ * }} Options  `original`: a text that is shown to the left, with the differences marked
  */
 
 /** Where two columns have no room, the differences are shown in one. */
@@ -83,12 +83,12 @@ export function openEditor(options) {
       if (update.docChanged) options.onChange(update.state.doc.toString());
     }),
   ];
-  const { beside } = options;
-  const { view, close } = beside === null
+  const { original } = options;
+  const { view, close } = original === null
     ? alone(options, extensions)
     : matchMedia(NARROW).matches
-    ? alone(options, [...extensions, unified(beside.text)])
-    : besides(options, beside, extensions);
+    ? alone(options, [...extensions, unified(original.text)])
+    : sideBySide(options, original, extensions);
   return {
     text: () => view.state.doc.toString(),
     replace: (text) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } }),
@@ -172,7 +172,7 @@ function unified(original) {
  * @param {{text: string, label: string}} start
  * @param {any[]} extensions
  */
-function besides({ root, text, type }, start, extensions) {
+function sideBySide({ root, text, type }, start, extensions) {
   const merge = new MergeView({
     a: {
       doc: start.text,

@@ -12,12 +12,12 @@ import { SLOT } from "./place_marks.js";
 /**
  * @param {{
  *   handle: {current: Editor | null}, text: string, type: SchemaType, label: string, readOnly?: boolean,
- *   beside: {text: string, label: string} | null, marks: Mark[], open: string | null, note: Child,
+ *   original: {text: string, label: string} | null, marks: Mark[], open: string | null, note: Child,
  *   onChange: (text: string) => void, onOpen: (key: string) => void, onRegister: () => void,
  * }} props
  */
 export function SourceEditor(props) {
-  const { handle, type, label, readOnly = false, beside, marks, open, note } = props;
+  const { handle, type, label, readOnly = false, original, marks, open, note } = props;
   const host = useRef(/** @type {HTMLElement | null} */ (null));
   const latest = useRef(props);
   latest.current = props;
@@ -30,7 +30,7 @@ export function SourceEditor(props) {
       type,
       label,
       readOnly,
-      beside,
+      original,
       onChange: (text) => latest.current.onChange(text),
       onOpen: (key) => latest.current.onOpen(key),
       onRegister: () => latest.current.onRegister(),
@@ -42,12 +42,12 @@ export function SourceEditor(props) {
       editor.close();
       handle.current = null;
     };
-  }, [type, label, readOnly, beside?.text]);
+  }, [type, label, readOnly, original?.text]);
   useEffect(() => handle.current?.show(marks), [marks]);
   useEffect(() => handle.current?.open(open), [open]);
   useNoteHeight(host, handle, open);
   return html`
-    <div class=${`source ${beside ? "beside" : ""}`} ref=${host}>
+    <div class=${`source ${original ? "side-by-side" : ""}`} ref=${host}>
       ${note && h("div", { slot: SLOT, class: "slotted", key: open }, note)}
     </div>
   `;

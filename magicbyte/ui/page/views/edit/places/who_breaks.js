@@ -8,10 +8,10 @@ import { ROWS, rowsOf } from "./matrix.js";
 /**
  * @param {{
  *   check: import("../checking.js").Check, versions: number[], next: number,
- *   level: string, onLevel: (level: string) => void,
+ *   isNamed: boolean, level: string, onLevel: (level: string) => void,
  * }} props
  */
-export function WhoBreaks({ check, versions, next, level, onLevel }) {
+export function WhoBreaks({ check, versions, next, isNamed, level, onLevel }) {
   const [all, setAll] = useState(false);
   const rows = rowsOf(check.checked?.explanations ?? [], versions, level);
   const missing = check.failure && gapFact(check.failure);
@@ -64,6 +64,8 @@ export function WhoBreaks({ check, versions, next, level, onLevel }) {
       <p class="xs faint who-foot">
         ${missing
           ? html`<${GapWords} fact=${missing} />`
+          : !isNamed
+          ? "The subject has no name yet. With one, its versions are compared."
           : rows.length === 0
           ? "The first version: nobody reads or writes this subject yet."
           : meaning(level, rows.length)}
