@@ -83,8 +83,8 @@ class PageSettings(HttpSettings):
     relayed_requests: int = Field(
         24,
         alias="magicbyte.ui.relay.requests.max",
-        description="How many requests the page sends to each server behind it at once; eight more of clients without one"
-        " go beside them.",
+        description="How many requests the page sends to each server behind it at once; eight more of clients without"
+        " one go beside them.",
         ge=1,
     )
     relayed_waiting: int = Field(
