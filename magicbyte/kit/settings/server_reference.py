@@ -6,7 +6,6 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from annotated_types import Ge, Gt, Le, MaxLen
 from pydantic.fields import FieldInfo
 
 from magicbyte.kit.environment import variable_of
@@ -63,15 +62,15 @@ def words(field: FieldInfo) -> str:
     if takes is None and get_origin(kind) is Literal:
         return " or ".join(map(str, get_args(kind)))
     label = takes.words if takes else _WORDS[kind]
-    least, most = _bound(field, Ge, "ge"), _bound(field, Le, "le")
+    least, most = _bound(field, "ge"), _bound(field, "le")
     if least is not None and most is not None:
         return f"{label}, from {least} to {most}"
     if most is not None:
         return f"{label}, at most {most}"
-    above = _bound(field, Gt, "gt")
+    above = _bound(field, "gt")
     if above is not None:
         return f"{label}, at least {above + 1}" if kind is int else f"{label}, above {above}"
-    length = _bound(field, MaxLen, "max_length")
+    length = _bound(field, "max_length")
     if length is not None:
         return f"{label} of at most {length} characters"
     return label if least is None else f"{label}, at least {least}"
@@ -118,5 +117,5 @@ def _kind(field: FieldInfo) -> tuple[Any, Takes | None]:
             return kind, next((item for item in metadata if isinstance(item, Takes)), None)
 
 
-def _bound(field: FieldInfo, kind: type, name: str) -> Any:
-    return next((getattr(item, name) for item in field.metadata if isinstance(item, kind)), None)
+def _bound(field: FieldInfo, name: str) -> Any:
+    return next((getattr(item, name) for item in field.metadata if hasattr(item, name)), None)
