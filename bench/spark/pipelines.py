@@ -176,7 +176,7 @@ def to_kafka(spark: SparkSession, servers: str, count: int, repeats: int) -> Non
 
     def by_sink(number: int) -> float:
         batch = identity(context.pipeline, number, count)
-        return seconds_of(lambda: sink.write(rows, batch))
+        return seconds_of(lambda: sink.write(rows, batch, reject=refuse))
 
     compare("kafka", count, repeats, ("a bare transactional producer", by_hand), ("the sink", by_sink), 0.6)
     sink.close()
@@ -222,11 +222,15 @@ def to_postgresql(spark: SparkSession, url: str, count: int, repeats: int) -> No
 
     def by_sink(number: int) -> float:
         frame, batch = rows(number), identity("bench", number, count)
-        return seconds_of(lambda: sink.write(frame, batch))
+        return seconds_of(lambda: sink.write(frame, batch, reject=refuse))
 
     compare("postgresql", count, repeats, ("COPY and INSERT by hand", by_hand), ("the sink", by_sink), 0.7)
     sink.close()
     connection.close()
+
+
+def refuse(rows: DataFrame) -> None:
+    raise AssertionError(f"the target refused {rows.count():,} rows")
 
 
 def identity(pipeline: str, number: int, count: int) -> BatchIdentity:

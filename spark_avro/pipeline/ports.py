@@ -1,4 +1,4 @@
-"""The interfaces of a pipeline: what the runner passes to sinks, dead letters and checks, and what they return.
+"""The interfaces of a pipeline: what the runner passes to sinks and checks, and what they return.
 
 Rows between the parts have the record's columns and a struct `_kafka` of topic, partition, offset, timestamp, headers,
 key, schema_id and schema_version. Steps keep it; a sink drops or keeps it. For sources other than Kafka its fields may
@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from magicbyte.kit.failure import Failure
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql import types as spark
 
-    from spark_avro.pipeline.steps.remembered import State
     from spark_avro.registry import Registry
 
 #: The struct column with a row's position; its fields are in `sources/position.py`.
@@ -31,19 +30,6 @@ HEADERS = "_headers"
 REASON = "_error"
 #: The column with the names of the checks that a row fails.
 FAILED = "_failed"
-#: The columns of dead letters, in this order.
-LETTER_COLUMNS = (
-    "key",
-    "value",
-    "headers",
-    "topic",
-    "partition",
-    "offset",
-    "timestamp",
-    "stage",
-    "reason",
-    "schema_id",
-)
 
 
 class SinkRefused(Failure):
@@ -128,7 +114,6 @@ class SinkResult:
 
     Attributes:
         written: The number of rows in the target; for a repeated batch, those that the earlier attempt wrote.
-        rejected: The rows that the target refused, with `_kafka` and the reason in `_error`; None if there are none.
         repeated: Whether an earlier attempt had written the batch, so that nothing was written now.
         late: How many of the rows are in the folder of late rows.
         refused: How many rows the target refused; they are dead letters. A sink sets it for a repeated batch, with the
@@ -136,14 +121,13 @@ class SinkResult:
     """
 
     written: int
-    rejected: DataFrame | None = None
     repeated: bool = False
     late: int = 0
     refused: int = 0
 
 
-def keep_rejected(_rows: DataFrame, _batch: BatchIdentity) -> None:
-    """Leave rejected rows to the caller of `Sink.write`, which finds them in the result."""
+#: Receives the rows that a target refuses, with POSITION and REASON.
+Reject = Callable[["DataFrame"], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +142,6 @@ class SinkContext:
         registry: The schema registry.
         adopt: Whether a target that another query has written to is taken over, and offsets that no batch of a target
             has are left out.
-        reject: Receives rejected rows, with POSITION and REASON, before the sink commits; if it raises, nothing
-            is written. After the commit they would be lost in a crash: a repeated batch is not written again.
     """
 
     spark: SparkSession
@@ -168,7 +150,6 @@ class SinkContext:
     kafka: Mapping[str, str] = field(default_factory=dict, repr=False)
     registry: Registry | None = field(default=None, repr=False)
     adopt: bool = False
-    reject: Callable[[DataFrame, BatchIdentity], None] = keep_rejected
 
 
 class Sink(Protocol):
@@ -189,8 +170,14 @@ class Sink(Protocol):
             SinkRefused: The target cannot take such rows, or cannot be reached.
         """
 
-    def write(self, rows: DataFrame, batch: BatchIdentity) -> SinkResult:
+    def write(self, rows: DataFrame, batch: BatchIdentity, *, reject: Reject) -> SinkResult:
         """Write a batch, or skip it if an earlier attempt has written it.
+
+        Args:
+            rows: The rows.
+            batch: The batch.
+            reject: Receives the rows that the target refuses, before the sink commits; if it raises, nothing is
+                written. After the commit they would be lost in a crash: a repeated batch is not written again.
 
         Raises:
             SinkRefused: The target cannot take the rows.
@@ -198,16 +185,6 @@ class Sink(Protocol):
 
     def close(self) -> None:
         """Close connections."""
-
-
-class DeadLetters(Protocol):
-    """The target of records that cannot be processed."""
-
-    def write(self, letters: DataFrame, batch: BatchIdentity) -> int:
-        """Write letters (LETTER_COLUMNS; a missing column is NULL) and return their number."""
-
-    def close(self) -> None:
-        """Release connections."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,27 +208,3 @@ class Verdict:
     breakdown: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     stop: str | None = None
     finding: str | None = None
-
-
-class QualityGate(Protocol):
-    """The checks of a pipeline. The runner caches the tagged rows and computes all measures in one aggregate."""
-
-    def tag(self, rows: DataFrame, state: State | None = None) -> DataFrame:
-        """Add FAILED: an array of the names of the checks that a row fails, empty if it passes.
-
-        Args:
-            rows: The rows after the steps.
-            state: Keeps rows between batches; None while only columns are worked out.
-        """
-
-    def measures(self) -> Mapping[str, Column]:
-        """The aggregates over tagged rows, by name."""
-
-    def judge(self, measured: Mapping[str, Any], batch: BatchIdentity) -> Verdict:
-        """The verdict on a batch's measures."""
-
-    def passed(self, tagged: DataFrame) -> DataFrame:
-        """The rows for the sink, without FAILED unless some check has `else: warn`."""
-
-    def dead(self, tagged: DataFrame) -> DataFrame:
-        """The rows for the dead letters, with FAILED."""

@@ -71,7 +71,12 @@ class LettersTopic:
                 raise SinkRefused(f"errors.topic: {self.topic} cannot be made: {error.args[0].str()}") from error
 
     def write(self, letters: DataFrame, batch: BatchIdentity) -> int:
-        """Write letters, and return how many; see `spark_avro.pipeline.ports.DeadLetters`."""
+        """Write letters, and return how many.
+
+        Args:
+            letters: As `letters.rows.letters` makes them; a missing column is NULL.
+            batch: The batch, for a header.
+        """
         records = self.records(letters, batch).persist()
         try:
             count = int(records.count())

@@ -32,7 +32,7 @@ OTHERS = "others"
 
 
 @dataclass(slots=True)
-class Gate:
+class QualityGate:
     """The checks of a pipeline.
 
     A row that fails several checks has all their names; the strictest check decides: the batch fails, or the row

@@ -22,7 +22,7 @@ from spark_avro.pipeline.run.counts import BatchCounts, RowsMissing
 from spark_avro.pipeline.run.measures import NEWEST, ROWS, counts_by_id, row_measures
 from spark_avro.pipeline.run.prepared import Opened, Prepared
 from spark_avro.pipeline.run.refusals import refuse
-from spark_avro.pipeline.run.stepping import Stepped, Stepping
+from spark_avro.pipeline.run.stepping import Stepping, Stepped
 from spark_avro.streams.dead_letters import Counts
 from spark_avro.streams.following import DecodedBatch, decode_batch
 
@@ -190,7 +190,7 @@ class BatchRunner:
         """Write to a sink; the result says how many rows it refused, in this attempt or an earlier one."""
         refused = 0
 
-        def reject(rows: DataFrame, _batch: BatchIdentity) -> None:
+        def reject(rows: DataFrame) -> None:
             nonlocal refused
             refused = rows.count()
             problem = self._limit.problem(refused, decoded.counts.rows, before=dead)
@@ -201,13 +201,9 @@ class BatchRunner:
         def write() -> SinkResult:
             nonlocal refused
             refused = 0
-            return sink.write(stepped.passed, batch)
+            return sink.write(stepped.passed, batch, reject=reject)
 
-        self.opened.rejections.handle = reject
-        try:
-            result = retried(write, self.opened.pipeline.errors.retry)
-        finally:
-            self.opened.rejections.handle = None
+        result = retried(write, self.opened.pipeline.errors.retry)
         if result.repeated:
             return result
         if result.written + refused != stepped.passed_count:
@@ -223,7 +219,8 @@ class BatchRunner:
         if decoded.counts.dead:
             failed.append(_Failed(undecoded(decoded.rows), decoded.counts.dead, is_of_records=True))
         if stepped.faults:
-            failed.append(_Failed(failures(decoded.rows, stepped.faults), len(stepped.faults), is_of_records=True))
+            faulty = failures(decoded.rows, stepped.faults)
+            failed.append(_Failed(faulty, len(stepped.faults), is_of_records=True))
         verdict = stepped.verdict
         if verdict is not None and verdict.dead:
             assert self.opened.gate is not None

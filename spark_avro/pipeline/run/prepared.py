@@ -17,8 +17,8 @@ from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.place import PipelineError
 from spark_avro.pipeline.file.source import KafkaSource
 from spark_avro.pipeline.letters.topic import LettersTopic
-from spark_avro.pipeline.ports import KEY, POSITION, BatchIdentity, Sink, SinkContext
-from spark_avro.pipeline.quality.gate import Gate
+from spark_avro.pipeline.ports import KEY, POSITION, Sink, SinkContext
+from spark_avro.pipeline.quality.gate import QualityGate
 from spark_avro.pipeline.run.measures import record_measures
 from spark_avro.pipeline.sources.opening import open_source
 from spark_avro.pipeline.sources.position import with_version
@@ -27,18 +27,6 @@ from spark_avro.pipeline.steps.step import StepContext
 from spark_avro.pipeline.steps.table import apply_steps
 from spark_avro.streams.decoder import Decoder
 from spark_avro.streams.following import patiently
-
-
-@dataclass(slots=True)
-class Rejections:
-    """Receives the rows that sinks reject; the batch runner sets what happens to them."""
-
-    handle: Callable[[DataFrame, BatchIdentity], None] | None = None
-
-    def __call__(self, rows: DataFrame, batch: BatchIdentity) -> None:
-        """Hand over the rejected rows of a batch."""
-        if self.handle is not None:
-            self.handle(rows, batch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +41,6 @@ class Opened:
         sinks: The sinks.
         gate: The checks; None if there are none.
         letters: The topic of dead letters; None if there is none.
-        rejections: Receives the rows that sinks reject.
         cautions: What the folders of the pipeline do not promise, although it may run.
     """
 
@@ -62,9 +49,8 @@ class Opened:
     source: Source
     decoder: Decoder
     sinks: tuple[Sink, ...]
-    gate: Gate | None
+    gate: QualityGate | None
     letters: LettersTopic | None
-    rejections: Rejections
     cautions: tuple[str, ...] = ()
 
     def context(self, spark: SparkSession | None = None, state: Any = None) -> StepContext:
@@ -113,7 +99,6 @@ def open_pipeline(pipeline: Pipeline, spark: SparkSession, *, adopt: bool = Fals
         PipelineError: a sink's promise does not hold in its object store; the text says which one does.
     """
     cautions = _check_object_stores(pipeline, spark) if with_targets else ()
-    rejections = Rejections()
     context = SinkContext(
         spark=spark,
         pipeline=pipeline.name,
@@ -121,7 +106,6 @@ def open_pipeline(pipeline: Pipeline, spark: SparkSession, *, adopt: bool = Fals
         kafka=pipeline.kafka,
         registry=pipeline.registry.client_settings if pipeline.registry else None,
         adopt=adopt,
-        reject=rejections,
     )
     errors = pipeline.errors
     letters = None
@@ -137,9 +121,8 @@ def open_pipeline(pipeline: Pipeline, spark: SparkSession, *, adopt: bool = Fals
         source=source,
         decoder=Decoder(source.plans, kept=(POSITION,), further=partial(record_measures, source)),
         sinks=tuple(sinks.open_sink(spec, context) for spec in pipeline.all_sinks) if with_targets else (),
-        gate=Gate(pipeline.quality) if pipeline.quality else None,
+        gate=QualityGate(pipeline.quality) if pipeline.quality else None,
         letters=letters,
-        rejections=rejections,
         cautions=cautions,
     )
 

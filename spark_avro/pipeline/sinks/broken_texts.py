@@ -9,7 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as spark
 
-from spark_avro.pipeline.ports import POSITION, REASON, BatchIdentity, SinkContext
+from spark_avro.pipeline.ports import POSITION, REASON, Reject
 from spark_avro.valid_text import has_broken_text
 
 
@@ -30,21 +30,19 @@ def broken_text(columns: Iterable[tuple[str, Column, spark.DataType]], target: s
 
 @dataclass(frozen=True, slots=True)
 class SplitRows:
-    """The rows to write, and those that were rejected: None and 0 if there are none."""
+    """The rows to write, and how many others were rejected."""
 
     good: DataFrame
-    rejected: DataFrame | None = None
     refused: int = 0
 
 
-def split_rows(rows: DataFrame, reason: Column | None, context: SinkContext, batch: BatchIdentity) -> SplitRows:
+def split_rows(rows: DataFrame, reason: Column | None, reject: Reject) -> SplitRows:
     """Reject the rows for which there is a reason, before the others are written.
 
     Args:
         rows: The rows, with `_kafka`.
         reason: NULL for rows to write; None if no row can be rejected.
-        context: Receives the rejected rows.
-        batch: The batch.
+        reject: Receives the rejected rows.
     """
     if reason is None:
         return SplitRows(rows)
@@ -52,8 +50,8 @@ def split_rows(rows: DataFrame, reason: Column | None, context: SinkContext, bat
     refused = rejected.count()
     if not refused:
         return SplitRows(rows)
-    context.reject(rejected, batch)
-    return SplitRows(rows.where(reason.isNull()), rejected, refused)
+    reject(rejected)
+    return SplitRows(rows.where(reason.isNull()), refused)
 
 
 def broken_text_of(target: str) -> str:

@@ -28,6 +28,7 @@ from spark_avro.pipeline.ports import (
     BatchIdentity,
     Delivery,
     Guarantee,
+    Reject,
     SinkContext,
     SinkRefused,
     SinkResult,
@@ -105,7 +106,7 @@ class FilesTarget:
         fit = self._fitted(_data(place_position(rows, keep=self._spec.keep_position).schema, {*partitions.columns}))
         return tuple(f"{self._spec.path}: {change}" for change in fit.changes)
 
-    def write(self, rows: DataFrame, batch: BatchIdentity) -> SinkResult:
+    def write(self, rows: DataFrame, batch: BatchIdentity, *, reject: Reject) -> SinkResult:
         """Write a batch, or finish what an earlier attempt began; see `Sink`."""
         committed = read_manifest(self._folder, str(batch))
         marker = FilesMarker(self._folder, batch, committed)
@@ -119,7 +120,7 @@ class FilesTarget:
         attempt = uuid.uuid4().hex[:8]
         staging = f"{_STAGING}/{batch}/{attempt}"
         layout = self._laid_out(rows)
-        good, rejecting, rejected, rejection = rows, None, None, layout.rejection
+        good, rejecting, rejection = rows, None, layout.rejection
         if rejection is not None:
             rejecting = ValueCount(rows, rejection)
             good = rejecting.rows.where(rejection.isNull())
@@ -128,7 +129,7 @@ class FilesTarget:
         if rejecting is not None and rejection is not None and any(rejecting.result()):
             rejected = rows.where(rejection.isNotNull()).select(POSITION, rejection.alias(REASON))
             refused = rejected.count()
-            self._context.reject(rejected, batch)
+            reject(rejected)
         if written:
             files = tuple(DataFile(_place(path, batch), size) for path, size in self._folder.files(staging))
             write_manifest(self._folder, Manifest(batch, written, files, attempt=attempt, late=late, refused=refused))
@@ -140,7 +141,7 @@ class FilesTarget:
         else:
             self._folder.delete(f"{_STAGING}/{batch}")
         marker.note(marker_of(batch, marker.last, written=written, refused=refused, late=late))
-        return SinkResult(written, rejected, late=late)
+        return SinkResult(written, late=late)
 
     def close(self) -> None:
         """Nothing is open; see `Sink`."""

@@ -14,7 +14,16 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as spark
 
 from spark_avro.pipeline.file.sinks import JdbcSink
-from spark_avro.pipeline.ports import POSITION, BatchIdentity, Delivery, Guarantee, SinkContext, SinkRefused, SinkResult
+from spark_avro.pipeline.ports import (
+    POSITION,
+    BatchIdentity,
+    Delivery,
+    Guarantee,
+    Reject,
+    SinkContext,
+    SinkRefused,
+    SinkResult,
+)
 from spark_avro.pipeline.sinks.broken_texts import broken_text, split_rows
 from spark_avro.pipeline.sinks.columns import ColumnFit, fit_columns, never, quoted
 from spark_avro.pipeline.sinks.positions import KEPT_FIELDS, NOT_DATA, flat_position, place_position
@@ -54,14 +63,15 @@ class JdbcTarget:
         self._fitted(rows.schema, target)
         return ()
 
-    def write(self, rows: DataFrame, batch: BatchIdentity) -> SinkResult:
+    def write(self, rows: DataFrame, batch: BatchIdentity, *, reject: Reject) -> SinkResult:
         """Append a batch; see `Sink`."""
-        split = split_rows(rows, _changed(rows, is_postgresql=self._is_postgresql), self._context, batch)
+        del batch
+        split = split_rows(rows, _changed(rows, is_postgresql=self._is_postgresql), reject)
         flat = self._flat(split.good)
         target = self._target()
         selected = flat if target is None else flat.select(*self._fitted(flat.schema, target).columns())
         selected.write.jdbc(self._spec.url, self._spec.table, mode="append", properties=dict(self._spec.properties))
-        return SinkResult(rows.count() - split.refused, split.rejected)
+        return SinkResult(rows.count() - split.refused)
 
     def close(self) -> None:
         """Nothing is open; see `Sink`."""

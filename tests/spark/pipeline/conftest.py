@@ -9,20 +9,13 @@ from typing import Any
 import pytest
 
 from spark_avro.pipeline import sinks
-from spark_avro.pipeline.file.sinks import SinkSpec
-from spark_avro.pipeline.ports import SinkContext
 from tests.spark.pipeline.flights import ListSink
 
 
 @pytest.fixture
 def sink(monkeypatch: pytest.MonkeyPatch) -> ListSink:
     made = ListSink()
-
-    def open_sink(_spec: SinkSpec, context: SinkContext) -> ListSink:
-        made.context = context
-        return made
-
-    monkeypatch.setattr(sinks, "open_sink", open_sink)
+    monkeypatch.setattr(sinks, "open_sink", lambda _spec, _context: made)
     return made
 
 

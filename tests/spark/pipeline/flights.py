@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StructType
 
-from spark_avro.pipeline.ports import REASON, BatchIdentity, Delivery, Guarantee, SinkContext, SinkResult
+from spark_avro.pipeline.ports import REASON, BatchIdentity, Delivery, Guarantee, Reject, SinkResult
 
 V1 = json.dumps(
     {
@@ -46,20 +46,18 @@ class ListSink:
         self.identities: list[BatchIdentity] = []
         self.lose = 0
         self.refuses = "false"
-        self.context: SinkContext | None = None
 
     def prepare(self, schema: StructType) -> tuple[str, ...]:
         del schema
         return ()
 
-    def write(self, rows: DataFrame, batch: BatchIdentity) -> SinkResult:
+    def write(self, rows: DataFrame, batch: BatchIdentity, *, reject: Reject) -> SinkResult:
         self.identities.append(batch)
         if str(batch) in self.batches:
             return SinkResult(len(self.batches[str(batch)]), repeated=True)
         refused = rows.where(self.refuses).withColumn(REASON, F.lit("the target does not like it"))
         if refused.count():
-            assert self.context is not None
-            self.context.reject(refused, batch)
+            reject(refused)
         kept = rows.where(f"not ({self.refuses})")
         self.batches[str(batch)] = [row.asDict(recursive=True) for row in kept.collect()]
         return SinkResult(len(self.batches[str(batch)]) - self.lose)

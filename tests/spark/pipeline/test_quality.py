@@ -14,7 +14,7 @@ from spark_avro.pipeline.file.place import PipelineError
 from spark_avro.pipeline.file.policies import Check, Fresh, SchemaOnly, Unique, Volume
 from spark_avro.pipeline.file.sql_text import Sql
 from spark_avro.pipeline.ports import FAILED, BatchIdentity, Verdict
-from spark_avro.pipeline.quality.gate import Gate
+from spark_avro.pipeline.quality.gate import QualityGate
 from spark_avro.pipeline.quality.volume import VolumeCount
 
 BATCH = BatchIdentity("flights", "1f3a", 3)
@@ -42,7 +42,7 @@ def path(*parts: str) -> FieldPath:
     return FieldPath(parts)
 
 
-def judged(gate: Gate, rows: DataFrame) -> tuple[DataFrame, Verdict]:
+def judged(gate: QualityGate, rows: DataFrame) -> tuple[DataFrame, Verdict]:
     tagged = gate.tag(rows)
     measures = [column.alias(name) for name, column in gate.measures().items()]
     return tagged, gate.judge(tagged.agg(*measures).collect()[0].asDict(), BATCH)
@@ -66,7 +66,7 @@ def offsets(rows: DataFrame) -> list[int]:
     ],
 )
 def test_the_rows_that_fail_each_kind_of_check(rows: DataFrame, kind: dict[str, Any], failing: list[int]) -> None:
-    gate = Gate((Check(name="the check", otherwise="dead-letter", **kind),))
+    gate = QualityGate((Check(name="the check", otherwise="dead-letter", **kind),))
     tagged, verdict = judged(gate, rows)
     assert offsets(gate.dead(tagged)) == failing
     assert offsets(gate.passed(tagged)) == [number for number in range(5) if number not in failing]
@@ -82,7 +82,7 @@ CHECKS = (
 
 
 def test_several_checks_in_one_pass(rows: DataFrame, caplog: pytest.LogCaptureFixture) -> None:
-    gate = Gate(CHECKS)
+    gate = QualityGate(CHECKS)
     tagged, verdict = judged(gate, rows)
     assert {row["offset"]: row[FAILED] for row in tagged.select("_kafka.offset", FAILED).collect()} == {
         0: [], 1: ["delay"], 2: ["delay"], 3: ["carrier"], 4: ["delay", "key", "carrier"],
@@ -100,7 +100,7 @@ def test_several_checks_in_one_pass(rows: DataFrame, caplog: pytest.LogCaptureFi
 
 
 def test_dropped_rows_are_counted_apart_from_dead_ones(rows: DataFrame) -> None:
-    gate = Gate((Check(name="delay", range={path("delay"): (0, 4000)}, otherwise="drop"),))
+    gate = QualityGate((Check(name="delay", range={path("delay"): (0, 4000)}, otherwise="drop"),))
     tagged, verdict = judged(gate, rows)
     assert (verdict.passed, verdict.dropped, verdict.dead) == (3, 2, 0)
     assert offsets(gate.passed(tagged)) == [0, 1, 3]
@@ -108,29 +108,28 @@ def test_dropped_rows_are_counted_apart_from_dead_ones(rows: DataFrame) -> None:
 
 def test_a_check_that_fails_the_batch_and_one_over_its_share(rows: DataFrame) -> None:
     one = Check(name="delay", expect=Sql("delay < 1000"), otherwise="fail")
-    _, verdict = judged(Gate((one,)), rows)
+    _, verdict = judged(QualityGate((one,)), rows)
     assert verdict.stop == "check 'delay' failed for 2 of 5 rows, for example flights 0:1"
     few = Check(name="delay", expect=Sql("delay < 1000"), otherwise="warn", at_most=0.5)
-    assert judged(Gate((few,)), rows)[1].finding is None
+    assert judged(QualityGate((few,)), rows)[1].finding is None
     many = Check(name="delay", expect=Sql("delay < 1000"), otherwise="drop", at_most=0.2)
-    _, verdict = judged(Gate((many,)), rows)
+    _, verdict = judged(QualityGate((many,)), rows)
     assert (verdict.stop, verdict.dropped) == (None, 2)
     assert verdict.finding == ("check 'delay' failed for 2 of 5 rows, for example flights 0:1, at most 0.2 of them may")
 
 
 def test_no_checks_and_no_rows(rows: DataFrame) -> None:
-    assert judged(Gate(()), rows)[1] == Verdict(passed=5)
-    gate = Gate((*CHECKS, Check(name="volume", volume=Volume(per="batch", between=(0, 10)))))
+    assert judged(QualityGate(()), rows)[1] == Verdict(passed=5)
+    gate = QualityGate((*CHECKS, Check(name="volume", volume=Volume(per="batch", between=(0, 10)))))
     assert judged(gate, rows.limit(0))[1] == Verdict(passed=0)
 
 
 def test_the_volume_of_batches_and_hours(rows: DataFrame) -> None:
     check = Check(name="volume", volume=Volume(per="batch", between=(6, 10)), otherwise="fail")
-    _, verdict = judged(Gate((check,)), rows)
+    _, verdict = judged(QualityGate((check,)), rows)
     assert verdict.stop == "check 'volume' failed: 5 rows in a batch, expected 6 to 10"
-    assert (
-        judged(Gate((Check(name="volume", volume=Volume(per="batch", between=(6, 10))),)), rows)[1].finding is not None
-    )
+    few = Check(name="volume", volume=Volume(per="batch", between=(6, 10)))
+    assert judged(QualityGate((few,)), rows)[1].finding is not None
     now = [0.0]
     count = VolumeCount(Volume(per="hour", between=(10, 100)), clock=lambda: now[0])
     assert count.problem(1) is None
@@ -157,7 +156,7 @@ def test_a_key_of_an_earlier_batch_is_no_longer_unique(rows: DataFrame) -> None:
 
     state = Kept()
     unique = Unique(key=(path("id"),), within=timedelta(hours=1))
-    gate = Gate((Check(name="the key", unique=unique, otherwise="dead-letter"),))
+    gate = QualityGate((Check(name="the key", unique=unique, otherwise="dead-letter"),))
     position = F.col("_kafka").withField("timestamp", F.lit(NOW))
     first = rows.where("id < 3").withColumn("_kafka", position)
     assert offsets(gate.dead(gate.tag(first, state))) == []
@@ -181,4 +180,4 @@ def test_a_check_that_does_not_fit_the_columns_names_the_field(rows: DataFrame) 
         Check(name="a", expect=Sql("delay > 0"), by=(path("delayy"),)),
     ):
         with pytest.raises(PipelineError, match="delayy"):
-            Gate((check,)).tag(rows)
+            QualityGate((check,)).tag(rows)

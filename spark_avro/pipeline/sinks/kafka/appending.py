@@ -15,6 +15,7 @@ from spark_avro.pipeline.ports import (
     BatchIdentity,
     Delivery,
     Guarantee,
+    Reject,
     SinkContext,
     SinkRefused,
     SinkResult,
@@ -56,13 +57,14 @@ class AppendingTarget:
         name = topic_name(self._spec)
         return statements if name is None or name in topics else (*statements, f"create topic {name}")
 
-    def write(self, rows: DataFrame, batch: BatchIdentity) -> SinkResult:
+    def write(self, rows: DataFrame, batch: BatchIdentity, *, reject: Reject) -> SinkResult:
         """Write a batch; a repeated one is written again. See `Sink`."""
+        del batch
         records = self._encoding.records(rows, source_header=True)
-        split = split_rows(records, F.col(REASON) if REASON in records.columns else None, self._context, batch)
+        split = split_rows(records, F.col(REASON) if REASON in records.columns else None, reject)
         good = split.good.select("topic", "key", "value", "headers")
         good.write.format("kafka").options(**self._properties).save()
-        return SinkResult(rows.count() - split.refused, split.rejected)
+        return SinkResult(rows.count() - split.refused)
 
     def close(self) -> None:
         """Nothing is open; see `Sink`."""

@@ -26,6 +26,7 @@ from spark_avro.pipeline.ports import (
     Delivery,
     Fenced,
     Guarantee,
+    Reject,
     SinkContext,
     SinkRefused,
     SinkResult,
@@ -105,7 +106,7 @@ class TransactionalTarget:
         ]
         return tuple(statements)
 
-    def write(self, rows: DataFrame, batch: BatchIdentity) -> SinkResult:
+    def write(self, rows: DataFrame, batch: BatchIdentity, *, reject: Reject) -> SinkResult:
         """Write a batch in one transaction; see `Sink`."""
         try:
             with self._refusing():
@@ -117,15 +118,14 @@ class TransactionalTarget:
                 data, refused = self._collected(records, writer)
                 if self._schemas is not None:
                     self._schemas.copy(framed_ids(data["value"]) | framed_ids(data["key"]))
-                rejected = rejected_rows(self._context.spark, refused) if refused else None
-                if rejected is not None:
-                    self._context.reject(rejected, batch)
+                if refused:
+                    reject(rejected_rows(self._context.spark, refused))
                 writer.write(data, batch, len(refused))
         except BaseException:
             # The transaction's outcome may be unknown: the next attempt reads the marker again.
             self.close()
             raise
-        return SinkResult(data.num_rows, rejected)
+        return SinkResult(data.num_rows)
 
     def close(self) -> None:
         """Close the producer; the broker aborts an open transaction when the next producer starts. See `Sink`."""

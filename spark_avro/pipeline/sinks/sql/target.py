@@ -20,6 +20,7 @@ from spark_avro.pipeline.ports import (
     BatchIdentity,
     Delivery,
     Guarantee,
+    Reject,
     SinkContext,
     SinkRefused,
     SinkResult,
@@ -89,7 +90,7 @@ class SqlTarget:
         with self._refusing(), self._engine.connect() as connection:
             return self._planner.plan(rows, connection).statements
 
-    def write(self, rows: DataFrame, batch: BatchIdentity) -> SinkResult:
+    def write(self, rows: DataFrame, batch: BatchIdentity, *, reject: Reject) -> SinkResult:
         """Write a batch in one transaction; see `Sink`."""
         with self._refusing():
             if not self._has_markers:
@@ -104,15 +105,14 @@ class SqlTarget:
                     return marker.result()
                 plan = self._changed_table(rows, connection)
                 written, refused = self._load(rows, plan, connection, batch)
-                rejected = rejected_rows(self._context.spark, refused) if refused else None
-                if rejected is not None:
-                    self._context.reject(rejected, batch)
+                if refused:
+                    reject(rejected_rows(self._context.spark, refused))
                 markers.set_marker(batch, marker_of(batch, marker, written=written, refused=len(refused)))
         # The transaction is committed, so the table's change is permanent.
         if self._planned is None or self._planned[1] is not plan:
             log_changes(self._shown, plan.statements)
         self._planned = (rows.schema, plan)
-        return SinkResult(written, rejected)
+        return SinkResult(written)
 
     def close(self) -> None:
         """Close the connections; see `Sink`."""

@@ -11,7 +11,7 @@ from pyspark.sql import types as spark
 
 from spark_avro.pipeline.file.sinks import DeltaSink, Upsert
 from spark_avro.pipeline.folder import Folder
-from spark_avro.pipeline.ports import BatchIdentity, SinkContext, SinkRefused, SinkResult
+from spark_avro.pipeline.ports import BatchIdentity, Reject, SinkContext, SinkRefused, SinkResult
 from spark_avro.pipeline.sinks.broken_texts import broken_text, split_rows
 from spark_avro.pipeline.sinks.columns import ColumnFit, can_widen, fit_columns, log_changes, quoted
 from spark_avro.pipeline.sinks.marker import MarkerKey, is_written, marker_of
@@ -68,7 +68,7 @@ class DeltaTarget:
         target = self._target(session)
         return self._statements(self._fitted(schema, target), target)
 
-    def write(self, rows: DataFrame, batch: BatchIdentity) -> SinkResult:
+    def write(self, rows: DataFrame, batch: BatchIdentity, *, reject: Reject) -> SinkResult:
         """Write a batch in one Delta transaction; see `Sink`."""
         session = rows.sparkSession
         target = self._target(session)
@@ -77,7 +77,7 @@ class DeltaTarget:
         if marker is not None and is_written(marker, batch, self._name, adopt=self._context.adopt):
             return marker.result()
         count = rows.count()
-        split = split_rows(rows, self._broken_text(rows), self._context, batch)
+        split = split_rows(rows, self._broken_text(rows), reject)
         placed = place_position(split.good, keep=self._keep_position)
         fit = self._fitted(placed.schema, target)
         statements = self._statements(fit, target)
@@ -98,7 +98,7 @@ class DeltaTarget:
                 self._append(placed.select(*fit.columns()))
             else:
                 session.sql(merge_statement(self._name, newest, fit, self._upsert, batch.former_topic_ids))
-        return SinkResult(written, split.rejected)
+        return SinkResult(written)
 
     def close(self) -> None:
         """Nothing is open; see `Sink`."""

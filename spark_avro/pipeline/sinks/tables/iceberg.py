@@ -10,7 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as spark
 
 from spark_avro.pipeline.file.sinks import IcebergSink, Upsert
-from spark_avro.pipeline.ports import BatchIdentity, SinkContext, SinkRefused, SinkResult
+from spark_avro.pipeline.ports import BatchIdentity, Reject, SinkContext, SinkRefused, SinkResult
 from spark_avro.pipeline.sinks.broken_texts import split_rows
 from spark_avro.pipeline.sinks.columns import ColumnFit, can_widen, fit_columns, log_changes, quoted
 from spark_avro.pipeline.sinks.marker import MarkerKey, is_written, marker_of
@@ -83,7 +83,7 @@ class IcebergTarget:
         target = self._target(session)
         return self._statements(self._fitted(schema, target), target)
 
-    def write(self, rows: DataFrame, batch: BatchIdentity) -> SinkResult:
+    def write(self, rows: DataFrame, batch: BatchIdentity, *, reject: Reject) -> SinkResult:
         """Write a batch as one snapshot; see `Sink`."""
         session = rows.sparkSession
         target = self._target(session)
@@ -95,7 +95,7 @@ class IcebergTarget:
             return last.result()
         reason = self._uncounted(rows)
         count, unfit = rows.agg(F.count(F.lit(1)), F.count(F.lit(None) if reason is None else reason)).collect()[0]
-        split = split_rows(rows, reason if unfit else None, self._context, batch)
+        split = split_rows(rows, reason if unfit else None, reject)
         written = count - split.refused
         placed = place_position(split.good, keep=self._keep_position)
         fit = self._fitted(placed.schema, target)
@@ -116,7 +116,7 @@ class IcebergTarget:
             statement = merge_statement(self._spec.table, newest, fit, self._upsert, batch.former_topic_ids)
             commit_with(session, statement, properties)
         markers.note(marker)
-        return SinkResult(written, split.rejected)
+        return SinkResult(written)
 
     def close(self) -> None:
         """Nothing is open; see `Sink`."""

@@ -20,6 +20,7 @@ from spark_avro.pipeline.sinks.tables.delta_marker import DeltaMarkers
 from spark_avro.pipeline.sinks.tables.iceberg import IcebergTarget
 from spark_avro.pipeline.sinks.tables.iceberg_marker import IcebergMarkers
 from tests.spark.pipeline.sinks.lake_session import lake_session
+from tests.spark.pipeline.sinks.recorded_sink import RecordedSink
 from tests.spark.pipeline.sinks.upsert_order import (
     DELETED,
     DELETED_BACKWARDS,
@@ -57,7 +58,7 @@ class Lake:
         else:
             catalog = {"type": "hadoop", "warehouse": f"{self.folder}/warehouse"}
             section = IcebergSink(table=self.table, catalog=catalog, **spec)
-        return open_sink(section, self._context(**(settings or {})))
+        return RecordedSink(open_sink(section, self._context(**(settings or {}))))
 
     def append_by_hand(self, n: int) -> None:
         rows = self._spark.createDataFrame([(n,)], "n bigint")

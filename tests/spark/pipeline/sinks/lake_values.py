@@ -19,6 +19,7 @@ from spark_avro.pipeline.file.sinks import DeltaSink, IcebergSink
 from spark_avro.pipeline.ports import BatchIdentity
 from spark_avro.pipeline.sinks import open_sink
 from tests.spark.pipeline.sinks.lake_session import lake_session
+from tests.spark.pipeline.sinks.recorded_sink import RecordedSink
 from tests.spark.pipeline.sinks.test_values import column, time
 
 Rows = Callable[..., DataFrame]
@@ -78,11 +79,10 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 def lake_sink(kind: str, folder: Path, name: str, context: Any, **spec: Any) -> Any:
     if kind == "delta":
-        return open_sink(DeltaSink(path=f"{folder}/{name}", **spec), context())
+        return RecordedSink(open_sink(DeltaSink(path=f"{folder}/{name}", **spec), context()))
     catalog = {"type": "hadoop", "warehouse": str(folder)}
-    return open_sink(
-        IcebergSink(table=f"{folder.name.replace('-', '_')}.db.{name}", catalog=catalog, **spec), context()
-    )
+    table = f"{folder.name.replace('-', '_')}.db.{name}"
+    return RecordedSink(open_sink(IcebergSink(table=table, catalog=catalog, **spec), context()))
 
 
 def stored(folder: Path, name: str) -> dict[int, Any]:

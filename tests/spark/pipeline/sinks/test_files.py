@@ -18,6 +18,7 @@ from spark_avro.pipeline.folder import Folder
 from spark_avro.pipeline.ports import BatchIdentity, SinkContext, SinkRefused
 from spark_avro.pipeline.sinks.files import FilesTarget
 from spark_avro.pipeline.sinks.manifest import read_manifests
+from tests.spark.pipeline.sinks.recorded_sink import RecordedSink
 
 Rows = Callable[..., DataFrame]
 Batch = Callable[..., BatchIdentity]
@@ -32,13 +33,13 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def sink(folder: Path, context: Callable[..., SinkContext]) -> Callable[..., FilesTarget]:
-    def make(settings: dict[str, Any] | None = None, **spec: Any) -> FilesTarget:
+def sink(folder: Path, context: Callable[..., SinkContext]) -> Callable[..., RecordedSink]:
+    def make(settings: dict[str, Any] | None = None, **spec: Any) -> RecordedSink:
         if "time" in spec:
             spec["time"] = FieldPath(tuple(spec["time"].split(".")))
         if "partition" in spec:
             spec["partition"] = tuple(map(Sql, spec["partition"]))
-        return FilesTarget(FilesSink(path=str(folder), **spec), context(**(settings or {})))
+        return RecordedSink(FilesTarget(FilesSink(path=str(folder), **spec), context(**(settings or {}))))
 
     return make
 
@@ -59,8 +60,8 @@ def staged(folder: Path) -> list[str]:
 def test_a_repeated_batch_is_there_once(
     spark: SparkSession, folder: Path, sink: Any, numbers: Rows, batch: Batch, kind: str
 ) -> None:
-    def target() -> FilesTarget:
-        made: FilesTarget = sink(format=kind, time="at", keep_position=True)
+    def target() -> RecordedSink:
+        made: RecordedSink = sink(format=kind, time="at", keep_position=True)
         return made
 
     first = target().write(numbers(0, 5, "n", AT), batch(0, 0, 5))

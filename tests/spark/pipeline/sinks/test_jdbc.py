@@ -18,6 +18,7 @@ from magicbyte.platform.jars import JDBC_DRIVER_LOCKS, paths
 from spark_avro.pipeline.file.sinks import JdbcSink
 from spark_avro.pipeline.ports import BatchIdentity, Delivery, SinkContext, SinkRefused
 from spark_avro.pipeline.sinks import open_sink
+from tests.spark.pipeline.sinks.recorded_sink import RecordedSink
 from tests.spark.pipeline.sinks.test_values import BEFORE_1, LAST, column, time
 
 
@@ -31,7 +32,7 @@ def test_a_repeated_batch_is_there_twice_and_a_unique_key_tells(
     url = f"jdbc:derby:{tmp_path}/db;create=true"
 
     def sink(**settings: Any) -> Any:
-        return open_sink(JdbcSink(url=url, table="t", keep_position=True), context(**settings))
+        return RecordedSink(open_sink(JdbcSink(url=url, table="t", keep_position=True), context(**settings)))
 
     def rows() -> list[tuple[Any, ...]]:
         return sorted(tuple(row) for row in spark.read.jdbc(url, "t").select("n", "_kafka_offset").collect())
@@ -62,7 +63,8 @@ def test_a_row_that_java_would_change_is_rejected(
         "date_from_unix_date(if(n = 2, 2932897, 2932896)) as d",
         "timestamp_micros(if(n = 3, -62135596800000001, 0)) as t",
     )
-    result = open_sink(JdbcSink(url=url, table="t"), context()).write(numbers(0, 5, "n", *values), batch(0, 0, 5))
+    sink = RecordedSink(open_sink(JdbcSink(url=url, table="t"), context()))
+    result = sink.write(numbers(0, 5, "n", *values), batch(0, 0, 5))
     assert result.written == 2
     assert [(place, reason.partition(",")[0]) for place, reason in positions(result.rejected)] == [
         (1, "column s: a text is not UTF-8"),
@@ -200,7 +202,7 @@ def test_postgresql_keeps_each_value_or_its_row_is_rejected(
     properties = {"user": "postgres", "driver": "org.postgresql.Driver"}
     for name, cases in POSTGRESQL_CASES.items():
         rows = numbers(0, len(cases), "n", column([sql for sql, _ in cases]))
-        sink = open_sink(JdbcSink(url=jdbc_url, table=f"t_{name}", properties=properties), context())
+        sink = RecordedSink(open_sink(JdbcSink(url=jdbc_url, table=f"t_{name}", properties=properties), context()))
         result = sink.write(rows, batch(0, 0, len(cases)))
         with psycopg.connect(postgresql, options="-c timezone=UTC") as connection:
             values = dict(connection.execute(f"select n, v::text from t_{name}").fetchall())

@@ -41,6 +41,7 @@ from spark_avro.pipeline.sinks.kafka.appending import AppendingTarget
 from spark_avro.pipeline.sinks.kafka.markers_topic import MARKERS, MarkersTopic
 from spark_avro.pipeline.sinks.kafka.mirroring import framed_ids
 from spark_avro.pipeline.sinks.kafka.transactional import TransactionalTarget
+from tests.spark.pipeline.sinks.recorded_sink import RecordedSink
 
 #: Most tests of this file take seconds each.
 pytestmark = pytest.mark.slow
@@ -67,7 +68,7 @@ class Topic:
         kind = AppendingTarget if spec.get("delivery") == "at-least-once" else TransactionalTarget
         sink = KafkaSink(**{"topic": Sql(self.name), "value": STRING, **spec})
         context = self.context(kafka={"bootstrap.servers": self.servers}, registry=self.registry, **(settings or {}))
-        self._opened.append(kind(sink, context))
+        self._opened.append(RecordedSink(kind(sink, context)))
         return self._opened[-1]
 
     def batch(self, number: int, start: int, end: int, query: str = "q1") -> BatchIdentity:

@@ -21,6 +21,7 @@ from spark_avro.pipeline.ports import BatchIdentity, ForeignCheckpoint, SinkCont
 from spark_avro.pipeline.sinks.sql import stage
 from spark_avro.pipeline.sinks.sql.stage import StageLoader, sender
 from spark_avro.pipeline.sinks.sql.target import SqlTarget
+from tests.spark.pipeline.sinks.recorded_sink import RecordedSink
 from tests.spark.pipeline.sinks.upsert_order import (
     DELETED,
     DELETED_BACKWARDS,
@@ -73,12 +74,12 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Databas
 
 
 @pytest.fixture
-def sink(database: Database, context: Callable[..., SinkContext]) -> Iterator[Callable[..., SqlTarget]]:
-    opened: list[SqlTarget] = []
+def sink(database: Database, context: Callable[..., SinkContext]) -> Iterator[Callable[..., RecordedSink]]:
+    opened: list[RecordedSink] = []
 
-    def make(settings: dict[str, Any] | None = None, **spec: Any) -> SqlTarget:
+    def make(settings: dict[str, Any] | None = None, **spec: Any) -> RecordedSink:
         section = SqlSink(url=database.url, table="t", via=database.via, **spec)
-        opened.append(SqlTarget(section, context(**(settings or {}))))
+        opened.append(RecordedSink(SqlTarget(section, context(**(settings or {})))))
         return opened[-1]
 
     yield make

@@ -19,6 +19,7 @@ from spark_avro.pipeline.file.sql_text import Sql, SqlRole
 from spark_avro.pipeline.ports import BatchIdentity, SinkRefused
 from spark_avro.pipeline.sinks.files import FilesTarget
 from spark_avro.pipeline.sinks.sql.target import SqlTarget
+from tests.spark.pipeline.sinks.recorded_sink import RecordedSink
 
 #: Year 294247, the last microsecond of 64 bits, and a microsecond before year 1.
 LAST, BEFORE_1 = 9223372036854775807, -62135596800000001
@@ -150,7 +151,7 @@ def test_a_database_keeps_each_value_or_its_row_is_rejected(
     url = f"sqlite:///{tmp_path}/t.db" if is_sqlite else request.getfixturevalue("postgresql")
     via = "executors" if kind == "executors" else "driver"
     for name, cases in CASES.items():
-        target = SqlTarget(SqlSink(url=url, table=f"t_{name}", via=via), context())
+        target = RecordedSink(SqlTarget(SqlSink(url=url, table=f"t_{name}", via=via), context()))
         result = target.write(numbers(0, len(cases), "n", column([case[0] for case in cases])), batch(0, 0, len(cases)))
         target.close()
         values = sqlite_values(url, f"t_{name}") if is_sqlite else postgresql_values(url, f"t_{name}")
@@ -189,7 +190,7 @@ def test_parquet_files_have_microseconds(
     tmp_path: Path, numbers: Rows, batch: Callable[..., BatchIdentity], context: Any
 ) -> None:
     rows = numbers(0, len(TIMES), "n", column([time(micros) for micros in TIMES]))
-    FilesTarget(FilesSink(path=str(tmp_path / "files")), context()).write(rows, batch(0, 0, len(TIMES)))
+    RecordedSink(FilesTarget(FilesSink(path=str(tmp_path / "files")), context())).write(rows, batch(0, 0, len(TIMES)))
     sinks.parquet(str(tmp_path / "plain"), column=None, query="q")(rows.drop("_kafka"), 0)
     assert parquet_micros(tmp_path / "files") == TIMES
     assert parquet_micros(tmp_path / "plain") == TIMES
@@ -201,7 +202,7 @@ def test_a_folder_with_int96_files_is_continued(
 ) -> None:
     rows = numbers(0, 1, "n", f"{time(1700000000123456)} as v")
     rows.drop("_kafka").write.parquet(str(tmp_path / "files/dt=2026-01-01/hour=05/batch=old"))
-    FilesTarget(FilesSink(path=str(tmp_path / "files")), context()).write(rows, batch(0, 0, 1))
+    RecordedSink(FilesTarget(FilesSink(path=str(tmp_path / "files")), context())).write(rows, batch(0, 0, 1))
     both = rows.sparkSession.read.parquet(str(tmp_path / "files"))
     assert [row["v"] for row in both.selectExpr("cast(v as string) as v").collect()] == [
         "2023-11-14 22:13:20.123456"
@@ -212,7 +213,7 @@ def test_json_files_have_microseconds(
     tmp_path: Path, numbers: Rows, batch: Callable[..., BatchIdentity], context: Any
 ) -> None:
     rows = numbers(0, 1, "n", f"{time(1)} as at", f"cast({time(1)} as timestamp_ntz) as local")
-    FilesTarget(FilesSink(path=str(tmp_path), format="json"), context()).write(rows, batch(0, 0, 1))
+    RecordedSink(FilesTarget(FilesSink(path=str(tmp_path), format="json"), context())).write(rows, batch(0, 0, 1))
     [file] = tmp_path.rglob("batch=*/*.json")
     assert file.read_text() == '{"n":0,"at":"1970-01-01T00:00:00.000001Z","local":"1970-01-01T00:00:00.000001"}\n'
 
@@ -223,20 +224,21 @@ def test_files_keep_text_that_is_not_utf8_or_reject_its_row(
     broken = "if(n = 1, cast(unhex('FF41') as string), 'a\\uFFFD')"
     rows = numbers(0, 2, "n", f"{broken} as v", f"array(named_struct('t', {broken}, 'b', unhex('FF'))) as w")
     for kind in ("parquet", "avro"):
-        sink = FilesTarget(FilesSink(path=str(tmp_path / kind), format=kind), context())
+        sink = RecordedSink(FilesTarget(FilesSink(path=str(tmp_path / kind), format=kind), context()))
         assert sink.write(rows, batch(0, 0, 2)).written == 2
     [file, *others] = (tmp_path / "parquet").rglob("*.parquet")
     table = pq.read_table([file, *others], partitioning=None)
     texts = dict(zip(table["n"].to_pylist(), table["v"].cast("binary").to_pylist(), strict=True))
     assert texts == {0: "a\ufffd".encode(), 1: b"\xffA"}
     assert any(b"\x04\xffA" in file.read_bytes() for file in (tmp_path / "avro").rglob("*.avro"))
-    written = FilesTarget(FilesSink(path=str(tmp_path / "json"), format="json"), context()).write(rows, batch(0, 0, 2))
+    as_json = RecordedSink(FilesTarget(FilesSink(path=str(tmp_path / "json"), format="json"), context()))
+    written = as_json.write(rows, batch(0, 0, 2))
     assert written.written == 1
     [(place, reason)] = positions(written.rejected)
     assert (place, reason.partition(";")[0]) == (1, _BROKEN)
     [file] = (tmp_path / "json").rglob("batch=*/*.json")
     assert json.loads(file.read_bytes()) == {"n": 0, "v": "a\ufffd", "w": [{"t": "a\ufffd", "b": "/w=="}]}
     by_v = FilesSink(path=str(tmp_path / "by_v"), partition=(Sql("v", SqlRole.ITEM),))
-    written = FilesTarget(by_v, context()).write(rows, batch(0, 0, 2))
+    written = RecordedSink(FilesTarget(by_v, context())).write(rows, batch(0, 0, 2))
     assert written.written == 1
     assert positions(written.rejected)[0][1].startswith("column v: a text is not UTF-8, and the folder's name would")
