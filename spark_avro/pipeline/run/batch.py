@@ -22,7 +22,7 @@ from spark_avro.pipeline.run.counts import BatchCounts, RowsMissing
 from spark_avro.pipeline.run.measures import NEWEST, ROWS, counts_by_id, row_measures
 from spark_avro.pipeline.run.prepared import Opened, Prepared
 from spark_avro.pipeline.run.refusals import refuse
-from spark_avro.pipeline.run.stepping import Stepping, Stepped
+from spark_avro.pipeline.run.transform import Transform, TransformedBatch
 from spark_avro.streams.dead_letters import Counts
 from spark_avro.streams.following import DecodedBatch, decode_batch
 
@@ -97,8 +97,8 @@ class BatchRunner:
         try:
             refuse(decoded, self.opened.pipeline, self.opened.source)
             context = self.opened.context(records.sparkSession, state)
-            stepping = Stepping(self.opened, context, decoded, batch)
-            counts = self._written(stepping, read, batch, started)
+            transform = Transform(self.opened, context, decoded, batch)
+            counts = self._written(transform, read, batch, started)
             counts = replace(counts, lost=read.lost, replaced=tuple(read.replaced))
             self._limit.note(counts.dead)
         finally:
@@ -138,50 +138,50 @@ class BatchRunner:
         patience = {"patience": registry.patience} if registry else {}
         return decode_batch(rows, self.opened.decoder, refresh=source.refreshes, **patience)
 
-    def _written(self, stepping: Stepping, read: _Read, batch: BatchIdentity, started: float) -> BatchCounts:
-        decoded, records = stepping.decoded, read.records
-        stepped = stepping.rows()
+    def _written(self, transform: Transform, read: _Read, batch: BatchIdentity, started: float) -> BatchCounts:
+        decoded, records = transform.decoded, read.records
+        transformed = transform.rows()
         try:
-            self._stop(stepped, decoded)
+            self._stop(transformed, decoded)
             try:
-                results = self._to_sinks(stepped, decoded, records, batch)
+                results = self._to_sinks(transformed, decoded, records, batch)
             except PySparkException as error:
-                if stepped.faults or stepped.verdict is not None:
+                if transformed.faults or transformed.verdict is not None:
                     raise
-                stepped = stepping.rows(stepping.faults(error))
-                self._stop(stepped, decoded)
-                results = self._to_sinks(stepped, decoded, records, batch)
+                transformed = transform.rows(transform.faults(error))
+                self._stop(transformed, decoded)
+                results = self._to_sinks(transformed, decoded, records, batch)
         finally:
-            stepped.tagged.unpersist()
-        return self._counts(stepped, read, results, batch, started)
+            transformed.tagged.unpersist()
+        return self._counts(transformed, read, results, batch, started)
 
-    def _stop(self, stepped: Stepped, decoded: DecodedBatch) -> None:
+    def _stop(self, transformed: TransformedBatch, decoded: DecodedBatch) -> None:
         """Stop before anything is written if too much failed."""
-        verdict = stepped.verdict
+        verdict = transformed.verdict
         if verdict is not None and verdict.stop:
             raise BatchStopped(verdict.stop)
-        problem = self._limit.problem(_dead(stepped, decoded), decoded.counts.rows)
+        problem = self._limit.problem(_dead(transformed, decoded), decoded.counts.rows)
         if problem is not None:
             raise BatchStopped(problem)
 
     def _to_sinks(
-        self, stepped: Stepped, decoded: DecodedBatch, records: DataFrame, batch: BatchIdentity
+        self, transformed: TransformedBatch, decoded: DecodedBatch, records: DataFrame, batch: BatchIdentity
     ) -> list[SinkResult]:
         """Send the rows that failed to the dead letters, and write the others to all sinks.
 
         Raises:
             RowsMissing: a sink wrote and rejected another number of rows than it got.
         """
-        self._changes.note(stepped.passed.schema, batch)
-        for failure in self._failures(stepped, decoded):
+        self._changes.note(transformed.passed.schema, batch)
+        for failure in self._failures(transformed, decoded):
             self._send(failure, records, batch)
-        dead = _dead(stepped, decoded)
-        return [self._to_sink(sink, stepped, decoded, records, batch, dead) for sink in self.opened.sinks]
+        dead = _dead(transformed, decoded)
+        return [self._to_sink(sink, transformed, decoded, records, batch, dead) for sink in self.opened.sinks]
 
     def _to_sink(
         self,
         sink: Sink,
-        stepped: Stepped,
+        transformed: TransformedBatch,
         decoded: DecodedBatch,
         records: DataFrame,
         batch: BatchIdentity,
@@ -201,30 +201,30 @@ class BatchRunner:
         def write() -> SinkResult:
             nonlocal refused
             refused = 0
-            return sink.write(stepped.passed, batch, reject=reject)
+            return sink.write(transformed.passed, batch, reject=reject)
 
         result = retried(write, self.opened.pipeline.errors.retry)
         if result.repeated:
             return result
-        if result.written + refused != stepped.passed_count:
+        if result.written + refused != transformed.passed_count:
             raise RowsMissing(
-                f"{type(sink).__name__} got {stepped.passed_count:,} rows, wrote {result.written:,} and rejected"
+                f"{type(sink).__name__} got {transformed.passed_count:,} rows, wrote {result.written:,} and rejected"
                 f" {refused:,}; the batch is not committed"
             )
         return replace(result, refused=refused)
 
-    def _failures(self, stepped: Stepped, decoded: DecodedBatch) -> list[_Failed]:
+    def _failures(self, transformed: TransformedBatch, decoded: DecodedBatch) -> list[_Failed]:
         """The rows that failed before the sinks, grouped by the part that refused them."""
         failed: list[_Failed] = []
         if decoded.counts.dead:
             failed.append(_Failed(undecoded(decoded.rows), decoded.counts.dead, is_of_records=True))
-        if stepped.faults:
-            faulty = failures(decoded.rows, stepped.faults)
-            failed.append(_Failed(faulty, len(stepped.faults), is_of_records=True))
-        verdict = stepped.verdict
+        if transformed.faults:
+            faulty = failures(decoded.rows, transformed.faults)
+            failed.append(_Failed(faulty, len(transformed.faults), is_of_records=True))
+        verdict = transformed.verdict
         if verdict is not None and verdict.dead:
             assert self.opened.gate is not None
-            failed.append(_Failed(failed_checks(self.opened.gate.dead(stepped.tagged)), verdict.dead))
+            failed.append(_Failed(failed_checks(self.opened.gate.dead(transformed.tagged)), verdict.dead))
         return failed
 
     def _send(self, failed: _Failed, records: DataFrame, batch: BatchIdentity) -> None:
@@ -249,28 +249,28 @@ class BatchRunner:
 
     def _counts(
         self,
-        stepped: Stepped,
+        transformed: TransformedBatch,
         read: _Read,
         results: Sequence[SinkResult],
         batch: BatchIdentity,
         started: float,
     ) -> BatchCounts:
-        verdict, source, decoded = stepped.verdict, self.opened.source, read.decoded
+        verdict, source, decoded = transformed.verdict, self.opened.source, read.decoded
         if verdict is not None and verdict.finding:
             self.findings.append(verdict.finding)
-        into_steps = decoded.counts.decoded - len(stepped.faults)
+        into_steps = decoded.counts.decoded - len(transformed.faults)
         ends: dict[str, dict[int, int]] = {}
         for part in (part for part in batch.ranges if part.topic not in read.replaced):
             ends.setdefault(part.topic, {})[part.partition] = part.end
         # Of a repeated batch, records may be lost since they were refused.
-        refused = min(stepped.passed_count, max(result.refused for result in results))
+        refused = min(transformed.passed_count, max(result.refused for result in results))
         return BatchCounts(
             number=batch.number,
             read=decoded.counts.rows,
-            written=stepped.passed_count - refused,
-            dead=_dead(stepped, decoded) + refused,
-            dropped=max(0, into_steps - stepped.count) + (verdict.dropped if verdict else 0),
-            made=max(0, stepped.count - into_steps),
+            written=transformed.passed_count - refused,
+            dead=_dead(transformed, decoded) + refused,
+            dropped=max(0, into_steps - transformed.count) + (verdict.dropped if verdict else 0),
+            made=max(0, transformed.count - into_steps),
             late=max(result.late for result in results),
             failed=verdict.failed if verdict else {},
             ids=counts_by_id(decoded.measured),
@@ -281,6 +281,6 @@ class BatchRunner:
         )
 
 
-def _dead(stepped: Stepped, decoded: DecodedBatch) -> int:
+def _dead(transformed: TransformedBatch, decoded: DecodedBatch) -> int:
     """The number of rows that failed before the sinks."""
-    return decoded.counts.dead + len(stepped.faults) + (stepped.verdict.dead if stepped.verdict else 0)
+    return decoded.counts.dead + len(transformed.faults) + (transformed.verdict.dead if transformed.verdict else 0)

@@ -18,11 +18,11 @@ from spark_avro.pipeline.steps.table import are_local, keeps_rows
 from spark_avro.streams.following import DecodedBatch
 
 #: The measure of the rows; those of the checks have other names.
-_ROWS = "stepped_rows_"
+_ROWS = "transformed_rows_"
 
 
 @dataclass(frozen=True, slots=True)
-class Stepped:
+class TransformedBatch:
     """The rows of a batch after the steps and checks.
 
     Attributes:
@@ -46,8 +46,8 @@ class Stepped:
 
 
 @dataclass(frozen=True, slots=True)
-class Stepping:
-    """Carries a decoded batch through the steps.
+class Transform:
+    """Carries a decoded batch through the steps and checks.
 
     Attributes:
         opened: The parts of the pipeline.
@@ -61,7 +61,7 @@ class Stepping:
     decoded: DecodedBatch
     batch: BatchIdentity
 
-    def rows(self, faults: Sequence[Fault] = ()) -> Stepped:
+    def rows(self, faults: Sequence[Fault] = ()) -> TransformedBatch:
         """The rows; persisted and counted if steps or checks may leave rows out.
 
         Raises:
@@ -72,7 +72,7 @@ class Stepping:
         rows = apply(record_columns(good, self.opened.source))
         decoded_count = self.decoded.counts.decoded - len(faults)
         if self.opened.gate is None and keeps_rows(self.opened.pipeline.steps):
-            return Stepped(rows, rows, decoded_count, faults=faults)
+            return TransformedBatch(rows, rows, decoded_count, faults=faults)
         rows = rows.persist()
         try:
             return self._counted(rows, faults)
@@ -102,12 +102,12 @@ class Stepping:
             raise error
         return faults
 
-    def _counted(self, rows: DataFrame, faults: Sequence[Fault]) -> Stepped:
+    def _counted(self, rows: DataFrame, faults: Sequence[Fault]) -> TransformedBatch:
         gate = self.opened.gate
         measures = {_ROWS: F.count(F.lit(1))} | (dict(gate.measures()) if gate else {})
         measured = rows.agg(*(column.alias(name) for name, column in measures.items())).collect()[0].asDict()
         verdict = gate.judge(measured, self.batch) if gate else None
-        return Stepped(rows, passed(self.opened, rows), int(measured[_ROWS]), verdict, faults)
+        return TransformedBatch(rows, passed(self.opened, rows), int(measured[_ROWS]), verdict, faults)
 
     def _good(self) -> DataFrame:
         rows = self.decoded.rows
