@@ -52,7 +52,13 @@ def split(
 
 
 def split_columns(
-    present_names: Sequence[str], plan: ColumnPlan, column: str, kept: Sequence[str], names: tuple[str, str]
+    present_names: Sequence[str],
+    plan: ColumnPlan,
+    column: str,
+    kept: Sequence[str],
+    names: tuple[str, str],
+    *,
+    is_key: bool | None = None,
 ) -> tuple[list[Column], list[Column]]:
     """The columns that `split` selects, first from the records and then from the result.
 
@@ -62,11 +68,12 @@ def split_columns(
         column: The column to decode.
         kept: The names of the records' columns that the rows have.
         names: The names of the two columns of the result.
+        is_key: Whether the column has keys; by default, whether its name is `key`.
     """
     payload = F.col(column)
     parts = plan.parts(payload)
     if "headers" in present_names and (plan.ids or plan.unreadable):
-        parts = _not_by_header(parts, payload, wire.header_name(is_key=column == "key"))
+        parts = _not_by_header(parts, payload, wire.header_name(is_key=column == "key" if is_key is None else is_key))
     result = present(parts, payload, mode=PERMISSIVE).alias("result_")
     value, error = F.col("result_.value").alias(names[0]), F.col("result_.error").alias(names[1])
     unchanged = [F.col(f"`{name}`") for name in kept]

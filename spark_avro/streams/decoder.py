@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
@@ -29,6 +30,20 @@ class _Made:
     measures: Sequence[Column]
 
 
+class RecordDecoder(Protocol):
+    """Decodes records with the last plans of their columns."""
+
+    @property
+    def plans(self) -> Mapping[str, Plans]:
+        """The sources of all plans."""
+
+    def rows(self, records: DataFrame) -> DataFrame:
+        """Decoded records: `decoded`, perhaps `decoded_key`, `error`, `error_column`, and the records' kept columns."""
+
+    def measures(self, records: DataFrame) -> Sequence[Column]:
+        """The aggregates over the decoded rows of some records."""
+
+
 @dataclass(slots=True)
 class Decoder:
     """Decodes records with the last plans of their columns.
@@ -41,11 +56,13 @@ class Decoder:
             `decoded_NAME`; `error` is that of the first column that has one, and `error_column` its name.
         kept: The columns of the records that the rows have besides those of decoding; all if None.
         further: Returns aggregates over the rows, by name, besides those that each batch has.
+        keys: The columns that have keys of records.
     """
 
     plans: Mapping[str, Plans]
     kept: Sequence[str] | None = None
     further: Callable[[], Mapping[str, Column]] = dict
+    keys: Collection[str] = ("key",)
     _made: _Made | None = field(default=None, init=False, repr=False)
 
     def rows(self, records: DataFrame) -> DataFrame:
@@ -73,9 +90,11 @@ class Decoder:
         decoded: list[str] = []
         for column, plan in zip(self.plans, plans, strict=True):
             waiting.remove(column)
-            results = self._results(column)
+            results = self.results(column)
             needed = [name for name in names if name in kept or name in waiting or (waiting and name == "headers")]
-            selections += split_columns([*names, *decoded], plan, column, [*needed, *decoded], results)
+            selections += split_columns(
+                [*names, *decoded], plan, column, [*needed, *decoded], results, is_key=column in self.keys
+            )
             decoded += results
         if len(plans) == 1:
             selections[-1].append(F.lit(self._first).alias("error_column"))
@@ -87,14 +106,15 @@ class Decoder:
     def _first(self) -> str:
         return next(iter(self.plans))
 
-    def _results(self, column: str) -> tuple[str, str]:
+    def results(self, column: str) -> tuple[str, str]:
+        """The names of a decoded column and of its errors; these become `error` if there are several."""
         if len(self.plans) == 1:
             return "decoded", "error"
         return ("decoded" if column == self._first else f"decoded_{column}"), f"error_{column}"
 
     def _merged(self) -> list[Column]:
         """The values of all columns, and the first error."""
-        values, errors = zip(*map(self._results, self.plans), strict=True)
+        values, errors = zip(*map(self.results, self.plans), strict=True)
         cases = (
             F.when(F.col(error).isNotNull(), F.lit(column)) for column, error in zip(self.plans, errors, strict=True)
         )

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from serdes.error import RegistryUnavailable
 from spark_avro.errors import BrokenRecord
 from spark_avro.streams.dead_letters import Counts
-from spark_avro.streams.decoder import ALL, DEAD, UNKNOWN_IDS, Decoder
+from spark_avro.streams.decoder import ALL, DEAD, UNKNOWN_IDS, Decoder, RecordDecoder
 from spark_avro.streams.followers import Follower
 
 log = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ class DecodedBatch:
 
 
 def decode_batch(
-    batch: DataFrame, decoder: Decoder, *, patience: timedelta = timedelta(0), refresh: bool = True
+    batch: DataFrame, decoder: RecordDecoder, *, patience: timedelta = timedelta(0), refresh: bool = True
 ) -> DecodedBatch:
     """Decodes a batch with a plan that has all ids that the registry has.
 
@@ -68,17 +68,19 @@ def decode_batch(
     if not refresh or not decoded.unknown:
         return decoded
     try:
-        readable = {schema_id for source in plans for schema_id in patiently(source.read, patience).ids}
+        # One plan may have an id that is unknown in another one's column.
+        new = [set(source.plan.ids) for source in plans]
+        new = [set(patiently(source.read, patience).ids) - before for source, before in zip(plans, new, strict=True)]
     except BaseException:
         decoded.rows.unpersist()
         raise
-    if decoded.unknown.isdisjoint(readable):
+    if decoded.unknown.isdisjoint(set().union(*new)):
         return decoded
     decoded.rows.unpersist()
     return _decode(batch, decoder)
 
 
-def _decode(batch: DataFrame, decoder: Decoder) -> DecodedBatch:
+def _decode(batch: DataFrame, decoder: RecordDecoder) -> DecodedBatch:
     rows = decoder.rows(batch).persist()
     try:
         measured = rows.agg(*decoder.measures(batch)).collect()[0].asDict()

@@ -24,9 +24,8 @@ def backfill(options: argparse.Namespace) -> int:
     from spark_avro.pipeline.upkeep.backfill import backfill as run_backfill  # noqa: PLC0415
     from spark_avro.pipeline.upkeep.ranges import parse_range, words  # noqa: PLC0415
 
-    topics = getattr(pipeline.source, "topics", ())
     try:
-        ranges = tuple(parse_range(text, topics) for text in options.offsets)
+        ranges = tuple(parse_range(text, pipeline.topics) for text in options.offsets)
     except ValueError as error:
         raise ConfigError("--offsets", str(error)) from error
     with pipeline_session(pipeline, options.master) as spark:

@@ -95,8 +95,11 @@ class Section:
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True, kw_only=True)(cls)
 
-    def problems(self) -> Iterable[tuple[str, str]]:
-        """Problems between settings that are valid one by one: a setting's name (or "") and the problem."""
+    def problems(self) -> Iterable[tuple[str, str] | Finding]:
+        """Problems between settings that are valid one by one: a setting's name (or "") and the problem.
+
+        A problem of a section inside of this one is a finding of that section.
+        """
         return ()
 
     def at(self, name: str) -> Place:
@@ -252,7 +255,7 @@ def _misspelt(name: str, node: MapNode, rows: Mapping[str, Setting]) -> bool:
 
 def _checked(section: type[S], values: dict[str, Any], origin: Origin, reading: Reading) -> Any:
     made = section(**values, origin=origin)
-    findings = [made.finding(name, problem) for name, problem in made.problems()]
+    findings = [item if isinstance(item, Finding) else made.finding(*item) for item in made.problems()]
     reading.findings += findings
     return BROKEN if findings else made
 

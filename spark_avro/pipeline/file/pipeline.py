@@ -7,11 +7,12 @@ from datetime import timedelta
 
 from magicbyte.kit.settings.compound import ListOf, MapOf, properties
 from magicbyte.kit.settings.kinds import choice, duration, flag, refused, text
+from magicbyte.kit.settings.place import Finding
 from magicbyte.kit.settings.section import Nested, setting
 from spark_avro.pipeline.file.policies import Check, Errors, Evolve, Pin
 from spark_avro.pipeline.file.section import Section
 from spark_avro.pipeline.file.sinks import SINK, KafkaSink, SinkSpec, shared_targets, unrepeatable
-from spark_avro.pipeline.file.source import SOURCE, TABLE, Format, KafkaSource, Source, Table
+from spark_avro.pipeline.file.source import SOURCE, TABLE, KafkaSource, Source, Table, Topics
 from spark_avro.pipeline.file.steps import STEP, Join, Step
 
 
@@ -76,6 +77,11 @@ class Pipeline(Section):
     tables: Mapping[str, Table] = setting(
         MapOf(TABLE), "Tables that steps join, by name; read again for each batch.", default={}
     )
+    streams: Mapping[str, Topics] = setting(
+        MapOf(Nested(Topics), text("a name of letters, digits and `_`", pattern="[A-Za-z_][A-Za-z0-9_]*")),
+        "Further topics that steps join, by name, each as in source.union; their records are no rows of the pipeline.",
+        default={},
+    )
     steps: tuple[Step, ...] = setting(ListOf(STEP), "What happens to rows, in this order.", default=())
     quality: tuple[Check, ...] = setting(ListOf(Nested(Check)), "Checks of the rows after the steps.", default=())
     sink: SinkSpec | None = setting(SINK, "Where rows go.", default=None)
@@ -98,7 +104,18 @@ class Pipeline(Section):
         """Whether the file names brokers."""
         return "bootstrap.servers" in self.kafka
 
-    def problems(self) -> Iterable[tuple[str, str]]:
+    @property
+    def parts(self) -> tuple[tuple[str, Topics], ...]:
+        """The parts of a source of Kafka: "" and topics of the pipeline's rows, the name and topics of a stream."""
+        own = self.source.parts if isinstance(self.source, KafkaSource) else ()
+        return (*(("", part) for part in own), *self.streams.items())
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """The topics of all parts; none with a pattern."""
+        return tuple(topic for _, part in self.parts for topic in part.topics)
+
+    def problems(self) -> Iterable[tuple[str, str] | Finding]:
         if self.sink is None and not self.sinks:
             yield "", "sink is missing: name the target"
         if self.sink is not None and self.sinks:
@@ -117,21 +134,43 @@ class Pipeline(Section):
         if len(names) != len(set(names)):
             yield "quality", "two checks have the same name"
 
-    def _kafka_problems(self) -> Iterable[tuple[str, str]]:
+    def _kafka_problems(self) -> Iterable[tuple[str, str] | Finding]:
         reads_kafka = isinstance(self.source, KafkaSource)
         if (reads_kafka or self._writes_kafka or self.errors.topic) and not self.uses_kafka:
             yield "kafka", "bootstrap.servers is missing"
         if not isinstance(self.source, KafkaSource):
             if self.errors.topic:
                 yield "errors", "a topic of dead letters needs a source of Kafka: other rows are no records"
+            if self.streams:
+                yield "streams", "needs a source of Kafka: Spark reads the topics of both as one stream"
             return
-        formats: list[Format] = [self.source.value, *([self.source.key] if self.source.key else [])]
+        formats = [item for _, part in self.parts for item in (part.value, part.key) if item is not None]
         if any(item.is_by_id for item in formats) and self.registry is None:
             yield "registry", "is missing: records of this format name their schemas by id"
-        if self.source.records is not None and isinstance(self.evolve.new_version, Pin):
-            yield "evolve", "new-version: {pin: N} is a version of one subject, and source.records reads several"
-        if self.errors.topic and self.errors.topic in self.source.topics:
+        if self.errors.topic and self.errors.topic in self.topics:
             yield "errors", f"the topic of dead letters, {self.errors.topic}, is a source of the pipeline"
+        if isinstance(self.evolve.new_version, Pin):
+            several = [(self.source.records, "source.records"), (self.source.union, "source.union")]
+            for _, name in [item for item in (*several, (self.streams, "streams")) if item[0]]:
+                yield "evolve", f"new-version: {{pin: N}} is a version of one subject, and {name} reads several"
+        yield from self._part_problems(self.source)
+
+    def _part_problems(self, source: KafkaSource) -> Iterable[tuple[str, str] | Finding]:
+        if self.streams and source.pattern is not None:
+            yield "streams", "stands beside source.pattern, which may match their topics; name the source's topics"
+        for name in self.streams:
+            if name == "this":
+                yield "streams", "this is the name of the pipeline's own rows; give the stream another one"
+            if name in self.tables:
+                yield "streams", f"{name} is the name of a table, too; give one of them another one"
+        seen: dict[str, Topics] = {}
+        for _, part in self.parts:
+            for topic in dict.fromkeys(part.topics):
+                if topic in seen:
+                    place = seen[topic].origin
+                    where = f"{place.setting} (line {place.place.line})" if place.place.line else place.setting
+                    yield part.finding("topics", f"{topic} is a topic of {where}, too; a topic is in one part only")
+                seen.setdefault(topic, part)
 
     @property
     def _writes_kafka(self) -> bool:

@@ -76,7 +76,38 @@ class Records(Section):
     )
 
 
-class KafkaSource(Section):
+class Topics(Section):
+    """Topics whose records are decoded in the same way."""
+
+    topics: tuple[str, ...] = setting(
+        ListOf(text("a topic", pattern=r"[A-Za-z0-9._-]{1,249}"), least=1, or_one=True), "The topics to read."
+    )
+    value: Format = setting(Nested(Format), "How values are decoded.", default=Format())
+    key: Format | None = setting(
+        Nested(Format), "How keys are decoded, into the column `_key`.", default=None, default_words="not decoded"
+    )
+    records: Records | None = setting(
+        Nested(Records),
+        "Instead of value: Avro records of several types; `{}` reads the subjects of the topics.",
+        default=None,
+    )
+
+    @property
+    def first_topic(self) -> str | None:
+        """The first topic, whose subjects are the default; None with a pattern."""
+        return self.topics[0] if self.topics else None
+
+    def problems(self) -> Iterable[tuple[str, str]]:
+        if self.records is not None and "value" in self.origin.places:
+            yield "records", "stands beside value; give one of them"
+        if self.records is None and len(self.topics) != 1 and self.value.is_by_id and self.value.subject is None:
+            yield (
+                "topics",
+                "several topics need value.subject, records, source.union, or one pipeline for each topic",
+            )
+
+
+class KafkaSource(Topics):
     """Topics of Kafka."""
 
     topics: tuple[str, ...] = setting(
@@ -87,14 +118,11 @@ class KafkaSource(Section):
     pattern: str | None = setting(
         text("a regular expression"), "Instead of topics: all topics that match this regular expression.", default=None
     )
-    value: Format = setting(Nested(Format), "How values are decoded.", default=Format())
-    key: Format | None = setting(
-        Nested(Format), "How keys are decoded, into the column `_key`.", default=None, default_words="not decoded"
-    )
-    records: Records | None = setting(
-        Nested(Records),
-        "Instead of value: Avro records of several types; `{}` reads the subjects of the topics.",
-        default=None,
+    union: tuple[Topics, ...] = setting(
+        ListOf(Nested(Topics), least=1),
+        "Instead of topics, value, key and records: several parts, each with its own. Their rows are united by the"
+        " names of columns.",
+        default=(),
     )
     start: str | datetime | Mapping[str, Mapping[str, int]] = setting(
         either(instant(), choice("earliest", "latest"), MapOf(MapOf(whole(), least=1), least=1)),
@@ -115,24 +143,22 @@ class KafkaSource(Section):
     options: Mapping[str, str] = setting(properties(), "More options of Spark's Kafka source.", default={}, secret=True)
 
     @property
-    def first_topic(self) -> str | None:
-        """The first topic, whose subjects are the default; None with a pattern."""
-        return self.topics[0] if self.topics else None
+    def parts(self) -> tuple[Topics, ...]:
+        """The parts of the union; without one, the source itself."""
+        return self.union or (self,)
 
     def problems(self) -> Iterable[tuple[str, str]]:
+        if self.union:
+            for name in ("topics", "pattern", "value", "key", "records"):
+                if name in self.origin.places:
+                    yield name, "stands beside union, whose parts have their own"
+            return
         if not self.topics and self.pattern is None:
-            yield "", "topics is missing: name the topics, or give a pattern"
+            yield "", "topics is missing: name the topics, or give a pattern or a union"
         if self.topics and self.pattern is not None:
             yield "pattern", "stands beside topics; give one of them"
-        if self.records is not None:
-            yield from self._problems_of_records(self.records)
-        elif len(self.topics) != 1 and self.value.is_by_id and self.value.subject is None:
-            yield "topics", "several topics need value.subject, records, or one pipeline for each topic"
-
-    def _problems_of_records(self, records: Records) -> Iterable[tuple[str, str]]:
-        if "value" in self.origin.places:
-            yield "records", "stands beside value; give one of them"
-        if self.pattern is not None and not records.subjects:
+        yield from super().problems()
+        if self.pattern is not None and self.records is not None and not self.records.subjects:
             yield "records", "subjects is missing: a pattern names no subjects"
 
 

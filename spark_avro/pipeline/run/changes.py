@@ -40,7 +40,7 @@ class Change:
         query: Spark's id of the query.
         batch: The number of the batch.
         schemas: The schemas that are read for the first time: the number of the version by schema id, None if the
-            schema has none. With the first batch of a run, the newest schema.
+            schema has none. With the first batch of a run, the newest schema of each part of the source.
         statements: The statements that changed the sinks' targets, such as ALTER TABLE.
     """
 
@@ -83,11 +83,15 @@ class ChangeLog:
 
     def _new_schemas(self) -> tuple[dict[str, int | None], bool]:
         """The schemas that are new in this run, and whether they appeared after its first batch."""
-        plans = self.opened.source.plans.values()
-        listed = [(schema_id, source.versions) for source in plans for schema_id in source.plan.ids]
+        by_part = [
+            [(schema_id, source.versions) for source in part.plans.values() for schema_id in source.plan.ids]
+            for part in self.opened.source.parts
+        ]
+        listed = [entry for entries in by_part for entry in entries]
         before, self._ids = self._ids, frozenset(schema_id for schema_id, _ in listed)
         if before is None:
-            return {str(schema_id): versions.get(schema_id) for schema_id, versions in listed[:1]}, False
+            newest = [entry for entries in by_part for entry in entries[:1]]
+            return {str(schema_id): versions.get(schema_id) for schema_id, versions in newest}, False
         new = {str(schema_id): versions.get(schema_id) for schema_id, versions in listed if schema_id not in before}
         return new, bool(new)
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from spark_avro.pipeline.ports import POSITION
-from spark_avro.pipeline.sources.source import Source
+from spark_avro.pipeline.sources.parts import Part
 from spark_avro.plan.decoding import UNREADABLE
 
 #: The names of measures: all rows, the newest time, and the records of refused versions.
@@ -25,11 +25,12 @@ def row_measures() -> list[Column]:
     return [F.count(F.lit(1)).alias(ROWS), _newest().alias(NEWEST)]
 
 
-def record_measures(source: Source) -> dict[str, Column]:
-    """The aggregates over decoded records, by name."""
+def record_measures(parts: Sequence[Part]) -> dict[str, Column]:
+    """The aggregates over the decoded records of some parts, by name."""
+    ids = dict.fromkeys(schema_id for part in parts for schema_id in part.plans["value"].plan.ids)
     by_id = {
         f"{_ID}{schema_id}": F.count_if(F.col(f"{POSITION}.schema_id") == schema_id)
-        for schema_id in source.plans["value"].plan.ids[:_COUNTED_IDS]
+        for schema_id in list(ids)[:_COUNTED_IDS]
     }
     return {NEWEST: _newest(), UNREADABLE_ROWS: F.count_if(F.col("error.reason").startswith(UNREADABLE)), **by_id}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,17 +15,17 @@ from spark_avro.pipeline import sinks
 from spark_avro.pipeline.file.object_stores import Properties, store_findings
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.place import PipelineError
-from spark_avro.pipeline.file.source import KafkaSource
 from spark_avro.pipeline.letters.topic import LettersTopic
-from spark_avro.pipeline.ports import KEY, POSITION, Sink, SinkContext
+from spark_avro.pipeline.ports import KEY, Sink, SinkContext
 from spark_avro.pipeline.quality.gate import QualityGate
 from spark_avro.pipeline.run.measures import record_measures
 from spark_avro.pipeline.sources.opening import open_source
+from spark_avro.pipeline.sources.parts import Part, decoder_of
 from spark_avro.pipeline.sources.position import with_version
 from spark_avro.pipeline.sources.source import Source
 from spark_avro.pipeline.steps.step import StepContext
 from spark_avro.pipeline.steps.table import apply_steps
-from spark_avro.streams.decoder import Decoder
+from spark_avro.streams.decoder import RecordDecoder
 from spark_avro.streams.following import patiently
 
 
@@ -37,7 +37,7 @@ class Opened:
         pipeline: The file.
         spark: The session.
         source: The source.
-        decoder: Decodes the source's records.
+        decoders: Decode the source's records: by "" those of the pipeline's rows, by the name of a stream its own.
         sinks: The sinks.
         gate: The checks; None if there are none.
         letters: The topic of dead letters; None if there is none.
@@ -47,7 +47,7 @@ class Opened:
     pipeline: Pipeline
     spark: SparkSession
     source: Source
-    decoder: Decoder
+    decoders: Mapping[str, RecordDecoder]
     sinks: tuple[Sink, ...]
     gate: QualityGate | None
     letters: LettersTopic | None
@@ -57,9 +57,22 @@ class Opened:
         """The resources that steps may use."""
         return StepContext(spark or self.spark, self.pipeline.tables, state)
 
-    def decoded(self, records: DataFrame) -> DataFrame:
-        """Records of the source, decoded with the last plans; not persisted."""
-        return self.decoder.rows(self.source.positioned(records))
+    @property
+    def decoder(self) -> RecordDecoder:
+        """Decodes the records of the pipeline's rows."""
+        return self.decoders[""]
+
+    def decoded(self, records: DataFrame, name: str = "") -> DataFrame:
+        """Records of the source, decoded with the last plans; not persisted, and batch or stream as the records.
+
+        Args:
+            records: The records of all parts.
+            name: The name of the parts whose records are decoded: empty for the pipeline's rows, or that of a stream.
+
+        Raises:
+            PipelineError: a column has types in two parts that no type holds.
+        """
+        return self.decoders[name].rows(self.source.positioned(records, name))
 
     def close(self) -> None:
         """Close all connections."""
@@ -110,16 +123,19 @@ def open_pipeline(pipeline: Pipeline, spark: SparkSession, *, adopt: bool = Fals
     errors = pipeline.errors
     letters = None
     if errors.topic is not None and with_targets:
-        topics = pipeline.source.topics if isinstance(pipeline.source, KafkaSource) else ()
         letters = LettersTopic(
-            pipeline.name, errors.topic, pipeline.kafka, topics, errors.headers, errors.mask, errors.log
+            pipeline.name, errors.topic, pipeline.kafka, pipeline.topics, errors.headers, errors.mask, errors.log
         )
     source = open_source(spark, pipeline)
+    decoders = {
+        name: decoder_of(source.parts, name, partial(record_measures, _named(source, name)))
+        for name in ("", *pipeline.streams)
+    }
     return Opened(
         pipeline=pipeline,
         spark=spark,
         source=source,
-        decoder=Decoder(source.plans, kept=(POSITION,), further=partial(record_measures, source)),
+        decoders=decoders,
         sinks=tuple(sinks.open_sink(spec, context) for spec in pipeline.all_sinks) if with_targets else (),
         gate=QualityGate(pipeline.quality) if pipeline.quality else None,
         letters=letters,
@@ -176,15 +192,26 @@ def prepare(opened: Opened, *, check_targets: bool = True) -> Prepared:
     return Prepared(opened, rows.schema, written.schema, statements)
 
 
-def record_columns(decoded: DataFrame, source: Source) -> DataFrame:
-    """The columns of decoded records: the fields of the value or `value` itself, `_key` and `_kafka`."""
+def _named(source: Source, name: str) -> list[Part]:
+    return [part for part in source.parts if part.name == name]
+
+
+def record_columns(decoded: DataFrame, source: Source, name: str = "") -> DataFrame:
+    """The columns of decoded records: the fields of the value or `value` itself, `_key` and `_kafka`.
+
+    Args:
+        decoded: The records.
+        source: The source.
+        name: The name of the parts that the records are of.
+    """
     if "decoded" not in decoded.columns:
         return decoded
     value = (
         "decoded.*" if isinstance(decoded.schema["decoded"].dataType, StructType) else F.col("decoded").alias("value")
     )
     key = [F.col("decoded_key").alias(KEY)] if "decoded_key" in decoded.columns else []
-    return decoded.select(value, *key, with_version(source.plans["value"].versions))
+    versions = [(part.topics, part.plans["value"].versions) for part in _named(source, name)]
+    return decoded.select(value, *key, with_version(versions))
 
 
 def tagged(opened: Opened, context: StepContext) -> Callable[[DataFrame], DataFrame]:

@@ -19,7 +19,8 @@ from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.source import KafkaSource
 from spark_avro.pipeline.ports import SourceRange
 from spark_avro.pipeline.sources.checkpoint import Offsets
-from spark_avro.pipeline.sources.plans import plans_for, value_plans
+from spark_avro.pipeline.sources.parts import Part, plans_of, records_of
+from spark_avro.pipeline.sources.plans import part_plans
 from spark_avro.pipeline.sources.position import record_position
 from spark_avro.pipeline.sources.topic_ids import TopicIdsByName, TopicReplaced, read_topic_ids
 from spark_avro.streams.followers import Plans
@@ -41,9 +42,8 @@ class KafkaRecords:
         self._spec = spec
         self._pipeline = pipeline
         self.refreshes = pipeline.evolve.new_version == "refresh"
-        self.plans: Mapping[str, Plans] = {"value": value_plans(spec, pipeline)}
-        if spec.key is not None:
-            self.plans = {**self.plans, "key": plans_for(spec.key, pipeline, spec.first_topic, is_key=True)}
+        self.parts: Sequence[Part] = [Part(name, part, part_plans(part, pipeline)) for name, part in pipeline.parts]
+        self.plans: Mapping[str, Plans] = plans_of(self.parts)
         self._client: Consumer | None = None
         self._admin: AdminClient | None = None
         self._position: Column | None = None
@@ -77,11 +77,13 @@ class KafkaRecords:
         """No records, with the columns of all."""
         return self._spark.createDataFrame([], _COLUMNS)
 
-    def positioned(self, records: DataFrame) -> DataFrame:
-        """Records as `_kafka`, and as value, key and headers for decoding."""
+    def positioned(self, records: DataFrame, name: str = "") -> DataFrame:
+        """The records of the parts with a name, as `_kafka`, and as value, key and headers for decoding."""
         if self._position is None:
-            self._position = record_position(by_id=self._spec.value.is_by_id)
-        return records.select(self._position, "value", "key", "headers")
+            by_id = [part for part in self.parts if part.spec.value.is_by_id]
+            topics = [topic for part in by_id for topic in part.topics]
+            self._position = record_position(by_id=True if len(by_id) == len(self.parts) else topics)
+        return records_of(records, self.parts, name).select(self._position, "value", "key", "headers")
 
     def lag(self, ends: Offsets) -> Mapping[tuple[str, int], int]:
         """How many records of each partition come after some offsets."""
@@ -187,7 +189,7 @@ class KafkaRecords:
 
     def _is_read(self, topic: str) -> bool:
         if self._spec.pattern is None:
-            return topic in self._spec.topics
+            return topic in self._pipeline.topics
         return re.fullmatch(self._spec.pattern, topic) is not None
 
     def _watermarks(self, topic: str, partition: int) -> tuple[int, int]:
@@ -206,7 +208,8 @@ class KafkaRecords:
 
     def _options(self) -> dict[str, str]:
         spec = self._spec
-        chosen = {"subscribe": ",".join(spec.topics)} if spec.topics else {"subscribePattern": str(spec.pattern)}
+        topics = ",".join(self._pipeline.topics)
+        chosen = {"subscribe": topics} if topics else {"subscribePattern": str(spec.pattern)}
         return {
             **{f"kafka.{name}": value for name, value in self._pipeline.kafka.items()},
             "kafka.isolation.level": spec.isolation,

@@ -11,6 +11,7 @@ from pyspark.sql.types import StructType
 from spark_avro.pipeline.file.source import DeltaTable, FilesSource, JdbcSource, RateSource, Table
 from spark_avro.pipeline.ports import SourceRange
 from spark_avro.pipeline.sources.checkpoint import Offsets
+from spark_avro.pipeline.sources.parts import Part
 from spark_avro.pipeline.sources.position import position
 from spark_avro.pipeline.sources.topic_ids import TopicIdsByName
 from spark_avro.streams.followers import Plans
@@ -19,6 +20,7 @@ from spark_avro.streams.followers import Plans
 class Rows:
     """A source whose records are rows already: nothing is decoded, and there are no offsets."""
 
+    parts: Sequence[Part] = ()
     plans: Mapping[str, Plans] = {}
     refreshes = False
 
@@ -30,8 +32,9 @@ class Rows:
         """No rows, with the columns of all."""
         return self.batch().limit(0)
 
-    def positioned(self, records: DataFrame) -> DataFrame:
+    def positioned(self, records: DataFrame, name: str = "") -> DataFrame:
         """The rows themselves: they have `_kafka`."""
+        del name
         return records
 
     def lag(self, _ends: Offsets) -> Mapping[tuple[str, int], int]:

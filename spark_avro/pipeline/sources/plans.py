@@ -13,7 +13,7 @@ from pyspark.sql.types import _parse_datatype_string
 from compat.schema import AVRO, JSON, PROTOBUF
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.policies import Pin
-from spark_avro.pipeline.file.source import Format, KafkaSource
+from spark_avro.pipeline.file.source import Format, Topics
 from spark_avro.plan.decoding import MALFORMED, ColumnPlan, Decoded
 from spark_avro.streams.followers import AUTO, Follower, Plans, RecordsFollower
 from spark_avro.valid_text import HALF_PAIR, has_half_pair, utf8_text
@@ -77,8 +77,15 @@ class FixedPlan:
         return self.plan
 
 
-def value_plans(spec: KafkaSource, pipeline: Pipeline) -> Plans:
-    """The source of the plans for a source's values."""
+def part_plans(spec: Topics, pipeline: Pipeline) -> Mapping[str, Plans]:
+    """The sources of the plans for the values of a part, and for its keys if they are decoded."""
+    plans = {"value": _value_plans(spec, pipeline)}
+    if spec.key is not None:
+        plans["key"] = plans_for(spec.key, pipeline, spec.first_topic, is_key=True)
+    return plans
+
+
+def _value_plans(spec: Topics, pipeline: Pipeline) -> Plans:
     if spec.records is None:
         return plans_for(spec.value, pipeline, spec.first_topic)
     assert pipeline.registry is not None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import reduce
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
@@ -29,21 +30,40 @@ def position(parts: Mapping[str, Column]) -> Column:
     return F.struct(*(parts.get(name, nothing).cast(kind).alias(name) for name, kind in FIELDS.items())).alias(POSITION)
 
 
-def record_position(*, by_id: bool) -> Column:
-    """The struct `_kafka` of records of Spark's Kafka source; the fields for the schema are NULL without `by_id`."""
+def record_position(*, by_id: bool | Sequence[str]) -> Column:
+    """The struct `_kafka` of records of Spark's Kafka source.
+
+    Args:
+        by_id: Whether the records name their schemas by id, or the topics whose records do; the fields for the schema
+            are NULL for others.
+    """
     parts = {name: F.col(name) for name in FIELDS if not name.startswith("schema_")}
     if by_id:
-        parts["schema_id"] = schema_id(F.col("value"))
+        number = schema_id(F.col("value"))
+        parts["schema_id"] = number if by_id is True else F.when(F.col("topic").isin(*by_id), number)
     return position(parts)
 
 
-def with_version(versions: Mapping[int, int]) -> Column:
+def with_version(versions: Sequence[tuple[Sequence[str], Mapping[int, int]]]) -> Column:
     """`_kafka` with the number of each record's version; it is computed only for rows whose step or sink uses it.
 
     Args:
-        versions: The version numbers in the subject by schema id.
+        versions: Topics, and the version numbers in their subject by schema id; the topics are not compared if there is
+            only one entry.
     """
     # SQL is parsed in one call to Spark's JVM; columns are made in one for each operator.
-    pairs = ", ".join(f"{schema_id}, {version}" for schema_id, version in versions.items())
-    number = F.expr(f"map({pairs})[CAST({POSITION}.schema_id AS INT)]" if versions else "CAST(NULL AS INT)")
+    numbers = [_number(by_id) for _, by_id in versions]
+    number = F.expr(numbers[0])
+    if len(numbers) > 1:
+        # A schema may have several numbers: its id is the same in all subjects.
+        number = reduce(
+            lambda other, entry: F.when(F.col(f"{POSITION}.topic").isin(*entry[0]), F.expr(entry[1])).otherwise(other),
+            [(topics, text) for (topics, _), text in zip(versions, numbers, strict=True)],
+            F.lit(None).cast("int"),
+        )
     return F.col(POSITION).withField("schema_version", number).alias(POSITION)
+
+
+def _number(versions: Mapping[int, int]) -> str:
+    pairs = ", ".join(f"{schema_id}, {version}" for schema_id, version in versions.items())
+    return f"map({pairs})[CAST({POSITION}.schema_id AS INT)]" if versions else "CAST(NULL AS INT)"

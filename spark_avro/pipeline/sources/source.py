@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame
 
 from spark_avro.pipeline.ports import SourceRange
 from spark_avro.pipeline.sources.checkpoint import Offsets
+from spark_avro.pipeline.sources.parts import Part
 from spark_avro.pipeline.sources.topic_ids import TopicIdsByName
 from spark_avro.streams.followers import Plans
 
@@ -17,11 +18,13 @@ class Source(Protocol):
     """A source.
 
     Attributes:
-        plans: The sources of the plans that decode the column `value`, and `key` if it is decoded; none if the records
-            are rows already.
+        parts: The topics that are decoded in different ways: one or several parts of the pipeline's rows, whose name is
+            empty, and one for each stream; none if the records are rows already.
+        plans: The sources of the plans of all parts.
         refreshes: Whether versions registered after the start are read.
     """
 
+    parts: Sequence[Part]
     plans: Mapping[str, Plans]
     refreshes: bool
 
@@ -34,8 +37,8 @@ class Source(Protocol):
     def empty(self) -> DataFrame:
         """No records, with the columns of all."""
 
-    def positioned(self, records: DataFrame) -> DataFrame:
-        """Records with `_kafka`; the columns `value` and `key` if these are decoded."""
+    def positioned(self, records: DataFrame, name: str = "") -> DataFrame:
+        """The records of the parts with a name, with `_kafka`; the columns `value` and `key` if these are decoded."""
 
     def lag(self, ends: Offsets) -> Mapping[tuple[str, int], int]:
         """How many records of each partition come after some offsets."""

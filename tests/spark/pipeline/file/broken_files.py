@@ -32,6 +32,7 @@ _DURATION = "must be a duration such as 30s, 10m, 2h or 7d, not"
 _RECORDS = "source.limit.records: must be a whole number of at least 1, not"
 _SQL = '"delay * 60 as seconds"'
 _FORMATS = "auto or avro or json or protobuf or json-plain or string or bytes"
+_SEVERAL = "several topics need value.subject, records, source.union, or one pipeline for each topic"
 _CHECKS = "expect, not-null, unique, in, range, fresh, volume, schema-only"
 _MASKS = "sha256, hmac:KEY, keep-last-N or /REGEX/REPLACEMENT"
 
@@ -103,6 +104,73 @@ BROKEN = [
         "  value: {format: auto}",
         "  value: {format: auto}\n  records: §{}",
         "source.records: stands beside value; give one of them",
+    ),
+    ("topics: [flights]", "topics: §[flights, trains]", f"source.topics: {_SEVERAL}"),
+    (
+        "topics: [flights]",
+        "topics: §[flights]\n  union: [{topics: [trains]}]",
+        "source.topics: stands beside union, whose parts have their own",
+    ),
+    (
+        "  topics: [flights]\n  value: {format: auto}",
+        "  union: [{topics: [a]}]\n  key: §{format: string}",
+        "source.key: stands beside union, whose parts have their own",
+    ),
+    ("topics: [flights]\n  value: {format: auto}", "union: §[]", "source.union: must have at least 1 entries"),
+    (
+        "topics: [flights]\n  value: {format: auto}",
+        "union: [{§topic: [a]}]",
+        "source.union[0].topic: no such setting; did you mean topics?",
+    ),
+    (
+        "topics: [flights]\n  value: {format: auto}",
+        "union: [{topics: §[a, b]}]",
+        f"source.union[0].topics: {_SEVERAL}",
+    ),
+    (
+        "topics: [flights]\n  value: {format: auto}",
+        "union: [{topics: [a, b], value: {subject: s}}, {topics: §[b]}]",
+        "source.union[1].topics: b is a topic of source.union[0] (line 8), too; a topic is in one part only",
+    ),
+    (
+        "evolve: {new-version: refresh}",
+        "streams: {payments: {topics: §flights}}",
+        "streams.payments.topics: flights is a topic of source (line 8), too; a topic is in one part only",
+    ),
+    (
+        "evolve: {new-version: refresh}",
+        "streams: {§9: {topics: payments}}",
+        "streams: must be a name of letters, digits and `_`, not '9'",
+    ),
+    (
+        "evolve: {new-version: refresh}",
+        "streams: §{this: {topics: payments}}",
+        "streams: this is the name of the pipeline's own rows; give the stream another one",
+    ),
+    (
+        "evolve: {new-version: refresh}",
+        "tables: {payments: {files: {path: /p}}}\nstreams: §{payments: {topics: payments}}",
+        "streams: payments is the name of a table, too; give one of them another one",
+    ),
+    (
+        "source:\n  topics: [flights]\n  value: {format: auto}",
+        "streams: §{payments: {topics: payments}}\nsource:\n  pattern: f.*\n  value: {subject: s}",
+        "streams: stands beside source.pattern, which may match their topics; name the source's topics",
+    ),
+    (
+        "source:\n  topics: [flights]\n  value: {format: auto}\n  limit: {records: 500000}",
+        "source: {files: {path: /in}}\nstreams: §{payments: {topics: payments}}",
+        "streams: needs a source of Kafka: Spark reads the topics of both as one stream",
+    ),
+    (
+        "evolve: {new-version: refresh}",
+        "streams: {payments: {topics: payments}}\nevolve: §{new-version: {pin: 1}}",
+        "evolve: new-version: {pin: N} is a version of one subject, and streams reads several",
+    ),
+    (
+        "errors: {tolerance: all, topic: flights-dead",
+        "streams: {payments: {topics: payments}}\nerrors: §{tolerance: all, topic: payments",
+        "errors: the topic of dead letters, payments, is a source of the pipeline",
     ),
     ("late: 7d", "late: 7d, §late: 8d", "late: stands here twice, first in line 21"),
     (
