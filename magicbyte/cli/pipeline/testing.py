@@ -1,7 +1,8 @@
 """`test`: given records, expected rows. A case is a folder with `records.jsonl`, `rows.jsonl` and `dead.jsonl`.
 
 A line of `records.jsonl` is a record's value as JSON with the columns' names; `{"raw": "00..."}` gives a record's bytes
-in hex. Neither Kafka nor a registry is needed if the folder has the schema, as `value.avsc`.
+in hex. With source.union, it is `{"topic": "...", "value": {...}}` or `{"topic": "...", "raw": "00..."}`. Neither Kafka
+nor a registry is needed if the folder has the schema, as `value.avsc`, or `TOPIC.avsc` for each part of the union.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +31,8 @@ def test(options: argparse.Namespace) -> int:
 
         runner = CaseRunner(spark, pipeline)
         for case in cases:
-            rows, dead = runner.run(_read(case / "records.jsonl"), _schema_of(case, options.cases))
+            schemas = _schemas_of(runner.schema_files, case, options.cases)
+            rows, dead = runner.run(_read(case / "records.jsonl"), schemas)
             differences = [] if options.update else _differences(case, {"rows.jsonl": rows, "dead.jsonl": dead})
             if options.update:
                 _write(case / "rows.jsonl", rows)
@@ -42,9 +45,13 @@ def test(options: argparse.Namespace) -> int:
     return FINDINGS if differing else 0
 
 
-def _schema_of(case: Path, cases: Path) -> Path | None:
-    """`value.avsc` of the case, or of all cases."""
-    return next((folder / "value.avsc" for folder in (case, cases) if (folder / "value.avsc").exists()), None)
+def _schemas_of(names: Mapping[str, str], case: Path, cases: Path) -> dict[str, Path]:
+    """The files with schemas, of the case or of all cases, by the topic that they are for."""
+    found = {
+        topic: next((folder / name for folder in (case, cases) if (folder / name).exists()), None)
+        for topic, name in names.items()
+    }
+    return {topic: path for topic, path in found.items() if path is not None}
 
 
 def _differences(case: Path, results: dict[str, list[dict[str, Any]]]) -> list[str]:

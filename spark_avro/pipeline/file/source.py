@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
@@ -166,15 +167,46 @@ class FilesSource(Section):
     """Files in a folder."""
 
     path: str = setting(text("a folder"), "The folder, or a pattern such as s3a://lake/flights/dt=*.")
-    format: str = setting(choice("parquet", "avro", "json"), "The files' format.", default="parquet")
+    format: str = setting(choice("parquet", "avro", "json", "csv"), "The files' format.", default="parquet")
     schema: str | None = setting(
         text("columns in Spark's DDL"),
-        "The columns; needed for streams of JSON.",
+        "The columns. Without them, CSV files are read as texts, unless inferSchema is true in options.",
         default=None,
-        default_words="the files' own",
+        default_words="those of the files that are there at the start",
     )
     limit: int = setting(whole(1), "The most files of a batch.", default=1000)
-    options: Mapping[str, str] = setting(properties(), "More options of Spark's reader.", default={})
+    options: Mapping[str, str] = setting(
+        properties(), "More options of Spark's reader, such as header: true and sep for CSV.", default={}
+    )
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether the files are texts, whose lines may be malformed."""
+        return self.format in {"csv", "json"}
+
+    @property
+    def malformed_column(self) -> str | None:
+        """The column in which rows of malformed lines keep the text; None if such lines are errors."""
+        name = self._option("columnNameOfCorruptRecord") or "_corrupt_record"
+        is_declared = re.search(rf"(?:^|,)\s*`?{re.escape(name)}`?[\s:]", self.schema or "", re.IGNORECASE) is not None
+        return name if is_declared and self._mode != "FAILFAST" else None
+
+    def problems(self) -> Iterable[tuple[str, str]]:
+        if not self.has_lines:
+            return
+        if self._mode not in {None, "PERMISSIVE", "FAILFAST"}:
+            yield "options", f"mode {self._mode} drops malformed lines in silence; leave mode out, and they are errors"
+        if self._mode == "PERMISSIVE" and self.malformed_column is None:
+            column = "add the column `_corrupt_record string` to schema, which has their texts"
+            yield "options", f"mode PERMISSIVE makes NULLs of malformed lines in silence; {column}, or leave mode out"
+
+    @property
+    def _mode(self) -> str | None:
+        mode = self._option("mode")
+        return None if mode is None else mode.upper()
+
+    def _option(self, name: str) -> str | None:
+        return next((value for key, value in self.options.items() if key.lower() == name.lower()), None)
 
 
 class JdbcSource(Section):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,65 +23,115 @@ from spark_avro.registry import client_of
 
 #: The key of a record that is given as its bytes in hex.
 _RAW = "raw"
-#: The schema of the values beside the records.
+#: The keys of a record of a pipeline with several parts: its topic, and the value if it has no `raw`.
+_TOPIC, _VALUE = "topic", "value"
+#: The name of the schema's file beside the records; with several parts, TOPIC.avsc for the first topic of each.
 SCHEMA = "value.avsc"
 
 
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """A record of a case: its topic, and its bytes or its value in JSON."""
+
+    offset: int
+    topic: str
+    raw: bytes | None
+    text: str
+
+
 class CaseRunner:
-    """Runs cases without Kafka, and without a registry if a folder has the schema."""
+    """Runs cases without Kafka, and without a registry if a folder has the schemas."""
 
     def __init__(self, spark: SparkSession, pipeline: Pipeline) -> None:
         self._spark = spark
         self._pipeline = pipeline
 
-    def run(self, records: Sequence[Mapping[str, Any]], schema: Path | None = None) -> tuple[list[Any], list[Any]]:
+    @property
+    def schema_files(self) -> Mapping[str, str]:
+        """The names of the files with the schemas of the parts, by first topic; none for formats without ids."""
+        parts = self._pipeline.parts
+        return {
+            part.first_topic or "": SCHEMA if len(parts) == 1 else f"{part.first_topic}.avsc"
+            for _, part in parts
+            if part.value.is_by_id
+        }
+
+    def run(
+        self, records: Sequence[Mapping[str, Any]], schemas: Mapping[str, Path] | None = None
+    ) -> tuple[list[Any], list[Any]]:
         """The rows for the sink and the dead letters of some records, as JSON values.
 
         Args:
             records: The records.
-            schema: The Avro schema of the values, instead of the registry's.
+            schemas: The Avro schemas of the values instead of the registry's, by the keys of `schema_files`.
 
         Raises:
-            PipelineError: the source is not Kafka, or a step does not fit the columns.
+            PipelineError: the source is not Kafka, a record has not the form of a record, or a step does not fit the
+                columns.
         """
-        pipeline = self._pipeline if schema is None else _with_schema(self._pipeline, schema)
+        pipeline = _with_schemas(self._pipeline, schemas, self.schema_files) if schemas else self._pipeline
         if not isinstance(pipeline.source, KafkaSource):
             raise pipeline.error("source", "cases are records of Kafka")
+        if pipeline.streams:
+            raise pipeline.error("streams", "cases have no records of streams; run the pipeline in a test instead")
+        given = [self._record(offset, record) for offset, record in enumerate(records)]
         with closing(open_pipeline(pipeline, self._spark, with_targets=False)) as opened:
             for plans in opened.source.plans.values():
                 plans.refresh()
-            topic = pipeline.source.first_topic or "case"
-            raw = [
-                (offset, bytes.fromhex(record[_RAW])) for offset, record in enumerate(records) if set(record) == {_RAW}
-            ]
-            texts = [(offset, json.dumps(record)) for offset, record in enumerate(records) if set(record) != {_RAW}]
-            broken = opened.decoded(self._records(raw, topic))
-            result = rehearse_decoded(
-                opened, broken.unionByName(self._decoded(texts, topic, broken), allowMissingColumns=True)
-            )
+            broken = opened.decoded(self._records([record for record in given if record.raw is not None]))
+            texts = self._decoded([record for record in given if record.raw is None], broken)
+            result = rehearse_decoded(opened, broken.unionByName(texts, allowMissingColumns=True))
         dead = [
             {"offset": int(row.place.rpartition(" ")[2]), "stage": row.stage, "reason": row.reason}
             for row in result.dead
         ]
         return [json.loads(json.dumps(row, default=_text)) for row in result.rows], dead
 
-    def _records(self, raw: Sequence[tuple[int, bytes]], topic: str) -> DataFrame:
-        rows = self._spark.createDataFrame(list(raw), "offset bigint, value binary")
+    def _record(self, offset: int, record: Mapping[str, Any]) -> _Record:
+        """A record of a case.
+
+        Raises:
+            PipelineError: the pipeline has several parts, and the record does not name a topic of them and its value.
+        """
+        parts = self._pipeline.parts
+        if len(parts) == 1:
+            raw = bytes.fromhex(record[_RAW]) if set(record) == {_RAW} else None
+            return _Record(offset, parts[0][1].first_topic or "case", raw, json.dumps(record))
+        topic = str(record.get(_TOPIC))
+        is_raw = set(record) == {_TOPIC, _RAW}
+        if topic not in self._pipeline.topics or not (is_raw or set(record) == {_TOPIC, _VALUE}):
+            forms = '{"topic": .., "value": {..}} or {"topic": .., "raw": ".."}'
+            topics = ", ".join(self._pipeline.topics)
+            raise self._pipeline.error(
+                "source", f"record {offset + 1} of the case must be {forms}, with one of the topics {topics}"
+            )
+        if is_raw:
+            return _Record(offset, topic, bytes.fromhex(record[_RAW]), "")
+        if not isinstance(record[_VALUE], dict):
+            raise self._pipeline.error(
+                "source", f"record {offset + 1} of the case: value must be a JSON object; give other values as raw"
+            )
+        return _Record(offset, topic, None, json.dumps(record[_VALUE]))
+
+    def _records(self, records: Sequence[_Record]) -> DataFrame:
+        values = [(record.offset, record.topic, record.raw) for record in records]
+        rows = self._spark.createDataFrame(values, "offset bigint, topic string, value binary")
         return rows.select(
             F.lit(None).cast("binary").alias("key"),
             "value",
-            F.lit(topic).alias("topic"),
+            "topic",
             F.lit(0).alias("partition"),
             "offset",
             _time().alias("timestamp"),
             F.lit(None).cast("array<struct<key: string, value: binary>>").alias("headers"),
         )
 
-    def _decoded(self, texts: Sequence[tuple[int, str]], topic: str, like: DataFrame) -> DataFrame:
+    def _decoded(self, records: Sequence[_Record], like: DataFrame) -> DataFrame:
         """Values in JSON as decoded records, with the types of `like`."""
-        rows = self._spark.createDataFrame(list(texts), "offset bigint, text string")
+        values = [(record.offset, record.topic, record.text) for record in records]
+        rows = self._spark.createDataFrame(values, "offset bigint, topic string, text string")
         kind = like.schema["decoded"].dataType
-        place = {"topic": F.lit(topic), "partition": F.lit(0), "offset": F.col("offset"), "timestamp": _time()}
+        place = {"topic": F.col("topic"), "partition": F.lit(0), "offset": F.col("offset"), "timestamp": _time()}
         value = F.from_json("text", kind, {"mode": "FAILFAST"})  # type: ignore[arg-type,unused-ignore]
         return rows.select(position(place).alias(POSITION), value.alias("decoded"))
 
@@ -91,15 +141,21 @@ def _time() -> Column:
     return F.timestamp_seconds(F.lit(0))
 
 
-def _with_schema(pipeline: Pipeline, schema: Path) -> Pipeline:
-    """The pipeline with a registry in memory that has one schema."""
-    if not isinstance(pipeline.source, KafkaSource):
-        raise pipeline.error("source", "cases are records of Kafka")
-    if pipeline.source.records is not None:
-        raise pipeline.source.error("records", f"cases of several types read the registry; remove {schema}")
-    subject = pipeline.source.value.subject or f"{pipeline.source.topics[0]}-value"
+def _with_schemas(pipeline: Pipeline, schemas: Mapping[str, Path], names: Mapping[str, str]) -> Pipeline:
+    """The pipeline with a registry in memory that has the schemas of all parts."""
     url = f"mock://cases-{pipeline.name}"
-    client_of(url).register(subject, SchemaText(AVRO, schema.read_text(encoding="utf-8")))
+    for _, part in pipeline.parts:
+        topic = part.first_topic or ""
+        if topic not in names:
+            continue
+        schema = schemas.get(topic)
+        if schema is None:
+            found = next(iter(schemas.values()))
+            raise part.error("topics", f"{names[topic]} is missing beside {found}: with schemas, cases ask no registry")
+        if part.records is not None:
+            raise part.error("records", f"cases of several types read the registry; remove {schema}")
+        subject = part.value.subject or f"{topic}-value"
+        client_of(url).register(subject, SchemaText(AVRO, schema.read_text(encoding="utf-8")))
     return replace(pipeline, registry=RegistrySection(url=url))
 
 

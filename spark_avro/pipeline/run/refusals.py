@@ -34,13 +34,18 @@ def refuse(decoded: DecodedBatch, pipeline: Pipeline, source: Source) -> None:
         return
     registered = _registered(decoded, pipeline, source)
     if registered and pipeline.evolve.new_version == "fail" and not source.refreshes:
-        _raise(decoded.rows, F.col("error.id").isin(*registered), "evolve.new-version is fail")
+        _raise(decoded.rows, source, F.col("error.id").isin(*registered), "evolve.new-version is fail")
     if registered and source.refreshes and pipeline.evolve.unreadable == "fail":
-        _raise(decoded.rows, F.col("error.id").isin(*registered), "it is of another subject; evolve.unreadable is fail")
+        _raise(
+            decoded.rows,
+            source,
+            F.col("error.id").isin(*registered),
+            "it is of another subject; evolve.unreadable is fail",
+        )
     if decoded.measured.get(UNREADABLE_ROWS) and pipeline.evolve.unreadable == "fail":
-        _raise(decoded.rows, F.col("error.reason").startswith(UNREADABLE), "evolve.unreadable is fail")
+        _raise(decoded.rows, source, F.col("error.reason").startswith(UNREADABLE), "evolve.unreadable is fail")
     if pipeline.errors.tolerance == "none":
-        reason, place = _first(decoded.rows, F.col("error").isNotNull())
+        reason, place = _first(decoded.rows, source, F.col("error").isNotNull())
         raise BrokenRecord(reason, place)
 
 
@@ -53,12 +58,12 @@ def _registered(decoded: DecodedBatch, pipeline: Pipeline, source: Source) -> li
     return [number for number in sorted(decoded.unknown) if patiently(partial(followers[0].has, number), patience)]
 
 
-def _raise(rows: DataFrame, which: Column, why: str) -> None:
-    reason, place = _first(rows, which)
+def _raise(rows: DataFrame, source: Source, which: Column, why: str) -> None:
+    reason, place = _first(rows, source, which)
     raise SchemaRefused(f"{reason} at {place}: {why}")
 
 
-def _first(rows: DataFrame, which: Column) -> tuple[str, str]:
+def _first(rows: DataFrame, source: Source, which: Column) -> tuple[str, str]:
     """The reason and place of the first row that a condition selects."""
-    first = rows.where(which).select("error.reason", f"{POSITION}.*").limit(1).collect()[0]
-    return first["reason"], f"topic {first['topic']}, partition {first['partition']}, offset {first['offset']}"
+    first = rows.where(which).select("error", POSITION).limit(1).collect()[0]
+    return first["error"]["reason"], source.place(first[POSITION], first["error"])

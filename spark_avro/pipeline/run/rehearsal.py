@@ -120,4 +120,6 @@ def _refused(rows: DataFrame) -> list[DeadRow]:
 
 
 def _place(row: Any) -> str:
+    if row["offset"] is None:
+        return str(row["topic"])
     return f"topic {row['topic']}, partition {row['partition']}, offset {row['offset']}"

@@ -12,7 +12,7 @@ from typing import Any
 
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, Row, SparkSession
 
 from magicbyte.kit.kafka.client_settings import CONSUMER_DEFAULTS, client_config
 from spark_avro.pipeline.file.pipeline import Pipeline
@@ -42,7 +42,10 @@ class KafkaRecords:
         self._spec = spec
         self._pipeline = pipeline
         self.refreshes = pipeline.evolve.new_version == "refresh"
-        self.parts: Sequence[Part] = [Part(name, part, part_plans(part, pipeline)) for name, part in pipeline.parts]
+        self.parts: Sequence[Part] = [
+            Part(name, part.topics, part_plans(part, pipeline), part, by_id=part.value.is_by_id)
+            for name, part in pipeline.parts
+        ]
         self.plans: Mapping[str, Plans] = plans_of(self.parts)
         self._client: Consumer | None = None
         self._admin: AdminClient | None = None
@@ -80,10 +83,15 @@ class KafkaRecords:
     def positioned(self, records: DataFrame, name: str = "") -> DataFrame:
         """The records of the parts with a name, as `_kafka`, and as value, key and headers for decoding."""
         if self._position is None:
-            by_id = [part for part in self.parts if part.spec.value.is_by_id]
+            by_id = [part for part in self.parts if part.by_id]
             topics = [topic for part in by_id for topic in part.topics]
             self._position = record_position(by_id=True if len(by_id) == len(self.parts) else topics)
         return records_of(records, self.parts, name).select(self._position, "value", "key", "headers")
+
+    def place(self, position: Row, error: Row) -> str:
+        """The position of a record in words."""
+        del error
+        return f"topic {position['topic']}, partition {position['partition']}, offset {position['offset']}"
 
     def lag(self, ends: Offsets) -> Mapping[tuple[str, int], int]:
         """How many records of each partition come after some offsets."""

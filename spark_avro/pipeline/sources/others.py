@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import StructType
 
 from spark_avro.pipeline.file.source import DeltaTable, FilesSource, JdbcSource, RateSource, Table
 from spark_avro.pipeline.ports import SourceRange
 from spark_avro.pipeline.sources.checkpoint import Offsets
+from spark_avro.pipeline.sources.lines import LinePlan, are_checked, checked_lines, place_of_line, read_checked
 from spark_avro.pipeline.sources.parts import Part
+from spark_avro.pipeline.sources.plans import FixedPlan
 from spark_avro.pipeline.sources.position import position
 from spark_avro.pipeline.sources.topic_ids import TopicIdsByName
 from spark_avro.streams.followers import Plans
@@ -36,6 +38,11 @@ class Rows:
         """The rows themselves: they have `_kafka`."""
         del name
         return records
+
+    def place(self, position: Row, error: Row) -> str:
+        """The source of a row in words."""
+        del error
+        return str(position["topic"])
 
     def lag(self, _ends: Offsets) -> Mapping[tuple[str, int], int]:
         """No lag: the source has no offsets."""
@@ -75,17 +82,28 @@ class FileRows(Rows):
     def __init__(self, spark: SparkSession, spec: FilesSource) -> None:
         self._spark = spark
         self._spec = spec
+        if are_checked(spec):
+            self.plans = {"value": FixedPlan(LinePlan())}
+            self.parts = [Part("", (), self.plans, spec)]
 
     def stream(self) -> DataFrame:
         """The rows of files that are not read yet."""
-        schema: StructType | str = self._spec.schema or read_table(self._spark, self._spec).schema
-        reader = self._spark.readStream.format(self._spec.format).options(**self._spec.options).schema(schema)
-        return _of_files(reader.option("maxFilesPerTrigger", str(self._spec.limit)).load(self._spec.path))
+        spec = self._spec
+        if are_checked(spec):
+            return _of_files(checked_lines(self._spark, spec, as_stream=True))
+        schema: StructType | str = spec.schema or read_table(self._spark, spec).schema
+        reader = self._spark.readStream.format(spec.format).options(**spec.options).schema(schema)
+        return _of_files(reader.option("maxFilesPerTrigger", str(spec.limit)).load(spec.path))
 
     def batch(self, ranges: Sequence[SourceRange] = ()) -> DataFrame:
         """The rows of all files."""
         del ranges
-        return _of_files(read_table(self._spark, self._spec))
+        is_checked = are_checked(self._spec)
+        return _of_files(checked_lines(self._spark, self._spec) if is_checked else _read_files(self._spark, self._spec))
+
+    def place(self, position: Row, error: Row) -> str:
+        """The file of a malformed line, and the number of the line if it can be found."""
+        return place_of_line(self._spark, self._spec, position["topic"], error["raw"])
 
 
 class JdbcRows(Rows):
@@ -135,6 +153,8 @@ def read_table(spark: SparkSession, spec: Table) -> DataFrame:
 
 
 def _read_files(spark: SparkSession, spec: FilesSource) -> DataFrame:
+    if are_checked(spec):
+        return read_checked(spark, spec)
     reader = spark.read.format(spec.format).options(**spec.options)
     if spec.schema is not None:
         reader = reader.schema(spec.schema)
@@ -154,7 +174,8 @@ _READERS = {FilesSource: _read_files, JdbcSource: _read_jdbc, DeltaTable: _read_
 
 
 def _of_files(rows: DataFrame) -> DataFrame:
-    return rows.select("*", position({"topic": F.col("_metadata.file_path"), "partition": F.lit(0)}))
+    columns = [F.col(f"`{name}`") for name in rows.columns if name != "_metadata"]
+    return rows.select(*columns, position({"topic": F.col("_metadata.file_path"), "partition": F.lit(0)}))
 
 
 def _of_rate(rows: DataFrame) -> DataFrame:

@@ -1,4 +1,4 @@
-"""Parts of a Kafka source: topics whose records are decoded in the same way.
+"""Parts of a source: topics whose records are decoded in the same way.
 
 Spark reads the topics of all parts as one stream. The name of a part is empty for the pipeline's rows, and otherwise
 the name of a stream that a step joins; several parts may have the empty name.
@@ -14,7 +14,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as spark
 
-from spark_avro.pipeline.file.source import Topics
+from spark_avro.pipeline.file.section import Section
 from spark_avro.pipeline.ports import POSITION
 from spark_avro.plan.decoding import ColumnPlan
 from spark_avro.plan.united_type import TypesDoNotFit, as_type, united_type
@@ -31,18 +31,17 @@ class Part:
 
     Attributes:
         name: Empty for the pipeline's rows, otherwise the name of the stream.
-        spec: The topics and their formats in the file; a source with a pattern has no topics.
+        topics: The topics; none if a pattern finds them, or if the source is not Kafka.
         plans: The sources of the plans that decode the column `value`, and `key` if it is decoded.
+        section: The part in the file.
+        by_id: Whether values name their schemas by id.
     """
 
     name: str
-    spec: Topics
+    topics: tuple[str, ...]
     plans: Mapping[str, Plans]
-
-    @property
-    def topics(self) -> tuple[str, ...]:
-        """The topics; none if a pattern finds them."""
-        return self.spec.topics
+    section: Section
+    by_id: bool = False
 
     @property
     def label(self) -> str:
@@ -181,7 +180,7 @@ class PartsDecoder:
         name = misfit.path or "_key"
         if column == "key" and misfit.path:
             name = f"_key.{misfit.path}"
-        return part.spec.error(
+        return part.section.error(
             "topics",
             f"column {name} is {misfit.other.simpleString()} in {part.label}, and {misfit.one.simpleString()} in"
             f" {', '.join(other.label for other in before)}; no type has the values of both. Leave the column out with"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Row
 
 from spark_avro.pipeline.ports import SourceRange
 from spark_avro.pipeline.sources.checkpoint import Offsets
@@ -39,6 +39,14 @@ class Source(Protocol):
 
     def positioned(self, records: DataFrame, name: str = "") -> DataFrame:
         """The records of the parts with a name, with `_kafka`; the columns `value` and `key` if these are decoded."""
+
+    def place(self, position: Row, error: Row) -> str:
+        """The place of a broken record in words.
+
+        Args:
+            position: Its `_kafka`.
+            error: Its `error`, see `spark_avro.streams.decoder`.
+        """
 
     def lag(self, ends: Offsets) -> Mapping[tuple[str, int], int]:
         """How many records of each partition come after some offsets."""
