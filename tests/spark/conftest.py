@@ -148,6 +148,10 @@ class Topics:
             self._producer.produce(topic, value)
         assert self._producer.flush(30) == 0
 
+    def produce_keyed(self, topic: str, key: bytes, value: bytes) -> None:
+        self._producer.produce(topic, value, key)
+        assert self._producer.flush(30) == 0
+
     def consume(self, topic: str, count: int) -> list[Any]:
         """So many records of a topic, or those that came in half a minute."""
         settings = {"bootstrap.servers": self.servers, "group.id": str(uuid.uuid4()), "auto.offset.reset": "earliest"}
