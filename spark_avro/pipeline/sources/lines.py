@@ -43,15 +43,17 @@ def are_checked(spec: FilesSource) -> bool:
     return spec.has_lines and spec.malformed_column is None
 
 
-def checked_lines(spark_session: SparkSession, spec: FilesSource, *, as_stream: bool = False) -> DataFrame:
-    """The lines of files as `value`, see `LinePlan`; `_metadata` can be selected, too.
+def checked_lines(
+    spark_session: SparkSession, spec: FilesSource, schema: spark.StructType, *, as_stream: bool = False
+) -> DataFrame:
+    """The lines of files as `value`, see `LinePlan`, and Spark's `_metadata`.
 
     Args:
         spark_session: The session.
         spec: The files.
+        schema: The columns.
         as_stream: Whether files that are not read yet are read as a stream.
     """
-    schema = _schema(spark_session, spec)
     with_text = spark.StructType([*schema.fields, spark.StructField(_TEXT, spark.StringType())])
     reader: DataFrameReader | DataStreamReader = spark_session.read
     if as_stream:
@@ -66,7 +68,7 @@ def checked_lines(spark_session: SparkSession, spec: FilesSource, *, as_stream: 
 
 def read_checked(spark_session: SparkSession, spec: FilesSource) -> DataFrame:
     """The rows of files; a malformed line makes the query fail, and the error names the file and the line's text."""
-    lines = checked_lines(spark_session, spec)
+    lines = checked_lines(spark_session, spec, schema_of(spark_session, spec))
     text = F.col("value.text")
     problem = F.concat(F.col("_metadata.file_path"), F.lit(" has a malformed line: "), F.substring(text, 1, 200))
     return lines.where(F.when(text.isNull(), F.lit(True)).otherwise(F.raise_error(problem))).select("value.row.*")
@@ -87,7 +89,8 @@ def place_of_line(spark_session: SparkSession, spec: FilesSource, url: str, line
     return f"line {numbered.where(F.col('id') < found).count() + 1} of {file}"
 
 
-def _schema(spark_session: SparkSession, spec: FilesSource) -> spark.StructType:
+def schema_of(spark_session: SparkSession, spec: FilesSource) -> spark.StructType:
+    """The columns of files: those that are declared, or those of the files that are there now."""
     if spec.schema is not None:
         declared = _parse_datatype_string(spec.schema)
         assert isinstance(declared, spark.StructType)

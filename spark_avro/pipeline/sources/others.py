@@ -11,7 +11,14 @@ from pyspark.sql.types import StructType
 from spark_avro.pipeline.file.source import DeltaTable, FilesSource, JdbcSource, RateSource, Table
 from spark_avro.pipeline.ports import SourceRange
 from spark_avro.pipeline.sources.checkpoint import Offsets
-from spark_avro.pipeline.sources.lines import LinePlan, are_checked, checked_lines, place_of_line, read_checked
+from spark_avro.pipeline.sources.lines import (
+    LinePlan,
+    are_checked,
+    checked_lines,
+    place_of_line,
+    read_checked,
+    schema_of,
+)
 from spark_avro.pipeline.sources.parts import Part
 from spark_avro.pipeline.sources.plans import FixedPlan
 from spark_avro.pipeline.sources.position import position
@@ -82,6 +89,7 @@ class FileRows(Rows):
     def __init__(self, spark: SparkSession, spec: FilesSource) -> None:
         self._spark = spark
         self._spec = spec
+        self._schema: StructType | None = None
         if are_checked(spec):
             self.plans = {"value": FixedPlan(LinePlan())}
             self.parts = [Part("", (), self.plans, spec)]
@@ -90,7 +98,7 @@ class FileRows(Rows):
         """The rows of files that are not read yet."""
         spec = self._spec
         if are_checked(spec):
-            return _of_files(checked_lines(self._spark, spec, as_stream=True))
+            return self._lines(as_stream=True)
         schema: StructType | str = spec.schema or read_table(self._spark, spec).schema
         reader = self._spark.readStream.format(spec.format).options(**spec.options).schema(schema)
         return _of_files(reader.option("maxFilesPerTrigger", str(spec.limit)).load(spec.path))
@@ -98,8 +106,14 @@ class FileRows(Rows):
     def batch(self, ranges: Sequence[SourceRange] = ()) -> DataFrame:
         """The rows of all files."""
         del ranges
-        is_checked = are_checked(self._spec)
-        return _of_files(checked_lines(self._spark, self._spec) if is_checked else _read_files(self._spark, self._spec))
+        if are_checked(self._spec):
+            return self._lines()
+        return _of_files(read_table(self._spark, self._spec))
+
+    def _lines(self, *, as_stream: bool = False) -> DataFrame:
+        if self._schema is None:
+            self._schema = schema_of(self._spark, self._spec)
+        return _of_files(checked_lines(self._spark, self._spec, self._schema, as_stream=as_stream))
 
     def place(self, position: Row, error: Row) -> str:
         """The file of a malformed line, and the number of the line if it can be found."""

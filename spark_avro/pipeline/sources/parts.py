@@ -15,7 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as spark
 
 from spark_avro.pipeline.file.section import Section
-from spark_avro.pipeline.ports import POSITION
+from spark_avro.pipeline.ports import KEY, POSITION
 from spark_avro.plan.decoding import ColumnPlan
 from spark_avro.plan.united_type import TypesDoNotFit, as_type, united_type
 from spark_avro.streams.decoder import Decoder, RecordDecoder
@@ -172,20 +172,35 @@ class PartsDecoder:
             try:
                 kind = united_type(kind, other, case_sensitive=case_sensitive)
             except TypesDoNotFit as misfit:
-                raise self._misfit(misfit, part, [of_before for of_before, _, _ in found[:number]], column) from None
+                before = {earlier.label: own for earlier, _, own in found[:number]}
+                raise _misfit(column, before, part, other, misfit, case_sensitive=case_sensitive) from None
         columns = [as_type(value, own, kind, case_sensitive=case_sensitive) for _, value, own in found]
         return [reduce(F.coalesce, columns).alias(alias)]
 
-    def _misfit(self, misfit: TypesDoNotFit, part: Part, before: Sequence[Part], column: str) -> Exception:
-        name = misfit.path or "_key"
-        if column == "key" and misfit.path:
-            name = f"_key.{misfit.path}"
-        return part.section.error(
-            "topics",
-            f"column {name} is {misfit.other.simpleString()} in {part.label}, and {misfit.one.simpleString()} in"
-            f" {', '.join(other.label for other in before)}; no type has the values of both. Leave the column out with"
-            " value.fields, or use a pipeline for each",
-        )
+
+def _misfit(
+    column: str,
+    before: Mapping[str, spark.DataType],
+    part: Part,
+    kind: spark.DataType,
+    misfit: TypesDoNotFit,
+    *,
+    case_sensitive: bool,
+) -> Exception:
+    """The error for a type that does not fit those of earlier parts; it names the first of them that differs."""
+    labels = ", ".join(before)
+    for label, earlier in before.items():
+        try:
+            united_type(earlier, kind, case_sensitive=case_sensitive)
+        except TypesDoNotFit as of_one:
+            labels, misfit = label, of_one
+            break
+    path = misfit.path if column == "value" else ".".join(filter(None, (KEY, misfit.path)))
+    return part.section.error(
+        "topics",
+        f"column {path} is {misfit.other.simpleString()} in {part.label}, and {misfit.one.simpleString()} in {labels};"
+        f" no type has the values of both. Leave the column out with {column}.fields, or use a pipeline for each",
+    )
 
 
 def _whole(column: Column, kind: spark.DataType, *, is_value: bool) -> tuple[Column, spark.DataType]:

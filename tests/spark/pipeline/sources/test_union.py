@@ -148,15 +148,15 @@ def test_parts_may_have_formats_without_ids_and_only_some_decode_keys(
 def test_types_that_do_not_fit_are_told_at_the_start(
     spark: SparkSession, topics: Any, avro: Any, union_file: Callable[..., Path]
 ) -> None:
-    one, two = topics.create(), topics.create()
+    first, one, two = topics.create(), topics.create(), topics.create()
+    avro.register(f"{first}-value", record("A", ("id", "int")))
     avro.register(f"{one}-value", record("A", ("id", "int"), ("buyer", nested("B", ("name", "string")))))
     avro.register(f"{two}-value", record("A", ("buyer", nested("B", ("name", "int")))))
-    parts = f"{{topics: {one}}}, {{topics: {two}}}"
-    file = union_file(f"union: [{parts}]")
+    file = union_file(f"union: [{{topics: {first}}}, {{topics: {one}}}, {{topics: {two}}}]")
     with pytest.raises(PipelineError) as error:
         spark_avro.pipeline(file).run(spark)
     assert str(error.value) == (
-        f"{file}:7:81: source.union[1].topics: column buyer.name is int in {two}, and string in {one}; no type has the"
+        f"{file}:7:135: source.union[2].topics: column buyer.name is int in {two}, and string in {one}; no type has the"
         " values of both. Leave the column out with value.fields, or use a pipeline for each"
     )
 
