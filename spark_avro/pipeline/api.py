@@ -25,13 +25,16 @@ class DeclaredPipeline:
     def __init__(self, file: Pipeline) -> None:
         self.file = file
 
-    def run(self, spark: SparkSession, *, until_caught_up: bool = False, adopt: bool = False) -> RunResult:
+    def run(
+        self, spark: SparkSession, *, until_caught_up: bool = False, adopt: bool = False, new_state: bool = False
+    ) -> RunResult:
         """Run it until its trigger ends it.
 
         Args:
             spark: The session, with Spark's Avro and Kafka modules; see `spark_avro.session`.
             until_caught_up: Whether the run ends when it has read all records that exist.
             adopt: Whether targets that another query has written to are taken over.
+            new_state: Whether steps that remember rows begin with empty state, at the offsets that are committed.
 
         Raises:
             PipelineError: a step, check or sink does not fit the columns.
@@ -39,7 +42,7 @@ class DeclaredPipeline:
         """
         from spark_avro.pipeline.run.running import Running  # noqa: PLC0415 - the file is read without Spark
 
-        return Running(self.file, spark, adopt=adopt, until_caught_up=until_caught_up).run()
+        return Running(self.file, spark, adopt=adopt, new_state=new_state, until_caught_up=until_caught_up).run()
 
 
 def pipeline(file: str | Path, *, name: str | None = None, overrides: Sequence[str] = ()) -> DeclaredPipeline:

@@ -26,6 +26,8 @@ POSITION = "_kafka"
 KEY = "_key"
 #: The column of the record's headers, made by the step `headers`: an array of structs of key and value.
 HEADERS = "_headers"
+#: The column of a row's time, with the watermark; from the first step that remembers rows to the last step.
+EVENT_TIME = "_event_time"
 #: The column with the reason in the rows that a sink rejects.
 REASON = "_error"
 #: The column with the names of the checks that a row fails.

@@ -33,6 +33,11 @@ def run_options(parser: argparse.ArgumentParser) -> None:
     add("--to", dest="until", metavar="TIME", help="with --from: the records before a time (default: the end)")
     add("--instance", metavar="N", help="run it under the name NAME-N, on a checkpoint of its own")
     add("--adopt", action="store_true", help="take over a target that another checkpoint has written to")
+    add(
+        "--new-state",
+        action="store_true",
+        help="begin with empty state for steps that remember rows, at the offsets that are committed",
+    )
     add("--metrics", metavar="[HOST]:PORT|FILE", help="serve Prometheus metrics, or write them to a file")
 
 

@@ -45,6 +45,7 @@ def explain(options: argparse.Namespace) -> int:
     with pipeline_session(pipeline, options.master) as spark:
         from spark_avro.pipeline.run.prepared import open_pipeline, prepare  # noqa: PLC0415 - with Spark
         from spark_avro.pipeline.run.rehearsal import plan_text  # noqa: PLC0415
+        from spark_avro.pipeline.state.explained import state_words  # noqa: PLC0415
 
         with closing(open_pipeline(pipeline, spark)) as opened:
             prepared = prepare(opened)
@@ -59,6 +60,8 @@ def explain(options: argparse.Namespace) -> int:
             print("columns of the records:")
             _print_columns(prepared.decoded)
             _print_schema(prepared)
+            for line in state_words(opened):
+                print(line)
             for sink in opened.sinks:
                 guarantee = sink.guarantee
                 print(f"{type(sink).__name__}: {guarantee.delivery.value}: {guarantee.reason}")

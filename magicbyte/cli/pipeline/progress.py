@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from magicbyte.cli.pipeline.session import pipeline_session, read_file
+
+if TYPE_CHECKING:
+    from spark_avro.pipeline.run.progress import Progress
 
 
 def status(options: argparse.Namespace) -> int:
@@ -28,6 +31,8 @@ def status(options: argparse.Namespace) -> int:
         print(f"\n{'topic':30} {'partition':>9} {'offset':>12} {'end':>12} {'lag':>12}")
     for part in progress.partitions:
         print(f"{part.topic:30} {part.partition:>9} {part.offset:>12} {part.end:>12} {part.lag:>12}")
+    if progress.state is not None:
+        _print_state(progress)
     if progress.changes:
         print("\nchanges")
     for change in progress.changes:
@@ -39,6 +44,18 @@ def status(options: argparse.Namespace) -> int:
         for statement in change.statements:
             print(f"    {statement}")
     return 0
+
+
+def _print_state(progress: Progress) -> None:
+    """Show what steps keep, the watermark, and which input holds it."""
+    assert progress.state is not None
+    print(f"\nwatermark  {progress.state.watermark or 'none yet'}")
+    for number, (name, newest) in enumerate(progress.holders):
+        held = "  holds the watermark" if number == 0 and len(progress.holders) > 1 else ""
+        print(f"           {name}: newest row {newest}{held}")
+    print(f"\n{'state':30} {'rows':>12} {'memory':>12} {'disk':>12} {'late':>12}")
+    for operator in progress.state.operators:
+        print(f"{operator.name:30} {operator.rows:>12} {operator.memory:>12} {operator.disk:>12} {operator.late:>12}")
 
 
 def offsets(options: argparse.Namespace) -> int:

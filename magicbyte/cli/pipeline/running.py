@@ -33,9 +33,11 @@ def run(options: argparse.Namespace) -> int:
             pipeline,
             spark,
             adopt=options.adopt,
+            new_state=options.new_state,
             until_caught_up=options.until_caught_up,
             on_batch=metrics.add,
             on_restart=metrics.restarted,
+            on_state=metrics.add_state,
         )
         received: list[int] = []
 

@@ -13,6 +13,7 @@ from spark_avro.pipeline.file.policies import Check, Errors, Evolve, Pin
 from spark_avro.pipeline.file.section import Section
 from spark_avro.pipeline.file.sinks import SINK, KafkaSink, SinkSpec, shared_targets, unrepeatable
 from spark_avro.pipeline.file.source import SOURCE, TABLE, KafkaSource, Source, Table, Topics
+from spark_avro.pipeline.file.state_rules import state_problems
 from spark_avro.pipeline.file.steps import STEP, Join, Step
 
 
@@ -75,7 +76,7 @@ class Pipeline(Section):
     )
     source: Source = setting(SOURCE, "Where records come from.")
     tables: Mapping[str, Table] = setting(
-        MapOf(TABLE), "Tables that steps join, by name; read again for each batch.", default={}
+        MapOf(TABLE), "Tables that steps join, by name; each is read again after a while.", default={}
     )
     streams: Mapping[str, Topics] = setting(
         MapOf(Nested(Topics), text("a name of letters, digits and `_`", pattern="[A-Za-z_][A-Za-z0-9_]*")),
@@ -127,12 +128,23 @@ class Pipeline(Section):
         yield from self._kafka_problems()
         if any(check.otherwise == "dead-letter" for check in self.quality) and self.errors.topic is None:
             yield "quality", "a check with `else: dead-letter` needs errors.topic"
-        for step in self.steps:
-            if isinstance(step, Join) and step.table not in self.tables:
-                yield "tables", f"has no table {step.table!r}, which {step.origin.setting} joins"
+        yield from self._join_problems()
+        yield from state_problems(self.steps, self.quality, self.all_sinks)
         names = [check.name for check in self.quality]
         if len(names) != len(set(names)):
             yield "quality", "two checks have the same name"
+        joined = {step.stream for step in self.steps if isinstance(step, Join)}
+        for name in self.streams:
+            if name not in joined:
+                yield "streams", f"no step joins {name}; its records would be read for nothing"
+
+    def _join_problems(self) -> Iterable[tuple[str, str]]:
+        joins = [step for step in self.steps if isinstance(step, Join)]
+        for step in joins:
+            if step.table is not None and step.table not in self.tables:
+                yield "tables", f"has no table {step.table!r}, which {step.origin.setting} joins"
+            if step.stream is not None and step.stream not in self.streams:
+                yield "streams", f"has no stream {step.stream!r}, which {step.origin.setting} joins"
 
     def _kafka_problems(self) -> Iterable[tuple[str, str] | Finding]:
         reads_kafka = isinstance(self.source, KafkaSource)

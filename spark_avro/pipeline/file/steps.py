@@ -13,6 +13,9 @@ from spark_avro.pipeline.file.kinds import ITEMS, PATHS, field_path, sql
 from spark_avro.pipeline.file.section import Section
 from spark_avro.pipeline.file.sql_text import Sql, SqlRole
 
+#: How long a table is used before it is read again.
+DEFAULT_REFRESH = timedelta(minutes=10)
+
 
 class Select(Section):
     """The columns to keep, each a path or an SQL expression with a name."""
@@ -127,35 +130,109 @@ class Deduplicate(Section):
     """One row for each key within a time."""
 
     by: tuple[FieldPath, ...] = setting(PATHS, "The fields that tell rows apart.")
-    within: timedelta = setting(duration(), "How long a key is remembered.")
+    within: timedelta = setting(
+        duration(), "How long after its first row a key is remembered; and how late a row may come."
+    )
     time: FieldPath = setting(field_path(), "The time of a row.", default=FieldPath(("_kafka", "timestamp")))
 
 
+#: When the rows of groups are written: once when the watermark has passed a group, or by each batch that changes it.
+_EMIT_HELP = (
+    "closed: each group once, when the watermark has passed it. each-batch: each group that a batch changes; this needs"
+    " a sink that upserts by the group's key."
+)
+
+
 class Window(Section):
-    """Aggregates over windows of time, written once when a window is over."""
+    """Aggregates over windows of time."""
 
     time: FieldPath = setting(field_path(), "The time of a row.")
-    size: timedelta = setting(duration(), "How long a window is.")
+    size: timedelta | None = setting(
+        duration(), "How long a window is.", default=None, default_words="none: a session has no size"
+    )
     slide: timedelta | None = setting(
         duration(), "The time between the starts of two windows.", default=None, default_words="the size"
+    )
+    session: timedelta | None = setting(
+        duration(),
+        "Instead of size: a window ends when its group has had no row for so long.",
+        default=None,
+        default_words="windows have a size",
     )
     late: timedelta = setting(duration(), "How late a row may come.", default=timedelta(0))
     group: tuple[Sql, ...] = setting(
         ListOf(sql(SqlRole.ITEM), or_one=True), "What rows are grouped by besides the window.", default=()
     )
     aggregate: tuple[Sql, ...] = setting(ITEMS, "Aggregates, such as `count(*) as flights`.")
+    emit: str = setting(choice("closed", "each-batch"), _EMIT_HELP, default="closed")
+
+    def problems(self) -> Iterable[tuple[str, str]]:
+        if (self.size is None) == (self.session is None):
+            yield "", "must have size or session"
+        if self.session is not None and self.slide is not None:
+            yield "slide", "is for windows with a size"
+        if self.size is not None and self.slide is not None and self.slide > self.size:
+            yield "slide", "must not be longer than size, or rows between two windows would be lost"
+        if self.session is not None and self.emit == "each-batch":
+            yield "emit", "each-batch is not possible for sessions: two sessions may become one"
+
+
+class Aggregate(Section):
+    """Aggregates over all rows of a group, written by each batch that changes them."""
+
+    group: tuple[Sql, ...] = setting(ListOf(sql(SqlRole.ITEM), least=1, or_one=True), "What rows are grouped by.")
+    aggregate: tuple[Sql, ...] = setting(ITEMS, "Aggregates, such as `sum(amount) as balance`.")
+    emit: str = setting(
+        choice("each-batch"), "A group without a window is never closed, so there is one choice.", default="each-batch"
+    )
 
 
 class Join(Section):
-    """Columns of a table, which is read again for each batch."""
+    """Columns of a table, or of the records of another stream."""
 
-    table: str = setting(text("a table's name"), "A name in `tables`.")
+    table: str | None = setting(text("a table's name"), "A name in `tables`.", default=None)
+    stream: str | None = setting(text("a stream's name"), "Instead of table: a name in `streams`.", default=None)
     condition: Sql | tuple[FieldPath, ...] = setting(
         either(ListOf(field_path(), least=1), sql()),
-        "Columns that both have, or a condition over `this` and the table's name.",
+        "Columns that both have, or a condition over `this` and the name of the table or stream.",
         "on",
     )
-    how: str = setting(choice("inner", "left"), "Whether rows without a match are dropped or kept.", default="inner")
+    how: str = setting(
+        choice("inner", "left", "right", "full", "semi"),
+        "Which rows are kept without a match: none, those of the pipeline (left), of the stream (right) or both (full);"
+        " semi keeps rows with a match, without new columns. A table takes inner and left.",
+        default="inner",
+    )
+    refresh: timedelta = setting(
+        duration(), "How long a table is used before it is read again.", default=DEFAULT_REFRESH
+    )
+    within: timedelta | None = setting(
+        duration(), "How far the times of two rows of streams may be apart.", default=None
+    )
+    time: FieldPath = setting(
+        field_path(), "The time of the pipeline's rows, for streams.", default=FieldPath(("_kafka", "timestamp"))
+    )
+    stream_time: FieldPath = setting(
+        field_path(), "The time of the stream's rows.", default=FieldPath(("_kafka", "timestamp"))
+    )
+    late: timedelta = setting(duration(), "How late a row of a stream may come.", default=timedelta(0))
+
+    def problems(self) -> Iterable[tuple[str, str]]:
+        if (self.table is None) == (self.stream is None):
+            yield "", "must have table or stream"
+        if self.stream is not None and self.within is None:
+            yield "", "within is missing: without it, the rows of both streams are kept for ever"
+        if self.table is not None and self.how not in {"inner", "left"}:
+            yield "how", f"{self.how} is for streams; a table takes inner or left"
+        of_streams, of_tables = ("within", "time", "stream-time", "late"), ("refresh",)
+        for name in of_streams if self.stream is None else of_tables:
+            if name in self.origin.places:
+                yield name, f"is for joins with a {'stream' if self.stream is None else 'table'}"
+
+    @property
+    def other(self) -> str:
+        """The name of the table or stream."""
+        return self.table or self.stream or ""
 
 
 class Python(Section):
@@ -182,6 +259,7 @@ Step = (
     | Sample
     | Deduplicate
     | Window
+    | Aggregate
     | Join
     | Python
 )
@@ -203,6 +281,7 @@ STEPS: Mapping[str, Kind] = {
     "sample": Nested(Sample),
     "deduplicate": Nested(Deduplicate),
     "window": Nested(Window),
+    "aggregate": Nested(Aggregate),
     "join": Nested(Join),
     "python": Wrapped(Python),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -72,7 +72,7 @@ def find_faults(
 
 def without(records: DataFrame, faults: Sequence[Fault]) -> DataFrame:
     """The records without the faulty ones."""
-    return records if not faults else records.where(~_is_one_of(faults))
+    return records if not faults else records.where(~is_one_of(faults, {name: F.col(name) for name in PLACE}))
 
 
 def failures(records: DataFrame, faults: Sequence[Fault]) -> DataFrame:
@@ -96,14 +96,17 @@ def _error(records: DataFrame, steps: Steps, part: SourceRange) -> PySparkExcept
     return None
 
 
-def _is_one_of(faults: Sequence[Fault]) -> Column:
+def is_one_of(faults: Sequence[Fault], place: Mapping[str, Column]) -> Column:
+    """Whether a record is one of the faulty ones.
+
+    Args:
+        faults: The faulty records; at least one.
+        place: The columns of a record's topic, partition and offset, by name.
+    """
     places = [F.struct(*(F.lit(getattr(fault, name)).alias(name) for name in PLACE)) for fault in faults]
-    place = F.struct(
-        F.col("topic"),
-        F.col("partition").cast("int").alias("partition"),
-        F.col("offset").cast("bigint").alias("offset"),
-    )
-    return reduce(Column.__or__, (place == fault for fault in places))
+    types = {"topic": "string", "partition": "int", "offset": "bigint"}
+    own = F.struct(*(place[name].cast(kind).alias(name) for name, kind in types.items()))
+    return reduce(Column.__or__, (own == fault for fault in places))
 
 
 def _reason(error: PySparkException) -> str:

@@ -17,7 +17,6 @@ from spark_avro.pipeline.ports import FAILED, POSITION, BatchIdentity, Verdict
 from spark_avro.pipeline.quality.conditions import columns, condition
 from spark_avro.pipeline.quality.remembered import mark_repeats
 from spark_avro.pipeline.quality.volume import VolumeCount
-from spark_avro.pipeline.steps.remembered import State
 
 log = logging.getLogger(__name__)
 
@@ -48,12 +47,13 @@ class QualityGate:
     def __post_init__(self) -> None:
         self._volumes = {check.name: VolumeCount(check.volume) for check in self.checks if check.volume is not None}
 
-    def tag(self, rows: DataFrame, state: State | None = None) -> DataFrame:
+    def tag(self, rows: DataFrame, new_keys: Mapping[int, DataFrame] | None = None) -> DataFrame:
         """The rows with FAILED: the names of the checks that a row fails, in their order.
 
         Args:
             rows: The rows after the steps.
-            state: Keeps keys between batches; None while only columns are worked out.
+            new_keys: For each check of `unique` with `within`, by its number, the keys that no earlier batch had; None
+                if no batch is remembered.
 
         Raises:
             PipelineError: a check does not fit the columns; names the place in the file.
@@ -65,9 +65,9 @@ class QualityGate:
             passes = condition(check, rows)
             if passes is None:
                 continue
-            if state is not None and check.unique is not None and check.unique.within is not None:
+            if new_keys is not None and number in new_keys:
                 marks.append(f"repeat{number}_")
-                rows = mark_repeats(rows, check, state, marks[-1])
+                rows = mark_repeats(rows, check, new_keys[number], marks[-1])
                 passes &= ~F.col(marks[-1])
             names.append(F.when(~passes, F.lit(check.name)))
         if not names:

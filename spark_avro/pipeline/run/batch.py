@@ -6,7 +6,6 @@ import logging
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
@@ -22,7 +21,8 @@ from spark_avro.pipeline.run.counts import BatchCounts, RowsMissing
 from spark_avro.pipeline.run.measures import NEWEST, ROWS, counts_by_id, row_measures
 from spark_avro.pipeline.run.prepared import Opened, Prepared
 from spark_avro.pipeline.run.refusals import refuse
-from spark_avro.pipeline.run.transform import Transform, TransformedBatch
+from spark_avro.pipeline.run.transform import Transform, TransformedBatch, Transforming
+from spark_avro.pipeline.state.batch import StateBatch
 from spark_avro.streams.dead_letters import Counts
 from spark_avro.streams.following import DecodedBatch, decode_batch
 
@@ -75,13 +75,12 @@ class BatchRunner:
         """The parts of the pipeline."""
         return self.prepared.opened
 
-    def run(self, records: DataFrame, batch: BatchIdentity, state: Any = None) -> BatchCounts:
+    def run(self, records: DataFrame, batch: BatchIdentity) -> BatchCounts:
         """Run a batch.
 
         Args:
             records: The records of the source.
             batch: Its identity.
-            state: The rows that steps remember between batches.
 
         Raises:
             BrokenRecord: a record cannot be decoded, and errors.tolerance is none.
@@ -92,17 +91,35 @@ class BatchRunner:
             RowsMissing: the counts do not add up.
         """
         started = time.monotonic()
+        # The batch before is done with the tables.
+        self.opened.tables.refresh()
         read = self._read(records, batch)
-        decoded = read.decoded
         try:
-            refuse(decoded, self.opened.pipeline, self.opened.source)
-            context = self.opened.context(records.sparkSession, state)
-            transform = Transform(self.opened, context, decoded, batch)
-            counts = self._written(transform, read, batch, started)
-            counts = replace(counts, lost=read.lost, replaced=tuple(read.replaced))
-            self._limit.note(counts.dead)
+            return self._finished(
+                Transform(self.opened, self.opened.context(read.records), read.decoded, batch), read, batch, started
+            )
         finally:
-            decoded.rows.unpersist()
+            read.decoded.rows.unpersist()
+
+    def run_materialised(self, batch: StateBatch, started: float) -> BatchCounts:
+        """Run a batch whose rows have passed the steps in Spark's own plan.
+
+        Args:
+            batch: The batch.
+            started: When it began, on the monotonic clock in seconds.
+
+        Raises:
+            Failure: as `run`.
+        """
+        lost = self.opened.source.lost(batch.batch.ranges)
+        read = _Read(batch.originals(), batch.decoded, lost, ())
+        return self._finished(batch, read, batch.batch, started)
+
+    def _finished(self, rows: Transforming, read: _Read, batch: BatchIdentity, started: float) -> BatchCounts:
+        refuse(read.decoded, self.opened.pipeline, self.opened.source)
+        counts = self._written(rows, read, batch, started)
+        counts = replace(counts, lost=read.lost, replaced=tuple(read.replaced))
+        self._limit.note(counts.dead)
         counts.check()
         log.info("%s", counts.line())
         return counts
@@ -138,7 +155,7 @@ class BatchRunner:
         patience = {"patience": registry.patience} if registry else {}
         return decode_batch(rows, self.opened.decoder, refresh=source.refreshes, **patience)
 
-    def _written(self, transform: Transform, read: _Read, batch: BatchIdentity, started: float) -> BatchCounts:
+    def _written(self, transform: Transforming, read: _Read, batch: BatchIdentity, started: float) -> BatchCounts:
         decoded, records = transform.decoded, read.records
         transformed = transform.rows()
         try:
@@ -153,7 +170,7 @@ class BatchRunner:
                 results = self._to_sinks(transformed, decoded, records, batch)
         finally:
             transformed.tagged.unpersist()
-        return self._counts(transformed, read, results, batch, started)
+        return self._counts(transformed, read, results, batch, started, remembers=transform.remembers)
 
     def _stop(self, transformed: TransformedBatch, decoded: DecodedBatch) -> None:
         """Stop before anything is written if too much failed."""
@@ -254,6 +271,8 @@ class BatchRunner:
         results: Sequence[SinkResult],
         batch: BatchIdentity,
         started: float,
+        *,
+        remembers: bool,
     ) -> BatchCounts:
         verdict, source, decoded = transformed.verdict, self.opened.source, read.decoded
         if verdict is not None and verdict.finding:
@@ -264,13 +283,15 @@ class BatchRunner:
             ends.setdefault(part.topic, {})[part.partition] = part.end
         # Of a repeated batch, records may be lost since they were refused.
         refused = min(transformed.passed_count, max(result.refused for result in results))
+        left_out = into_steps - transformed.count
         return BatchCounts(
             number=batch.number,
             read=decoded.counts.rows,
             written=transformed.passed_count - refused,
             dead=_dead(transformed, decoded) + refused,
-            dropped=max(0, into_steps - transformed.count) + (verdict.dropped if verdict else 0),
-            made=max(0, transformed.count - into_steps),
+            dropped=(0 if remembers else max(0, left_out)) + (verdict.dropped if verdict else 0),
+            made=0 if remembers else max(0, -left_out),
+            held=left_out if remembers else 0,
             late=max(result.late for result in results),
             failed=verdict.failed if verdict else {},
             ids=counts_by_id(decoded.measured),

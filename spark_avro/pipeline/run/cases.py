@@ -80,7 +80,9 @@ class CaseRunner:
                 plans.refresh()
             broken = opened.decoded(self._records([record for record in given if record.raw is not None]))
             texts = self._decoded([record for record in given if record.raw is None], broken)
-            result = rehearse_decoded(opened, broken.unionByName(texts, allowMissingColumns=True))
+            result = rehearse_decoded(
+                opened, broken.unionByName(texts, allowMissingColumns=True), opened.source.empty()
+            )
         dead = [
             {"offset": int(row.place.rpartition(" ")[2]), "stage": row.stage, "reason": row.reason}
             for row in result.dead

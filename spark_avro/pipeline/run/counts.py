@@ -36,6 +36,7 @@ class BatchCounts:
         event_time: The time of the newest record.
         lag: Records that are not read yet, by topic and partition.
         repeated: Whether a target had the batch already.
+        held: Rows that the steps' state took in, less those that it gave out; without state, 0.
     """
 
     number: int
@@ -53,13 +54,14 @@ class BatchCounts:
     event_time: datetime | None = None
     lag: Mapping[tuple[str, int], int] = field(default_factory=dict)
     repeated: bool = False
+    held: int = 0
 
     def check(self) -> None:
-        """Raise RowsMissing unless read + made = written + dead + dropped."""
-        if self.read + self.made != self.written + self.dead + self.dropped:
+        """Raise RowsMissing unless read + made = written + dead + dropped + held."""
+        if self.read + self.made != self.written + self.dead + self.dropped + self.held:
             raise RowsMissing(
                 f"batch {self.number}: {self.read:,} rows read and {self.made:,} made are not {self.written:,} written,"
-                f" {self.dead:,} dead and {self.dropped:,} dropped; the batch is not committed"
+                f" {self.dead:,} dead, {self.dropped:,} dropped and {self.held:,} held; the batch is not committed"
             )
 
     def line(self) -> str:
@@ -68,6 +70,8 @@ class BatchCounts:
         parts += [f"{self.dropped:,} dropped"]
         parts += [f"{self.made:,} made"] if self.made else []
         parts += [f"{self.late:,} late"] if self.late else []
+        parts += [f"{self.held:,} held by steps"] if self.held > 0 else []
+        parts += [f"{-self.held:,} given by steps that held them"] if self.held < 0 else []
         parts += [f"{self.lost:,} LOST before they were read"] if self.lost else []
         parts += [f"topic {topic} was REPLACED" for topic in self.replaced]
         parts += [f"{name} failed {count:,} times" for name, count in self.failed.items()]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, start_http_server, write_to_textfile
 
 from spark_avro.pipeline.run.counts import BatchCounts
+from spark_avro.pipeline.state.progress import StateProgress
 
 _PREFIX = "magicbyte_pipeline"
 
@@ -35,6 +37,10 @@ class PipelineMetrics:
         self._ids = self._counter("schema_id_rows", "Records by schema id.", "id")
         self._success = self._gauge("last_success_timestamp_seconds", "When the last batch was written.")
         self._restarts = self._counter("restarts", "Starts from a checkpoint with progress.")
+        self._state_rows = self._gauge("state_rows", "Rows that a step keeps.", "operator")
+        self._state_bytes = self._gauge("state_bytes", "Bytes of a step's state in memory and files.", "operator")
+        self._late = self._gauge("late_rows", "Rows that came after the watermark, which are left out.", "operator")
+        self._watermark = self._gauge("watermark_seconds", "The time up to which no more rows are expected.")
         self._file: Path | None = None
         self._server: Any = None
         self._thread: threading.Thread | None = None
@@ -72,6 +78,19 @@ class PipelineMetrics:
         for schema_id, rows in counts.ids.items():
             self._ids.labels(self._name, str(schema_id)).inc(rows)
         self._success.labels(self._name).set(time.time())
+        self._publish()
+
+    def add_state(self, state: StateProgress) -> None:
+        """Add the state after a batch."""
+        for place, operator in enumerate(state.operators):
+            label = f"{place}-{operator.name}"
+            self._state_rows.labels(self._name, label).set(operator.rows)
+            self._state_bytes.labels(self._name, label).set(operator.memory + operator.disk)
+            self._late.labels(self._name, label).set(operator.late)
+        if state.watermark is not None:
+            self._watermark.labels(self._name).set(datetime.fromisoformat(state.watermark).timestamp())
+        for schema_id, rows in state.ids.items():
+            self._ids.labels(self._name, str(schema_id)).inc(rows)
         self._publish()
 
     def close(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -11,12 +12,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import StructType
 
+from spark_avro.errors import BrokenRecord
 from spark_avro.pipeline import sinks
 from spark_avro.pipeline.file.object_stores import Properties, store_findings
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.place import PipelineError
+from spark_avro.pipeline.file.steps import DEFAULT_REFRESH, Join
 from spark_avro.pipeline.letters.topic import LettersTopic
-from spark_avro.pipeline.ports import KEY, Sink, SinkContext
+from spark_avro.pipeline.ports import KEY, POSITION, Sink, SinkContext
 from spark_avro.pipeline.quality.gate import QualityGate
 from spark_avro.pipeline.run.measures import record_measures
 from spark_avro.pipeline.sources.opening import open_source
@@ -25,6 +28,7 @@ from spark_avro.pipeline.sources.position import with_version
 from spark_avro.pipeline.sources.source import Source
 from spark_avro.pipeline.steps.step import StepContext
 from spark_avro.pipeline.steps.table import apply_steps
+from spark_avro.pipeline.steps.tables import Tables
 from spark_avro.streams.decoder import RecordDecoder
 from spark_avro.streams.following import patiently
 
@@ -41,6 +45,7 @@ class Opened:
         sinks: The sinks.
         gate: The checks; None if there are none.
         letters: The topic of dead letters; None if there is none.
+        tables: The tables that steps join.
         cautions: What the folders of the pipeline do not promise, although it may run.
     """
 
@@ -51,11 +56,29 @@ class Opened:
     sinks: tuple[Sink, ...]
     gate: QualityGate | None
     letters: LettersTopic | None
+    tables: Tables
     cautions: tuple[str, ...] = ()
 
-    def context(self, spark: SparkSession | None = None, state: Any = None) -> StepContext:
-        """The resources that steps may use."""
-        return StepContext(spark or self.spark, self.pipeline.tables, state)
+    def context(self, records: DataFrame) -> StepContext:
+        """The resources that steps may use for rows that are all there.
+
+        Args:
+            records: The records of all parts, of which steps may join those of streams.
+        """
+
+        def stream(step: Join) -> DataFrame:
+            assert step.stream is not None
+            decoded = self.decoded(records, step.stream)
+            # In a batch no letters are made of a stream's records, so none of them may be left out.
+            for first in decoded.where(F.col("error").isNotNull()).limit(1).collect():
+                place = first[POSITION]
+                raise BrokenRecord(
+                    first["error"]["reason"],
+                    f"topic {place['topic']}, partition {place['partition']}, offset {place['offset']}",
+                )
+            return record_columns(decoded, self.source, step.stream)
+
+        return StepContext(self.tables, stream)
 
     @property
     def decoder(self) -> RecordDecoder:
@@ -75,7 +98,8 @@ class Opened:
         return self.decoders[name].rows(self.source.positioned(records, name))
 
     def close(self) -> None:
-        """Close all connections."""
+        """Close all connections, and forget the tables."""
+        self.tables.close()
         self.source.close()
         for part in (*self.sinks, self.letters):
             if part is not None:
@@ -139,8 +163,18 @@ def open_pipeline(pipeline: Pipeline, spark: SparkSession, *, adopt: bool = Fals
         sinks=tuple(sinks.open_sink(spec, context) for spec in pipeline.all_sinks) if with_targets else (),
         gate=QualityGate(pipeline.quality) if pipeline.quality else None,
         letters=letters,
+        tables=Tables(spark, pipeline.tables, _refreshes(pipeline)),
         cautions=cautions,
     )
+
+
+def _refreshes(pipeline: Pipeline) -> dict[str, timedelta]:
+    """How long each table is used before it is read again: the shortest time of the steps that join it."""
+    joined: dict[str, list[timedelta]] = {}
+    for step in pipeline.steps:
+        if isinstance(step, Join) and step.table is not None:
+            joined.setdefault(step.table, []).append(step.refresh)
+    return {name: min(joined.get(name, [DEFAULT_REFRESH])) for name in pipeline.tables}
 
 
 def _check_object_stores(pipeline: Pipeline, spark: SparkSession) -> tuple[str, ...]:
@@ -184,8 +218,9 @@ def prepare(opened: Opened, *, check_targets: bool = True) -> Prepared:
     registry = opened.pipeline.registry
     for plans in opened.source.plans.values():
         patiently(plans.refresh, registry.patience) if registry else plans.refresh()
-    rows = record_columns(opened.decoded(opened.source.empty()), opened.source)
-    written = passed(opened, tagged(opened, opened.context())(rows))
+    records = opened.source.empty()
+    rows = record_columns(opened.decoded(records), opened.source)
+    written = passed(opened, tagged(opened, opened.context(records))(rows))
     statements: tuple[tuple[str, ...], ...] = ()
     if check_targets:
         statements = tuple(sink.prepare(written.schema) for sink in opened.sinks)
@@ -219,7 +254,7 @@ def tagged(opened: Opened, context: StepContext) -> Callable[[DataFrame], DataFr
 
     def apply(rows: DataFrame) -> DataFrame:
         rows = apply_steps(rows, opened.pipeline.steps, context)
-        return rows if opened.gate is None else opened.gate.tag(rows, context.state)
+        return rows if opened.gate is None else opened.gate.tag(rows)
 
     return apply
 

@@ -14,6 +14,7 @@ from spark_avro.pipeline.run.changes import Change, read_changes
 from spark_avro.pipeline.run.lease import FILE
 from spark_avro.pipeline.sources.checkpoint import Checkpoint
 from spark_avro.pipeline.sources.kafka import KafkaRecords
+from spark_avro.pipeline.state.progress import StateProgress
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,8 @@ class Progress:
         owner: The process that runs it.
         partitions: The partitions of Kafka.
         changes: The changes of schemas and columns, oldest first.
+        state: The state of the steps that remember rows; None without any.
+        holders: The inputs of these steps with their newest times, the one that holds the watermark first.
     """
 
     query_id: str | None
@@ -48,6 +51,8 @@ class Progress:
     owner: str | None
     partitions: tuple[PartitionProgress, ...]
     changes: tuple[Change, ...] = ()
+    state: StateProgress | None = None
+    holders: tuple[tuple[str, str], ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """The progress for scripts."""
@@ -58,6 +63,7 @@ class Progress:
             "owner": self.owner,
             "partitions": parts,
             "changes": [asdict(change) for change in self.changes],
+            "state": None if self.state is None else {**asdict(self.state), "holders": dict(self.holders)},
         }
 
 
@@ -85,4 +91,6 @@ def progress_of(spark: SparkSession, pipeline: Pipeline) -> Progress:
             ]
     shown = f"process {owner['pid']} on {owner['host']}" if owner else None
     changes = tuple(read_changes(pipeline.kafka, pipeline.name)) if pipeline.uses_kafka else ()
-    return Progress(checkpoint.query_id(), batch, shown, tuple(partitions), changes)
+    state = StateProgress.read(checkpoint.folder)
+    holders = tuple(state.holders(pipeline)) if state is not None else ()
+    return Progress(checkpoint.query_id(), batch, shown, tuple(partitions), changes, state, holders)

@@ -60,17 +60,23 @@ def rehearse(prepared: Prepared, count: int) -> Rehearsal:
 
 def rehearse_records(opened: Opened, records: DataFrame) -> Rehearsal:
     """What the pipeline would do with records; steps remember nothing."""
-    return rehearse_decoded(opened, opened.decoded(records))
+    return rehearse_decoded(opened, opened.decoded(records), records)
 
 
-def rehearse_decoded(opened: Opened, decoded: DataFrame) -> Rehearsal:
-    """What the pipeline would do with decoded records."""
+def rehearse_decoded(opened: Opened, decoded: DataFrame, records: DataFrame) -> Rehearsal:
+    """What the pipeline would do with decoded records.
+
+    Args:
+        opened: The pipeline.
+        decoded: The records of its rows.
+        records: The records of the streams that steps join.
+    """
     decoded = decoded.persist()
     try:
         read = decoded.count()
         has_errors = "error" in decoded.columns
         good = decoded.where(F.col("error").isNull()) if has_errors else decoded
-        rows = tagged(opened, opened.context())(record_columns(good, opened.source)).persist()
+        rows = tagged(opened, opened.context(records))(record_columns(good, opened.source)).persist()
         dead = _broken(decoded) if has_errors else []
         failed: Mapping[str, int] = {}
         if opened.gate is not None:
@@ -87,8 +93,9 @@ def rehearse_decoded(opened: Opened, decoded: DataFrame) -> Rehearsal:
 def plan_text(prepared: Prepared) -> str:
     """Spark's plan of the steps, without the keys of masks."""
     opened = prepared.opened
-    rows = record_columns(opened.decoded(opened.source.empty()), opened.source)
-    frame = tagged(opened, opened.context())(rows)
+    records = opened.source.empty()
+    rows = record_columns(opened.decoded(records), opened.source)
+    frame = tagged(opened, opened.context(records))(rows)
     text: str = frame._sc._jvm.PythonSQLUtils.explainString(frame._jdf.queryExecution(), "formatted")  # noqa: SLF001
     if any(isinstance(step, Mask) for step in opened.pipeline.steps):
         # The two keys of an HMAC are literals of 64 bytes.

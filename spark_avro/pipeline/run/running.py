@@ -16,15 +16,21 @@ from pyspark.sql import DataFrame, SparkSession
 
 from magicbyte.kit.failure import Failure
 from spark_avro.pipeline.file.pipeline import Pipeline
+from spark_avro.pipeline.file.steps import Aggregate, Window
 from spark_avro.pipeline.ports import BatchIdentity, SourceRange
 from spark_avro.pipeline.run.batch import BatchRunner
+from spark_avro.pipeline.run.batches import Batches, PlainBatches, QueryOutdated
 from spark_avro.pipeline.run.counts import BatchCounts
 from spark_avro.pipeline.run.lease import Lease
 from spark_avro.pipeline.run.prepared import Opened, Prepared, open_pipeline, prepare
 from spark_avro.pipeline.run.run_log import RunLog
-from spark_avro.pipeline.run.state import BatchState
 from spark_avro.pipeline.sources.checkpoint import Checkpoint
 from spark_avro.pipeline.sources.source_topics import SourceTopics
+from spark_avro.pipeline.state.batches import StateBatches
+from spark_avro.pipeline.state.new_state import begin_new_state
+from spark_avro.pipeline.state.operators import StateRecord, operators_of
+from spark_avro.pipeline.state.progress import StateProgress
+from spark_avro.pipeline.state.settings import applied
 
 log = logging.getLogger(__name__)
 
@@ -71,16 +77,21 @@ class Running:
         pipeline: The file.
         spark: The session.
         adopt: Whether targets that another query has written to are taken over.
+        new_state: Whether Spark begins with empty state, at the offsets of the last finished batch.
         until_caught_up: Whether the run ends when it has read all records that exist, whatever the trigger says.
         on_batch: Receives the counts of each batch.
+        on_restart: Called when the run begins from a checkpoint with progress.
+        on_state: Receives the state of the steps that remember rows after each batch.
     """
 
     pipeline: Pipeline
     spark: SparkSession
     adopt: bool = False
+    new_state: bool = False
     until_caught_up: bool = False
     on_batch: Callable[[BatchCounts], None] | None = None
     on_restart: Callable[[], None] | None = None
+    on_state: Callable[[StateProgress], None] | None = None
     _stopping: threading.Event = field(default_factory=threading.Event)
     _batch_runs: threading.Lock = field(default_factory=threading.Lock)
     _failure: BaseException | None = None
@@ -110,23 +121,27 @@ class Running:
             if checkpoint.last_planned() is not None and self.on_restart is not None:
                 self.on_restart()
             runner = BatchRunner(prepared)
-            stream = opened.source.stream()
+            if self.new_state:
+                begin_new_state(opened, checkpoint)
+            stream = opened.source.stream(checkpoint.anew_from)
             if stream is None:
                 self._run_once(opened, runner, checkpoint)
             else:
                 topics = SourceTopics(opened.source, checkpoint)
-                while self._run_stream(stream, topics, runner, checkpoint, lease):
-                    log.info("starting again: the topics were deleted and made again")
+                batches = batches_of(runner, checkpoint, self.on_state)
+                while self._run_stream(stream, topics, batches, checkpoint, lease):
+                    log.info("the query starts again")
             return RunResult(**{**_fields(self._result), "findings": tuple(runner.findings)})
 
     def _run_stream(
-        self, stream: DataFrame, topics: SourceTopics, runner: BatchRunner, checkpoint: Checkpoint, lease: Lease
+        self, stream: DataFrame, topics: SourceTopics, batches: Batches, checkpoint: Checkpoint, lease: Lease
     ) -> bool:
-        """Run a streaming query; whether another one has to go on from other offsets."""
+        """Run a streaming query; whether another one has to go on."""
         again = threading.Event()
         planned = checkpoint.last_planned()
 
-        def one_batch(records: DataFrame, number: int) -> None:
+        def one_batch(rows: DataFrame, spark_number: int) -> None:
+            number = checkpoint.number(spark_number)
             with self._batch_runs:
                 if self._stopping.is_set() or again.is_set():
                     raise _Stopped
@@ -134,31 +149,39 @@ class Running:
                     lease.check()
                     batch = topics.identity(self.pipeline.name, number)
                     batch = replace(batch, attempted=planned is not None and number <= planned)
-                    state = BatchState(records.sparkSession, checkpoint.folder, number)
-                    counts = runner.run(records, batch, state)
+                    counts = batches.run(rows, batch)
                     self._add(counts)
                     self._done = number
-                    if counts.replaced:
+                    if counts.replaced or batches.are_outdated():
                         again.set()
-                    if runner.findings:
+                    if batches.runner.findings:
                         self._stopping.set()
+                except QueryOutdated:
+                    again.set()
+                    raise
                 except BaseException as error:
                     self._failure = error
                     raise
 
         is_repeat = topics.begin()
+        query = batches.query(stream)
         # One batch: the one that is planned.
         trigger = {"once": True} if is_repeat else self._trigger()
-        writer = stream.writeStream.foreachBatch(one_batch).queryName(self.pipeline.name)
-        query = writer.option("checkpointLocation", self.pipeline.checkpoint).trigger(**trigger).start()
-        self._wait(query, checkpoint, topics, again)
+        writer = query.rows.writeStream.foreachBatch(one_batch).queryName(self.pipeline.name)
+        writer = writer.outputMode(query.output_mode).option("checkpointLocation", checkpoint.query.path)
+        with applied(self.spark, query.settings):
+            started = writer.trigger(**trigger).start()
+        self._wait(started, checkpoint, topics, batches, again)
         return (is_repeat or again.is_set()) and not self._stopping.is_set()
 
-    def _wait(self, query: Any, checkpoint: Checkpoint, topics: SourceTopics, again: threading.Event) -> None:
+    def _wait(
+        self, query: Any, checkpoint: Checkpoint, topics: SourceTopics, batches: Batches, again: threading.Event
+    ) -> None:
         """Wait until a query ends, or end it between two batches if it has to stop or to start again."""
         try:
             while query.isActive and not self._stopping.is_set() and not again.is_set():
                 query.awaitTermination(_LOOK)
+                batches.note(query)
             if query.isActive:
                 self._end(query, checkpoint)
             elif query.exception() is not None:
@@ -170,6 +193,7 @@ class Running:
                 raise self._failure or error from None
         finally:
             query.stop()
+            batches.note(query)
 
     def _explain(self, topics: SourceTopics) -> None:
         """Raise TopicReplaced if that is why a query failed in Spark or in reading."""
@@ -188,8 +212,7 @@ class Running:
             input_id=begun.input_id,
             attempted=begun.attempted,
         )
-        state = BatchState(self.spark, checkpoint.folder, batch.number)
-        self._add(runner.run(opened.source.batch(), batch, state))
+        self._add(runner.run(opened.source.batch(), batch))
         run_log.commit(batch.number)
 
     def run_range(
@@ -201,7 +224,17 @@ class Running:
             ranges: The offsets.
             query_id: The identity of the range, the same at each run.
             former_topic_ids: The ids that topics had before they were made again; see `BatchIdentity`.
+
+        Raises:
+            PipelineError: a step writes groups again and again; a range has not all rows of a group.
         """
+        for step in self.pipeline.steps:
+            if isinstance(step, Window | Aggregate) and step.emit == "each-batch":
+                raise step.error(
+                    "emit",
+                    "each-batch over a range would replace a group's row by one of a part of its rows; run the"
+                    " pipeline on a new checkpoint instead",
+                )
         with closing(open_pipeline(self.pipeline, self.spark, adopt=self.adopt)) as opened:
             runner = BatchRunner(_prepare(opened))
             topic_ids = opened.source.topic_ids({part.topic for part in ranges})
@@ -231,6 +264,15 @@ class Running:
                     break
                 time.sleep(_LOOK)
             query.stop()
+
+
+def batches_of(
+    runner: BatchRunner, checkpoint: Checkpoint, on_state: Callable[[StateProgress], None] | None = None
+) -> Batches:
+    """The batches of a pipeline: with state if a step or check remembers rows, or if the checkpoint has state."""
+    if operators_of(runner.opened.pipeline) or StateRecord.read(checkpoint.query) is not None:
+        return StateBatches(runner, checkpoint, on_state)
+    return PlainBatches(runner, checkpoint)
 
 
 def _prepare(opened: Opened) -> Prepared:

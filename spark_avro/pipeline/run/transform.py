@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame
@@ -45,6 +46,28 @@ class TransformedBatch:
         return self.count if self.verdict is None else self.verdict.passed
 
 
+class Transforming(Protocol):
+    """Rows on their way through the steps and checks."""
+
+    @property
+    def decoded(self) -> DecodedBatch:
+        """The records of the batch that could not be decoded, and the counts."""
+
+    @property
+    def remembers(self) -> bool:
+        """Whether the steps remember rows between batches."""
+
+    def rows(self, faults: Sequence[Fault] = ()) -> TransformedBatch:
+        """The rows after the steps and checks."""
+
+    def faults(self, error: PySparkException) -> Sequence[Fault]:
+        """The records that make a step raise.
+
+        Raises:
+            PySparkException: the error, if no record is at fault, or errors are not tolerated.
+        """
+
+
 @dataclass(frozen=True, slots=True)
 class Transform:
     """Carries a decoded batch through the steps and checks.
@@ -60,6 +83,7 @@ class Transform:
     context: StepContext
     decoded: DecodedBatch
     batch: BatchIdentity
+    remembers: bool = False
 
     def rows(self, faults: Sequence[Fault] = ()) -> TransformedBatch:
         """The rows; persisted and counted if steps or checks may leave rows out.

@@ -30,6 +30,8 @@ _COLUMNS = (
     "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp,"
     " headers array<struct<key: string, value: binary>>"
 )
+#: Spark's number for the first offset of a partition.
+_EARLIEST = -2
 #: Seconds for a request to the broker.
 _PATIENCE = 30
 
@@ -51,9 +53,10 @@ class KafkaRecords:
         self._admin: AdminClient | None = None
         self._position: Column | None = None
 
-    def stream(self) -> DataFrame:
+    def stream(self, starts: Offsets | None = None) -> DataFrame:
         """The records as a stream."""
-        options = {**self._options(), **self._start(), "maxOffsetsPerTrigger": str(self._spec.limit.records)}
+        start = self._start_at(starts) if starts else self._start()
+        options = {**self._options(), **start, "maxOffsetsPerTrigger": str(self._spec.limit.records)}
         return self._spark.readStream.format("kafka").options(**options).load()
 
     def batch(self, ranges: Sequence[SourceRange] = ()) -> DataFrame:
@@ -226,6 +229,13 @@ class KafkaRecords:
             "failOnDataLoss": str(spec.on_data_loss == "fail").lower(),
             **spec.options,
         }
+
+    def _start_at(self, starts: Offsets) -> dict[str, str]:
+        """Spark's option for offsets, which must name all partitions: new ones are read from their beginning."""
+        offsets: dict[str, dict[str, int]] = {}
+        for topic, partition in self.partitions():
+            offsets.setdefault(topic, {})[str(partition)] = starts.get(topic, {}).get(partition, _EARLIEST)
+        return {"startingOffsets": json.dumps(offsets)}
 
     def _start(self) -> dict[str, str]:
         start = self._spec.start

@@ -94,7 +94,7 @@ class FileRows(Rows):
             self.plans = {"value": FixedPlan(LinePlan())}
             self.parts = [Part("", (), self.plans, spec)]
 
-    def stream(self) -> DataFrame:
+    def stream(self, _starts: Offsets | None = None) -> DataFrame:
         """The rows of files that are not read yet."""
         spec = self._spec
         if are_checked(spec):
@@ -127,7 +127,7 @@ class JdbcRows(Rows):
         self._spark = spark
         self._spec = spec
 
-    def stream(self) -> None:
+    def stream(self, _starts: Offsets | None = None) -> None:
         """A query is read once."""
 
     def batch(self, ranges: Sequence[SourceRange] = ()) -> DataFrame:
@@ -145,7 +145,7 @@ class RateRows(Rows):
         self._spec = spec
         self._bounded = bounded
 
-    def stream(self) -> DataFrame | None:
+    def stream(self, _starts: Offsets | None = None) -> DataFrame | None:
         """The rows as they come; None if the source is bounded."""
         if self._bounded:
             return None

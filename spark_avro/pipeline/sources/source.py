@@ -28,8 +28,12 @@ class Source(Protocol):
     plans: Mapping[str, Plans]
     refreshes: bool
 
-    def stream(self) -> DataFrame | None:
-        """The records as a stream; None for a source that is read once."""
+    def stream(self, starts: Offsets | None = None) -> DataFrame | None:
+        """The records as a stream; None for a source that is read once.
+
+        Args:
+            starts: The offsets at which a new query begins, instead of those of the file.
+        """
 
     def batch(self, ranges: Sequence[SourceRange] = ()) -> DataFrame:
         """The records of some offsets, or all records."""

@@ -41,12 +41,13 @@ class SourceTopics:
         self._planned = -1 if planned is None else planned
         following = self._planned + 1
         replaced = self._source.replaced(self._log.ids(following))
-        if replaced and planned is not None:
+        if replaced and self._checkpoint.has_batches():
+            assert planned is not None
             if planned != committed:
                 return True
             following = self._rewind(replaced, planned)
         elif replaced:
-            self._checkpoint.forget_start()
+            self._checkpoint.forget_start(self._source.first_offsets(replaced))
         self._log.record(following, self._source.topic_ids(self._source.topics()))
         return False
 

@@ -13,12 +13,15 @@ from spark_avro.pipeline.file.steps import Join, Python
 from spark_avro.pipeline.ports import POSITION
 from spark_avro.pipeline.steps.fields_at import type_at
 from spark_avro.pipeline.steps.sql import told_at
+from spark_avro.pipeline.steps.stateful import join_stream
 from spark_avro.pipeline.steps.step import StepContext
 
 
 def join(rows: DataFrame, step: Join, context: StepContext) -> DataFrame:
-    """The rows, with the columns of a table that they lack."""
-    table = context.table(step.table)
+    """The rows, with the columns of a table or of another stream that they lack."""
+    if step.table is None:
+        return join_stream(rows, step, context)
+    table = context.tables.table(step.table)
     if not isinstance(step.condition, Sql):
         for path in step.condition:
             type_at(path, rows.schema)

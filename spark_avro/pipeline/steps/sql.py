@@ -42,7 +42,8 @@ def where(rows: DataFrame, step: Where, _context: StepContext) -> DataFrame:
 def sql(rows: DataFrame, step: SqlStep, context: StepContext) -> DataFrame:
     """The result of a query over `this` and the tables; without `_kafka` in it, the rows have no position."""
     session = rows.sparkSession
-    views = {"this": rows, **{name: context.table(name) for name in context.tables if name in step.query.text}}
+    named = [name for name in context.tables.names() if name in step.query.text]
+    views = {"this": rows, **{name: context.tables.table(name) for name in named}}
     for name, view in views.items():
         view.createOrReplaceTempView(name)
     try:

@@ -2,40 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame
+from pyspark.sql.types import DataType
 
-from spark_avro.pipeline.file.source import Table
-from spark_avro.pipeline.file.steps import Step
-from spark_avro.pipeline.sources.others import read_table
+from spark_avro.pipeline.file.steps import Join, Step
+from spark_avro.pipeline.ports import EVENT_TIME, HEADERS, KEY, POSITION
+from spark_avro.pipeline.steps.tables import Tables
 
 #: Columns that a step passes on, even if it does not name them.
-PASSED_ON = ("_kafka", "_key", "_headers")
+PASSED_ON = (POSITION, KEY, HEADERS, EVENT_TIME)
+
+#: A step's plan: takes rows, the step's section and the context; returns rows.
+Apply = Callable[[DataFrame, Any, "StepContext"], DataFrame]
 
 
-@dataclass(slots=True)
+def _no_streams(step: Join) -> DataFrame:
+    raise step.error("stream", f"{step.stream} cannot be read here: these are records of one topic")
+
+
+def _any_type(_operator: str, _name: str, column: Column, _kind: DataType) -> Column:
+    return column
+
+
+@dataclass(frozen=True, slots=True)
 class StepContext:
-    """The resources that steps may use while they are applied to a batch.
+    """The resources that steps may use.
 
     Attributes:
-        spark: The batch's session.
-        tables: The tables of the file by name.
-        state: Keeps the rows that a step remembers; None while only columns are worked out.
+        tables: The tables of the file.
+        stream: Returns the records of the stream that a step joins.
+        delay: How late a row of the pipeline may come: Spark has one watermark for all steps.
+        key: Returns the column of an operator's key in the type that its state has.
     """
 
-    spark: SparkSession
-    tables: Mapping[str, Table] = field(default_factory=dict)
-    state: Any = None
-    _read: dict[str, DataFrame] = field(default_factory=dict)
-
-    def table(self, name: str) -> DataFrame:
-        """A table as it is at this batch, read once for all steps."""
-        if name not in self._read:
-            self._read[name] = read_table(self.spark, self.tables[name])
-        return self._read[name]
+    tables: Tables
+    stream: Callable[[Join], DataFrame] = _no_streams
+    delay: timedelta = timedelta(0)
+    key: Callable[[str, str, Column, DataType], Column] = _any_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +52,24 @@ class StepKind:
 
     Attributes:
         spec: The step's section in the file.
-        apply: Takes rows, the section and the context; returns rows.
+        apply: The plan for rows that are all there, and for streams if there is no other.
+        stream: The plan for streams, if Spark has another operator for them.
         keeps_rows: Whether each row in is one row out.
         is_local: Whether a row's result depends on no other row, so that a row that fails can be found.
+        remembers: Whether a step of this kind remembers rows between batches, so that Spark keeps state for it.
     """
 
     spec: type[Step]
-    apply: Callable[[DataFrame, Any, StepContext], DataFrame]
+    apply: Apply
+    stream: Apply | None = None
     keeps_rows: bool = False
     is_local: bool = True
+    remembers: Callable[[Any], bool] = lambda _step: False
+
+    def plan(self, rows: DataFrame, step: Step, context: StepContext) -> DataFrame:
+        """The rows after a step."""
+        apply = self.stream if self.stream is not None and rows.isStreaming else self.apply
+        return apply(rows, step, context)
 
 
 def passed_on(rows: DataFrame) -> list[str]:

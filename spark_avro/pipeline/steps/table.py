@@ -8,6 +8,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from spark_avro.pipeline.file.steps import (
+    Aggregate,
     Cast,
     Deduplicate,
     Drop,
@@ -27,13 +28,19 @@ from spark_avro.pipeline.file.steps import (
     Where,
     Window,
 )
+from spark_avro.pipeline.ports import EVENT_TIME
 from spark_avro.pipeline.steps.fields import cast, drop, explode, flatten, rename
 from spark_avro.pipeline.steps.joining import join, python
 from spark_avro.pipeline.steps.mask import mask
 from spark_avro.pipeline.steps.records import headers, key, sample, unwrap
-from spark_avro.pipeline.steps.remembered import deduplicate, window
 from spark_avro.pipeline.steps.sql import select, sql, where
+from spark_avro.pipeline.steps.stateful import aggregate, deduplicate_batch, deduplicate_stream, window
 from spark_avro.pipeline.steps.step import StepContext, StepKind
+
+
+def _always(_step: Any) -> bool:
+    return True
+
 
 _ROWS = (
     StepKind(Select, select, keeps_rows=True),
@@ -49,9 +56,10 @@ _ROWS = (
     StepKind(Key, key, keeps_rows=True),
     StepKind(Headers, headers, keeps_rows=True),
     StepKind(Sample, sample),
-    StepKind(Deduplicate, deduplicate, is_local=False),
-    StepKind(Window, window, is_local=False),
-    StepKind(Join, join, is_local=False),
+    StepKind(Deduplicate, deduplicate_batch, deduplicate_stream, is_local=False, remembers=_always),
+    StepKind(Window, window, is_local=False, remembers=_always),
+    StepKind(Aggregate, aggregate, is_local=False, remembers=_always),
+    StepKind(Join, join, is_local=False, remembers=lambda step: step.stream is not None),
     StepKind(Python, python, is_local=False),
 )
 
@@ -66,8 +74,8 @@ def apply_steps(rows: DataFrame, steps: Sequence[Step], context: StepContext) ->
         PipelineError: a path or expression does not fit the columns; names the place in the file.
     """
     for step in steps:
-        rows = STEP_KINDS[type(step)].apply(rows, step, context)
-    return rows
+        rows = STEP_KINDS[type(step)].plan(rows, step, context)
+    return rows.drop(EVENT_TIME)
 
 
 def keeps_rows(steps: Sequence[Step]) -> bool:
@@ -78,3 +86,14 @@ def keeps_rows(steps: Sequence[Step]) -> bool:
 def are_local(steps: Sequence[Step]) -> bool:
     """Whether no step looks at other rows."""
     return all(STEP_KINDS[type(step)].is_local for step in steps)
+
+
+def remembers(step: Step) -> bool:
+    """Whether a step remembers rows between batches."""
+    return STEP_KINDS[type(step)].remembers(step)
+
+
+def before_state(steps: Sequence[Step]) -> Sequence[Step]:
+    """The steps before the first one that remembers rows."""
+    first = next((number for number, step in enumerate(steps) if remembers(step)), len(steps))
+    return steps[:first]

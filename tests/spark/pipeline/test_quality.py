@@ -141,36 +141,15 @@ def test_the_volume_of_batches_and_hours(rows: DataFrame) -> None:
 
 
 def test_a_key_of_an_earlier_batch_is_no_longer_unique(rows: DataFrame) -> None:
-    class Kept:
-        """The state of a checkpoint; a batch that is repeated finds the state of the one before."""
-
-        rows: DataFrame | None = None
-
-        def before(self, step: str) -> DataFrame | None:
-            assert step == "the key"
-            return self.rows
-
-        def leave(self, step: str, rows: DataFrame) -> None:
-            assert step == "the key"
-            self.left = rows.localCheckpoint()
-
-    state = Kept()
     unique = Unique(key=(path("id"),), within=timedelta(hours=1))
     gate = QualityGate((Check(name="the key", unique=unique, otherwise="dead-letter"),))
-    position = F.col("_kafka").withField("timestamp", F.lit(NOW))
-    first = rows.where("id < 3").withColumn("_kafka", position)
-    assert offsets(gate.dead(gate.tag(first, state))) == []
-    assert offsets(gate.dead(gate.tag(first, state))) == []
-    state.rows = state.left
-    late = rows.where("id > 1").withColumn(
-        "_kafka", position.withField("timestamp", F.lit(NOW + timedelta(minutes=59)))
-    )
-    # Offset 1 has a key of the batch before, 3 the key of 2.
-    assert offsets(gate.dead(gate.tag(late, state))) == [1, 3]
-    later = rows.where("id = 1").withColumn(
-        "_kafka", position.withField("timestamp", F.lit(NOW + timedelta(minutes=61)))
-    )
-    assert offsets(gate.dead(gate.tag(later, state))) == []
+    late = rows.where("id > 1")
+    # Of the keys 2 and 3, no earlier batch had 3.
+    new = rows.where("id = 3").selectExpr("named_struct('key0', id) as key").distinct()
+    # Offset 1 has a key of an earlier batch, 3 the key of 2.
+    assert offsets(gate.dead(gate.tag(late, {0: new}))) == [1, 3]
+    everything = rows.selectExpr("named_struct('key0', id) as key").distinct()
+    assert offsets(gate.dead(gate.tag(rows.where("id < 3"), {0: everything}))) == []
 
 
 def test_a_check_that_does_not_fit_the_columns_names_the_field(rows: DataFrame) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,12 @@ from magicbyte.kit.settings.kinds import Reading
 from magicbyte.kit.settings.nodes import BROKEN
 from spark_avro.pipeline.file.nodes import read_documents
 from spark_avro.pipeline.file.place import PipelineError
-from spark_avro.pipeline.file.source import FilesSource
-from spark_avro.pipeline.file.steps import STEP
-from spark_avro.pipeline.folder import Folder
-from spark_avro.pipeline.run.state import BatchState
+from spark_avro.pipeline.file.source import FilesSource, Table
+from spark_avro.pipeline.file.steps import DEFAULT_REFRESH, STEP
 from spark_avro.pipeline.sources.position import position
 from spark_avro.pipeline.steps.step import StepContext
 from spark_avro.pipeline.steps.table import apply_steps
+from spark_avro.pipeline.steps.tables import Tables
 
 
 def steps(text: str) -> Any:
@@ -31,8 +31,10 @@ def steps(text: str) -> Any:
     return value
 
 
-def run(rows: DataFrame, text: str, **context: Any) -> list[dict[str, Any]]:
-    result = apply_steps(rows, steps(text), StepContext(rows.sparkSession, **context))
+def run(rows: DataFrame, text: str, tables: Mapping[str, Table] | None = None) -> list[dict[str, Any]]:
+    specs = tables or {}
+    opened = Tables(rows.sparkSession, specs, dict.fromkeys(specs, DEFAULT_REFRESH))
+    result = apply_steps(rows, steps(text), StepContext(opened))
     return [row.asDict(recursive=True) for row in result.drop("_kafka").collect()]
 
 
@@ -160,10 +162,6 @@ def test_debezium_events(spark: SparkSession) -> None:
     ]
 
 
-def _state(spark: SparkSession, folder: Path, number: int) -> BatchState:
-    return BatchState(spark, Folder(spark, str(folder)), number)
-
-
 def _timed(spark: SparkSession, *rows: tuple[str, int]) -> DataFrame:
     data = [(key, minute, offset) for offset, (key, minute) in enumerate(rows)]
     frame = spark.createDataFrame(data, "carrier string, minute long, offset long")
@@ -172,34 +170,23 @@ def _timed(spark: SparkSession, *rows: tuple[str, int]) -> DataFrame:
     return frame.select("carrier", at.alias("at"), position(place))
 
 
-@pytest.mark.slow
-def test_duplicates_are_known_in_later_batches_and_a_repeated_batch_has_the_same_rows(
-    spark: SparkSession, tmp_path: Path
-) -> None:
-    text = "[{deduplicate: {by: carrier, within: 1h}}, {select: [carrier]}]"
-    first = _timed(spark, ("UA", 0), ("UA", 1), ("B6", 2))
-    names = lambda rows: sorted(row["carrier"] for row in rows)  # noqa: E731
-    assert names(run(first, text, state=_state(spark, tmp_path, 0))) == ["B6", "UA"]
-    second = _timed(spark, ("UA", 30), ("AA", 31))
-    for _ in range(2):
-        assert names(run(second, text, state=_state(spark, tmp_path, 1))) == ["AA"]
-    assert names(run(_timed(spark, ("UA", 95)), text, state=_state(spark, tmp_path, 2))) == ["UA"]
+def test_a_batch_keeps_a_key_again_after_the_time_since_the_row_that_it_kept(spark: SparkSession) -> None:
+    rows = _timed(spark, ("UA", 61), ("UA", 0), ("UA", 60), ("B6", 2), ("UA", 121), ("UA", 122)).withColumn(
+        "map", F.create_map(F.lit("a"), F.lit(1))
+    )
+    text = "[{deduplicate: {by: carrier, time: at, within: 1h}}, {select: [carrier, unix_seconds(at) / 60 as at, map]}]"
+    kept = [(row["carrier"], row["at"]) for row in run(rows, text)]
+    assert sorted(kept) == [("B6", 2), ("UA", 0), ("UA", 61), ("UA", 122)]
 
 
-@pytest.mark.slow
-def test_a_window_is_written_once_when_it_is_over(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_batch_has_all_windows_also_of_windows(spark: SparkSession) -> None:
     text = """
 - window: {time: at, size: 10m, late: 5m, group: carrier, aggregate: count(*) as flights}
-- select: [unix_timestamp(window_start) / 60 as start, carrier, flights]
+- window: {time: window_end, size: 1h, aggregate: [sum(flights) as flights, count(*) as windows]}
+- select: [unix_timestamp(window_start) / 60 as start, flights, windows]
 """
-    windows = lambda number, *rows: sorted(  # noqa: E731
-        (row["start"], row["carrier"], row["flights"])
-        for row in run(_timed(spark, *rows), text, state=_state(spark, tmp_path, number))
-    )
-    assert windows(0, ("UA", 1), ("UA", 2), ("B6", 9), ("UA", 12)) == []
-    assert windows(1, ("UA", 8), ("UA", 16)) == [(0, "B6", 1), (0, "UA", 3)]
-    assert windows(1, ("UA", 8), ("UA", 16)) == [(0, "B6", 1), (0, "UA", 3)]
-    assert windows(2, ("UA", 3), ("UA", 30)) == [(10, "UA", 2)]
+    rows = _timed(spark, ("UA", 1), ("UA", 2), ("B6", 59), ("UA", 12), ("UA", 60))
+    assert sorted((row["start"], row["flights"], row["windows"]) for row in run(rows, text)) == [(0, 4, 3), (60, 1, 1)]
 
 
 @pytest.mark.parametrize(

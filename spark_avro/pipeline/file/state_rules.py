@@ -1,0 +1,117 @@
+"""Rules between steps that remember rows, checks and sinks; Spark has one output mode and one watermark for a query."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
+
+from magicbyte.kit.settings.place import Finding
+from spark_avro.pipeline.file.field_path import FieldPath
+from spark_avro.pipeline.file.policies import Check
+from spark_avro.pipeline.file.sinks import FilesSink, SinkSpec, Upsert
+from spark_avro.pipeline.file.sql_text import Sql
+from spark_avro.pipeline.file.steps import Aggregate, Deduplicate, Join, Step, Window
+
+#: The times that rows have after a step besides the one that it names.
+_OF_WINDOWS: Mapping[type[Step], Collection[tuple[str, ...]]] = defaultdict(
+    tuple, {Window: (("window_start",), ("window_end",))}
+)
+
+_NAMED = re.compile(r"(?is)^.*\bas\s+(`[^`]+`|\w+)\s*$|^(?:.*\.)?(`[^`]+`|\w+)$")
+
+
+def state_problems(steps: Sequence[Step], checks: Sequence[Check], sinks: Sequence[SinkSpec]) -> Iterator[Finding]:
+    """What does not fit together.
+
+    Args:
+        steps: The steps.
+        checks: The checks.
+        sinks: The sinks.
+    """
+    yield from _time_problems(steps)
+    groups = [step for step in steps if isinstance(step, Window | Aggregate)]
+    each = [step for step in groups if step.emit == "each-batch"]
+    for step in each:
+        yield from _each_batch_problems(step, steps, checks, sinks)
+    for sink in sinks:
+        if groups and isinstance(sink, FilesSink) and sink.late is not None:
+            yield sink.finding(
+                "late", "stands beside a window, which leaves late rows out; give `late` of the window instead"
+            )
+    for check in checks:
+        if groups and check.unique is not None and check.unique.within is not None:
+            yield check.finding("unique", "within needs the time of a record, and the rows of groups have none")
+
+
+def delay_of(steps: Sequence[Step], checks: Sequence[Check]) -> timedelta:
+    """How late a row may come: the longest time that a step or check needs, since Spark has one watermark for all."""
+    delays = [timedelta(0)]
+    for step in steps:
+        if isinstance(step, Deduplicate):
+            delays.append(step.within)
+        elif isinstance(step, Window) or (isinstance(step, Join) and step.stream is not None):
+            delays.append(step.late)
+    delays += [check.unique.within for check in checks if check.unique is not None and check.unique.within is not None]
+    return max(delays)
+
+
+def _time_problems(steps: Sequence[Step]) -> Iterator[Finding]:
+    """Steps whose time is not that of the watermark."""
+    first: Step | None = None
+    time = FieldPath(())
+    for step in steps:
+        if not _remembers(step):
+            continue
+        own = getattr(step, "time", None)
+        if (
+            first is not None
+            and own is not None
+            and own.parts != time.parts
+            and own.parts not in _OF_WINDOWS[type(first)]
+        ):
+            yield step.finding(
+                "time",
+                f"is {own}, and that of {first.origin.setting} is {time}; Spark has one watermark for the rows of a"
+                f" pipeline, so give the same time",
+            )
+        if first is None or isinstance(step, Window):
+            first, time = step, own or time
+
+
+def _each_batch_problems(
+    step: Window | Aggregate, steps: Sequence[Step], checks: Sequence[Check], sinks: Sequence[SinkSpec]
+) -> Iterator[Finding]:
+    name = type(step).__name__.lower()
+    others = [other for other in steps if other is not step and _remembers(other)]
+    for other in others:
+        other_name = type(other).__name__.lower()
+        yield step.finding(
+            "emit", f"each-batch must be the only step that remembers rows, and {other.origin.setting} is {other_name}"
+        )
+    if any(check.unique is not None and check.unique.within is not None for check in checks):
+        yield step.finding(
+            "emit", "each-batch must be the only part that remembers rows; a check has unique with within"
+        )
+    keys = set(_names(step.group)) | ({"window_start"} if isinstance(step, Window) else set())
+    for sink in sinks:
+        mode = getattr(sink, "mode", None)
+        if not isinstance(mode, Upsert):
+            yield step.finding(
+                "emit", f"each-batch writes a group again and again; {sink.origin.setting} must upsert by its key"
+            )
+        elif steps[-1] is step and {path.parts[-1] for path in mode.key} - {"window_end"} != keys:
+            yield sink.finding("mode", f"the key of {name} with each-batch is {', '.join(sorted(keys))}")
+
+
+def _remembers(step: Step) -> bool:
+    return isinstance(step, Deduplicate | Window | Aggregate) or (isinstance(step, Join) and step.stream is not None)
+
+
+def _names(items: Iterable[Sql]) -> Iterator[str]:
+    """The names of the columns of a group, as far as the text tells them."""
+    for item in items:
+        found = _NAMED.match(item.text.strip())
+        if found is not None:
+            yield (found[1] or found[2]).strip("`")

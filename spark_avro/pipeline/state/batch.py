@@ -1,0 +1,172 @@
+"""A batch of a plan with state: materialised once, and then divided into rows, failed records and new keys.
+
+Each action on the result of an operator with state runs the operator again, and an action that reads a part of it
+leaves partitions of the state without a version. So the batch is kept and counted as a whole before anything else
+reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql.types import StructType
+
+from spark_avro.pipeline.file.policies import Check
+from spark_avro.pipeline.file.steps import Aggregate, Window
+from spark_avro.pipeline.letters.isolate import Fault
+from spark_avro.pipeline.ports import POSITION, BatchIdentity
+from spark_avro.pipeline.run.measures import NEWEST, UNREADABLE_ROWS
+from spark_avro.pipeline.run.prepared import Opened, passed
+from spark_avro.pipeline.run.transform import TransformedBatch
+from spark_avro.pipeline.state.plan import UNDECODED
+from spark_avro.pipeline.state.unique import column_of
+from spark_avro.plan.decoding import UNKNOWN, UNREADABLE
+from spark_avro.streams.dead_letters import Counts
+from spark_avro.streams.following import DecodedBatch
+
+#: The partition of a group's position: no partition of Kafka has this number.
+NO_PARTITION = -1
+#: A group's offset is the batch's number in the upper bits, so that a later batch is newer.
+_BATCH_BITS = 40
+#: The most unknown ids of one batch that are looked up.
+_LOOKED_UP = 1000
+_ROWS, _DEAD, _UNKNOWN, _TAGGED = "rows_", "dead_", "unknown_", "tagged_"
+
+
+@dataclass(frozen=True, slots=True)
+class StateBatch:
+    """A materialised batch.
+
+    Attributes:
+        opened: The parts of the pipeline.
+        whole: All rows of the plan, persisted; see `StreamPlan.frame`.
+        decoded: The failed records, and the counts.
+        count: The number of rows after the steps.
+        batch: Its identity.
+    """
+
+    opened: Opened
+    whole: DataFrame
+    decoded: DecodedBatch
+    count: int
+    batch: BatchIdentity
+    remembers: bool = True
+
+    @staticmethod
+    def materialised(opened: Opened, frame: DataFrame, batch: BatchIdentity) -> StateBatch:
+        """The batch, with all its rows kept by Spark; `close` forgets them.
+
+        Raises:
+            PySparkException: a step fails.
+        """
+        checks = opened.pipeline.quality
+        rows = _with_group_positions(frame, opened, batch).persist()
+        is_row = _is_row(rows, checks)
+        measures: dict[str, Column] = {
+            _ROWS: F.count_if(is_row),
+            NEWEST: F.max(F.when(is_row, F.col(f"{POSITION}.timestamp"))),
+        }
+        if UNDECODED in rows.columns:
+            reason = F.col(f"{UNDECODED}.error.reason")
+            ids = F.collect_set(F.when(reason.startswith(UNKNOWN), F.col(f"{UNDECODED}.error.id")))
+            measures |= {
+                _DEAD: F.count(UNDECODED),
+                _UNKNOWN: F.slice(ids, 1, _LOOKED_UP),
+                UNREADABLE_ROWS: F.count_if(reason.startswith(UNREADABLE)),
+            }
+        try:
+            found = rows.agg(*(column.alias(name) for name, column in measures.items())).collect()[0].asDict()
+        except BaseException:
+            rows.unpersist()
+            raise
+        read = sum(part.end - part.start for part in batch.ranges) if batch.ranges else int(found[_ROWS])
+        dead = int(found.get(_DEAD, 0))
+        failed = rows.limit(0)
+        if UNDECODED in rows.columns:
+            failed = rows.where(F.col(UNDECODED).isNotNull()).select(POSITION, f"{UNDECODED}.*")
+        decoded = DecodedBatch(
+            failed, Counts(read, read - dead, dead), frozenset(found.get(_UNKNOWN, ())), {UNREADABLE_ROWS: 0, **found}
+        )
+        return StateBatch(opened, rows, decoded, int(found[_ROWS]), batch)
+
+    def rows(self, faults: Sequence[Fault] = ()) -> TransformedBatch:
+        """The rows with the checks that they fail, and the verdict on them."""
+        del faults
+        gate = self.opened.gate
+        checks = self.opened.pipeline.quality
+        rows = self.whole.where(_is_row(self.whole, checks)).drop(UNDECODED, *_key_columns(self.whole, checks))
+        if gate is None:
+            return TransformedBatch(rows, rows, self.count)
+        keys = {
+            number: self.whole.where(F.col(column_of(number)).isNotNull()).select(F.col(column_of(number)).alias("key"))
+            for number in range(len(checks))
+            if column_of(number) in self.whole.columns
+        }
+        tagged = gate.tag(rows, keys).persist()
+        try:
+            measures = [column.alias(name) for name, column in gate.measures().items()]
+            verdict = gate.judge(tagged.agg(*measures).collect()[0].asDict(), self.batch)
+        except BaseException:
+            tagged.unpersist()
+            raise
+        return TransformedBatch(tagged, passed(self.opened, tagged), self.count, verdict)
+
+    def faults(self, error: PySparkException) -> Sequence[Fault]:
+        """No records: all steps were run when the batch was materialised.
+
+        Raises:
+            PySparkException: always.
+        """
+        raise error
+
+    def originals(self) -> DataFrame:
+        """The records of the batch, for dead letters; a group has its key as JSON in place of a record's key."""
+        records = self.opened.source.batch(self.batch.ranges) if self.batch.ranges else self.opened.source.empty()
+        groups = [step.group for step in self.opened.pipeline.steps if isinstance(step, Window | Aggregate)]
+        if not groups or "key" not in records.columns:
+            return records
+        rows = self.whole.where(F.col(f"{POSITION}.partition") == NO_PARTITION)
+        kept = [name for name in rows.columns if not name.startswith("_")]
+        values = {
+            "key": F.to_json(F.struct(*(F.col(f"`{name}`") for name in kept))).cast("binary"),
+            **{name: F.col(f"{POSITION}.{name}") for name in ("topic", "partition", "offset", "timestamp")},
+        }
+        kinds: StructType = records.schema
+        return records.unionByName(
+            rows.select(
+                *(values.get(item.name, F.lit(None)).cast(item.dataType).alias(item.name) for item in kinds.fields)
+            )
+        )
+
+    def close(self) -> None:
+        """Forget the rows."""
+        self.whole.unpersist()
+
+
+def _is_row(rows: DataFrame, checks: Sequence[Check]) -> Column:
+    marks = [name for name in (UNDECODED, *_key_columns(rows, checks)) if name in rows.columns]
+    condition = F.lit(True)
+    for name in marks:
+        condition &= F.col(name).isNull()
+    return condition
+
+
+def _key_columns(rows: DataFrame, checks: Sequence[Check]) -> list[str]:
+    return [name for name in map(column_of, range(len(checks))) if name in rows.columns]
+
+
+def _with_group_positions(rows: DataFrame, opened: Opened, batch: BatchIdentity) -> DataFrame:
+    """The rows, of which those without a record's position get one: the batch's number, and a number in the batch."""
+    kind: Any = rows.schema[POSITION].dataType
+    number = F.lit(batch.number).cast("bigint") * (1 << _BATCH_BITS) + F.monotonically_increasing_id()
+    values = {"topic": F.lit(opened.pipeline.name), "partition": F.lit(NO_PARTITION), "offset": number}
+    made = F.struct(
+        *(values.get(name, F.col(f"{POSITION}.{name}")).cast(kind[name].dataType).alias(name) for name in kind.names)
+    )
+    is_group = _is_row(rows, opened.pipeline.quality) & F.col(f"{POSITION}.topic").isNull()
+    return rows.withColumn(POSITION, F.when(is_group, made).otherwise(F.col(POSITION)))

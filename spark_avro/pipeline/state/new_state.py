@@ -1,0 +1,38 @@
+"""`run --new-state`: Spark begins with empty state, at the offsets of the last finished batch."""
+
+from __future__ import annotations
+
+import logging
+
+from spark_avro.pipeline.file.source import KafkaSource
+from spark_avro.pipeline.file.steps import Window
+from spark_avro.pipeline.run.prepared import Opened
+from spark_avro.pipeline.sources.checkpoint import Checkpoint
+from spark_avro.pipeline.state.settings import state_settings
+
+log = logging.getLogger(__name__)
+
+
+def begin_new_state(opened: Opened, checkpoint: Checkpoint) -> None:
+    """Let the checkpoint begin a query with empty state; id, batch numbers and markers go on.
+
+    Raises:
+        PipelineError: the source has no offsets at which another query could begin.
+    """
+    if not isinstance(opened.pipeline.source, KafkaSource):
+        raise opened.pipeline.error(
+            "source", "--new-state needs a source of Kafka; for other sources, begin with a new checkpoint"
+        )
+    if not checkpoint.has_batches():
+        log.info("--new-state: no batch was planned since the state is new; nothing changes")
+        return
+    watermark, committed = checkpoint.watermark(), checkpoint.last_committed()
+    starts = checkpoint.starts() if committed is None else checkpoint.ends(committed)
+    checkpoint.begin_anew(starts, state_settings(opened.spark, opened.pipeline.spark))
+    log.warning("the state is new: rows before batch %s are forgotten", "0" if committed is None else committed + 1)
+    for step in opened.pipeline.steps:
+        if isinstance(step, Window):
+            since = (
+                f"that end after {watermark:%Y-%m-%dT%H:%M:%SZ}" if watermark else "that have rows of earlier batches"
+            )
+            log.warning("%s: windows %s will be incomplete", step.origin.setting, since)

@@ -1,0 +1,156 @@
+"""The plan of a stream whose steps remember rows: decoded, carried through all steps, with what failed beside it.
+
+A record that cannot be decoded, or that makes a step fail, must not be lost in an operator. It goes round them: the
+plan is the union of the rows after the steps with the failed records. Spark reads the source for both, on the same
+offsets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+from spark_avro.pipeline.file.state_rules import delay_of
+from spark_avro.pipeline.file.steps import Aggregate, Join, Step, Window
+from spark_avro.pipeline.letters.isolate import Fault, is_one_of
+from spark_avro.pipeline.ports import EVENT_TIME, POSITION
+from spark_avro.pipeline.run.measures import record_measures
+from spark_avro.pipeline.run.prepared import Opened, record_columns
+from spark_avro.pipeline.state.kept import KeptColumns
+from spark_avro.pipeline.state.progress import RECORDS
+from spark_avro.pipeline.state.refused import check_streaming, references, refusal
+from spark_avro.pipeline.state.unique import new_keys
+from spark_avro.pipeline.steps.step import StepContext
+from spark_avro.pipeline.steps.table import STEP_KINDS, remembers
+
+#: The column of a failed record: its error, and the column or stage that failed. NULL in rows.
+UNDECODED = "_undecoded_"
+#: `error_column` of a record that makes a step fail.
+STEPS = "steps"
+
+
+@dataclass(frozen=True, slots=True)
+class StreamPlan:
+    """A plan of a stream.
+
+    Attributes:
+        opened: The parts of the pipeline.
+        kept: The columns that the operators keep.
+        faults: The records of the batch that is repeated which make a step fail; they go round the steps.
+    """
+
+    opened: Opened
+    kept: KeptColumns
+    faults: Sequence[Fault] = field(default_factory=tuple)
+
+    @property
+    def output_mode(self) -> str:
+        """Spark's output mode: update if groups are written by each batch that changes them."""
+        steps = self.opened.pipeline.steps
+        each = any(isinstance(step, Window | Aggregate) and step.emit == "each-batch" for step in steps)
+        return "update" if each else "append"
+
+    def frame(self, records: DataFrame) -> DataFrame:
+        """The rows after all steps, the failed records, and the new keys for checks of `unique`.
+
+        Args:
+            records: The records of the source, as a stream.
+
+        Raises:
+            PipelineError: a step does not fit the columns, or Spark has no streaming operator for it.
+        """
+        own, *others = (self._decoded(records, name) for name in ("", *self._streams()))
+        streams = dict(zip(self._streams(), others, strict=True))
+        delay = delay_of(self.opened.pipeline.steps, self.opened.pipeline.quality)
+        rows = self._steps(delay, self._sound(own), {name: self._sound(other, name) for name, other in streams.items()})
+        united = rows.drop(EVENT_TIME)
+        for number, check in enumerate(self.opened.pipeline.quality):
+            if check.unique is not None and check.unique.within is not None:
+                keys = new_keys(rows, check, number, self.kept, delay)
+                united = united.unionByName(keys, allowMissingColumns=True)
+        for decoded in (self._measured(own), *others):
+            if "error" in decoded.columns:
+                error = F.struct("error", "error_column").alias(UNDECODED)
+                failed = decoded.where(F.col("error").isNotNull()).select(POSITION, error)
+                united = united.unionByName(failed, allowMissingColumns=True)
+        return united
+
+    def _measured(self, decoded: DataFrame) -> DataFrame:
+        """Decoded records, whose ids are counted in Spark's progress."""
+        measures = (
+            record_measures([part for part in self.opened.source.parts if not part.name])
+            if "error" in decoded.columns
+            else {}
+        )
+        if not measures:
+            return decoded
+        return decoded.observe(RECORDS, *(column.alias(name) for name, column in measures.items()))
+
+    def _streams(self) -> list[str]:
+        joined = (step.stream for step in self.opened.pipeline.steps if isinstance(step, Join))
+        return list(dict.fromkeys(name for name in joined if name is not None))
+
+    def _decoded(self, records: DataFrame, name: str) -> DataFrame:
+        decoded = self.opened.decoded(records, name)
+        return _with_faults(decoded, self.faults) if self.faults and "error" in decoded.columns else decoded
+
+    def _sound(self, decoded: DataFrame, name: str = "") -> DataFrame:
+        good = decoded.where(F.col("error").isNull()) if "error" in decoded.columns else decoded
+        return record_columns(good, self.opened.source, name)
+
+    def _steps(self, delay: timedelta, rows: DataFrame, streams: Mapping[str, DataFrame]) -> DataFrame:
+        def stream(step: Join) -> DataFrame:
+            assert step.stream is not None
+            return self.kept.whole_rows(f"{step.origin.setting} {step.stream}", streams[step.stream], step)
+
+        pipeline = self.opened.pipeline
+        context = StepContext(self.opened.tables, stream, delay, self.kept.key)
+        for step in pipeline.steps:
+            with _told(step):
+                if remembers(step):
+                    rows = self._kept(step, rows)
+                before, rows = rows, STEP_KINDS[type(step)].plan(rows, step, context)
+                check_streaming(before, rows, step, self.output_mode, remembers=remembers(step))
+        return rows
+
+    def _kept(self, step: Step, rows: DataFrame) -> DataFrame:
+        operator = step.origin.setting
+        if isinstance(step, Join):
+            return self.kept.whole_rows(operator, rows, step)
+        if isinstance(step, Window | Aggregate):
+            return self.kept.rows(operator, rows, references(rows, (*step.group, *step.aggregate)))
+        return rows
+
+
+@contextmanager
+def _told(step: Step) -> Iterator[None]:
+    """Turns Spark's refusal of a streaming operator into an error of the file."""
+    try:
+        yield
+    except AnalysisException as error:
+        raise refusal(step, error) from None
+
+
+def _with_faults(decoded: DataFrame, faults: Sequence[Fault]) -> DataFrame:
+    """Decoded records, of which some have the error that a step had with them."""
+    place = {name: F.col(f"{POSITION}.{name}") for name in ("topic", "partition", "offset")}
+    is_fault = is_one_of(faults, place)
+    reason: Column = F.lit(None).cast("string")
+    for fault in faults:
+        reason = F.when(is_one_of([fault], place), F.lit(fault.reason)).otherwise(reason)
+    kind: Any = decoded.schema["error"].dataType
+    values = {"reason": reason, "id": F.col(f"{POSITION}.schema_id")}
+    error = F.struct(*(values.get(name, F.lit(None)).cast(kind[name].dataType).alias(name) for name in kind.names))
+    return decoded.withColumns(
+        {
+            "error": F.when(is_fault & F.col("error").isNull(), error).otherwise(F.col("error")),
+            "error_column": F.when(is_fault & F.col("error").isNull(), F.lit(STEPS)).otherwise(F.col("error_column")),
+        }
+    )

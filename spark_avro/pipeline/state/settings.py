@@ -1,0 +1,43 @@
+"""The settings of Spark's state: RocksDB, with a log of changes for each batch instead of a copy of its files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from pyspark.sql import SparkSession
+
+PARTITIONS = "spark.sql.shuffle.partitions"
+PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+_ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+
+#: Spark pins the provider and the number of partitions in the checkpoint; the other settings may change.
+_SETTINGS = {PROVIDER: _ROCKSDB, "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true"}
+
+
+def state_settings(spark: SparkSession, chosen: Mapping[str, str]) -> dict[str, str]:
+    """The settings of a query that begins.
+
+    Args:
+        spark: The session.
+        chosen: The properties in the pipeline's file, which win.
+    """
+    # Two tasks for each core: a partition is a store of its own, with a fixed cost for each batch.
+    partitions = {PARTITIONS: str(2 * spark.sparkContext.defaultParallelism)}
+    return {name: chosen.get(name, value) for name, value in {**_SETTINGS, **partitions}.items()}
+
+
+@contextmanager
+def applied(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """The session with some settings, which a query takes over when it starts."""
+    before = {name: spark.conf.get(name, None) for name in settings}
+    for name, value in settings.items():
+        spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, former in before.items():
+            if former is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, former)
