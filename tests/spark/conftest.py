@@ -123,10 +123,10 @@ class Topics:
         self._admin = AdminClient({"bootstrap.servers": servers})
         self._producer = Producer({"bootstrap.servers": servers, "linger.ms": 5})
 
-    def create(self) -> str:
-        """The name of a new topic with two partitions."""
+    def create(self, partitions: int = 2) -> str:
+        """The name of a new topic."""
         name = f"spark-{uuid.uuid4()}"
-        self._admin.create_topics([NewTopic(name, 2)])[name].result(30)
+        self._admin.create_topics([NewTopic(name, partitions)])[name].result(30)
         return name
 
     def create_again(self, topic: str) -> None:

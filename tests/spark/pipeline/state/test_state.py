@@ -1,0 +1,340 @@
+"""Steps that remember rows, over a real broker: their results, and what happens to records that fail."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+import spark_avro
+from spark_avro.pipeline.file.place import PipelineError
+from spark_avro.pipeline.run.prepared import open_pipeline
+from spark_avro.pipeline.run.progress import progress_of
+from spark_avro.pipeline.run.running import Running
+from spark_avro.pipeline.state.explained import state_words
+from spark_avro.pipeline.state.refused import StepFailed
+from tests.spark.pipeline.flights import ListSink
+
+EVENT = json.dumps(
+    {
+        "type": "record",
+        "name": "Event",
+        "fields": [
+            {"name": "id", "type": "int"},
+            {"name": "k", "type": "string"},
+            {"name": "at", "type": {"type": "long", "logicalType": "timestamp-millis"}},
+        ],
+    }
+)
+MINUTE = 60_000
+
+
+@pytest.fixture
+def events(avro: Any, topics: Any) -> Callable[..., None]:
+    """Produces events of (id, key, minute)."""
+
+    def produce(topic: str, *rows: tuple[int, str, float]) -> None:
+        [schema_id] = avro.register(f"{topic}-value", EVENT)
+        made = [{"id": number, "k": key, "at": int(minute * MINUTE)} for number, key, minute in rows]
+        topics.produce(topic, *(avro.message(schema_id, EVENT, row) for row in made))
+
+    return produce
+
+
+def test_a_repeat_of_a_later_run_is_dropped(
+    spark: SparkSession, topics: Any, events: Any, sink: ListSink, pipeline_file: Any
+) -> None:
+    topic = topics.create()
+    file = pipeline_file(topic, "steps: [{deduplicate: {by: k, time: at, within: 1h}}]")
+    events(topic, (1, "a", 0), (2, "b", 1), (3, "a", 2))
+    first = spark_avro.pipeline(file).run(spark)
+    events(topic, (4, "a", 3), (5, "c", 4))
+    second = spark_avro.pipeline(file).run(spark)
+    assert sorted(row["k"] for row in sink.rows) == ["a", "b", "c"]
+    assert [(run.read, run.written, run.dead) for run in (first, second)] == [(3, 2, 0), (2, 1, 0)]
+
+
+def test_a_window_is_written_once_when_the_watermark_has_passed_it(
+    spark: SparkSession, topics: Any, events: Any, sink: ListSink, pipeline_file: Any
+) -> None:
+    topic = topics.create()
+    window = "{time: at, size: 10m, late: 5m, group: k, aggregate: [count(*) as n, sum(id) as ids]}"
+    file = pipeline_file(topic, f"steps: [{{window: {window}}}, {{select: [window_start, k, n, ids]}}]")
+    events(topic, (1, "a", 1), (2, "a", 2), (3, "b", 9), (4, "a", 12))
+    spark_avro.pipeline(file).run(spark)
+    assert sink.rows == []
+    # 8 is late by less than 5 minutes; 16 moves the watermark to 11.
+    events(topic, (5, "a", 8), (6, "a", 16))
+    spark_avro.pipeline(file).run(spark)
+    # No row of the closed window may come back.
+    events(topic, (7, "a", 3), (8, "a", 30))
+    spark_avro.pipeline(file).run(spark)
+    rows = sorted((row["window_start"].minute, row["k"], row["n"], row["ids"]) for row in sink.rows)
+    assert rows == [(0, "a", 3, 8), (0, "b", 1, 3), (10, "a", 2, 10)]
+
+
+def test_a_broken_record_goes_round_the_state(
+    spark: SparkSession, topics: Any, events: Any, sink: ListSink, pipeline_file: Any
+) -> None:
+    topic, dead = topics.create(), topics.create()
+    rest = f"steps: [{{deduplicate: {{by: k, time: at, within: 1h}}}}]\nerrors: {{tolerance: all, topic: {dead}}}"
+    events(topic, (1, "a", 0))
+    topics.produce(topic, b"no record")
+    events(topic, (2, "a", 1))
+    result = spark_avro.pipeline(pipeline_file(topic, rest)).run(spark)
+    assert (result.read, result.written, result.dead) == (3, 1, 1)
+    assert [letter.value() for letter in topics.consume(dead, 1)] == [b"no record"]
+
+
+def test_a_record_that_makes_a_step_fail_goes_round_the_state(
+    spark: SparkSession, topics: Any, events: Any, sink: ListSink, pipeline_file: Any
+) -> None:
+    topic, dead = topics.create(), topics.create()
+    steps = "[{select: [id, at, cast(k as int) as k]}, {deduplicate: {by: k, time: at, within: 1h}}]"
+    rest = f"steps: {steps}\nerrors: {{tolerance: all, topic: {dead}}}"
+    events(topic, (1, "7", 0), (2, "seven", 1), (3, "7", 2), (4, "8", 3))
+    result = spark_avro.pipeline(pipeline_file(topic, rest)).run(spark)
+    assert (result.read, result.written, result.dead) == (4, 2, 1)
+    [letter] = topics.consume(dead, 1)
+    assert b"seven" in letter.value()
+    assert sorted(row["k"] for row in sink.rows) == [7, 8]
+
+
+def test_a_changed_window_is_refused_and_new_state_goes_on(
+    spark: SparkSession, topics: Any, events: Any, sink: ListSink, pipeline_file: Any
+) -> None:
+    topic = topics.create()
+    steps = "steps: [{{window: {{time: at, size: {size}, group: k, aggregate: count(*) as n}}}}]"
+    events(topic, (1, "a", 1), (2, "a", 12))
+    spark_avro.pipeline(pipeline_file(topic, steps.format(size="10m"))).run(spark)
+    file = pipeline_file(topic, steps.format(size="20m"))
+    with pytest.raises(PipelineError, match=r"steps\[0\].*size was 10m, which the state in .* depends on.*--new-state"):
+        spark_avro.pipeline(file).run(spark)
+    events(topic, (3, "a", 15), (4, "a", 50))
+    spark_avro.pipeline(file).run(spark, new_state=True)
+    # 1 and 12 were read before.
+    assert [(row["window_start"].minute, row["n"]) for row in sink.rows if row["window_start"].minute % 20 == 0][
+        1:
+    ] == [(0, 1)]
+    numbers = [batch.number for batch in sink.identities]
+    assert numbers == sorted(set(numbers))
+    assert len({batch.query_id for batch in sink.identities}) == 1
+
+
+def test_a_stateless_checkpoint_is_refused_for_a_step_that_remembers_and_back(
+    spark: SparkSession, topics: Any, events: Any, sink: ListSink, pipeline_file: Any
+) -> None:
+    topic = topics.create()
+    events(topic, (1, "a", 1))
+    plain = pipeline_file(topic, "steps: []")
+    spark_avro.pipeline(plain).run(spark)
+    with pytest.raises(PipelineError, match=r"has no state of this deduplicate.*--new-state"):
+        spark_avro.pipeline(pipeline_file(topic, "steps: [{deduplicate: {by: k, within: 1h}}]")).run(spark)
+    file = pipeline_file(topic, "steps: [{deduplicate: {by: k, within: 1h}}]")
+    spark_avro.pipeline(file).run(spark, new_state=True)
+    events(topic, (2, "b", 1))
+    spark_avro.pipeline(file).run(spark)
+    with pytest.raises(PipelineError, match=r"has the state of deduplicate, which the file no longer has.*--new-state"):
+        spark_avro.pipeline(pipeline_file(topic, "steps: []")).run(spark)
+    spark_avro.pipeline(pipeline_file(topic, "steps: []")).run(spark, new_state=True)
+    assert sorted(row["k"] for row in sink.rows) == ["a", "b"]
+
+
+def test_a_record_of_a_new_schema_is_decoded_in_the_same_run(
+    spark: SparkSession, topics: Any, events: Any, avro: Any, sink: ListSink, pipeline_file: Any
+) -> None:
+    topic = topics.create()
+    events(topic, (1, "a", 1))
+    newer = json.loads(EVENT)
+    newer["fields"].append({"name": "more", "type": "string", "default": "?"})
+    newer["fields"][0]["type"] = "long"
+
+    class Registers(ListSink):
+        def write(self, rows: Any, batch: Any, *, reject: Any) -> Any:
+            result = super().write(rows, batch, reject=reject)
+            if batch.number == 0:
+                [new] = avro.register(f"{topic}-value", json.dumps(newer))
+                value = {"id": 2, "k": "b", "at": MINUTE, "more": "x"}
+                topics.produce(topic, avro.message(new, json.dumps(newer), value))
+            return result
+
+    sink.__class__ = Registers
+    file = pipeline_file(topic, "steps: [{deduplicate: {by: [id, k], time: at, within: 1h}}]\ntrigger: {every: 100ms}")
+    running = Running(spark_avro.pipeline(file).file, spark)
+    running.on_batch = lambda counts: running.stop() if counts.read and counts.number else None
+    result = running.run()
+    assert (result.read, result.written) == (2, 2)
+    assert sorted((row["id"], row.get("more")) for row in sink.rows) == [(1, None), (2, "x")]
+
+
+JOIN = "{{join: {{stream: pays, on: [k], within: 10m, time: at, stream-time: at, how: {how}}}}}"
+
+
+@pytest.mark.parametrize(
+    ("how", "expected"),
+    [
+        ("inner", [(1, "a", 2)]),
+        ("left", [(1, "a", 2), (2, "b", None)]),
+        ("right", [(1, "a", 2), (None, "c", 3)]),
+        ("full", [(1, "a", 2), (2, "b", None), (None, "c", 3)]),
+        ("semi", [(1, "a", None)]),
+    ],
+)
+def test_two_streams_are_joined(
+    how: str,
+    expected: list[Any],
+    spark: SparkSession,
+    topics: Any,
+    events: Any,
+    sink: ListSink,
+    pipeline_file: Any,
+) -> None:
+    topic, pays = topics.create(), topics.create()
+    steps = f"steps: [{JOIN.format(how=how)}]\nstreams: {{pays: {{topics: [{pays}]}}}}"
+    file = pipeline_file(topic, steps.replace("steps: [", "steps: [{rename: {id: order}}, "))
+    events(topic, (1, "a", 1), (2, "b", 1))
+    events(pays, (2, "a", 5), (3, "c", 5))
+    spark_avro.pipeline(file).run(spark)
+    # Later rows of both streams move the watermark; they are too far apart to match.
+    events(topic, (8, "y", 100))
+    events(pays, (9, "z", 200))
+    spark_avro.pipeline(file).run(spark)
+    rows = [(row["order"], row["k"], row.get("id")) for row in sink.rows if row["k"] not in "yz"]
+    assert sorted(rows, key=str) == sorted(expected, key=str)
+
+
+def test_a_key_that_an_earlier_run_had_fails_its_check(
+    spark: SparkSession, topics: Any, events: Any, sink: ListSink, pipeline_file: Any
+) -> None:
+    topic, dead = topics.create(), topics.create()
+    check = "{name: one, unique: {key: k, within: 1h}, else: dead-letter}"
+    file = pipeline_file(topic, f"quality: [{check}]\nerrors: {{tolerance: all, topic: {dead}}}")
+    events(topic, (1, "a", 0), (2, "b", 1), (3, "a", 2))
+    first = spark_avro.pipeline(file).run(spark)
+    events(topic, (4, "a", 3), (5, "c", 4))
+    second = spark_avro.pipeline(file).run(spark)
+    assert sorted(row["k"] for row in sink.rows) == ["a", "b", "c"]
+    assert [(run.written, run.dead) for run in (first, second)] == [(2, 1), (1, 1)]
+
+
+def test_groups_of_each_batch_replace_those_before_and_a_letter_has_their_key(
+    spark: SparkSession, topics: Any, events: Any, pipeline_file: Any, tmp_path: Path
+) -> None:
+    topic, dead = topics.create(), topics.create()
+    with sqlite3.connect(tmp_path / "t.db") as connection:
+        connection.execute("create table t (k text primary key check (k <> 'bad'), n integer, total integer)")
+    sink = f"{{sql: {{url: 'sqlite:///{tmp_path}/t.db', table: t, mode: {{upsert: {{key: [k]}}}}}}}}"
+    steps = "steps: [{aggregate: {group: k, aggregate: [count(*) as n, sum(id) as total]}}]"
+    file = pipeline_file(topic, f"{steps}\nerrors: {{tolerance: all, topic: {dead}}}", sink)
+    for rows in (((1, "a", 0), (2, "b", 0)), ((3, "a", 0), (9, "bad", 0)), ((4, "b", 0), (5, "a", 0))):
+        events(topic, *rows)
+        spark_avro.pipeline(file).run(spark)
+    with sqlite3.connect(tmp_path / "t.db") as connection:
+        assert connection.execute("select k, n, total from t order by k").fetchall() == [("a", 3, 9), ("b", 2, 6)]
+    [letter] = topics.consume(dead, 1)
+    assert json.loads(letter.key())["k"] == "bad"
+    assert letter.value() is None
+
+
+@pytest.mark.parametrize(
+    ("step", "reason"),
+    [
+        ("sql: 'select *, row_number() over (partition by k order by id) as r from this'", "write deduplicate"),
+        ("sql: select * from this order by id", "leave the order to whoever reads the target"),
+        ("sql: select * from this limit 5", "write where, or sample"),
+        ("sql: 'select distinct k, id, at from this'", "write the step deduplicate"),
+        ("sql: 'select k, count(*) as n from this group by k'", "write window with time and late"),
+        ("python: 'tests.spark.pipeline.state.functions:counted'", "may not count or collect rows of a stream"),
+        (
+            "window: {time: at, size: 5m, aggregate: count(distinct k) as n}",
+            "write approx_count_distinct",
+        ),
+    ],
+)
+def test_a_step_that_spark_refuses_in_a_stream_is_told_with_its_place(
+    step: str, reason: str, spark: SparkSession, topics: Any, events: Any, sink: ListSink, pipeline_file: Any
+) -> None:
+    topic = topics.create()
+    events(topic, (1, "a", 0))
+    steps = f"steps: [{{{step}}}, {{deduplicate: {{by: k, time: at, within: 1h}}}}]"
+    if step.startswith("window"):
+        steps = f"steps: [{{{step}}}]"
+    elif "group by" in step:
+        steps = f"steps: [{{deduplicate: {{by: k, time: at, within: 1h}}}}, {{{step}}}]"
+    place = r"steps\[1\]" if "group by" in step else r"steps\[0\]"
+    with pytest.raises(PipelineError, match=f"{place}.*{reason}"):
+        spark_avro.pipeline(pipeline_file(topic, steps)).run(spark)
+    assert sink.rows == []
+
+
+def test_new_state_repeats_an_unfinished_batch_with_its_number_and_offsets(
+    spark: SparkSession, topics: Any, events: Any, sink: ListSink, pipeline_file: Any, tmp_path: Path
+) -> None:
+    topic = topics.create()
+    file = pipeline_file(topic, "steps: []")
+    events(topic, (1, "a", 0), (2, "b", 0))
+    spark_avro.pipeline(file).run(spark)
+    events(topic, (3, "a", 1))
+    spark_avro.pipeline(file).run(spark)
+    # A crash before Spark notes the second batch as done; more records come before the next start.
+    (tmp_path / "checkpoint/commits/1").unlink()
+    events(topic, (4, "c", 1))
+    file = pipeline_file(topic, "steps: [{deduplicate: {by: k, time: at, within: 1h}}]")
+    for _ in range(2):
+        spark_avro.pipeline(file).run(spark, new_state=True)
+    numbers = [(batch.number, sum(part.end - part.start for part in batch.ranges)) for batch in sink.identities]
+    assert numbers[:4] == [(0, 2), (1, 1), (1, 1), (2, 1)]
+    assert sorted(row["id"] for row in sink.rows) == [1, 2, 3, 4]
+    assert len({batch.query_id for batch in sink.identities}) == 1
+
+
+def test_the_state_and_who_holds_the_watermark_are_told(
+    spark: SparkSession, topics: Any, events: Any, sink: ListSink, pipeline_file: Any
+) -> None:
+    topic, pays = topics.create(), topics.create()
+    rest = f"steps: [{{rename: {{id: order}}}}, {JOIN.format(how='left')}]\nstreams: {{pays: {{topics: [{pays}]}}}}"
+    file = pipeline_file(topic, rest)
+    events(topic, (1, "a", 1), (2, "b", 60))
+    events(pays, (2, "a", 5))
+    spark_avro.pipeline(file).run(spark)
+    progress = progress_of(spark, spark_avro.pipeline(file).file)
+    assert progress.state is not None
+    assert progress.holders[0] == ("steps[1].join pays", "1970-01-01T00:05:00.000Z")
+    assert [operator.name for operator in progress.state.operators] == ["symmetricHashJoin"]
+    assert progress.state.watermark == "1970-01-01T00:05:00.000Z"
+
+
+def test_a_step_that_fails_after_the_state_is_told_with_its_place(
+    spark: SparkSession, topics: Any, events: Any, sink: ListSink, pipeline_file: Any
+) -> None:
+    topic, dead = topics.create(), topics.create()
+    steps = "[{deduplicate: {by: k, time: at, within: 1h}}, {select: [cast(k as int) as k, id]}]"
+    file = pipeline_file(topic, f"steps: {steps}\nerrors: {{tolerance: all, topic: {dead}}}")
+    events(topic, (1, "seven", 0))
+    with pytest.raises(StepFailed, match=r"pipeline.yaml:9:\d+: steps\[1\].select: .*CAST_INVALID_INPUT"):
+        spark_avro.pipeline(file).run(spark)
+
+
+def test_explain_tells_what_steps_keep_and_what_holds_the_watermark(
+    spark: SparkSession, topics: Any, events: Any, pipeline_file: Any
+) -> None:
+    topic, pays = topics.create(), topics.create()
+    events(topic, (1, "a", 0))
+    events(pays, (1, "a", 0))
+    steps = f"[{{deduplicate: {{by: k, time: at, within: 1h}}}}, {{rename: {{id: order}}}}, {JOIN.format(how='left')}]"
+    file = pipeline_file(topic, f"steps: {steps}\nstreams: {{pays: {{topics: [{pays}]}}}}")
+    with closing(open_pipeline(spark_avro.pipeline(file).file, spark)) as opened:
+        assert [line for line in state_words(opened) if "RocksDB" not in line] == [
+            "state: steps[0].deduplicate keeps each key, until the watermark is 1h after its first row",
+            "state: steps[2].join keeps the rows of both sides, until the watermark is 10m after them",
+            "watermark: the newest time less 1h, the longest that a step asks for; rows that come later are left out"
+            " and counted as late",
+            "watermark: the slowest of steps[0].deduplicate, steps[2].join pays holds it; one without new records holds"
+            " it where it is",
+        ]
