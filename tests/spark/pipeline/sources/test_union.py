@@ -16,7 +16,6 @@ from serdes.letters.headers import read_letter
 from spark_avro.pipeline.file.place import PipelineError
 from spark_avro.pipeline.ports import SourceRange
 from spark_avro.pipeline.run.counts import BatchCounts
-from spark_avro.pipeline.run.prepared import open_pipeline, prepare, record_columns
 from spark_avro.pipeline.run.running import Running
 from spark_avro.pipeline.upkeep.backfill import backfill
 from tests.spark.pipeline.flights import ListSink
@@ -161,40 +160,24 @@ def test_types_that_do_not_fit_are_told_at_the_start(
     )
 
 
-def test_streams_are_read_beside_the_rows_of_the_pipeline(
-    spark: SparkSession, topics: Any, avro: Any, sink: ListSink, union_file: Callable[..., Path], tmp_path: Path
+def test_a_stream_is_joined_and_its_broken_records_are_dead_letters(
+    spark: SparkSession, topics: Any, avro: Any, sink: ListSink, union_file: Callable[..., Path]
 ) -> None:
     orders, payments = topics.create(), topics.create()
     schema, other = record("A", ("id", "int")), record("B", ("order", "int"))
     [of_orders] = avro.register(f"{orders}-value", schema)
     [of_payments] = avro.register(f"{payments}-value", other)
-    topics.produce(orders, avro.message(of_orders, schema, {"id": 1}), b"broken")
-    topics.produce(payments, avro.message(of_payments, other, {"order": 1}), b"broken")
+    topics.produce(orders, avro.message(of_orders, schema, {"id": 1}), b"broken order")
+    topics.produce(payments, avro.message(of_payments, other, {"order": 1}), b"broken payment")
     dead = topics.create()
-    rest = f"streams: {{payments: {{topics: {payments}}}}}\nerrors: {{tolerance: all, topic: {dead}}}"
-    pipeline = spark_avro.pipeline(union_file(f"topics: {orders}", rest)).file
-    found: dict[str, list[Any]] = {}
-    opened = open_pipeline(pipeline, spark)
-    try:
-        prepare(opened)
-        records = opened.source.stream()
-        assert records is not None
-        for name in ("", "payments"):
-            query = opened.decoded(records, name).writeStream.format("memory").queryName(f"decoded_{name}")
-            query.option("checkpointLocation", f"{tmp_path}/of-{name}").trigger(
-                availableNow=True
-            ).start().awaitTermination()
-            rows = spark.table(f"decoded_{name}")
-            good = record_columns(rows.where("error is null"), opened.source, name)
-            failed = rows.where("error is not null").select("error_column", "error.reason", "_kafka.topic")
-            found[name] = [*map(tuple, good.drop("_kafka").collect()), *map(tuple, failed.collect())]
-    finally:
-        opened.close()
-    reason = "wrong magic byte: 0x62 where a schema id's message has 0x00"
-    assert found == {
-        "": [(1,), ("value", reason, orders)],
-        "payments": [(1,), ("value", reason, payments)],
-    }
+    rest = (
+        f"streams: {{payments: {{topics: {payments}}}}}\nerrors: {{tolerance: all, topic: {dead}}}\n"
+        "steps: [{join: {stream: payments, on: this.id = payments.order, within: 1h}}]"
+    )
+    result = spark_avro.pipeline(union_file(f"topics: {orders}", rest)).run(spark)
+    assert (result.read, result.written, result.dead) == (4, 1, 2)
+    assert [(row["id"], row["order"]) for row in sink.rows] == [(1, 1)]
+    assert sorted(letter.value() for letter in topics.consume(dead, 2)) == [b"broken order", b"broken payment"]
 
 
 def test_commands_take_pipelines_with_parts(
