@@ -186,7 +186,8 @@ class Application:
                 slot = remembered.slot(principal, scope)
             decision = api.decide(principal, scope, match)
         except ApiError as error:
-            principal, decision, denial = principal or ANONYMOUS, None, error
+            # Without the traceback: it refers to this frame, which refers to the error.
+            principal, decision, denial = principal or ANONYMOUS, None, error.with_traceback(None)
         if decision is None:
             slot = None
         if slot is not None and remembered is not None:
@@ -225,6 +226,8 @@ class Application:
                 response = await self._handle(request)
             except Exception as error:  # noqa: BLE001  the table of errors has a row for any error
                 response = await self._on_error(request, error)
+                # Its frames refer to the request, which refers to a denial: only the garbage collector would free them.
+                error.__traceback__ = None
             if response.status_code < 400 and request.decision is not Decision.ALLOWED:
                 log.error("%s %s was answered without a decision on access", row.method, row.path)
                 response = plain_response(INTERNAL())

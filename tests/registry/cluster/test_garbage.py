@@ -3,13 +3,16 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from magicbyte.http.asgi import ASGIApp
+from magicbyte.security.sign_in.password_hash import hash_key
 from registry.app import create_app
 from registry.cluster.node import SharedLogNode
 from registry.log.memory import MemoryLog
@@ -27,7 +30,7 @@ def app() -> Iterator[ASGIApp]:
     node.stop()
 
 
-async def ask(app: ASGIApp, method: str, path: str, body: Any = None) -> int:
+async def ask(app: ASGIApp, method: str, path: str, body: Any = None, *headers: tuple[bytes, bytes]) -> int:
     content = json.dumps(body).encode()
     scope = {
         "type": "http",
@@ -35,7 +38,7 @@ async def ask(app: ASGIApp, method: str, path: str, body: Any = None) -> int:
         "path": path,
         "raw_path": path.encode(),
         "query_string": b"",
-        "headers": [(b"content-type", V1), (b"content-length", b"%d" % len(content))],
+        "headers": [(b"content-type", V1), (b"content-length", b"%d" % len(content)), *headers],
         "state": {},
     }
     statuses: list[int] = []
@@ -102,3 +105,36 @@ def test_a_request_leaves_nothing_to_the_garbage_collector(
 
     with uncollected():
         assert asyncio.run(drive()) < TIMES
+
+
+@pytest.mark.parametrize(("status", "secret"), [(401, b"wrong"), (403, b"right")])
+def test_a_request_that_is_refused_leaves_nothing_either(tmp_path: Path, status: int, secret: bytes) -> None:
+    users, rules = tmp_path / "users", tmp_path / "rules"
+    users.write_text(f"alice:{hash_key('right')}\n")
+    users.chmod(0o600)
+    rules.write_text("allow User:bob ALL SUBJECT LITERAL *\n")
+    settings = RegistrySettings.from_properties(
+        {
+            "magicbyte.storage": "memory:",
+            "authentication.method": "BASIC",
+            "magicbyte.users.file": str(users),
+            "magicbyte.acl.file": str(rules),
+            "magicbyte.authentication.failure.ms": "0",
+            "magicbyte.authentication.failures.per.minute": "60000000",
+        }
+    )
+    node = SharedLogNode(MemoryLog(), "http://127.0.0.1:1")
+    node.start()
+    app = create_app(settings, node)
+    credentials = (b"authorization", b"Basic " + b64encode(b"alice:" + secret))
+
+    async def drive() -> int:
+        for number in range(2 * TIMES):
+            if number == TIMES:
+                gc.collect()
+            assert await ask(app, "GET", "/subjects/s/versions", None, credentials) == status
+        return gc.collect()
+
+    with uncollected():
+        assert asyncio.run(drive()) < TIMES
+    node.stop()
