@@ -117,6 +117,17 @@ class Pipeline(Section):
         return tuple(topic for _, part in self.parts for topic in part.topics)
 
     def problems(self) -> Iterable[tuple[str, str] | Finding]:
+        found = list(self._problems())
+        # A stream that is wrong in another way may be meant for a step that is missing.
+        return found or list(self._unused_streams())
+
+    def _unused_streams(self) -> Iterable[tuple[str, str]]:
+        joined = {step.stream for step in self.steps if isinstance(step, Join)}
+        for name in self.streams:
+            if name not in joined:
+                yield "streams", f"no step joins {name}; its records would be read for nothing"
+
+    def _problems(self) -> Iterable[tuple[str, str] | Finding]:
         if self.sink is None and not self.sinks:
             yield "", "sink is missing: name the target"
         if self.sink is not None and self.sinks:
@@ -133,10 +144,6 @@ class Pipeline(Section):
         names = [check.name for check in self.quality]
         if len(names) != len(set(names)):
             yield "quality", "two checks have the same name"
-        joined = {step.stream for step in self.steps if isinstance(step, Join)}
-        for name in self.streams:
-            if name not in joined:
-                yield "streams", f"no step joins {name}; its records would be read for nothing"
 
     def _join_problems(self) -> Iterable[tuple[str, str]]:
         joins = [step for step in self.steps if isinstance(step, Join)]
