@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from magicbyte.kit.failure import Failure
 
@@ -187,6 +187,33 @@ class Sink(Protocol):
 
     def close(self) -> None:
         """Close connections."""
+
+
+class StagedBatch(Protocol):
+    """A batch that a target has, and that no reader sees before its commit."""
+
+    @property
+    def written(self) -> int:
+        """The number of rows."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether these are all rows of the batch, and no earlier attempt has written it."""
+
+    def commit(self, *, reject: Reject) -> SinkResult:
+        """Show the batch to readers; `reject` is that of `Sink.write`. If it is not called, the batch is discarded."""
+
+
+@runtime_checkable
+class StagingSink(Sink, Protocol):
+    """A sink that reads all rows by one job, and commits them later."""
+
+    def stage(self, rows: DataFrame, batch: BatchIdentity) -> StagedBatch:
+        """Write a batch without a commit; the next attempt discards what an earlier one left.
+
+        Raises:
+            SinkRefused: The target cannot take the rows.
+        """
 
 
 @dataclass(frozen=True, slots=True)

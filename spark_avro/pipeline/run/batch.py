@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
@@ -13,12 +14,13 @@ from pyspark.sql import DataFrame
 from magicbyte.kit.failure import Failure
 from spark_avro.pipeline.letters.isolate import failures
 from spark_avro.pipeline.letters.limit import ErrorLimit
-from spark_avro.pipeline.letters.retry import retried
+from spark_avro.pipeline.letters.retry import may_pass, retried
 from spark_avro.pipeline.letters.rows import failed_checks, letters, rejected, undecoded
 from spark_avro.pipeline.ports import BatchIdentity, Sink, SinkResult
 from spark_avro.pipeline.run.changes import ChangeLog
 from spark_avro.pipeline.run.counts import BatchCounts, RowsMissing
 from spark_avro.pipeline.run.measures import NEWEST, ROWS, counts_by_id, row_measures
+from spark_avro.pipeline.run.one_pass import OnePass, PassedBatch
 from spark_avro.pipeline.run.prepared import Opened, Prepared
 from spark_avro.pipeline.run.refusals import refuse
 from spark_avro.pipeline.run.transform import Transform, TransformedBatch, Transforming
@@ -65,8 +67,10 @@ class BatchRunner:
     findings: list[str] = field(default_factory=list)
     _limit: ErrorLimit = field(init=False)
     _changes: ChangeLog = field(init=False)
+    _one_pass: OnePass = field(init=False)
 
     def __post_init__(self) -> None:
+        self._one_pass = OnePass(self.opened)
         self._changes = ChangeLog.of(self.prepared)
         self._limit = ErrorLimit(self.opened.pipeline.errors.at_most)
 
@@ -93,13 +97,40 @@ class BatchRunner:
         started = time.monotonic()
         # The batch before is done with the tables.
         self.opened.tables.refresh()
-        read = self._read(records, batch)
+        note = partial(self._changes.note, batch=batch)
+        passed = self._one_pass.stage(records, batch, self.opened.context(records), note)
+        counts = None if passed is None else self._committed(passed, batch, started)
+        if counts is None:
+            counts = self._in_stages(records, batch, started)
+            self._one_pass.noted(counts.dead)
+        counts.check()
+        log.info("%s", counts.line())
+        return counts
+
+    def _committed(self, passed: PassedBatch, batch: BatchIdentity, started: float) -> BatchCounts | None:
+        """Commit a batch that was staged whole; None after a temporary error, so that it is repeated."""
+        problem = self._limit.problem(0, passed.read)
+        if problem is not None:
+            raise BatchStopped(problem)
         try:
-            return self._finished(
-                Transform(self.opened, self.opened.context(read.records), read.decoded, batch), read, batch, started
-            )
-        finally:
-            read.decoded.rows.unpersist()
+            result = passed.staged.commit(reject=_never)
+        except Exception as error:
+            if not may_pass(error):
+                raise
+            log.warning("batch %d is committed again: %s", batch.number, error)
+            return None
+        self._limit.note(0)
+        return BatchCounts(
+            number=batch.number,
+            read=passed.read,
+            written=result.written,
+            late=result.late,
+            lost=passed.lost,
+            ids=counts_by_id(passed.measured),
+            seconds=time.monotonic() - started,
+            event_time=passed.measured[NEWEST],
+            lag=self.opened.source.lag(_ends(batch)),
+        )
 
     def run_materialised(self, batch: StateBatch, started: float) -> BatchCounts:
         """Run a batch whose rows have passed the steps in Spark's own plan.
@@ -113,15 +144,25 @@ class BatchRunner:
         """
         lost = self.opened.source.lost(batch.batch.ranges)
         read = _Read(batch.originals(), batch.decoded, lost, ())
-        return self._finished(batch, read, batch.batch, started)
+        counts = self._finished(batch, read, batch.batch, started)
+        counts.check()
+        log.info("%s", counts.line())
+        return counts
+
+    def _in_stages(self, records: DataFrame, batch: BatchIdentity, started: float) -> BatchCounts:
+        """Decode and count a batch, carry it through steps and checks, and write it, one after the other."""
+        read = self._read(records, batch)
+        try:
+            rows = Transform(self.opened, self.opened.context(read.records), read.decoded, batch)
+            return self._finished(rows, read, batch, started)
+        finally:
+            read.decoded.rows.unpersist()
 
     def _finished(self, rows: Transforming, read: _Read, batch: BatchIdentity, started: float) -> BatchCounts:
         refuse(read.decoded, self.opened.pipeline, self.opened.source)
         counts = self._written(rows, read, batch, started)
         counts = replace(counts, lost=read.lost, replaced=tuple(read.replaced))
         self._limit.note(counts.dead)
-        counts.check()
-        log.info("%s", counts.line())
         return counts
 
     def _read(self, records: DataFrame, batch: BatchIdentity) -> _Read:
@@ -278,9 +319,6 @@ class BatchRunner:
         if verdict is not None and verdict.finding:
             self.findings.append(verdict.finding)
         into_steps = decoded.counts.decoded - len(transformed.faults)
-        ends: dict[str, dict[int, int]] = {}
-        for part in (part for part in batch.ranges if part.topic not in read.replaced):
-            ends.setdefault(part.topic, {})[part.partition] = part.end
         # Of a repeated batch, records may be lost since they were refused.
         refused = min(transformed.passed_count, max(result.refused for result in results))
         left_out = into_steps - transformed.count
@@ -297,9 +335,23 @@ class BatchRunner:
             ids=counts_by_id(decoded.measured),
             seconds=time.monotonic() - started,
             event_time=decoded.measured[NEWEST],
-            lag=source.lag(ends),
+            lag=source.lag(_ends(batch, without=read.replaced)),
             repeated=any(result.repeated for result in results),
         )
+
+
+def _ends(batch: BatchIdentity, without: Collection[str] = ()) -> dict[str, dict[int, int]]:
+    """The next offset of each partition after a batch, except those of some topics."""
+    ends: dict[str, dict[int, int]] = {}
+    for part in batch.ranges:
+        if part.topic not in without:
+            ends.setdefault(part.topic, {})[part.partition] = part.end
+    return ends
+
+
+def _never(_rows: DataFrame) -> None:
+    """Receive rejected rows of a batch that has none."""
+    raise AssertionError("a batch that was staged whole has no rejected rows")
 
 
 def _dead(transformed: TransformedBatch, decoded: DecodedBatch) -> int:

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from spark_avro.pipeline.ports import POSITION
 from spark_avro.pipeline.sources.parts import Part
 from spark_avro.plan.decoding import UNREADABLE
+from spark_avro.streams.decoder import ALL, DEAD
 
 #: The names of measures: all rows, the newest time, and the records of refused versions.
 ROWS, NEWEST, UNREADABLE_ROWS = "rows_", "newest_", "unreadable_"
@@ -27,12 +28,22 @@ def row_measures() -> list[Column]:
 
 def record_measures(parts: Sequence[Part]) -> dict[str, Column]:
     """The aggregates over the decoded records of some parts, by name."""
+    unreadable = F.count_if(F.col("error.reason").startswith(UNREADABLE))
+    return {NEWEST: _newest(), UNREADABLE_ROWS: unreadable, **_by_id(parts)}
+
+
+def passing_measures(parts: Sequence[Part]) -> dict[str, Column]:
+    """The aggregates over decoded records that pass to a sink, by name; all are numbers."""
+    standard = {ALL: F.count(F.lit(1)), DEAD: F.count("error"), NEWEST: F.unix_micros(_newest())}
+    return {**standard, **_by_id(parts)}
+
+
+def _by_id(parts: Sequence[Part]) -> dict[str, Column]:
     ids = dict.fromkeys(schema_id for part in parts for schema_id in part.plans["value"].plan.ids)
-    by_id = {
+    return {
         f"{_ID}{schema_id}": F.count_if(F.col(f"{POSITION}.schema_id") == schema_id)
         for schema_id in list(ids)[:_COUNTED_IDS]
     }
-    return {NEWEST: _newest(), UNREADABLE_ROWS: F.count_if(F.col("error.reason").startswith(UNREADABLE)), **by_id}
 
 
 def counts_by_id(measured: Mapping[str, Any]) -> dict[int, int]:

@@ -48,6 +48,7 @@ from spark_avro.pipeline.sinks.files_marker import FilesMarker
 from spark_avro.pipeline.sinks.manifest import PRIVATE, DataFile, Manifest, read_manifest, write_manifest
 from spark_avro.pipeline.sinks.marker import is_written, marker_of
 from spark_avro.pipeline.sinks.positions import NOT_DATA, place_position, placed_columns
+from spark_avro.pipeline.sinks.staged_files import StagedFiles
 from spark_avro.pipeline.sinks.time_partitions import BATCH, Partitions, plan_partitions
 from spark_avro.pipeline.sinks.value_count import ValueCount
 from spark_avro.stored_values import JSON_TIMES, NO_KEYS, exact_files, has_json
@@ -108,6 +109,10 @@ class FilesTarget:
 
     def write(self, rows: DataFrame, batch: BatchIdentity, *, reject: Reject) -> SinkResult:
         """Write a batch, or finish what an earlier attempt began; see `Sink`."""
+        return self.stage(rows, batch).commit(reject=reject)
+
+    def stage(self, rows: DataFrame, batch: BatchIdentity) -> StagedFiles:
+        """Write a batch's files to a folder of their own; see `StagingSink`."""
         committed = read_manifest(self._folder, str(batch))
         marker = FilesMarker(self._folder, batch, committed)
         if is_written(marker.last, batch, self._spec.path, adopt=self._context.adopt):
@@ -115,7 +120,7 @@ class FilesTarget:
             if committed is not None:
                 self._move(committed)
             marker.note(marker.last)
-            return marker.last.result()
+            return StagedFiles(self._commit, batch, marker, repeated=marker.last.result())
         self._folder.delete(f"{_STAGING}/{batch}")
         attempt = uuid.uuid4().hex[:8]
         staging = f"{_STAGING}/{batch}/{attempt}"
@@ -124,14 +129,25 @@ class FilesTarget:
         if rejection is not None:
             rejecting = ValueCount(rows, rejection)
             good = rejecting.rows.where(rejection.isNull())
-        written, late = self._stage(good, layout, staging)
-        refused = 0
+        written, late = self._write_files(good, layout, staging)
+        rejected = None
         if rejecting is not None and rejection is not None and any(rejecting.result()):
             rejected = rows.where(rejection.isNotNull()).select(POSITION, rejection.alias(REASON))
-            refused = rejected.count()
-            reject(rejected)
+        return StagedFiles(self._commit, batch, marker, attempt, written, late, rejected)
+
+    def _commit(self, staged: StagedFiles, reject: Reject) -> SinkResult:
+        """Commit staged files and move them to their places."""
+        if staged.repeated is not None:
+            return staged.repeated
+        batch, marker, attempt = staged.batch, staged.marker, staged.attempt
+        written, late = staged.written, staged.late
+        refused = 0
+        if staged.rejected is not None:
+            refused = staged.rejected.count()
+            reject(staged.rejected)
         if written:
-            files = tuple(DataFile(_place(path, batch), size) for path, size in self._folder.files(staging))
+            listed = self._folder.files(f"{_STAGING}/{batch}/{attempt}")
+            files = tuple(DataFile(_place(path, batch), size) for path, size in listed)
             write_manifest(self._folder, Manifest(batch, written, files, attempt=attempt, late=late, refused=refused))
             # Another driver may have written a manifest at the same time.
             manifest = read_manifest(self._folder, str(batch))
@@ -184,7 +200,7 @@ class FilesTarget:
         present = [reason for reason in reasons if reason is not None]
         return F.coalesce(*present) if present else None
 
-    def _stage(self, rows: DataFrame, layout: _Layout, staging: str) -> tuple[int, int]:
+    def _write_files(self, rows: DataFrame, layout: _Layout, staging: str) -> tuple[int, int]:
         """Write the files to the staging folder, and return how many rows are in them, and how many of those late."""
         partitions = layout.partitions
         self._add_schema(self._fitted(layout.data))

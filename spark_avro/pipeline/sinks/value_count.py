@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from py4j.protocol import Py4JJavaError
-from pyspark.sql import Column, DataFrame, Observation
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-#: Seconds to wait for a count after its job; Spark reports it from another thread.
-_PATIENCE = 10
+from spark_avro.pipeline.observed import Observed
 
 
 class ValueCount:
@@ -23,17 +21,12 @@ class ValueCount:
     def __init__(self, rows: DataFrame, *columns: Column) -> None:
         self._uncounted = rows
         self._counts = [F.count(column).alias(str(number)) for number, column in enumerate(columns)]
-        self._observation = Observation()
-        self.rows = rows.observe(self._observation, *self._counts)
+        self._observed = Observed(rows, self._counts)
+        self.rows = self._observed.rows
 
     def result(self) -> tuple[int, ...]:
         """The count of each column, after the rows are written; counts them again if Spark does not report it."""
-        jvm = self._uncounted.sparkSession._jvm  # noqa: SLF001 - PySpark's `get` waits for ever
-        assert jvm is not None
-        patience = jvm.scala.concurrent.duration.Duration.create(f"{_PATIENCE} seconds")
-        try:
-            jvm.scala.concurrent.Await.ready(self._observation._jo.future(), patience)  # noqa: SLF001 - as above
-        except Py4JJavaError:
+        counts = self._observed.result([str(number) for number in range(len(self._counts))])
+        if counts is None:
             return tuple(map(int, self._uncounted.agg(*self._counts).collect()[0]))
-        counts = self._observation._jo.getAsJava()  # noqa: SLF001 - `get` copies the map by 70 calls
-        return tuple(int(counts.get(str(number))) for number in range(len(self._counts)))
+        return tuple(map(int, counts.values()))
