@@ -1,9 +1,11 @@
-"""The page 'from topic to lake in ten minutes', with its files and commands as they stand there."""
+"""The tutorials of docs/pipelines.md, with their files and commands as they stand there."""
 
 from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,27 +27,18 @@ def test_from_topic_to_lake(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    section = PAGE.read_text(encoding="utf-8").split("\n## ")[1]
-    assert section.startswith("From topic to lake in ten minutes")
-    topic = topics.create()
+    section = _section("From topic to lake in ten minutes")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BROKERS", topics.servers)
     monkeypatch.setenv("REGISTRY", registry.urls[0])
-    for name, content in re.findall(r"`(\S+)`:\n\n```\w+\n(.*?)```", section, re.DOTALL):
-        # Other tests have a topic of the page's name, and the session has another working folder.
-        Path(name).write_text(
-            content.replace("topics: [flights]", f"topics: [{topic}]").replace(" lake/", f" {tmp_path}/lake/")
-        )
-    commands = re.findall(r"^    magicbyte (.+)$", section, re.MULTILINE)
-    assert [command.split()[0] for command in commands] == ["up", "produce", "pipeline", "pipeline", "pipeline"]
-    servers = ["--bootstrap-server", topics.servers, "--schema-registry-url", registry.urls[0]]
+    names = {"flights": topics.create()}
+    _write_files(section, names, tmp_path)
+    commands = _commands(section)
+    assert [command[0] for command in commands] == ["up", "produce", "pipeline", "pipeline", "pipeline"]
     for command in commands[1:]:
-        words = shlex.split(command)
-        if words[0] == "produce":
-            words = [topic if word == "flights" else word for word in words] + servers
-        if words[1] == "run":
+        if command[1] == "run":
             capfd.readouterr()
-        assert main(words) == 0, command
+        assert main(_with_servers(command, names, topics.servers, registry)) == 0, command
     expected = re.search(r"`run` prints\n\n    (.+)\n", section)
     assert expected is not None
     assert capfd.readouterr().out.strip().endswith(expected[1])
@@ -54,3 +47,79 @@ def test_from_topic_to_lake(
         (1, 2, False, "2026-01-01", 7),
         (3, 33, True, "2026-01-01", 9),
     ]
+
+
+@pytest.mark.slow
+def test_windows_and_joins(
+    spark: SparkSession,
+    topics: Any,
+    registry: RegistryClient,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    section = _section("Windows and joins in ten minutes")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BROKERS", topics.servers)
+    monkeypatch.setenv("REGISTRY", registry.urls[0])
+    names = {"orders": topics.create(), "payments": topics.create()}
+    _write_files(section, names, tmp_path)
+    commands = _commands(section)
+    assert [command[:2] for command in commands] == [
+        ["produce", "orders"],
+        ["produce", "payments"],
+        ["pipeline", "run"],
+        ["pipeline", "run"],
+        ["pipeline", "status"],
+    ]
+    for command in commands:
+        capfd.readouterr()
+        assert main(_with_servers(command, names, topics.servers, registry)) == 0, command
+    status = capfd.readouterr().out
+    assert "watermark  2026-01-01T08:25:00.000Z" in status
+    assert re.search(r"steps\[0\]\.join: newest row \S+  holds the watermark\n", status)
+    sales, paid = (spark.read.parquet(str(tmp_path / "lake" / name)) for name in ("sales", "paid"))
+    for page, rows in ((("window_start", "city", "orders", "amount"), sales), (("id", "ts", "paid_at"), paid)):
+        found = [tuple(map(_text, row)) for row in rows.select(*page).orderBy(page[0]).collect()]
+        assert found == _table(section, page) != []
+
+
+def _section(title: str) -> str:
+    [section] = [part for part in PAGE.read_text(encoding="utf-8").split("\n## ") if part.startswith(f"{title}\n")]
+    return section
+
+
+def _write_files(section: str, topics: Mapping[str, str], folder: Path) -> None:
+    """Write the files of a section; with other topics, since other tests have those of the page, and absolute paths,
+    since the session has another working folder.
+    """
+    for name, content in re.findall(r"`(\S+)`[^`\n]*:\n\n```\w+\n(.*?)```", section, re.DOTALL):
+        text = content.replace(" lake/", f" {folder}/lake/").replace("path: shops", f"path: {folder}/shops")
+        for topic, own in topics.items():
+            text = text.replace(f"topics: [{topic}]", f"topics: [{own}]")
+        (folder / name).write_text(text)
+
+
+def _commands(section: str) -> list[list[str]]:
+    return [shlex.split(command) for command in re.findall(r"^    magicbyte (.+)$", section, re.MULTILINE)]
+
+
+def _with_servers(command: list[str], topics: Mapping[str, str], servers: str, registry: RegistryClient) -> list[str]:
+    if command[0] != "produce":
+        return command
+    words = [topics.get(word, word) for word in command]
+    return [*words, "--bootstrap-server", servers, "--schema-registry-url", registry.urls[0]]
+
+
+def _table(section: str, columns: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """The rows of the section's table that has these columns."""
+    head = f"| {' | '.join(columns)} |\n"
+    lines = section.partition(head)[2].partition("\n\n")[0].splitlines()[1:]
+    return [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in lines]
+
+
+def _text(value: object) -> str:
+    """A value as the page has it: times without the date, and nothing for NULL."""
+    if value is None:
+        return ""
+    return f"{value:%H:%M}" if isinstance(value, datetime) else str(value)
