@@ -26,6 +26,7 @@ def main() -> int:
     parser.add_argument("--set", dest="overrides", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--name", metavar="NAME")
     parser.add_argument("--until-caught-up", action="store_true")
+    parser.add_argument("--new-state", action="store_true")
     options = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("py4j").setLevel(logging.WARNING)
@@ -38,7 +39,7 @@ def main() -> int:
     for name, value in pipeline.spark.items():
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
-    running = Running(pipeline, spark, until_caught_up=options.until_caught_up)
+    running = Running(pipeline, spark, new_state=options.new_state, until_caught_up=options.until_caught_up)
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         running.stop()

@@ -40,6 +40,8 @@ def state_problems(steps: Sequence[Step], checks: Sequence[Check], sinks: Sequen
             yield sink.finding(
                 "late", "stands beside a window, which leaves late rows out; give `late` of the window instead"
             )
+        if groups and isinstance(sink, FilesSink) and sink.time.parts == ("_kafka", "timestamp") and sink.partition:
+            yield sink.finding("time", "is missing: the rows of groups have no record's time; give window_start")
     for check in checks:
         if groups and check.unique is not None and check.unique.within is not None:
             yield check.finding("unique", "within needs the time of a record, and the rows of groups have none")

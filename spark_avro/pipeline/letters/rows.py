@@ -9,6 +9,8 @@ from spark_avro.pipeline.ports import FAILED, POSITION, REASON
 
 #: The fields that identify a record.
 PLACE = ["topic", "partition", "offset"]
+#: `error_column` of a record that makes a step fail.
+STEPS = "steps"
 #: Columns of the source that a letter keeps.
 _ORIGINAL = ["key", "value", "headers", "timestamp"]
 
@@ -36,7 +38,8 @@ def rejected(rows: DataFrame, stage: str, reason: Column | None = None) -> DataF
 
 def undecoded(rows: DataFrame) -> DataFrame:
     """The positions of records that could not be decoded, with stage and reason; see `letters`."""
-    stage = F.when(F.col("error_column") == "key", F.lit("KEY_CONVERTER")).otherwise(F.lit("VALUE_CONVERTER"))
+    stage = F.when(F.col("error_column") == "key", F.lit("KEY_CONVERTER"))
+    stage = stage.when(F.col("error_column") == STEPS, F.lit("TRANSFORMATION")).otherwise(F.lit("VALUE_CONVERTER"))
     place = [F.col(f"{POSITION}.{name}") for name in PLACE]
     failed = rows.where(F.col("error").isNotNull())
     return failed.select(
@@ -62,5 +65,10 @@ def letters(failures: DataFrame, records: DataFrame) -> DataFrame:
     names = [name for name in failures.columns if name not in PLACE]
     first = failures.groupBy(*PLACE).agg(F.min_by(F.struct(*names), F.coalesce("reason", F.lit(""))).alias("first_"))
     originals = records.select(*PLACE, *(name for name in _ORIGINAL if name in records.columns))
+    # A group has a place of ours, with no partition of Kafka: its letter has none, so that nobody replays it.
+    shown = [
+        F.when(F.col("partition") >= 0, F.col(name)).alias(name) if name in PLACE else name
+        for name in originals.columns
+    ]
     # Failures are few, so the join broadcasts them to the records.
-    return originals.join(F.broadcast(first), PLACE).select(*originals.columns, "first_.*")
+    return originals.join(F.broadcast(first), PLACE).select(*shown, "first_.*")

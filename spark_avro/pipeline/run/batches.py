@@ -40,6 +40,10 @@ class Batches(Protocol):
     def runner(self) -> BatchRunner:
         """Writes and counts them."""
 
+    @property
+    def can_rewind(self) -> bool:
+        """Whether a topic that was made again may be read from its beginning by the next batch."""
+
     def query(self, records: DataFrame) -> StreamQuery:
         """The query over the records of the source.
 
@@ -68,6 +72,7 @@ class PlainBatches:
 
     runner: BatchRunner
     checkpoint: Checkpoint
+    can_rewind: bool = True
 
     def query(self, records: DataFrame) -> StreamQuery:
         """The records themselves."""

@@ -123,19 +123,16 @@ class Running:
             runner = BatchRunner(prepared)
             if self.new_state:
                 begin_new_state(opened, checkpoint)
-            stream = opened.source.stream(checkpoint.anew_from)
-            if stream is None:
+            if opened.source.stream() is None:
                 self._run_once(opened, runner, checkpoint)
             else:
                 topics = SourceTopics(opened.source, checkpoint)
                 batches = batches_of(runner, checkpoint, self.on_state)
-                while self._run_stream(stream, topics, batches, checkpoint, lease):
+                while self._run_stream(topics, batches, checkpoint, lease):
                     log.info("the query starts again")
             return RunResult(**{**_fields(self._result), "findings": tuple(runner.findings)})
 
-    def _run_stream(
-        self, stream: DataFrame, topics: SourceTopics, batches: Batches, checkpoint: Checkpoint, lease: Lease
-    ) -> bool:
+    def _run_stream(self, topics: SourceTopics, batches: Batches, checkpoint: Checkpoint, lease: Lease) -> bool:
         """Run a streaming query; whether another one has to go on."""
         again = threading.Event()
         planned = checkpoint.last_planned()
@@ -163,7 +160,10 @@ class Running:
                     self._failure = error
                     raise
 
-        is_repeat = topics.begin()
+        is_repeat = topics.begin(can_rewind=batches.can_rewind)
+        # Made here: topics that were made again change where a query begins.
+        stream = batches.runner.opened.source.stream(checkpoint.anew_from)
+        assert stream is not None
         query = batches.query(stream)
         # One batch: the one that is planned.
         trigger = {"once": True} if is_repeat else self._trigger()
@@ -216,7 +216,10 @@ class Running:
         run_log.commit(batch.number)
 
     def run_range(
-        self, ranges: Sequence[SourceRange], query_id: str, former_topic_ids: Mapping[str, tuple[str, ...]]
+        self,
+        ranges: Sequence[SourceRange],
+        query_id: str,
+        former_topic_ids: Mapping[str, tuple[str, ...]] | None = None,
     ) -> RunResult:
         """Run one batch over some offsets, beside the stream and its checkpoint.
 
@@ -238,7 +241,7 @@ class Running:
         with closing(open_pipeline(self.pipeline, self.spark, adopt=self.adopt)) as opened:
             runner = BatchRunner(_prepare(opened))
             topic_ids = opened.source.topic_ids({part.topic for part in ranges})
-            batch = BatchIdentity(self.pipeline.name, query_id, 0, tuple(ranges), topic_ids, former_topic_ids)
+            batch = BatchIdentity(self.pipeline.name, query_id, 0, tuple(ranges), topic_ids, former_topic_ids or {})
             self._add(runner.run(opened.source.batch(ranges), batch))
             result = {**_fields(self._result), "findings": tuple(runner.findings), "ranges": tuple(ranges)}
             return RunResult(**result)

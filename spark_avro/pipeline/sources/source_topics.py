@@ -8,6 +8,7 @@ from collections.abc import Collection
 from spark_avro.pipeline.ports import BatchIdentity
 from spark_avro.pipeline.sources.checkpoint import Checkpoint
 from spark_avro.pipeline.sources.source import Source
+from spark_avro.pipeline.sources.topic_ids import TopicReplaced
 from spark_avro.pipeline.sources.topic_log import TopicLog
 
 log = logging.getLogger(__name__)
@@ -27,8 +28,11 @@ class SourceTopics:
         # Spark repeats a planned batch, whose identity must not get ids that its first attempt did not have.
         self._planned = -1
 
-    def begin(self) -> bool:
+    def begin(self, *, can_rewind: bool = True) -> bool:
         """Compare the topics with the checkpoint before a query starts, and keep the ids of new topics.
+
+        Args:
+            can_rewind: Whether the next batch may read a topic from other offsets; not with state of the former topic.
 
         Returns:
             Whether the planned batch has to be finished first, by a query of its own.
@@ -43,6 +47,12 @@ class SourceTopics:
         replaced = self._source.replaced(self._log.ids(following))
         if replaced and self._checkpoint.has_batches():
             assert planned is not None
+            if not can_rewind:
+                names = ", ".join(sorted(replaced))
+                raise TopicReplaced(
+                    f"deleted and made again since the checkpoint was written: {names}. The state has rows of the"
+                    " former topic. Run once with --new-state: the new topic is then read from its beginning"
+                )
             if planned != committed:
                 return True
             following = self._rewind(replaced, planned)

@@ -17,6 +17,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import StructType
 
 from spark_avro.pipeline.file.policies import Check
+from spark_avro.pipeline.file.source import KafkaSource
 from spark_avro.pipeline.file.steps import Aggregate, Window
 from spark_avro.pipeline.letters.isolate import Fault
 from spark_avro.pipeline.ports import POSITION, BatchIdentity
@@ -84,8 +85,10 @@ class StateBatch:
         except BaseException:
             rows.unpersist()
             raise
-        read = sum(part.end - part.start for part in batch.ranges) if batch.ranges else int(found[_ROWS])
         dead = int(found.get(_DEAD, 0))
+        # Offsets tell what was read; of a source without them, only what came out of the steps is known.
+        has_offsets = isinstance(opened.pipeline.source, KafkaSource)
+        read = sum(part.end - part.start for part in batch.ranges) if has_offsets else int(found[_ROWS]) + dead
         failed = rows.limit(0)
         if UNDECODED in rows.columns:
             failed = rows.where(F.col(UNDECODED).isNotNull()).select(POSITION, f"{UNDECODED}.*")

@@ -8,6 +8,7 @@ and a new one goes on from the same checkpoint. No person has to act. Spark repe
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
@@ -15,10 +16,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyspark
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
+from magicbyte.kit.failure import Failure
 from spark_avro.pipeline.letters.isolate import Fault, find_faults
 from spark_avro.pipeline.letters.rows import PLACE
 from spark_avro.pipeline.ports import POSITION, BatchIdentity
@@ -31,16 +34,32 @@ from spark_avro.pipeline.sources.topic_ids import TopicReplaced
 from spark_avro.pipeline.state.batch import StateBatch
 from spark_avro.pipeline.state.faults import FaultLog
 from spark_avro.pipeline.state.kept import KeptColumns
-from spark_avro.pipeline.state.operators import StateRecord, check_state, described, digest_of_steps, operators_of
+from spark_avro.pipeline.state.operators import (
+    WAY_OUT,
+    StateRecord,
+    check_state,
+    described,
+    digest_of_steps,
+    operators_of,
+)
 from spark_avro.pipeline.state.plan import StreamPlan
 from spark_avro.pipeline.state.progress import StateProgress
 from spark_avro.pipeline.state.refused import reads_of, told
 from spark_avro.pipeline.state.settings import PARTITIONS, PROVIDER, state_settings
-from spark_avro.pipeline.steps.table import apply_steps, are_local, before_state
+from spark_avro.pipeline.steps.table import are_local, before_state
 from spark_avro.plan.decoding import ColumnPlan
 from spark_avro.streams.following import patiently
 
+
+class StateLost(Failure):
+    """Spark cannot read its state: the folder is gone or damaged."""
+
+
 log = logging.getLogger(__name__)
+
+_STATE_LOST = re.compile(
+    r"CANNOT_LOAD_STATE_STORE|CANNOT_READ_(STREAMING_STATE|DELTA|SNAPSHOT)_FILE|StateStore.*not exist"
+)
 
 #: Seconds until an id that the registry lacks is asked for again; the most new plans in a minute because of new ids.
 _ASK_AGAIN, _MINUTE, _MOST_PLANS = 60.0, 60.0, 3
@@ -59,6 +78,8 @@ class StateBatches:
     runner: BatchRunner
     checkpoint: Checkpoint
     on_progress: Callable[[StateProgress], None] | None = None
+    can_rewind: bool = False
+    _plan: StreamPlan | None = None
     _plans: tuple[ColumnPlan, ...] = ()
     _asked: dict[int, float] = field(default_factory=dict)
     _planned_anew: deque[float] = field(default_factory=deque)
@@ -84,10 +105,13 @@ class StateBatches:
             check_state(record, operators, checkpoint.folder.path)
         opened.tables.refresh()
         self._plans = self._current_plans()
-        kept = KeptColumns() if record is None else KeptColumns(record.columns, record.steps == steps)
+        numbers = {operator.place: str(number) for number, operator in enumerate(operators)}
+        kept = KeptColumns(numbers)
+        if record is not None:
+            kept = KeptColumns(numbers, record.columns, same_steps=record.steps == steps)
         repeats = planned if planned != checkpoint.last_committed() else None
-        plan = StreamPlan(opened, kept, FaultLog(checkpoint.folder).of(repeats))
-        rows = plan.frame(records)
+        self._plan = StreamPlan(opened, kept, FaultLog(checkpoint.folder).of(repeats))
+        rows = self._plan.frame(records)
         checkpoint.align_sources(reads_of(rows))
         settings = state_settings(opened.spark, opened.pipeline.spark)
         if record is None:
@@ -98,7 +122,7 @@ class StateBatches:
             record.write(checkpoint.query)
         elif record.steps != steps:
             replace(record, steps=steps).write(checkpoint.query)
-        return StreamQuery(rows, plan.output_mode, settings)
+        return StreamQuery(rows, self._plan.output_mode, settings)
 
     def run(self, rows: DataFrame, batch: BatchIdentity) -> BatchCounts:
         """Materialise the rows of a batch, and write them.
@@ -116,7 +140,14 @@ class StateBatches:
             )
         try:
             whole = StateBatch.materialised(self._opened, rows, batch)
-        except PySparkException as error:
+        except (PySparkException, Py4JJavaError) as error:
+            if _STATE_LOST.search(str(error)):
+                reason = str(error).split("\n", 1)[0]
+                raise StateLost(
+                    f"the state in {self.checkpoint.query.path}/state cannot be read: {reason}. {WAY_OUT}"
+                ) from error
+            if not isinstance(error, PySparkException):
+                raise
             faults = self._faults(error, batch)
             FaultLog(self.checkpoint.folder).note(batch.number, faults)
             log.warning("batch %d is repeated without %d records that make a step fail", batch.number, len(faults))
@@ -204,10 +235,11 @@ class StateBatches:
         decoded = opened.decoded(opened.source.batch(batch.ranges))
         good = decoded.where(F.col("error").isNull()).select("*", *(f"{POSITION}.{name}" for name in PLACE)).persist()
 
+        plan = self._plan
+        assert plan is not None
+
         def steps(part: DataFrame) -> DataFrame:
-            return apply_steps(
-                record_columns(part.drop(*PLACE), opened.source), before, opened.context(opened.source.empty())
-            )
+            return plan.into_state(record_columns(part.drop(*PLACE), opened.source))
 
         try:
             faults = find_faults(good, steps, batch.ranges)

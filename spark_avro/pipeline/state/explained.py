@@ -25,11 +25,11 @@ def _span(span: timedelta) -> str:
 
 #: Section -> what its state has.
 _KEEPS: Mapping[type[Section], Callable[[Any], str]] = {
-    Deduplicate: lambda step: f"each key, until the watermark is {_span(step.within)} after its first row",
+    Deduplicate: lambda _step: "each key, until the watermark is the time below after its first row",
     Window: lambda step: "one row for each group of an open " + ("session" if step.session is not None else "window"),
     Aggregate: lambda _step: "one row for each group, for ever: it grows with the number of groups",
     Join: lambda step: f"the rows of both sides, until the watermark is {_span(step.within)} after them",
-    Check: lambda check: f"each key, until the watermark is {_span(check.unique.within)} after its first row",
+    Check: lambda _check: "each key, until the watermark is the time below after its first row",
 }
 
 

@@ -26,11 +26,13 @@ class KeptColumns:
     """The columns that operators keep.
 
     Attributes:
-        before: The columns of the checkpoint's state, with their types in Spark's JSON, by operator.
+        numbers: The number of each operator by its place in the file; a step that is added before it keeps the number.
+        before: The columns of the checkpoint's state, with their types in Spark's JSON, by number.
         same_steps: Whether the file has the steps that it had when the query began.
         now: The columns of this plan, in the form of `before`; each call adds its own.
     """
 
+    numbers: Mapping[str, str] = field(default_factory=dict)
     before: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     same_steps: bool = True
     now: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -73,6 +75,8 @@ class KeptColumns:
         return column if first == kind else column.cast(first)
 
     def _kept(self, operator: str, now: Mapping[str, DataType]) -> dict[str, DataType]:
+        place, space, stream = operator.partition(" ")
+        operator = f"{self.numbers.get(place, place)}{space}{stream}"
         types = {name: kind.json() for name, kind in now.items()}
         noted = self.now.setdefault(operator, {})
         before = self.before.get(operator)

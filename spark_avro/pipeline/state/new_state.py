@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from spark_avro.pipeline.file.source import KafkaSource
-from spark_avro.pipeline.file.steps import Window
+from spark_avro.pipeline.file.steps import Aggregate, Window
 from spark_avro.pipeline.run.prepared import Opened
 from spark_avro.pipeline.sources.checkpoint import Checkpoint
 from spark_avro.pipeline.state.settings import state_settings
@@ -36,3 +36,5 @@ def begin_new_state(opened: Opened, checkpoint: Checkpoint) -> None:
                 f"that end after {watermark:%Y-%m-%dT%H:%M:%SZ}" if watermark else "that have rows of earlier batches"
             )
             log.warning("%s: windows %s will be incomplete", step.origin.setting, since)
+        if isinstance(step, Window | Aggregate) and step.emit == "each-batch":
+            log.warning("%s: groups begin at nothing, and replace those in the target", step.origin.setting)

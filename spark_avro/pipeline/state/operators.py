@@ -1,7 +1,8 @@
 """The operators of a pipeline that remember rows, and whether a checkpoint's state fits them.
 
-Spark compares some of this itself, by its version: 3.5 nothing, 4.0 the names of the operators. State that does not fit
-would be read as other values, so the comparison is ours, before the first batch.
+Spark compares the types of keys and values, and 4.0 the names of the operators, when the first batch reads the state.
+It takes a window of another size, another column of the same type and another aggregate of the same type, and reads the
+state as theirs. So the comparison is ours, before the first batch.
 """
 
 from __future__ import annotations

@@ -18,8 +18,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from spark_avro.pipeline.file.state_rules import delay_of
-from spark_avro.pipeline.file.steps import Aggregate, Join, Step, Window
+from spark_avro.pipeline.file.steps import Aggregate, Deduplicate, Join, Step, Window
 from spark_avro.pipeline.letters.isolate import Fault, is_one_of
+from spark_avro.pipeline.letters.rows import STEPS
 from spark_avro.pipeline.ports import EVENT_TIME, POSITION
 from spark_avro.pipeline.run.measures import record_measures
 from spark_avro.pipeline.run.prepared import Opened, record_columns
@@ -27,13 +28,12 @@ from spark_avro.pipeline.state.kept import KeptColumns
 from spark_avro.pipeline.state.progress import RECORDS
 from spark_avro.pipeline.state.refused import check_streaming, references, refusal
 from spark_avro.pipeline.state.unique import new_keys
+from spark_avro.pipeline.steps.stateful import dedupe_keys
 from spark_avro.pipeline.steps.step import StepContext
-from spark_avro.pipeline.steps.table import STEP_KINDS, remembers
+from spark_avro.pipeline.steps.table import STEP_KINDS, apply_steps, before_state, remembers
 
 #: The column of a failed record: its error, and the column or stage that failed. NULL in rows.
 UNDECODED = "_undecoded_"
-#: `error_column` of a record that makes a step fail.
-STEPS = "steps"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +119,18 @@ class StreamPlan:
                 before, rows = rows, STEP_KINDS[type(step)].plan(rows, step, context)
                 check_streaming(before, rows, step, self.output_mode, remembers=remembers(step))
         return rows
+
+    def into_state(self, rows: DataFrame) -> DataFrame:
+        """Rows of a batch as they come to the first step that remembers them, with all that may fail until then."""
+        opened = self.opened
+        before = before_state(opened.pipeline.steps)
+        rows = apply_steps(rows, before, opened.context(opened.source.empty()))
+        if len(before) == len(opened.pipeline.steps):
+            return rows
+        step = opened.pipeline.steps[len(before)]
+        rows = self._kept(step, rows)
+        keys = dedupe_keys(rows, step, self.kept.key) if isinstance(step, Deduplicate) else []
+        return rows.select("*", *keys)
 
     def _kept(self, step: Step, rows: DataFrame) -> DataFrame:
         operator = step.origin.setting

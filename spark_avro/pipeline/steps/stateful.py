@@ -20,7 +20,7 @@ from spark_avro.pipeline.ports import EVENT_TIME, POSITION
 from spark_avro.pipeline.sources.position import position
 from spark_avro.pipeline.steps.fields_at import column_at, type_at
 from spark_avro.pipeline.steps.sql import expression, told_at
-from spark_avro.pipeline.steps.step import PASSED_ON, StepContext
+from spark_avro.pipeline.steps.step import PASSED_ON, Key, StepContext
 
 _OTHER_TIME, _WINDOW = "other_time_", "window_"
 _KEY, _LIST, _KEPT = "key_", "rows_", "kept_"
@@ -31,13 +31,20 @@ _HOW = {"inner": "inner", "left": "left_outer", "right": "right_outer", "full": 
 
 def deduplicate_stream(rows: DataFrame, step: Deduplicate, context: StepContext) -> DataFrame:
     """The first row of each key; which one of a batch is not specified."""
-    names = [f"{_KEY}{number}" for number in range(len(step.by))]
-    keys = [
-        context.key(step.origin.setting, name, column_at(path, rows.schema), type_at(path, rows.schema)).alias(name)
-        for name, path in zip(names, step.by, strict=True)
-    ]
+    keys = dedupe_keys(rows, step, context.key)
+    names = [f"{_KEY}{number}" for number in range(len(keys))]
     keyed = _timed(rows.select("*", *keys), step.time, context.delay, step.origin.setting)
     return keyed.dropDuplicatesWithinWatermark(names).drop(*names)
+
+
+def dedupe_keys(rows: DataFrame, step: Deduplicate, key: Key) -> list[Column]:
+    """The columns that tell rows apart, in the types that the state has."""
+    return [
+        key(step.origin.setting, f"{_KEY}{number}", column_at(path, rows.schema), type_at(path, rows.schema)).alias(
+            f"{_KEY}{number}"
+        )
+        for number, path in enumerate(step.by)
+    ]
 
 
 def deduplicate_batch(rows: DataFrame, step: Deduplicate, _context: StepContext) -> DataFrame:

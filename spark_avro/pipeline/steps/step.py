@@ -21,6 +21,10 @@ PASSED_ON = (POSITION, KEY, HEADERS, EVENT_TIME)
 Apply = Callable[[DataFrame, Any, "StepContext"], DataFrame]
 
 
+#: Returns the column of an operator's key in the type that its state has: operator, name, column, and type.
+Key = Callable[[str, str, Column, DataType], Column]
+
+
 def _no_streams(step: Join) -> DataFrame:
     raise step.error("stream", f"{step.stream} cannot be read here: these are records of one topic")
 
@@ -43,7 +47,7 @@ class StepContext:
     tables: Tables
     stream: Callable[[Join], DataFrame] = _no_streams
     delay: timedelta = timedelta(0)
-    key: Callable[[str, str, Column, DataType], Column] = _any_type
+    key: Key = _any_type
 
 
 @dataclass(frozen=True, slots=True)

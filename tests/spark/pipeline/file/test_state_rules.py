@@ -20,7 +20,7 @@ source: {{topics: [flights], value: {{format: json-plain, type: "id int, k strin
 _PAY = "streams: {pays: {topics: [pays], value: {format: json-plain, type: 'k string'}}}\n"
 _SQL = "sink: {sql: {url: 'sqlite:////tmp/t.db', table: t, mode: {upsert: {key: [k]}}}}"
 _WINDOW = "window: {time: at, size: 5m, group: k, aggregate: count(*) as n, emit: each-batch}"
-_LATE = "sink: {files: {path: /tmp/out, late: 1h}}"
+_LATE = "sink: {files: {path: /tmp/out, time: window_start, late: 1h}}"
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ _LATE = "sink: {files: {path: /tmp/out, late: 1h}}"
             "steps[0].window.slide: must not be longer than size, or rows between two windows would be lost",
         ),
         (
-            f"steps: [{{{_WINDOW}}}]\nsink: {{files: {{path: /tmp/out}}}}",
+            f"steps: [{{{_WINDOW}}}]\nsink: {{files: {{path: /tmp/out, time: window_start}}}}",
             "steps[0].window.emit: each-batch writes a group again and again; sink.files must upsert by its key",
         ),
         (
@@ -71,6 +71,10 @@ _LATE = "sink: {files: {path: /tmp/out, late: 1h}}"
             "quality: [{name: one, unique: {key: n, within: 1h}}]",
             "quality[0].unique: within needs the time of a record, and the rows of groups have none",
         ),
+        (
+            "steps: [{window: {time: at, size: 5m, aggregate: count(*) as n}}]\nsink: {files: {path: /tmp/out}}",
+            "sink.files.time: is missing: the rows of groups have no record's time; give window_start",
+        ),
         ("steps: [{join: {on: [k]}}]", "steps[0].join: must have table or stream"),
         (
             _PAY + "steps: [{join: {stream: pays, on: [k]}}]",
@@ -93,7 +97,7 @@ _LATE = "sink: {files: {path: /tmp/out, late: 1h}}"
 )
 def test_what_does_not_fit_is_refused(rest: str, finding: str, tmp_path: Path) -> None:
     file = tmp_path / "f.yaml"
-    sink = "" if "\nsink:" in rest else "\nsink: {files: {path: /tmp/out}}"
+    sink = "" if "\nsink:" in rest else "\nsink: {files: {path: /tmp/out, time: window_start}}"
     file.write_text(FILE.format(rest=rest + sink))
     with pytest.raises(PipelineError) as error:
         read_pipeline(file)
@@ -114,5 +118,7 @@ def test_what_does_not_fit_is_refused(rest: str, finding: str, tmp_path: Path) -
 )
 def test_what_fits_is_accepted(rest: str, tmp_path: Path) -> None:
     file = tmp_path / "f.yaml"
-    file.write_text(FILE.format(rest=rest + ("" if "\nsink:" in rest else "\nsink: {files: {path: /tmp/out}}")))
+    file.write_text(
+        FILE.format(rest=rest + ("" if "\nsink:" in rest else "\nsink: {files: {path: /tmp/out, time: window_start}}"))
+    )
     assert read_pipeline(file).steps

@@ -99,14 +99,14 @@ def test_a_kept_column_stays_as_it_was_and_a_new_one_passes(spark: SparkSession)
     first = KeptColumns()
     rows = spark.createDataFrame([(1, "a")], "id int, k string")
     assert first.rows("o", rows, {"id"}) is rows
-    later = KeptColumns(first.now)
+    later = KeptColumns(before=first.now)
     wider = spark.createDataFrame([(2, "b", True)], "id long, k string, more boolean")
     assert later.rows("o", wider, {"id"}).dtypes == [("id", "int"), ("k", "string"), ("more", "boolean")]
     assert later.now == first.now
 
 
 def test_a_value_that_does_not_fit_the_first_type_fails(spark: SparkSession) -> None:
-    kept = KeptColumns({"o": {"id": '"integer"'}})
+    kept = KeptColumns(before={"o": {"id": '"integer"'}})
     rows = spark.createDataFrame([(2**40,)], "id long")
     with pytest.raises(Exception, match="CAST_OVERFLOW"):
         kept.rows("o", rows, {"id"}).collect()
@@ -119,8 +119,8 @@ def test_whole_rows_leave_a_new_column_out_unless_the_file_made_it(spark: SparkS
     [step] = [operator.section for operator in _operators(_JOIN, tmp_path)]  # type: ignore[attr-defined]
     before = {"o": {"id": '"integer"', "k": '"string"'}}
     rows = spark.createDataFrame([(1, True)], "id int, more boolean")
-    assert KeptColumns(before).whole_rows("o", rows, step).dtypes == [("id", "int"), ("k", "string")]
+    assert KeptColumns(before=before).whole_rows("o", rows, step).dtypes == [("id", "int"), ("k", "string")]
     with pytest.raises(
         PipelineError, match=r"steps\[0\].join: the steps before were changed.*: k, more. Run once with"
     ):
-        KeptColumns(before, same_steps=False).whole_rows("o", rows, step)
+        KeptColumns(before=before, same_steps=False).whole_rows("o", rows, step)

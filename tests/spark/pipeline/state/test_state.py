@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -17,6 +18,8 @@ from spark_avro.pipeline.file.place import PipelineError
 from spark_avro.pipeline.run.prepared import open_pipeline
 from spark_avro.pipeline.run.progress import progress_of
 from spark_avro.pipeline.run.running import Running
+from spark_avro.pipeline.sources.topic_ids import TopicReplaced
+from spark_avro.pipeline.state.batches import StateLost
 from spark_avro.pipeline.state.explained import state_words
 from spark_avro.pipeline.state.refused import StepFailed
 from tests.spark.pipeline.flights import ListSink
@@ -33,6 +36,8 @@ EVENT = json.dumps(
     }
 )
 MINUTE = 60_000
+#: The sink of pipelines whose rows are groups; the fixture `sink` takes its place.
+GROUPS = "{files: {path: unused, time: window_start}}"
 
 
 @pytest.fixture
@@ -65,7 +70,7 @@ def test_a_window_is_written_once_when_the_watermark_has_passed_it(
 ) -> None:
     topic = topics.create()
     window = "{time: at, size: 10m, late: 5m, group: k, aggregate: [count(*) as n, sum(id) as ids]}"
-    file = pipeline_file(topic, f"steps: [{{window: {window}}}, {{select: [window_start, k, n, ids]}}]")
+    file = pipeline_file(topic, f"steps: [{{window: {window}}}, {{select: [window_start, k, n, ids]}}]", GROUPS)
     events(topic, (1, "a", 1), (2, "a", 2), (3, "b", 9), (4, "a", 12))
     spark_avro.pipeline(file).run(spark)
     assert sink.rows == []
@@ -112,8 +117,8 @@ def test_a_changed_window_is_refused_and_new_state_goes_on(
     topic = topics.create()
     steps = "steps: [{{window: {{time: at, size: {size}, group: k, aggregate: count(*) as n}}}}]"
     events(topic, (1, "a", 1), (2, "a", 12))
-    spark_avro.pipeline(pipeline_file(topic, steps.format(size="10m"))).run(spark)
-    file = pipeline_file(topic, steps.format(size="20m"))
+    spark_avro.pipeline(pipeline_file(topic, steps.format(size="10m"), GROUPS)).run(spark)
+    file = pipeline_file(topic, steps.format(size="20m"), GROUPS)
     with pytest.raises(PipelineError, match=r"steps\[0\].*size was 10m, which the state in .* depends on.*--new-state"):
         spark_avro.pipeline(file).run(spark)
     events(topic, (3, "a", 15), (4, "a", 50))
@@ -248,7 +253,7 @@ def test_groups_of_each_batch_replace_those_before_and_a_letter_has_their_key(
         ("sql: 'select *, row_number() over (partition by k order by id) as r from this'", "write deduplicate"),
         ("sql: select * from this order by id", "leave the order to whoever reads the target"),
         ("sql: select * from this limit 5", "write where, or sample"),
-        ("sql: 'select distinct k, id, at from this'", "write the step deduplicate"),
+        ("sql: 'select distinct k, id, at from this'", "write window with time and late"),
         ("sql: 'select k, count(*) as n from this group by k'", "write window with time and late"),
         ("python: 'tests.spark.pipeline.state.functions:counted'", "may not count or collect rows of a stream"),
         (
@@ -269,7 +274,7 @@ def test_a_step_that_spark_refuses_in_a_stream_is_told_with_its_place(
         steps = f"steps: [{{deduplicate: {{by: k, time: at, within: 1h}}}}, {{{step}}}]"
     place = r"steps\[1\]" if "group by" in step else r"steps\[0\]"
     with pytest.raises(PipelineError, match=f"{place}.*{reason}"):
-        spark_avro.pipeline(pipeline_file(topic, steps)).run(spark)
+        spark_avro.pipeline(pipeline_file(topic, steps, GROUPS)).run(spark)
     assert sink.rows == []
 
 
@@ -316,7 +321,7 @@ def test_a_step_that_fails_after_the_state_is_told_with_its_place(
     topic, dead = topics.create(), topics.create()
     steps = "[{deduplicate: {by: k, time: at, within: 1h}}, {select: [cast(k as int) as k, id]}]"
     file = pipeline_file(topic, f"steps: {steps}\nerrors: {{tolerance: all, topic: {dead}}}")
-    events(topic, (1, "seven", 0))
+    events(topic, (1, "seven", 10))
     with pytest.raises(StepFailed, match=r"pipeline.yaml:9:\d+: steps\[1\].select: .*CAST_INVALID_INPUT"):
         spark_avro.pipeline(file).run(spark)
 
@@ -331,10 +336,92 @@ def test_explain_tells_what_steps_keep_and_what_holds_the_watermark(
     file = pipeline_file(topic, f"steps: {steps}\nstreams: {{pays: {{topics: [{pays}]}}}}")
     with closing(open_pipeline(spark_avro.pipeline(file).file, spark)) as opened:
         assert [line for line in state_words(opened) if "RocksDB" not in line] == [
-            "state: steps[0].deduplicate keeps each key, until the watermark is 1h after its first row",
+            "state: steps[0].deduplicate keeps each key, until the watermark is the time below after its first row",
             "state: steps[2].join keeps the rows of both sides, until the watermark is 10m after them",
             "watermark: the newest time less 1h, the longest that a step asks for; rows that come later are left out"
             " and counted as late",
             "watermark: the slowest of steps[0].deduplicate, steps[2].join pays holds it; one without new records holds"
             " it where it is",
         ]
+
+
+def test_lost_state_is_told_with_the_way_out(
+    spark: SparkSession, topics: Any, events: Any, sink: ListSink, pipeline_file: Any, tmp_path: Path
+) -> None:
+    topic = topics.create()
+    file = pipeline_file(topic, "steps: [{deduplicate: {by: k, time: at, within: 1h}}]")
+    events(topic, (1, "a", 10))
+    spark_avro.pipeline(file).run(spark)
+    shutil.rmtree(tmp_path / "checkpoint/state")
+    events(topic, (2, "b", 11))
+    with pytest.raises(StateLost, match=r"the state in .*/checkpoint/state cannot be read: .*--new-state"):
+        spark_avro.pipeline(file).run(spark)
+    spark_avro.pipeline(file).run(spark, new_state=True)
+    assert sorted(row["k"] for row in sink.rows) == ["a", "b"]
+
+
+def test_a_topic_that_was_made_again_needs_new_state(
+    spark: SparkSession, topics: Any, events: Any, sink: ListSink, pipeline_file: Any
+) -> None:
+    topic = topics.create()
+    file = pipeline_file(topic, "steps: [{deduplicate: {by: k, time: at, within: 1h}}]")
+    events(topic, (1, "a", 10), (2, "b", 10))
+    overrides = ["source.on-data-loss=report"]
+    spark_avro.pipeline(file, overrides=overrides).run(spark)
+    topics.create_again(topic)
+    events(topic, (3, "a", 11), (4, "c", 11))
+    with pytest.raises(TopicReplaced, match=r"The state has rows of the former topic. Run once with --new-state"):
+        spark_avro.pipeline(file, overrides=overrides).run(spark)
+    spark_avro.pipeline(file, overrides=overrides).run(spark, new_state=True)
+    assert sorted(row["id"] for row in sink.rows) == [1, 2, 3, 4]
+
+
+def test_a_value_that_the_state_has_no_room_for_is_the_fault_of_its_record(
+    spark: SparkSession, topics: Any, events: Any, avro: Any, sink: ListSink, pipeline_file: Any
+) -> None:
+    topic, dead = topics.create(), topics.create()
+    rest = (
+        "steps: [{steps}{{deduplicate: {{by: id, time: at, within: 1h}}}}]\nerrors: {{tolerance: all, topic: "
+        + dead
+        + "}}"
+    )
+    events(topic, (1, "a", 10))
+    spark_avro.pipeline(pipeline_file(topic, rest.format(steps=""))).run(spark)
+    wider = EVENT.replace('"id", "type": "int"', '"id", "type": "long"')
+    [new] = avro.register(f"{topic}-value", wider)
+    rows = [{"id": 2**40, "k": "b", "at": 11 * MINUTE}, {"id": 2, "k": "c", "at": 11 * MINUTE}]
+    topics.produce(topic, *(avro.message(new, wider, row) for row in rows))
+    # A step that is added before the operator changes its place, but not its number.
+    result = spark_avro.pipeline(pipeline_file(topic, rest.format(steps="{where: id > 0}, "))).run(spark)
+    assert (result.written, result.dead) == (1, 1)
+    assert sorted(row["id"] for row in sink.rows) == [1, 2]
+    [letter] = topics.consume(dead, 1)
+    assert ("__connect.errors.stage", b"TRANSFORMATION") in letter.headers()
+    assert b"CAST_OVERFLOW" in dict(letter.headers())["__connect.errors.exception.message"]
+
+
+def test_a_batch_without_records_reads_none(
+    spark: SparkSession, topics: Any, events: Any, sink: ListSink, pipeline_file: Any
+) -> None:
+    topic = topics.create()
+    steps = "steps: [{window: {time: at, size: 5m, group: k, aggregate: count(*) as n}}]"
+    events(topic, (1, "a", 10), (2, "b", 100))
+    result = spark_avro.pipeline(pipeline_file(topic, steps, GROUPS)).run(spark)
+    assert (result.read, result.written) == (2, 1)
+
+
+def test_a_check_and_a_step_and_a_join_remember_in_one_pipeline(
+    spark: SparkSession, topics: Any, events: Any, sink: ListSink, pipeline_file: Any
+) -> None:
+    topic, pays = topics.create(), topics.create()
+    steps = f"[{{rename: {{id: order}}}}, {JOIN.format(how='inner')}, {{deduplicate: {{by: k, time: at, within: 1h}}}}]"
+    quality = "[{name: one, unique: {key: order, within: 1h}, else: drop}]"
+    file = pipeline_file(topic, f"steps: {steps}\nquality: {quality}\nstreams: {{pays: {{topics: [{pays}]}}}}")
+    events(topic, (1, "a", 10), (1, "b", 10))
+    events(pays, (7, "a", 11), (8, "a", 12), (9, "b", 12))
+    spark_avro.pipeline(file).run(spark)
+    assert len(sink.rows) == 1
+    events(topic, (2, "a", 13))
+    events(pays, (10, "b", 14))
+    spark_avro.pipeline(file).run(spark)
+    assert len(sink.rows) == 1
