@@ -62,7 +62,9 @@ def attempt_of(headers: Column) -> Column:
     """How many times a record was tried: once, and once more for each replay that its headers name."""
     replays = F.filter(headers, lambda header: header["key"] == REPLAY)
     last = F.get(replays, F.size(replays) - 1)["value"]
-    return F.coalesce(last.cast("string").try_cast("int"), F.lit(0)) + 1
+    # Anybody may have written the header; Spark 3.5 has no `try_cast`.
+    number = F.when(last.cast("string").rlike("^[0-9]{1,9}$"), last.cast("string").cast("int"))
+    return F.coalesce(number, F.lit(0)) + 1
 
 
 def _bytes(form: HeaderForm, attribute: str, value: Column) -> Column:

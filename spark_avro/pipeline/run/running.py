@@ -266,7 +266,8 @@ class Running:
                 if self._done is None or checkpoint.last_committed() == self._done:
                     break
                 time.sleep(_LOOK)
-            query.stop()
+        # Without the lock: a batch that was about to begin finds that it must not, and Spark waits for it.
+        query.stop()
 
 
 def batches_of(

@@ -13,12 +13,16 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from pyspark.sql import Column, DataFrame
-from pyspark.sql.types import DataType, StructField, StructType, _parse_datatype_json_string
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql.types import DataType, NumericType, _parse_datatype_json_string
 
 from spark_avro.pipeline.file.section import Section
 from spark_avro.pipeline.state.operators import WAY_OUT
 
 log = logging.getLogger(__name__)
+
+#: The least and the greatest number of a type.
+_BOUNDS = {"byte": (-(2**7), 2**7 - 1), "short": (-(2**15), 2**15 - 1), "integer": (-(2**31), 2**31 - 1)}
 
 
 @dataclass(slots=True)
@@ -48,8 +52,10 @@ class KeptColumns:
         kept = self._kept(operator, {item.name: item.dataType for item in rows.schema.fields if item.name in names})
         if kept == {name: rows.schema[name].dataType for name in kept if name in rows.columns}:
             return rows
-        fields = [StructField(item.name, kept.get(item.name, item.dataType)) for item in rows.schema.fields]
-        return rows.to(StructType(fields))
+        for name, kind in kept.items():
+            if name in rows.columns and rows.schema[name].dataType != kind:
+                rows = rows.withColumn(name, _fitted(F.col(f"`{name}`"), rows.schema[name].dataType, kind))
+        return rows
 
     def whole_rows(self, operator: str, rows: DataFrame, step: Section) -> DataFrame:
         """Rows with the columns that an operator keeps, and no others.
@@ -67,12 +73,17 @@ class KeptColumns:
             log.warning("%s: new columns are left out, since its state has none: %s", operator, ", ".join(left_out))
         if kept == {item.name: item.dataType for item in rows.schema.fields}:
             return rows
-        return rows.to(StructType([StructField(name, kind) for name, kind in kept.items()]))
+        present = {item.name: item.dataType for item in rows.schema.fields}
+        columns = {
+            name: _fitted(F.col(f"`{name}`"), present[name], kind) if name in present else F.lit(None).cast(kind)
+            for name, kind in kept.items()
+        }
+        return rows.select(*(column.alias(name) for name, column in columns.items()))
 
     def key(self, operator: str, name: str, column: Column, kind: DataType) -> Column:
         """The column of a key, in its first type."""
         first = self._kept(operator, {name: kind}).get(name, kind)
-        return column if first == kind else column.cast(first)
+        return _fitted(column, kind, first)
 
     def _kept(self, operator: str, now: Mapping[str, DataType]) -> dict[str, DataType]:
         place, space, stream = operator.partition(" ")
@@ -85,3 +96,18 @@ class KeptColumns:
             return dict(now)
         noted |= before
         return {name: _parse_datatype_json_string(text) for name, text in before.items()}
+
+
+def _fitted(column: Column, kind: DataType, first: DataType) -> Column:
+    """A column in its first type; a number that does not fit there fails, also where Spark would cut it (3.5)."""
+    if kind == first:
+        return column
+    cast = column.cast(first)
+    if not isinstance(kind, NumericType) or not isinstance(first, NumericType):
+        return cast
+    problem = F.concat(
+        F.lit("CAST_OVERFLOW: "), column.cast("string"), F.lit(f" is no {first.simpleString()} of the state")
+    )
+    least, most = _BOUNDS.get(first.typeName(), (None, None))
+    fits = F.lit(True) if least is None else column.between(F.lit(least), F.lit(most))
+    return F.when(column.isNull() | fits, cast).otherwise(F.raise_error(problem).cast(first))

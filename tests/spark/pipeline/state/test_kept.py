@@ -21,7 +21,7 @@ checkpoint: /tmp/c
 source: {topics: [t], value: {format: json-plain, type: "id int, k string, at timestamp"}}
 streams: {pays: {topics: [pays], value: {format: json-plain, type: "k string"}}}
 steps: [STEPS]
-sink: {files: {path: /tmp/out}}
+sink: {files: {path: /tmp/out, time: window_start}}
 """
 _JOIN = "join: {stream: pays, on: [k], within: 5m}"
 
