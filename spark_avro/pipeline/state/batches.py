@@ -85,6 +85,7 @@ class StateBatches:
     _planned_anew: deque[float] = field(default_factory=deque)
     _progress: StateProgress | None = None
     _noted: int = -1
+    _leaves_out: bool = False
 
     @property
     def _opened(self) -> Opened:
@@ -110,7 +111,9 @@ class StateBatches:
         if record is not None:
             kept = KeptColumns(numbers, record.columns, same_steps=record.steps == steps)
         repeats = planned if planned != checkpoint.last_committed() else None
-        self._plan = StreamPlan(opened, kept, FaultLog(checkpoint.folder).of(repeats))
+        left_out = FaultLog(checkpoint.folder).of(repeats)
+        self._leaves_out = bool(left_out.unknown)
+        self._plan = StreamPlan(opened, kept, left_out)
         rows = self._plan.frame(records)
         checkpoint.align_sources(reads_of(rows))
         settings = state_settings(opened.spark, opened.pipeline.spark)
@@ -154,13 +157,15 @@ class StateBatches:
             raise QueryOutdated from None
         try:
             self._look_up(whole.decoded.unknown)
+            if whole.decoded.unknown:
+                FaultLog(self.checkpoint.folder).note_unknown(batch.number, sorted(whole.decoded.unknown))
             return self.runner.run_materialised(whole, started)
         finally:
             whole.close()
 
     def are_outdated(self) -> bool:
-        """Whether a table is old, or the registry has schemas that the plan lacks."""
-        if self._opened.tables.are_old():
+        """Whether a table is old, or the registry has schemas that the plan lacks or leaves out."""
+        if self._leaves_out or self._opened.tables.are_old():
             return True
         if self._opened.source.refreshes:
             for plans in self._opened.source.plans.values():
@@ -231,7 +236,7 @@ class StateBatches:
         before = before_state(opened.pipeline.steps)
         if isinstance(error, AnalysisException) or not tolerated or not are_local(before) or not batch.ranges:
             raise told(error, opened.pipeline.steps) from None
-        known = FaultLog(self.checkpoint.folder).of(batch.number)
+        known = FaultLog(self.checkpoint.folder).of(batch.number).faults
         decoded = opened.decoded(opened.source.batch(batch.ranges))
         good = decoded.where(F.col("error").isNull()).select("*", *(f"{POSITION}.{name}" for name in PLACE)).persist()
 

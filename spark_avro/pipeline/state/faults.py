@@ -1,10 +1,13 @@
-"""The records of a batch that make a step fail: they are noted, and go round the steps when the batch is repeated."""
+"""The records that a batch leaves out: they are noted, and go round the steps when the batch is repeated.
+
+A crash may come between two sinks. So a repeat must leave out the same records, also if their ids are known by then.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 
 from spark_avro.pipeline.folder import Folder
 from spark_avro.pipeline.letters.isolate import Fault
@@ -12,19 +15,47 @@ from spark_avro.pipeline.letters.isolate import Fault
 _FILE = "_magicbyte/faults.json"
 
 
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """The records that a batch leaves out.
+
+    Attributes:
+        faults: Those that make a step fail.
+        unknown: Ids that the registry lacked when the batch was first written.
+    """
+
+    faults: Sequence[Fault] = ()
+    unknown: Sequence[int] = ()
+
+
 class FaultLog:
-    """The faulty records of the batch that is repeated; the driver that has the lease is its only writer."""
+    """The records that the last batch leaves out; the driver that has the lease is its only writer."""
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
 
-    def of(self, number: int | None) -> Sequence[Fault]:
-        """The faulty records of a batch; none if another batch was noted last."""
+    def of(self, number: int | None) -> LeftOut:
+        """The records that a batch leaves out; none if another batch was noted last."""
         text = self._folder.read(_FILE)
         noted = json.loads(text) if text else {}
-        return [Fault(**fault) for fault in noted["faults"]] if noted and noted["batch"] == number else []
+        if not noted or noted["batch"] != number:
+            return LeftOut()
+        return LeftOut([Fault(**fault) for fault in noted["faults"]], noted.get("unknown", ()))
 
     def note(self, number: int, faults: Sequence[Fault]) -> None:
         """Note the faulty records of a batch, in place of those of an earlier one."""
-        noted = {"batch": number, "faults": [asdict(fault) for fault in faults]}
+        self._write(number, replace(self.of(number), faults=faults))
+
+    def note_unknown(self, number: int, ids: Sequence[int]) -> None:
+        """Note the unknown ids of a batch, before anything of it is written."""
+        before = self.of(number)
+        if set(ids) - set(before.unknown):
+            self._write(number, replace(before, unknown=sorted({*ids, *before.unknown})))
+
+    def _write(self, number: int, left_out: LeftOut) -> None:
+        noted = {
+            "batch": number,
+            "faults": [asdict(fault) for fault in left_out.faults],
+            "unknown": list(left_out.unknown),
+        }
         self._folder.replace(_FILE, json.dumps(noted))

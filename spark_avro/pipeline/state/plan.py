@@ -7,23 +7,24 @@ offsets.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from spark_avro.pipeline.file.state_rules import delay_of
 from spark_avro.pipeline.file.steps import Aggregate, Deduplicate, Join, Step, Window
-from spark_avro.pipeline.letters.isolate import Fault, is_one_of
+from spark_avro.pipeline.letters.isolate import is_one_of
 from spark_avro.pipeline.letters.rows import STEPS
 from spark_avro.pipeline.ports import EVENT_TIME, POSITION
 from spark_avro.pipeline.run.measures import record_measures
 from spark_avro.pipeline.run.prepared import Opened, record_columns
+from spark_avro.pipeline.state.faults import LeftOut
 from spark_avro.pipeline.state.kept import KeptColumns
 from spark_avro.pipeline.state.progress import RECORDS
 from spark_avro.pipeline.state.refused import check_streaming, references, refusal
@@ -43,12 +44,12 @@ class StreamPlan:
     Attributes:
         opened: The parts of the pipeline.
         kept: The columns that the operators keep.
-        faults: The records of the batch that is repeated which make a step fail; they go round the steps.
+        left_out: The records that the batch that is repeated leaves out; they go round the steps.
     """
 
     opened: Opened
     kept: KeptColumns
-    faults: Sequence[Fault] = field(default_factory=tuple)
+    left_out: LeftOut = field(default_factory=LeftOut)
 
     @property
     def output_mode(self) -> str:
@@ -99,7 +100,7 @@ class StreamPlan:
 
     def _decoded(self, records: DataFrame, name: str) -> DataFrame:
         decoded = self.opened.decoded(records, name)
-        return _with_faults(decoded, self.faults) if self.faults and "error" in decoded.columns else decoded
+        return _left_out(decoded, self.left_out) if "error" in decoded.columns else decoded
 
     def _sound(self, decoded: DataFrame, name: str = "") -> DataFrame:
         good = decoded.where(F.col("error").isNull()) if "error" in decoded.columns else decoded
@@ -150,19 +151,24 @@ def _told(step: Step) -> Iterator[None]:
         raise refusal(step, error) from None
 
 
-def _with_faults(decoded: DataFrame, faults: Sequence[Fault]) -> DataFrame:
-    """Decoded records, of which some have the error that a step had with them."""
+def _left_out(decoded: DataFrame, left_out: LeftOut) -> DataFrame:
+    """Decoded records, of which some have the error that they had when their batch was first run."""
     place = {name: F.col(f"{POSITION}.{name}") for name in ("topic", "partition", "offset")}
-    is_fault = is_one_of(faults, place)
-    reason: Column = F.lit(None).cast("string")
-    for fault in faults:
-        reason = F.when(is_one_of([fault], place), F.lit(fault.reason)).otherwise(reason)
+    schema_id = F.col(f"{POSITION}.schema_id")
+    cases = [(is_one_of([fault], place), F.lit(fault.reason), F.lit(STEPS)) for fault in left_out.faults]
+    if left_out.unknown:
+        # Not the reason UNKNOWN, for which the registry would be asked.
+        reason = F.concat(F.lit("the registry had no schema id "), schema_id, F.lit(" when the batch was first run"))
+        cases.append((schema_id.isin(*left_out.unknown), reason, F.lit("value")))
     kind: Any = decoded.schema["error"].dataType
-    values = {"reason": reason, "id": F.col(f"{POSITION}.schema_id")}
-    error = F.struct(*(values.get(name, F.lit(None)).cast(kind[name].dataType).alias(name) for name in kind.names))
-    return decoded.withColumns(
-        {
-            "error": F.when(is_fault & F.col("error").isNull(), error).otherwise(F.col("error")),
-            "error_column": F.when(is_fault & F.col("error").isNull(), F.lit(STEPS)).otherwise(F.col("error_column")),
-        }
-    )
+    for is_it, reason, column in cases:
+        values = {"reason": reason, "id": schema_id}
+        error = F.struct(*(values.get(name, F.lit(None)).cast(kind[name].dataType).alias(name) for name in kind.names))
+        is_sound = F.col("error").isNull()
+        decoded = decoded.withColumns(
+            {
+                "error_column": F.when(is_it & is_sound, column).otherwise(F.col("error_column")),
+                "error": F.when(is_it & is_sound, error).otherwise(F.col("error")),
+            }
+        )
+    return decoded

@@ -111,6 +111,40 @@ def test_a_record_that_makes_a_step_fail_goes_round_the_state(
     assert sorted(row["k"] for row in sink.rows) == [7, 8]
 
 
+def test_a_repeat_leaves_out_an_id_that_was_unknown_when_the_batch_was_first_written(
+    spark: SparkSession, topics: Any, events: Any, avro: Any, sink: ListSink, pipeline_file: Any
+) -> None:
+    topic, dead = topics.create(), topics.create()
+    events(topic, (1, "a", 1))
+    newer = json.dumps({**json.loads(EVENT), "doc": topic})
+    [other_id] = avro.register(f"{topic}-other", json.dumps({**json.loads(EVENT), "doc": f"{topic}, other"}))
+    topics.produce(topic, avro.message(other_id + 1, newer, {"id": 2, "k": "b", "at": MINUTE}))
+
+    first: list[dict[str, Any]] = []
+
+    class CrashesOnce(ListSink):
+        def write(self, rows: Any, batch: Any, *, reject: Any) -> Any:
+            result = super().write(rows, batch, reject=reject)
+            if len(self.identities) == 1:
+                first.extend(self.rows)
+                self.batches.clear()
+                raise ZeroDivisionError
+            return result
+
+    sink.__class__ = CrashesOnce
+    steps = "steps: [{deduplicate: {by: k, time: at, within: 1h}}]"
+    file = pipeline_file(topic, f"{steps}\nerrors: {{tolerance: all, topic: {dead}}}")
+    with pytest.raises(ZeroDivisionError):
+        spark_avro.pipeline(file).run(spark)
+    assert avro.register(f"{topic}-value", newer) == [other_id + 1]
+    events(topic, (3, "c", 2))
+    topics.produce(topic, avro.message(other_id + 1, newer, {"id": 4, "k": "d", "at": MINUTE}))
+    spark_avro.pipeline(file).run(spark)
+    # The repeat has the same rows; the next batch knows the id.
+    assert [row["id"] for row in first] == [1]
+    assert sorted(row["id"] for row in sink.rows) == [1, 3, 4]
+
+
 def test_a_changed_window_is_refused_and_new_state_goes_on(
     spark: SparkSession, topics: Any, events: Any, sink: ListSink, pipeline_file: Any
 ) -> None:
