@@ -34,7 +34,9 @@ def output_of(program: str, *options: str) -> str:
     return run.stdout
 
 
-@pytest.mark.parametrize("program", ["pipeline_killed.py", "pipeline_restored.py", "pipeline_sources.py"])
+@pytest.mark.parametrize(
+    "program", ["pipeline_killed.py", "pipeline_restored.py", "pipeline_sources.py", "pipeline_state.py"]
+)
 def test_a_checker_shares_no_code_with_pipelines(program: str) -> None:
     modules = imported_by(ROOT / "tests/chaos" / program)
     assert "confluent_kafka" in modules
@@ -70,3 +72,14 @@ def test_each_row_is_there_once_when_parts_are_restored_renamed_and_expired() ->
 @pytest.mark.parametrize("fault", ["again", "partitions"])  # the others run in `make chaos`
 def test_a_table_has_the_last_value_of_each_key_when_its_topic_changes(fault: str) -> None:
     assert output_of("pipeline_sources.py", "--rows", "40", "--fault", fault) == f"{fault}: holds\n"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("part", ["batches", "hand-over"])
+def test_windows_and_joined_rows_are_there_once_when_drivers_with_state_are_killed(part: str) -> None:
+    output = output_of("pipeline_state.py", "--short", "--part", part)
+    pipelines = ("windows", "joined") if part == "batches" else ("handed",)
+    for name in pipelines:
+        for checked in ("sqlite", "parquet", "dead letters"):
+            assert f"{name}, {checked}: " in output
