@@ -115,6 +115,7 @@ def test_a_malformed_line_stops_the_run_with_its_file_and_number(
     assert [columns(row) for row in sink.rows] == [{"name": "a"}]
 
 
+@pytest.mark.slow
 def test_a_header_with_other_columns_stops_the_run(spark: SparkSession, sink: ListSink, folder: Path) -> None:
     (folder / "a.csv").write_text("name,id\na,1\n")
     file = csv_file(folder, ", schema: 'id string, name string', options: {header: true}")

@@ -83,6 +83,7 @@ def test_rows_of_topics_with_different_schemas_are_united_by_column(
     ) == sorted([(eu, "wrong", b"broken"), (us, "wrong", b"broken"), (us, "unknown", avro.message(of_eu, EU, one)[:6])])
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_with_newer_versions_and_a_part_that_was_added(
     spark: SparkSession, topics: Any, avro: Any, sink: ListSink, union_file: Callable[..., Path]
 ) -> None:
@@ -116,6 +117,7 @@ def test_a_run_goes_on_with_newer_versions_and_a_part_that_was_added(
     assert versions == {one: 2, two: 1, three: 1}
 
 
+@pytest.mark.slow
 def test_parts_may_have_formats_without_ids_and_only_some_decode_keys(
     spark: SparkSession, topics: Any, avro: Any, sink: ListSink, union_file: Callable[..., Path]
 ) -> None:
@@ -180,6 +182,7 @@ def test_a_stream_is_joined_and_its_broken_records_are_dead_letters(
     assert sorted(letter.value() for letter in topics.consume(dead, 2)) == [b"broken order", b"broken payment"]
 
 
+@pytest.mark.slow
 def test_commands_take_pipelines_with_parts(
     spark: SparkSession,
     topics: Any,

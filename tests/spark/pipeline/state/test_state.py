@@ -166,6 +166,7 @@ def test_a_changed_window_is_refused_and_new_state_goes_on(
     assert len({batch.query_id for batch in sink.identities}) == 1
 
 
+@pytest.mark.slow
 def test_a_stateless_checkpoint_is_refused_for_a_step_that_remembers_and_back(
     spark: SparkSession, topics: Any, events: Any, sink: ListSink, pipeline_file: Any
 ) -> None:
@@ -215,6 +216,7 @@ def test_a_record_of_a_new_schema_is_decoded_in_the_same_run(
 JOIN = "{{join: {{stream: pays, on: [k], within: 10m, time: at, stream-time: at, how: {how}}}}}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "expected"),
     [
@@ -281,6 +283,7 @@ def test_groups_of_each_batch_replace_those_before_and_a_letter_has_their_key(
     assert letter.value() is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("step", "reason"),
     [
@@ -312,6 +315,7 @@ def test_a_step_that_spark_refuses_in_a_stream_is_told_with_its_place(
     assert sink.rows == []
 
 
+@pytest.mark.slow
 def test_new_state_repeats_an_unfinished_batch_with_its_number_and_offsets(
     spark: SparkSession, topics: Any, events: Any, sink: ListSink, pipeline_file: Any, tmp_path: Path
 ) -> None:
@@ -333,6 +337,7 @@ def test_new_state_repeats_an_unfinished_batch_with_its_number_and_offsets(
     assert len({batch.query_id for batch in sink.identities}) == 1
 
 
+@pytest.mark.slow
 def test_the_state_and_who_holds_the_watermark_are_told(
     spark: SparkSession, topics: Any, events: Any, sink: ListSink, pipeline_file: Any
 ) -> None:
@@ -349,6 +354,7 @@ def test_the_state_and_who_holds_the_watermark_are_told(
     assert progress.state.watermark == "1970-01-01T00:05:00.000Z"
 
 
+@pytest.mark.slow
 def test_a_step_that_fails_after_the_state_is_told_with_its_place(
     spark: SparkSession, topics: Any, events: Any, sink: ListSink, pipeline_file: Any
 ) -> None:
@@ -360,6 +366,7 @@ def test_a_step_that_fails_after_the_state_is_told_with_its_place(
         spark_avro.pipeline(file).run(spark)
 
 
+@pytest.mark.slow
 def test_explain_tells_what_steps_keep_and_what_holds_the_watermark(
     spark: SparkSession, topics: Any, events: Any, pipeline_file: Any
 ) -> None:
@@ -379,6 +386,7 @@ def test_explain_tells_what_steps_keep_and_what_holds_the_watermark(
         ]
 
 
+@pytest.mark.slow
 def test_lost_state_is_told_with_the_way_out(
     spark: SparkSession, topics: Any, events: Any, sink: ListSink, pipeline_file: Any, tmp_path: Path
 ) -> None:
@@ -394,6 +402,7 @@ def test_lost_state_is_told_with_the_way_out(
     assert sorted(row["k"] for row in sink.rows) == ["a", "b"]
 
 
+@pytest.mark.slow
 def test_a_topic_that_was_made_again_needs_new_state(
     spark: SparkSession, topics: Any, events: Any, sink: ListSink, pipeline_file: Any
 ) -> None:
@@ -410,6 +419,7 @@ def test_a_topic_that_was_made_again_needs_new_state(
     assert sorted(row["id"] for row in sink.rows) == [1, 2, 3, 4]
 
 
+@pytest.mark.slow
 def test_a_value_that_the_state_has_no_room_for_is_the_fault_of_its_record(
     spark: SparkSession, topics: Any, events: Any, avro: Any, sink: ListSink, pipeline_file: Any
 ) -> None:
@@ -434,6 +444,7 @@ def test_a_value_that_the_state_has_no_room_for_is_the_fault_of_its_record(
     assert b"CAST_OVERFLOW" in dict(letter.headers())["__connect.errors.exception.message"]
 
 
+@pytest.mark.slow
 def test_a_batch_without_records_reads_none(
     spark: SparkSession, topics: Any, events: Any, sink: ListSink, pipeline_file: Any
 ) -> None:
@@ -444,6 +455,7 @@ def test_a_batch_without_records_reads_none(
     assert (result.read, result.written) == (2, 1)
 
 
+@pytest.mark.slow
 def test_a_check_and_a_step_and_a_join_remember_in_one_pipeline(
     spark: SparkSession, topics: Any, events: Any, sink: ListSink, pipeline_file: Any
 ) -> None:
