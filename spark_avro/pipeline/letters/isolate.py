@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
@@ -16,6 +17,9 @@ from spark_avro.pipeline.ports import SourceRange
 #: The most jobs that a search may take; each halves a range of offsets.
 MOST_JOBS = 200
 _FAILURES = "topic string, partition int, offset bigint, schema_id bigint, stage string, reason string"
+
+#: The errors of a step with a record: PySpark 3.5 does not know the classes of some, such as that of `raise_error`.
+STEP_ERRORS = (PySparkException, Py4JJavaError)
 
 Steps = Callable[[DataFrame], DataFrame]
 
@@ -81,7 +85,7 @@ def failures(records: DataFrame, faults: Sequence[Fault]) -> DataFrame:
     return records.sparkSession.createDataFrame(rows, _FAILURES)
 
 
-def _error(records: DataFrame, steps: Steps, part: SourceRange) -> PySparkException | None:
+def _error(records: DataFrame, steps: Steps, part: SourceRange) -> Exception | None:
     chosen = records.where(
         (F.col("topic") == part.topic)
         & (F.col("partition") == part.partition)
@@ -91,8 +95,9 @@ def _error(records: DataFrame, steps: Steps, part: SourceRange) -> PySparkExcept
         steps(chosen).write.format("noop").mode("overwrite").save()
     except AnalysisException:
         raise
-    except PySparkException as error:
-        return error
+    except STEP_ERRORS as error:
+        failure: Exception = error
+        return failure
     return None
 
 
@@ -109,7 +114,7 @@ def is_one_of(faults: Sequence[Fault], place: Mapping[str, Column]) -> Column:
     return reduce(Column.__or__, (own == fault for fault in places))
 
 
-def _reason(error: PySparkException) -> str:
+def _reason(error: Exception) -> str:
     """The error's text without the Java stack trace."""
     text = str(error).strip()
     return text.partition("\nJVM stacktrace")[0].partition("\n\tat ")[0][:2000]

@@ -16,13 +16,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyspark
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import AnalysisException, PySparkException
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from magicbyte.kit.failure import Failure
-from spark_avro.pipeline.letters.isolate import Fault, find_faults
+from spark_avro.pipeline.letters.isolate import STEP_ERRORS, Fault, find_faults
 from spark_avro.pipeline.letters.rows import PLACE
 from spark_avro.pipeline.ports import POSITION, BatchIdentity
 from spark_avro.pipeline.run.batch import BatchRunner, BatchStopped
@@ -57,8 +56,10 @@ class StateLost(Failure):
 
 log = logging.getLogger(__name__)
 
+#: Spark's errors for state that it cannot read; 3.5 has no error classes for them, only the classes of its stack.
 _STATE_LOST = re.compile(
-    r"CANNOT_LOAD_STATE_STORE|CANNOT_READ_(STREAMING_STATE|DELTA|SNAPSHOT)_FILE|StateStore.*not exist"
+    r"CANNOT_LOAD_STATE_STORE|CANNOT_READ_(STREAMING_STATE|DELTA|SNAPSHOT)_FILE"
+    r"|(?s:(does not exist|FileNotFound).*(StateStoreChangelogReader|RocksDBFileManager|HDFSBackedStateStoreProvider))"
 )
 
 #: Seconds until an id that the registry lacks is asked for again; the most new plans in a minute because of new ids.
@@ -143,14 +144,12 @@ class StateBatches:
             )
         try:
             whole = StateBatch.materialised(self._opened, rows, batch)
-        except (PySparkException, Py4JJavaError) as error:
+        except STEP_ERRORS as error:
             if _STATE_LOST.search(str(error)):
                 reason = str(error).split("\n", 1)[0]
                 raise StateLost(
                     f"the state in {self.checkpoint.query.path}/state cannot be read: {reason}. {WAY_OUT}"
                 ) from error
-            if not isinstance(error, PySparkException):
-                raise
             faults = self._faults(error, batch)
             FaultLog(self.checkpoint.folder).note(batch.number, faults)
             log.warning("batch %d is repeated without %d records that make a step fail", batch.number, len(faults))
@@ -225,11 +224,11 @@ class StateBatches:
             ids = ", ".join(map(str, sorted(unknown)))
             raise BatchStopped(f"more than {_MOST_PLANS} new plans in a minute because of new schema ids, now {ids}")
 
-    def _faults(self, error: PySparkException, batch: BatchIdentity) -> Sequence[Fault]:
+    def _faults(self, error: Exception, batch: BatchIdentity) -> Sequence[Fault]:
         """The records that make a step before the first stateful one fail.
 
         Raises:
-            PySparkException: the error, if no record is at fault, or errors are not tolerated.
+            Exception: the error of Spark's, if no record is at fault, or errors are not tolerated.
         """
         opened = self._opened
         tolerated = opened.letters is not None and opened.pipeline.errors.tolerance == "all"

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from pyspark.errors import AnalysisException, PySparkException
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
@@ -145,7 +145,7 @@ class StepFailed(Failure):
     """A step failed with rows that are no longer those of single records."""
 
 
-def told(error: PySparkException, steps: Sequence[Step]) -> Exception:
+def told(error: Exception, steps: Sequence[Step]) -> Exception:
     """An error of Spark's with the place of the step whose SQL failed; the error itself if no step has the SQL."""
     found = _FRAGMENT.search(str(error))
     fragment = found[1].strip() if found is not None else ""
@@ -153,8 +153,7 @@ def told(error: PySparkException, steps: Sequence[Step]) -> Exception:
         if any(fragment in item.text for item in _sql_of(step)):
             reason = str(error).split("\n", 1)[0]
             return StepFailed(f"{step.origin.place}: {step.origin.setting}: {reason}")
-    failure: Exception = error
-    return failure
+    return error
 
 
 def _sql_of(step: Step) -> Iterator[Sql]:

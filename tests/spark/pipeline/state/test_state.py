@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,17 @@ EVENT = json.dumps(
     }
 )
 MINUTE = 60_000
+
+
+@pytest.fixture(autouse=True)
+def strict(spark: SparkSession) -> Iterator[None]:
+    """Spark 3.5 makes NULL of a text that is no number, unless it is told not to."""
+    before = spark.conf.get("spark.sql.ansi.enabled")
+    spark.conf.set("spark.sql.ansi.enabled", "true")
+    yield
+    spark.conf.set("spark.sql.ansi.enabled", str(before))
+
+
 #: The sink of pipelines whose rows are groups; the fixture `sink` takes its place.
 GROUPS = "{files: {path: unused, time: window_start}}"
 
