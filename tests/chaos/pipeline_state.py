@@ -51,6 +51,7 @@ STEPS = {
         {"window": {"time": "at", "size": f"{WINDOW}s", "late": LATE, "group": "k", "aggregate": AGGREGATES}},
         {"select": ["unix_seconds(window_start) as w", "k", "n", "total", "ts"]},
     ],
+    # Spark leaves out an expression that no sink needs, so `t` goes there.
     "joined": [
         {"select": ["id as ordered", "k", "at", "cast(t as int) as t"]},
         {
@@ -64,7 +65,7 @@ STEPS = {
                 "how": "left",
             }
         },
-        {"select": ["ordered", "k", "id as paid"]},
+        {"select": ["ordered", "k", "id as paid", "t"]},
     ],
 }
 
