@@ -28,6 +28,7 @@ from spark_avro.pipeline.run.batch import BatchRunner, BatchStopped
 from spark_avro.pipeline.run.batches import QueryOutdated, StreamQuery
 from spark_avro.pipeline.run.counts import BatchCounts
 from spark_avro.pipeline.run.prepared import Opened, record_columns
+from spark_avro.pipeline.run.refusals import SchemaRefused, refuse
 from spark_avro.pipeline.sources.checkpoint import Checkpoint
 from spark_avro.pipeline.sources.topic_ids import TopicReplaced
 from spark_avro.pipeline.state.batch import StateBatch
@@ -157,8 +158,14 @@ class StateBatches:
         try:
             self._look_up(whole.decoded.unknown)
             if whole.decoded.unknown:
+                refuse(whole.decoded, self._opened.pipeline, self._opened.source)
                 FaultLog(self.checkpoint.folder).note_unknown(batch.number, sorted(whole.decoded.unknown))
             return self.runner.run_materialised(whole, started)
+        except SchemaRefused:
+            # An id may have become known since it was asked for.
+            if self._read_plans():
+                raise QueryOutdated from None
+            raise
         finally:
             whole.close()
 
@@ -193,6 +200,19 @@ class StateBatches:
     def _current_plans(self) -> tuple[ColumnPlan, ...]:
         return tuple(plans.plan for plans in self._opened.source.plans.values())
 
+    def _read_plans(self) -> bool:
+        """Ask the registry for its schemas; whether the plan lacks some.
+
+        Raises:
+            RegistryUnavailable: it does not answer.
+        """
+        registry = self._opened.pipeline.registry
+        if registry is None or not self._opened.source.refreshes:
+            return False
+        for plans in self._opened.source.plans.values():
+            patiently(plans.read, registry.patience)
+        return self._current_plans() != self._plans
+
     def _look_up(self, unknown: Collection[int]) -> None:
         """Ask the registry for ids that the plan lacks.
 
@@ -203,13 +223,10 @@ class StateBatches:
         """
         now = time.monotonic()
         ask = [schema_id for schema_id in unknown if now - self._asked.get(schema_id, -_ASK_AGAIN) >= _ASK_AGAIN]
-        registry = self._opened.pipeline.registry
-        if not ask or registry is None or not self._opened.source.refreshes:
+        if not ask:
             return
         self._asked |= dict.fromkeys(ask, now)
-        for plans in self._opened.source.plans.values():
-            patiently(plans.read, registry.patience)
-        if self._current_plans() == self._plans:
+        if not self._read_plans():
             return
         while self._planned_anew and now - self._planned_anew[0] > _MINUTE:
             self._planned_anew.popleft()

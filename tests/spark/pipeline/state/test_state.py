@@ -19,6 +19,7 @@ from spark_avro.pipeline.run.prepared import open_pipeline
 from spark_avro.pipeline.run.progress import progress_of
 from spark_avro.pipeline.run.running import Running
 from spark_avro.pipeline.sources.topic_ids import TopicReplaced
+from spark_avro.pipeline.state.batch import StateBatch
 from spark_avro.pipeline.state.batches import StateLost
 from spark_avro.pipeline.state.explained import state_words
 from spark_avro.pipeline.state.refused import StepFailed
@@ -154,6 +155,49 @@ def test_a_repeat_leaves_out_an_id_that_was_unknown_when_the_batch_was_first_wri
     # The repeat has the same rows; the next batch knows the id.
     assert [row["id"] for row in first] == [1]
     assert sorted(row["id"] for row in sink.rows) == [1, 3, 4]
+
+
+def test_an_id_that_becomes_known_while_its_batch_runs_stops_nothing(
+    spark: SparkSession,
+    topics: Any,
+    events: Any,
+    avro: Any,
+    sink: ListSink,
+    pipeline_file: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    topic, dead = topics.create(), topics.create()
+    events(topic, (1, "a", 1))
+    newer = json.dumps({**json.loads(EVENT), "doc": topic})
+    [other_id] = avro.register(f"{topic}-other", json.dumps({**json.loads(EVENT), "doc": f"{topic}, other"}))
+
+    def produce(number: int, key: str) -> None:
+        topics.produce(topic, avro.message(other_id + 1, newer, {"id": number, "k": key, "at": MINUTE}))
+
+    produce(2, "b")
+    materialised = StateBatch.materialised
+
+    def registers(opened: Any, frame: Any, batch: Any) -> StateBatch:
+        result = materialised(opened, frame, batch)
+        if batch.number == 1:
+            avro.register(f"{topic}-value", newer)
+        return result
+
+    monkeypatch.setattr(StateBatch, "materialised", staticmethod(registers))
+    rest = f"errors: {{tolerance: all, topic: {dead}}}\ntrigger: {{every: 100ms}}"
+    file = pipeline_file(topic, f"steps: [{{deduplicate: {{by: k, time: at, within: 1h}}}}]\n{rest}")
+    running = Running(spark_avro.pipeline(file).file, spark)
+
+    def after(counts: Any) -> None:
+        if counts.number == 0:
+            produce(3, "c")
+        elif counts.read:
+            running.stop()
+
+    running.on_batch = after
+    running.run()
+    # The first batch asked for the id in vain, less than a minute before.
+    assert sorted(row["id"] for row in sink.rows) == [1, 3]
 
 
 def test_a_changed_window_is_refused_and_new_state_goes_on(
