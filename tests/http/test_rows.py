@@ -345,7 +345,7 @@ def test_answers_that_do_not_get_to_a_route_are_counted(server: Any, connect: An
         assert counted(server.url, status) == before + 1
 
     refused(421, b"GET / HTTP/1.1", b"Host: page.test")
-    refused(400, b"GET http://127.0.0.1/ HTTP/1.1", b"Host: 127.0.0.1")
+    refused(400, b"GET http://user@127.0.0.1/ HTTP/1.1", b"Host: 127.0.0.1")
     refused(400, b"nonsense")
     refused(403, b"POST / HTTP/1.1", b"Host: 127.0.0.1", b"Origin: http://page.test", b"Content-Length: 0")
     refused(414, b"GET /" + b"a" * 9000 + b" HTTP/1.1", b"Host: 127.0.0.1")

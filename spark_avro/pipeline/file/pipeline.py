@@ -12,7 +12,7 @@ from magicbyte.kit.settings.section import Nested, setting
 from spark_avro.pipeline.file.policies import Check, Errors, Evolve, Pin
 from spark_avro.pipeline.file.section import Section
 from spark_avro.pipeline.file.sinks import SINK, KafkaSink, SinkSpec, shared_targets, unrepeatable
-from spark_avro.pipeline.file.source import SOURCE, TABLE, KafkaSource, Source, Table, Topics
+from spark_avro.pipeline.file.source import SOURCE, TABLE, KafkaSource, RateSource, Source, Table, Topics
 from spark_avro.pipeline.file.state_rules import state_problems
 from spark_avro.pipeline.file.steps import STEP, Join, Step
 
@@ -140,7 +140,8 @@ class Pipeline(Section):
         if any(check.otherwise == "dead-letter" for check in self.quality) and self.errors.topic is None:
             yield "quality", "a check with `else: dead-letter` needs errors.topic"
         yield from self._join_problems()
-        yield from state_problems(self.steps, self.quality, self.all_sinks)
+        has_times = isinstance(self.source, KafkaSource | RateSource)
+        yield from state_problems(self.steps, self.quality, self.all_sinks, has_record_times=has_times)
         names = [check.name for check in self.quality]
         if len(names) != len(set(names)):
             yield "quality", "two checks have the same name"

@@ -22,19 +22,25 @@ _OF_WINDOWS: Mapping[type[Step], Collection[tuple[str, ...]]] = defaultdict(
 _NAMED = re.compile(r"(?is)^.*\bas\s+(`[^`]+`|\w+)\s*$|^(?:.*\.)?(`[^`]+`|\w+)$")
 
 
-def state_problems(steps: Sequence[Step], checks: Sequence[Check], sinks: Sequence[SinkSpec]) -> Iterator[Finding]:
+def state_problems(
+    steps: Sequence[Step], checks: Sequence[Check], sinks: Sequence[SinkSpec], *, has_record_times: bool
+) -> Iterator[Finding]:
     """What does not fit together.
 
     Args:
         steps: The steps.
         checks: The checks.
         sinks: The sinks.
+        has_record_times: Whether `_kafka.timestamp` is set in the rows of the source.
     """
     yield from _time_problems(steps)
+    remembering = [step for step in steps if _remembers(step)]
     groups = [step for step in steps if isinstance(step, Window | Aggregate)]
+    if not has_record_times:
+        yield from _record_time_problems(remembering, checks)
     each = [step for step in groups if step.emit == "each-batch"]
     for step in each:
-        yield from _each_batch_problems(step, steps, checks, sinks)
+        yield from _each_batch_problems(step, steps, sinks)
     for sink in sinks:
         if groups and isinstance(sink, FilesSink) and sink.late is not None:
             yield sink.finding(
@@ -43,8 +49,22 @@ def state_problems(steps: Sequence[Step], checks: Sequence[Check], sinks: Sequen
         if groups and isinstance(sink, FilesSink) and sink.time.parts == ("_kafka", "timestamp") and sink.partition:
             yield sink.finding("time", "is missing: the rows of groups have no record's time; give window_start")
     for check in checks:
-        if groups and check.unique is not None and check.unique.within is not None:
-            yield check.finding("unique", "within needs the time of a record, and the rows of groups have none")
+        if remembering and check.unique is not None and check.unique.within is not None:
+            yield check.finding(
+                "unique",
+                f"within stands beside {remembering[0].origin.setting}, which remembers rows too; the check would not"
+                " see what the step leaves out. Write the step deduplicate, or two pipelines",
+            )
+
+
+def _record_time_problems(remembering: Sequence[Step], checks: Sequence[Check]) -> Iterator[Finding]:
+    """Parts that go by the time of a record, which the source has not: their state would never end."""
+    for step in remembering:
+        if getattr(step, "time", FieldPath(())).parts == ("_kafka", "timestamp"):
+            yield step.finding("time", "is missing: the rows of this source have no record's time")
+    for check in checks:
+        if check.unique is not None and check.unique.within is not None:
+            yield check.finding("unique", "within needs a record's time, and the rows of this source have none")
 
 
 def delay_of(steps: Sequence[Step], checks: Sequence[Check]) -> timedelta:
@@ -78,12 +98,18 @@ def _time_problems(steps: Sequence[Step]) -> Iterator[Finding]:
                 f"is {own}, and that of {first.origin.setting} is {time}; Spark has one watermark for the rows of a"
                 f" pipeline, so give the same time",
             )
+        if isinstance(first, Join) and first.how in {"right", "full"}:
+            yield step.finding(
+                "", f"stands after {first.origin.setting}, whose rows of the stream alone have no time of the watermark"
+            )
         if first is None or isinstance(step, Window):
             first, time = step, own or time
+        elif isinstance(step, Join) and step.how in {"right", "full"}:
+            first = step
 
 
 def _each_batch_problems(
-    step: Window | Aggregate, steps: Sequence[Step], checks: Sequence[Check], sinks: Sequence[SinkSpec]
+    step: Window | Aggregate, steps: Sequence[Step], sinks: Sequence[SinkSpec]
 ) -> Iterator[Finding]:
     name = type(step).__name__.lower()
     others = [other for other in steps if other is not step and _remembers(other)]
@@ -91,10 +117,6 @@ def _each_batch_problems(
         other_name = type(other).__name__.lower()
         yield step.finding(
             "emit", f"each-batch must be the only step that remembers rows, and {other.origin.setting} is {other_name}"
-        )
-    if any(check.unique is not None and check.unique.within is not None for check in checks):
-        yield step.finding(
-            "emit", "each-batch must be the only part that remembers rows; a check has unique with within"
         )
     keys = set(_names(step.group)) | ({"window_start"} if isinstance(step, Window) else set())
     for sink in sinks:

@@ -11,6 +11,7 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
+from magicbyte.kit.failure import Failure
 from spark_avro.pipeline.letters.rows import PLACE
 from spark_avro.pipeline.ports import SourceRange
 
@@ -24,7 +25,7 @@ STEP_ERRORS = (PySparkException, Py4JJavaError)
 Steps = Callable[[DataFrame], DataFrame]
 
 
-class TooManyFaults(Exception):
+class TooManyFaults(Failure):
     """Too many records make the steps raise to search for each of them."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -33,6 +33,10 @@ log = logging.getLogger(__name__)
 
 class BatchStopped(Failure):
     """A batch that must not be written: too many errors, or a check of `fail`."""
+
+
+def _nothing() -> None:
+    """Do nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,19 +136,20 @@ class BatchRunner:
             lag=self.opened.source.lag(_ends(batch)),
         )
 
-    def run_materialised(self, batch: StateBatch, started: float) -> BatchCounts:
+    def run_materialised(self, batch: StateBatch, started: float, before_writing: Callable[[], None]) -> BatchCounts:
         """Run a batch whose rows have passed the steps in Spark's own plan.
 
         Args:
             batch: The batch.
             started: When it began, on the monotonic clock in seconds.
+            before_writing: Called when nothing stops the batch any more, before its first letter or row is written.
 
         Raises:
             Failure: as `run`.
         """
         lost = self.opened.source.lost(batch.batch.ranges)
         read = _Read(batch.originals(), batch.decoded, lost, ())
-        counts = self._finished(batch, read, batch.batch, started)
+        counts = self._finished(batch, read, batch.batch, started, before_writing)
         counts.check()
         log.info("%s", counts.line())
         return counts
@@ -158,9 +163,16 @@ class BatchRunner:
         finally:
             read.decoded.rows.unpersist()
 
-    def _finished(self, rows: Transforming, read: _Read, batch: BatchIdentity, started: float) -> BatchCounts:
+    def _finished(
+        self,
+        rows: Transforming,
+        read: _Read,
+        batch: BatchIdentity,
+        started: float,
+        before_writing: Callable[[], None] = _nothing,
+    ) -> BatchCounts:
         refuse(read.decoded, self.opened.pipeline, self.opened.source)
-        counts = self._written(rows, read, batch, started)
+        counts = self._written(rows, read, batch, started, before_writing)
         counts = replace(counts, lost=read.lost, replaced=tuple(read.replaced))
         self._limit.note(counts.dead)
         return counts
@@ -196,11 +208,19 @@ class BatchRunner:
         patience = {"patience": registry.patience} if registry else {}
         return decode_batch(rows, self.opened.decoder, refresh=source.refreshes, **patience)
 
-    def _written(self, transform: Transforming, read: _Read, batch: BatchIdentity, started: float) -> BatchCounts:
+    def _written(
+        self,
+        transform: Transforming,
+        read: _Read,
+        batch: BatchIdentity,
+        started: float,
+        before_writing: Callable[[], None],
+    ) -> BatchCounts:
         decoded, records = transform.decoded, read.records
         transformed = transform.rows()
         try:
             self._stop(transformed, decoded)
+            before_writing()
             try:
                 results = self._to_sinks(transformed, decoded, records, batch)
             except PySparkException as error:

@@ -118,6 +118,8 @@ class Checkpoint:
             lines = (self.query.read(f"offsets/{number}") or "").rstrip("\n").split("\n")
             version, metadata, *offsets = lines
             if len(offsets) != reads:
+                # Spark's checksum beside the file is that of its former text.
+                self.query.delete(f"offsets/.{number}.crc")
                 self.query.replace(f"offsets/{number}", "\n".join([version, metadata, *[offsets[-1]] * reads]))
 
     def watermark(self) -> datetime | None:

@@ -51,7 +51,12 @@ class SourceTopics:
                 names = ", ".join(sorted(replaced))
                 raise TopicReplaced(
                     f"deleted and made again since the checkpoint was written: {names}. The state has rows of the"
-                    " former topic. Run once with --new-state: the new topic is then read from its beginning"
+                    " former topic. "
+                    + (
+                        "Run once with --new-state: the new topic is then read from its beginning"
+                        if planned == committed
+                        else "The unfinished batch cannot be repeated without them: begin with a new checkpoint"
+                    )
                 )
             if planned != committed:
                 return True

@@ -32,8 +32,8 @@ from spark_avro.streams.following import DecodedBatch
 
 #: The partition of a group's position: no partition of Kafka has this number.
 NO_PARTITION = -1
-#: A group's offset is the batch's number in the upper bits, so that a later batch is newer.
-_BATCH_BITS = 40
+#: The bits of a group's offset below the batch's number, so that a later batch is newer: Spark's partition, the row.
+_PARTITION_BITS, _ROW_BITS = 10, 22
 #: The most unknown ids of one batch that are looked up.
 _LOOKED_UP = 1000
 _ROWS, _DEAD, _UNKNOWN, _TAGGED = "rows_", "dead_", "unknown_", "tagged_"
@@ -166,7 +166,9 @@ def _key_columns(rows: DataFrame, checks: Sequence[Check]) -> list[str]:
 def _with_group_positions(rows: DataFrame, opened: Opened, batch: BatchIdentity) -> DataFrame:
     """The rows, of which those without a record's position get one: the batch's number, and a number in the batch."""
     kind: Any = rows.schema[POSITION].dataType
-    number = F.lit(batch.number).cast("bigint") * (1 << _BATCH_BITS) + F.monotonically_increasing_id()
+    row = F.monotonically_increasing_id().bitwiseAND(F.lit((1 << _ROW_BITS) - 1))
+    place = F.pmod(F.spark_partition_id(), F.lit(1 << _PARTITION_BITS)).cast("bigint") * (1 << _ROW_BITS)
+    number = F.lit(batch.number << (_PARTITION_BITS + _ROW_BITS)).cast("bigint") + place + row
     values = {"topic": F.lit(opened.pipeline.name), "partition": F.lit(NO_PARTITION), "offset": number}
     made = F.struct(
         *(values.get(name, F.col(f"{POSITION}.{name}")).cast(kind[name].dataType).alias(name) for name in kind.names)

@@ -28,7 +28,7 @@ from spark_avro.pipeline.run.batch import BatchRunner, BatchStopped
 from spark_avro.pipeline.run.batches import QueryOutdated, StreamQuery
 from spark_avro.pipeline.run.counts import BatchCounts
 from spark_avro.pipeline.run.prepared import Opened, record_columns
-from spark_avro.pipeline.run.refusals import SchemaRefused, refuse
+from spark_avro.pipeline.run.refusals import SchemaRefused
 from spark_avro.pipeline.sources.checkpoint import Checkpoint
 from spark_avro.pipeline.sources.topic_ids import TopicReplaced
 from spark_avro.pipeline.state.batch import StateBatch
@@ -102,7 +102,8 @@ class StateBatches:
         opened, checkpoint = self._opened, self.checkpoint
         self._noted = -1
         operators, steps = operators_of(opened.pipeline), digest_of_steps(opened.pipeline)
-        record = StateRecord.read(checkpoint.query)
+        # Without a planned batch there is no state, whatever an earlier start noted.
+        record = StateRecord.read(checkpoint.query) if checkpoint.has_batches() else None
         planned = checkpoint.last_planned()
         if record is not None or not checkpoint.is_fresh():
             check_state(record, operators, checkpoint.folder.path)
@@ -157,10 +158,12 @@ class StateBatches:
             raise QueryOutdated from None
         try:
             self._look_up(whole.decoded.unknown)
-            if whole.decoded.unknown:
-                refuse(whole.decoded, self._opened.pipeline, self._opened.source)
-                FaultLog(self.checkpoint.folder).note_unknown(batch.number, sorted(whole.decoded.unknown))
-            return self.runner.run_materialised(whole, started)
+
+            def note() -> None:
+                if whole.decoded.unknown:
+                    FaultLog(self.checkpoint.folder).note_unknown(batch.number, sorted(whole.decoded.unknown))
+
+            return self.runner.run_materialised(whole, started, note)
         except SchemaRefused:
             # An id may have become known since it was asked for.
             if self._read_plans():

@@ -129,7 +129,9 @@ class StateRecord:
 
 def digest_of_steps(pipeline: Pipeline) -> str:
     """A digest of what decides the columns of the rows, besides the schemas of the records."""
-    return hashlib.sha256(repr((pipeline.source, pipeline.steps)).encode()).hexdigest()[:16]
+    last = max((number for number, step in enumerate(pipeline.steps) if remembers(step)), default=-1)
+    decoding = [(name, part.value, part.key, part.records) for name, part in pipeline.parts]
+    return hashlib.sha256(repr((decoding, pipeline.steps[: last + 1])).encode()).hexdigest()[:16]
 
 
 def described(operators: Sequence[Operator]) -> list[dict[str, Any]]:

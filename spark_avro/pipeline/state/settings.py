@@ -12,7 +12,14 @@ PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
 #: Spark pins the provider and the number of partitions in the checkpoint; the other settings may change.
-_SETTINGS = {PROVIDER: _ROCKSDB, "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true"}
+_SETTINGS = {
+    PROVIDER: _ROCKSDB,
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    # With these rules, state has the columns that later steps use, and a later step that uses others would read theirs.
+    "spark.sql.optimizer.excludedRules": ",".join(
+        f"org.apache.spark.sql.catalyst.optimizer.{rule}" for rule in ("ColumnPruning", "CollapseProject")
+    ),
+}
 
 
 def state_settings(spark: SparkSession, chosen: Mapping[str, str]) -> dict[str, str]:

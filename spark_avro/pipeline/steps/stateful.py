@@ -6,6 +6,7 @@ batch Spark ignores watermarks, so the same plan serves streams and batches. `de
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import timedelta
 
 from pyspark.sql import Column, DataFrame
@@ -23,7 +24,7 @@ from spark_avro.pipeline.steps.sql import expression, told_at
 from spark_avro.pipeline.steps.step import PASSED_ON, Key, StepContext
 
 _OTHER_TIME, _WINDOW = "other_time_", "window_"
-_KEY, _LIST, _KEPT = "key_", "rows_", "kept_"
+_KEY, _LIST, _KEPT = "_key_of_rows_", "rows_", "kept_"
 
 #: `how` in the file -> the join's name in Spark.
 _HOW = {"inner": "inner", "left": "left_outer", "right": "right_outer", "full": "full_outer", "semi": "left_semi"}
@@ -81,7 +82,7 @@ def window(rows: DataFrame, step: Window, context: StepContext) -> DataFrame:
         assert step.size is not None
         place = F.window(F.col(EVENT_TIME), _words(step.size), _words(step.slide or step.size))
     groups = [expression(item, timed) for item in step.group]
-    result = timed.groupBy(place.alias(_WINDOW), *groups).agg(*_aggregates(step.aggregate))
+    result = timed.groupBy(place.alias(_WINDOW), *groups).agg(*_aggregates(step.aggregate, timed))
     others = [F.col(f"`{name}`") for name in result.columns if name != _WINDOW]
     start, end = (F.col(f"{_WINDOW}.{side}").alias(f"window_{side}") for side in ("start", "end"))
     # The time of a group is just before its end, and has the watermark of its rows.
@@ -91,7 +92,7 @@ def window(rows: DataFrame, step: Window, context: StepContext) -> DataFrame:
 def aggregate(rows: DataFrame, step: Aggregate, _context: StepContext) -> DataFrame:
     """The aggregates of groups."""
     groups = [expression(item, rows) for item in step.group]
-    return rows.groupBy(*groups).agg(*_aggregates(step.aggregate)).select("*", position({}))
+    return rows.groupBy(*groups).agg(*_aggregates(step.aggregate, rows)).select("*", position({}))
 
 
 def join_stream(rows: DataFrame, step: Join, context: StepContext) -> DataFrame:
@@ -125,14 +126,17 @@ def join_stream(rows: DataFrame, step: Join, context: StepContext) -> DataFrame:
     if step.how == "semi":
         return joined
     columns = [column for column in rows.columns if column != EVENT_TIME]
-    return joined.select(*_joined_columns(columns, stream.columns, name, same), f"this.{EVENT_TIME}")
+    shared: set[str] = set()
+    if step.how in {"right", "full"}:
+        types = [{item.name: item.dataType for item in frame.schema.fields} for frame in (rows, stream)]
+        shared = {column for column in (*same, *PASSED_ON) if types[0].get(column) == types[1].get(column) is not None}
+    return joined.select(*_joined_columns(columns, stream.columns, name, shared), f"this.{EVENT_TIME}")
 
 
-def _joined_columns(this: list[str], other: list[str], name: str, same: frozenset[str]) -> list[Column]:
+def _joined_columns(this: list[str], other: list[str], name: str, shared: Collection[str]) -> list[Column]:
     """The columns of this side, then those that only the other has; shared ones come from the side that has a row."""
     of_this = {column: F.col(f"this.{quoted((column,))}") for column in this}
     of_other = {column: F.col(f"{quoted((name,))}.{quoted((column,))}") for column in other}
-    shared = {column for column in (*same, *PASSED_ON) if column in of_this and column in of_other}
     first = [
         F.coalesce(of_this[column], of_other[column]).alias(column) if column in shared else of_this[column]
         for column in this
@@ -169,7 +173,10 @@ def _check_time(time: FieldPath, rows: DataFrame) -> None:
         )
 
 
-def _aggregates(items: tuple[Sql, ...]) -> list[Column]:
+def _aggregates(items: tuple[Sql, ...], rows: DataFrame) -> list[Column]:
+    for item in items:
+        with told_at(item, rows):
+            rows.groupBy().agg(F.expr(item.text))
     return [F.expr(item.text) for item in items]
 
 

@@ -69,11 +69,18 @@ _LATE = "sink: {files: {path: /tmp/out, time: window_start, late: 1h}}"
         (
             "steps: [{window: {time: at, size: 5m, aggregate: count(*) as n}}]\n"
             "quality: [{name: one, unique: {key: n, within: 1h}}]",
-            "quality[0].unique: within needs the time of a record, and the rows of groups have none",
+            "quality[0].unique: within stands beside steps[0].window, which remembers rows too; the check would not see"
+            " what the step leaves out. Write the step deduplicate, or two pipelines",
         ),
         (
             "steps: [{window: {time: at, size: 5m, aggregate: count(*) as n}}]\nsink: {files: {path: /tmp/out}}",
             "sink.files.time: is missing: the rows of groups have no record's time; give window_start",
+        ),
+        (
+            _PAY + "steps: [{join: {stream: pays, on: [k], within: 5m, time: at, stream-time: at, how: full}},"
+            " {deduplicate: {by: k, time: at, within: 1h}}]",
+            "steps[1].deduplicate: stands after steps[0].join, whose rows of the stream alone have no time of the"
+            " watermark",
         ),
         ("steps: [{join: {on: [k]}}]", "steps[0].join: must have table or stream"),
         (
@@ -122,3 +129,15 @@ def test_what_fits_is_accepted(rest: str, tmp_path: Path) -> None:
         FILE.format(rest=rest + ("" if "\nsink:" in rest else "\nsink: {files: {path: /tmp/out, time: window_start}}"))
     )
     assert read_pipeline(file).steps
+
+
+def test_files_have_no_records_time(tmp_path: Path) -> None:
+    file = tmp_path / "f.yaml"
+    source = "source: {files: {path: /tmp/in}}"
+    text = FILE.format(rest="steps: [{deduplicate: {by: k, within: 1h}}]\nsink: {files: {path: /tmp/out, time: at}}")
+    lines = [source if line.startswith("source:") else line for line in text.splitlines()]
+    file.write_text("\n".join(lines))
+    with pytest.raises(
+        PipelineError, match=r"deduplicate.time: is missing: the rows of this source have no record's time"
+    ):
+        read_pipeline(file)
