@@ -7,7 +7,7 @@ reads it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ from spark_avro.pipeline.ports import POSITION, BatchIdentity
 from spark_avro.pipeline.run.measures import NEWEST, UNREADABLE_ROWS
 from spark_avro.pipeline.run.prepared import Opened, passed
 from spark_avro.pipeline.run.transform import TransformedBatch
+from spark_avro.pipeline.state.faults import UnknownId
 from spark_avro.pipeline.state.plan import UNDECODED
 from spark_avro.pipeline.state.unique import column_of
 from spark_avro.plan.decoding import UNKNOWN, UNREADABLE
@@ -49,6 +50,7 @@ class StateBatch:
         decoded: The failed records, and the counts.
         count: The number of rows after the steps.
         batch: Its identity.
+        unknown: The schema ids that the plan lacks.
     """
 
     opened: Opened
@@ -56,6 +58,7 @@ class StateBatch:
     decoded: DecodedBatch
     count: int
     batch: BatchIdentity
+    unknown: Collection[UnknownId] = ()
     remembers: bool = True
 
     @staticmethod
@@ -74,7 +77,12 @@ class StateBatch:
         }
         if UNDECODED in rows.columns:
             reason = F.col(f"{UNDECODED}.error.reason")
-            ids = F.collect_set(F.when(reason.startswith(UNKNOWN), F.col(f"{UNDECODED}.error.id")))
+            place = F.struct(
+                F.col(f"{POSITION}.topic").alias("topic"),
+                F.coalesce(F.col(f"{UNDECODED}.error_column") == "key", F.lit(False)).alias("is_key"),
+                F.col(f"{UNDECODED}.error.id").alias("schema_id"),
+            )
+            ids = F.collect_set(F.when(reason.startswith(UNKNOWN), place))
             measures |= {
                 _DEAD: F.count(UNDECODED),
                 _UNKNOWN: F.slice(ids, 1, _LOOKED_UP),
@@ -92,10 +100,14 @@ class StateBatch:
         failed = rows.limit(0)
         if UNDECODED in rows.columns:
             failed = rows.where(F.col(UNDECODED).isNotNull()).select(POSITION, f"{UNDECODED}.*")
+        unknown = frozenset(UnknownId(**row.asDict()) for row in found.get(_UNKNOWN, ()))
         decoded = DecodedBatch(
-            failed, Counts(read, read - dead, dead), frozenset(found.get(_UNKNOWN, ())), {UNREADABLE_ROWS: 0, **found}
+            failed,
+            Counts(read, read - dead, dead),
+            frozenset(item.schema_id for item in unknown),
+            {UNREADABLE_ROWS: 0, **found},
         )
-        return StateBatch(opened, rows, decoded, int(found[_ROWS]), batch)
+        return StateBatch(opened, rows, decoded, int(found[_ROWS]), batch, unknown)
 
     def rows(self, faults: Sequence[Fault] = ()) -> TransformedBatch:
         """The rows with the checks that they fail, and the verdict on them."""

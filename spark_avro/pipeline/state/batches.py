@@ -160,8 +160,8 @@ class StateBatches:
             self._look_up(whole.decoded.unknown)
 
             def note() -> None:
-                if whole.decoded.unknown:
-                    FaultLog(self.checkpoint.folder).note_unknown(batch.number, sorted(whole.decoded.unknown))
+                if whole.unknown:
+                    FaultLog(self.checkpoint.folder).note_unknown(batch.number, whole.unknown)
 
             return self.runner.run_materialised(whole, started, note)
         except SchemaRefused:

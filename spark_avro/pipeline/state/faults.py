@@ -6,13 +6,22 @@ A crash may come between two sinks. So a repeat must leave out the same records,
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from spark_avro.pipeline.folder import Folder
 from spark_avro.pipeline.letters.isolate import Fault
 
 _FILE = "_magicbyte/faults.json"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class UnknownId:
+    """A schema id that the registry lacked, in the keys or values of a topic: another topic may know the same id."""
+
+    topic: str
+    is_key: bool
+    schema_id: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +34,7 @@ class LeftOut:
     """
 
     faults: Sequence[Fault] = ()
-    unknown: Sequence[int] = ()
+    unknown: Sequence[UnknownId] = ()
 
 
 class FaultLog:
@@ -40,13 +49,14 @@ class FaultLog:
         noted = json.loads(text) if text else {}
         if not noted or noted["batch"] != number:
             return LeftOut()
-        return LeftOut([Fault(**fault) for fault in noted["faults"]], noted.get("unknown", ()))
+        unknown = [UnknownId(**item) for item in noted["unknown"]]
+        return LeftOut([Fault(**fault) for fault in noted["faults"]], unknown)
 
     def note(self, number: int, faults: Sequence[Fault]) -> None:
         """Note the faulty records of a batch, in place of those of an earlier one."""
         self._write(number, replace(self.of(number), faults=faults))
 
-    def note_unknown(self, number: int, ids: Sequence[int]) -> None:
+    def note_unknown(self, number: int, ids: Collection[UnknownId]) -> None:
         """Note the unknown ids of a batch, before anything of it is written."""
         before = self.of(number)
         if set(ids) - set(before.unknown):
@@ -56,6 +66,6 @@ class FaultLog:
         noted = {
             "batch": number,
             "faults": [asdict(fault) for fault in left_out.faults],
-            "unknown": list(left_out.unknown),
+            "unknown": [asdict(item) for item in left_out.unknown],
         }
         self._folder.replace(_FILE, json.dumps(noted))

@@ -32,6 +32,7 @@ from spark_avro.pipeline.state.unique import new_keys
 from spark_avro.pipeline.steps.stateful import dedupe_keys
 from spark_avro.pipeline.steps.step import StepContext
 from spark_avro.pipeline.steps.table import STEP_KINDS, apply_steps, before_state, remembers
+from spark_avro.plan.decoding import schema_id
 
 #: The column of a failed record: its error, and the column or stage that failed. NULL in rows.
 UNDECODED = "_undecoded_"
@@ -154,15 +155,17 @@ def _told(step: Step) -> Iterator[None]:
 def _left_out(decoded: DataFrame, left_out: LeftOut) -> DataFrame:
     """Decoded records, of which some have the error that they had when their batch was first run."""
     place = {name: F.col(f"{POSITION}.{name}") for name in ("topic", "partition", "offset")}
-    schema_id = F.col(f"{POSITION}.schema_id")
-    cases = [(is_one_of([fault], place), F.lit(fault.reason), F.lit(STEPS)) for fault in left_out.faults]
-    if left_out.unknown:
+    value_id, key_id = F.col(f"{POSITION}.schema_id"), schema_id(F.col(f"{POSITION}.key"))
+    cases = [(is_one_of([fault], place), F.lit(fault.reason), F.lit(STEPS), value_id) for fault in left_out.faults]
+    for item in left_out.unknown:
+        own = key_id if item.is_key else value_id
         # Not the reason UNKNOWN, for which the registry would be asked.
-        reason = F.concat(F.lit("the registry had no schema id "), schema_id, F.lit(" when the batch was first run"))
-        cases.append((schema_id.isin(*left_out.unknown), reason, F.lit("value")))
+        reason = F.lit(f"the registry had no schema id {item.schema_id} when the batch was first run")
+        is_it = F.coalesce((place["topic"] == item.topic) & (own == item.schema_id), F.lit(False))
+        cases.append((is_it, reason, F.lit("key" if item.is_key else "value"), own))
     kind: Any = decoded.schema["error"].dataType
-    for is_it, reason, column in cases:
-        values = {"reason": reason, "id": schema_id}
+    for is_it, reason, column, own in cases:
+        values = {"reason": reason, "id": own}
         error = F.struct(*(values.get(name, F.lit(None)).cast(kind[name].dataType).alias(name) for name in kind.names))
         is_sound = F.col("error").isNull()
         decoded = decoded.withColumns(
