@@ -8,7 +8,7 @@ from collections.abc import Callable
 from magicbyte.kit.sharing.fair_queue import Turns
 
 #: How many requests begin in one turn of the event loop, on all connections together.
-REQUESTS_PER_TURN = 8
+REQUESTS_PER_TURN = 32
 
 
 class RequestTurns:
