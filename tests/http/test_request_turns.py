@@ -101,13 +101,13 @@ def test_a_client_that_leaves_before_its_turn_is_not_served() -> None:
     async def run() -> None:
         echo = Echo()
         front = a_front(echo, Limits())
-        connections = [connected_to(front)[0] for _ in range(20)]
+        connections = [connected_to(front)[0] for _ in range(40)]
         for connection in connections:
             connection.data_received(get())
         connections[-1].connection_lost(None)
         for _ in range(5):
             await asyncio.sleep(0)
-        assert echo.begun == 19
+        assert echo.begun == 39
 
     asyncio.run(run())
 
