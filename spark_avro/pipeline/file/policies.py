@@ -149,6 +149,11 @@ class Check(Section):
         ListOf(field_path(), or_one=True), "Columns by which failures are counted.", default=()
     )
 
+    @property
+    def remembered_for(self) -> timedelta | None:
+        """How long the check remembers keys between batches; None if it remembers none."""
+        return self.unique.within if self.unique is not None else None
+
     def problems(self) -> Iterable[tuple[str, str]]:
         kinds = ("expect", "not-null", "unique", "in", "range", "fresh", "volume", "schema-only")
         chosen = [name for name in kinds if name in self.origin.places]

@@ -12,7 +12,7 @@ from spark_avro.pipeline.file.field_path import FieldPath
 from spark_avro.pipeline.file.policies import Check
 from spark_avro.pipeline.file.sinks import FilesSink, SinkSpec, Upsert
 from spark_avro.pipeline.file.sql_text import Sql
-from spark_avro.pipeline.file.steps import Aggregate, Deduplicate, Join, Step, Window
+from spark_avro.pipeline.file.steps import Aggregate, Deduplicate, Join, Step, Window, remembers
 
 #: The times that rows have after a step besides the one that it names.
 _OF_WINDOWS: Mapping[type[Step], Collection[tuple[str, ...]]] = defaultdict(
@@ -34,7 +34,7 @@ def state_problems(
         has_record_times: Whether `_kafka.timestamp` is set in the rows of the source.
     """
     yield from _time_problems(steps)
-    remembering = [step for step in steps if _remembers(step)]
+    remembering = [step for step in steps if remembers(step)]
     groups = [step for step in steps if isinstance(step, Window | Aggregate)]
     if not has_record_times:
         yield from _record_time_problems(remembering, checks)
@@ -49,7 +49,7 @@ def state_problems(
         if groups and isinstance(sink, FilesSink) and sink.time.parts == ("_kafka", "timestamp") and sink.partition:
             yield sink.finding("time", "is missing: the rows of groups have no record's time; give window_start")
     for check in checks:
-        if remembering and check.unique is not None and check.unique.within is not None:
+        if remembering and check.remembered_for is not None:
             yield check.finding(
                 "unique",
                 f"within stands beside {remembering[0].origin.setting}, which remembers rows too; the check would not"
@@ -63,7 +63,7 @@ def _record_time_problems(remembering: Sequence[Step], checks: Sequence[Check]) 
         if getattr(step, "time", FieldPath(())).parts == ("_kafka", "timestamp"):
             yield step.finding("time", "is missing: the rows of this source have no record's time")
     for check in checks:
-        if check.unique is not None and check.unique.within is not None:
+        if check.remembered_for is not None:
             yield check.finding("unique", "within needs a record's time, and the rows of this source have none")
 
 
@@ -75,7 +75,7 @@ def delay_of(steps: Sequence[Step], checks: Sequence[Check]) -> timedelta:
             delays.append(step.within)
         elif isinstance(step, Window) or (isinstance(step, Join) and step.stream is not None):
             delays.append(step.late)
-    delays += [check.unique.within for check in checks if check.unique is not None and check.unique.within is not None]
+    delays += [check.remembered_for for check in checks if check.remembered_for is not None]
     return max(delays)
 
 
@@ -84,7 +84,7 @@ def _time_problems(steps: Sequence[Step]) -> Iterator[Finding]:
     first: Step | None = None
     time = FieldPath(())
     for step in steps:
-        if not _remembers(step):
+        if not remembers(step):
             continue
         own = getattr(step, "time", None)
         if (
@@ -112,7 +112,7 @@ def _each_batch_problems(
     step: Window | Aggregate, steps: Sequence[Step], sinks: Sequence[SinkSpec]
 ) -> Iterator[Finding]:
     name = type(step).__name__.lower()
-    others = [other for other in steps if other is not step and _remembers(other)]
+    others = [other for other in steps if other is not step and remembers(other)]
     for other in others:
         other_name = type(other).__name__.lower()
         yield step.finding(
@@ -127,10 +127,6 @@ def _each_batch_problems(
             )
         elif steps[-1] is step and {path.parts[-1] for path in mode.key} - {"window_end"} != keys:
             yield sink.finding("mode", f"the key of {name} with each-batch is {', '.join(sorted(keys))}")
-
-
-def _remembers(step: Step) -> bool:
-    return isinstance(step, Deduplicate | Window | Aggregate) or (isinstance(step, Join) and step.stream is not None)
 
 
 def _names(items: Iterable[Sql]) -> Iterator[str]:

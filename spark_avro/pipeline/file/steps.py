@@ -264,6 +264,12 @@ Step = (
     | Python
 )
 
+
+def remembers(step: Step) -> bool:
+    """Whether a step remembers rows between batches, so that Spark keeps state for it."""
+    return isinstance(step, Deduplicate | Window | Aggregate) or (isinstance(step, Join) and step.stream is not None)
+
+
 #: The steps by their names in the file.
 STEPS: Mapping[str, Kind] = {
     "select": Wrapped(Select),

@@ -37,7 +37,7 @@ NO_PARTITION = -1
 _PARTITION_BITS, _ROW_BITS = 10, 22
 #: The most unknown ids of one batch that are looked up.
 _LOOKED_UP = 1000
-_ROWS, _DEAD, _UNKNOWN, _TAGGED = "rows_", "dead_", "unknown_", "tagged_"
+_ROWS, _DEAD, _UNKNOWN = "rows_", "dead_", "unknown_"
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,8 +50,6 @@ class KeptColumns:
             names: The columns that it keeps.
         """
         kept = self._kept(operator, {item.name: item.dataType for item in rows.schema.fields if item.name in names})
-        if kept == {name: rows.schema[name].dataType for name in kept if name in rows.columns}:
-            return rows
         for name, kind in kept.items():
             if name in rows.columns and rows.schema[name].dataType != kind:
                 rows = rows.withColumn(name, _fitted(F.col(f"`{name}`"), rows.schema[name].dataType, kind))

@@ -20,9 +20,8 @@ from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.place import NOWHERE, PipelineError
 from spark_avro.pipeline.file.policies import Check
 from spark_avro.pipeline.file.section import Section
-from spark_avro.pipeline.file.steps import Aggregate, Deduplicate, Join, Window
+from spark_avro.pipeline.file.steps import Aggregate, Deduplicate, Join, Window, remembers
 from spark_avro.pipeline.folder import Folder
-from spark_avro.pipeline.steps.table import remembers
 
 FILE = "_magicbyte/state.json"
 #: What every refusal ends with.
@@ -92,7 +91,7 @@ def _operators(pipeline: Pipeline) -> Iterator[Operator]:
         if remembers(step):
             yield Operator(step, type(step).__name__.lower(), _IDENTITIES[type(step)](step))
     for check in pipeline.quality:
-        if check.unique is not None and check.unique.within is not None:
+        if check.remembered_for is not None:
             yield Operator(check, "unique", _IDENTITIES[Check](check))
 
 

@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from spark_avro.pipeline.file.state_rules import delay_of
-from spark_avro.pipeline.file.steps import Aggregate, Deduplicate, Join, Step, Window
+from spark_avro.pipeline.file.steps import Aggregate, Deduplicate, Join, Step, Window, remembers
 from spark_avro.pipeline.letters.isolate import is_one_of
 from spark_avro.pipeline.letters.rows import STEPS
 from spark_avro.pipeline.ports import EVENT_TIME, POSITION
@@ -31,7 +31,7 @@ from spark_avro.pipeline.state.refused import check_streaming, references, refus
 from spark_avro.pipeline.state.unique import new_keys
 from spark_avro.pipeline.steps.stateful import dedupe_keys
 from spark_avro.pipeline.steps.step import StepContext
-from spark_avro.pipeline.steps.table import STEP_KINDS, apply_steps, before_state, remembers
+from spark_avro.pipeline.steps.table import STEP_KINDS, apply_steps, before_state
 from spark_avro.plan.decoding import schema_id
 
 #: The column of a failed record: its error, and the column or stage that failed. NULL in rows.
@@ -74,7 +74,7 @@ class StreamPlan:
         rows = self._steps(delay, self._sound(own), {name: self._sound(other, name) for name, other in streams.items()})
         united = rows.drop(EVENT_TIME)
         for number, check in enumerate(self.opened.pipeline.quality):
-            if check.unique is not None and check.unique.within is not None:
+            if check.remembered_for is not None:
                 keys = new_keys(rows, check, number, self.kept, delay)
                 united = united.unionByName(keys, allowMissingColumns=True)
         for decoded in (self._measured(own), *others):
@@ -86,13 +86,9 @@ class StreamPlan:
 
     def _measured(self, decoded: DataFrame) -> DataFrame:
         """Decoded records, whose ids are counted in Spark's progress."""
-        measures = (
-            record_measures([part for part in self.opened.source.parts if not part.name])
-            if "error" in decoded.columns
-            else {}
-        )
-        if not measures:
+        if "error" not in decoded.columns:
             return decoded
+        measures = record_measures([part for part in self.opened.source.parts if not part.name])
         return decoded.observe(RECORDS, *(column.alias(name) for name, column in measures.items()))
 
     def _streams(self) -> list[str]:

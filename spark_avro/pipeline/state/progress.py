@@ -10,10 +10,9 @@ from typing import Any
 
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.state_rules import delay_of
-from spark_avro.pipeline.file.steps import Aggregate, Join
+from spark_avro.pipeline.file.steps import Aggregate, Join, remembers
 from spark_avro.pipeline.folder import Folder
 from spark_avro.pipeline.run.measures import counts_by_id
-from spark_avro.pipeline.steps.table import remembers
 
 _FILE = "_magicbyte/progress.json"
 #: The name of the measures of all records in Spark's progress.

@@ -60,7 +60,6 @@ class StepKind:
         stream: The plan for streams, if Spark has another operator for them.
         keeps_rows: Whether each row in is one row out.
         is_local: Whether a row's result depends on no other row, so that a row that fails can be found.
-        remembers: Whether a step of this kind remembers rows between batches, so that Spark keeps state for it.
     """
 
     spec: type[Step]
@@ -68,7 +67,6 @@ class StepKind:
     stream: Apply | None = None
     keeps_rows: bool = False
     is_local: bool = True
-    remembers: Callable[[Any], bool] = lambda _step: False
 
     def plan(self, rows: DataFrame, step: Step, context: StepContext) -> DataFrame:
         """The rows after a step."""

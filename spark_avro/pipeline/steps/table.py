@@ -27,6 +27,7 @@ from spark_avro.pipeline.file.steps import (
     Unwrap,
     Where,
     Window,
+    remembers,
 )
 from spark_avro.pipeline.ports import EVENT_TIME
 from spark_avro.pipeline.steps.fields import cast, drop, explode, flatten, rename
@@ -36,11 +37,6 @@ from spark_avro.pipeline.steps.records import headers, key, sample, unwrap
 from spark_avro.pipeline.steps.sql import select, sql, where
 from spark_avro.pipeline.steps.stateful import aggregate, deduplicate_batch, deduplicate_stream, window
 from spark_avro.pipeline.steps.step import StepContext, StepKind
-
-
-def _always(_step: Any) -> bool:
-    return True
-
 
 _ROWS = (
     StepKind(Select, select, keeps_rows=True),
@@ -56,10 +52,10 @@ _ROWS = (
     StepKind(Key, key, keeps_rows=True),
     StepKind(Headers, headers, keeps_rows=True),
     StepKind(Sample, sample),
-    StepKind(Deduplicate, deduplicate_batch, deduplicate_stream, is_local=False, remembers=_always),
-    StepKind(Window, window, is_local=False, remembers=_always),
-    StepKind(Aggregate, aggregate, is_local=False, remembers=_always),
-    StepKind(Join, join, is_local=False, remembers=lambda step: step.stream is not None),
+    StepKind(Deduplicate, deduplicate_batch, deduplicate_stream, is_local=False),
+    StepKind(Window, window, is_local=False),
+    StepKind(Aggregate, aggregate, is_local=False),
+    StepKind(Join, join, is_local=False),
     StepKind(Python, python, is_local=False),
 )
 
@@ -86,11 +82,6 @@ def keeps_rows(steps: Sequence[Step]) -> bool:
 def are_local(steps: Sequence[Step]) -> bool:
     """Whether no step looks at other rows."""
     return all(STEP_KINDS[type(step)].is_local for step in steps)
-
-
-def remembers(step: Step) -> bool:
-    """Whether a step remembers rows between batches."""
-    return STEP_KINDS[type(step)].remembers(step)
 
 
 def before_state(steps: Sequence[Step]) -> Sequence[Step]:
