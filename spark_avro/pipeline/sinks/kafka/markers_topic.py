@@ -31,6 +31,14 @@ _REQUEST_SECONDS = 30.0
 _OPEN_SECONDS = 180.0
 #: How many records a consumer returns at a time.
 _CHUNK = 10_000
+#: The broker's errors for a partition whose leader it does not know, or is not any more.
+_NO_LEADER = frozenset(
+    {
+        KafkaError.LEADER_NOT_AVAILABLE,
+        KafkaError.NOT_LEADER_FOR_PARTITION,
+        KafkaError.UNKNOWN_TOPIC_OR_PART,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +126,7 @@ class MarkersTopic:
             SinkRefused: Another pipeline's transaction stays open.
         """
         wanted = {key.encode(): key for key in keys}
-        latest = {TopicPartition(MARKERS, partition): OffsetSpec.latest() for partition in self.starts()}
-        uncommitted = self._admin.list_offsets(
-            latest, isolation_level=IsolationLevel.READ_UNCOMMITTED, request_timeout=_REQUEST_SECONDS
-        )
-        ends = {place.partition: future.result().offset for place, future in uncommitted.items()}
+        ends = self._ends()
         first: dict[int, int] = {}
         with reading(self._client, self._name, self.starts(), isolation="read_uncommitted") as consumer:
             for record in _records(consumer, ends):
@@ -138,6 +142,26 @@ class MarkersTopic:
         for (key, _), record in found.items():
             kept.setdefault(wanted[key], []).append(record)
         return kept
+
+    def _ends(self) -> dict[int, int]:
+        """The high watermark of each partition.
+
+        Raises:
+            KafkaException: No broker answers, or it refuses.
+        """
+        latest = {TopicPartition(MARKERS, partition): OffsetSpec.latest() for partition in self.starts()}
+        deadline = time.monotonic() + _REQUEST_SECONDS
+        while True:
+            uncommitted = self._admin.list_offsets(
+                latest, isolation_level=IsolationLevel.READ_UNCOMMITTED, request_timeout=_REQUEST_SECONDS
+            )
+            try:
+                return {place.partition: future.result().offset for place, future in uncommitted.items()}
+            except KafkaException as error:
+                # The partitions of a new topic get their leaders a moment after the broker lists them.
+                if error.args[0].code() not in _NO_LEADER or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.1)
 
 
 def check_policy(admin: AdminClient) -> None:
