@@ -50,7 +50,8 @@ def test_few_requests_begin_in_a_turn() -> None:
         while echo.begun < 100:
             await asyncio.sleep(0)
             begun.append(echo.begun)
-        assert begun == [32, 64, 96, 100]
+        # Beyond 32, some wait, and fewer begin in a turn.
+        assert begun == [32, 40, 48, 56, 64, 72, 80, 88, 96, 100]
 
     asyncio.run(run())
 
@@ -68,8 +69,7 @@ def test_another_client_waits_for_one_turn(address: str, authorization: bytes) -
             connected_to(front)[0].data_received(request)
         _, transport = connection = connected_to(front, address)
         connection[0].data_received(get(authorization))
-        for _ in range(5):
-            await asyncio.sleep(0)
+        await until_begun(order, 40)
         # 32 had begun when it came, and one more of the other client begins before it.
         assert transport.data.startswith(b"HTTP/1.1 200 ")
         place = order.credentials.index(authorization.decode().split()[-1] if authorization else "-", 32)
@@ -105,7 +105,7 @@ def test_a_client_that_leaves_before_its_turn_is_not_served() -> None:
         for connection in connections:
             connection.data_received(get())
         connections[-1].connection_lost(None)
-        for _ in range(5):
+        for _ in range(10):
             await asyncio.sleep(0)
         assert echo.begun == 39
 

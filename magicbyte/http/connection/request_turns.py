@@ -7,8 +7,11 @@ from collections.abc import Callable
 
 from magicbyte.kit.sharing.fair_queue import Turns
 
-#: How many requests begin in one turn of the event loop, on all connections together.
+#: How many requests begin in one turn of the event loop, on all connections together, while none waits for its turn:
+#: a turn costs about as much as a request, and so many share it.
 REQUESTS_PER_TURN = 32
+#: How many begin in a turn before which some wait: shorter turns help those that need many, such as a sign-in.
+WAITING_PER_TURN = 8
 
 
 class RequestTurns:
@@ -52,12 +55,12 @@ class RequestTurns:
 
     def _serve(self) -> None:
         self._is_turn_due = False
-        self._left = REQUESTS_PER_TURN
+        self._left = WAITING_PER_TURN if self._waiting else REQUESTS_PER_TURN
         try:
             while self._left and (following := self._waiting.take()) is not None:
                 self._left -= 1
+                self._is_turn_due = True
                 following[1]()
         finally:
-            if self._left < REQUESTS_PER_TURN:
-                self._is_turn_due = True
+            if self._is_turn_due:
                 self._loop.call_soon(self._serve)
