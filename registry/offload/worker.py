@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 
 from compat.budget import Budget, TooMuchWork
 from compat.schema import InvalidSchema
@@ -16,6 +17,8 @@ from registry.tags import UnknownEntity
 #: The total length of the cached texts in each of the parser's three classes; their parses take about 64 MB.
 _MOST_CHARACTERS = 4_000_000
 _REMEMBERED = 5_000
+#: A lower priority than the server's and its hashes of passwords: whoever sends large schemas waits, not a sign-in.
+_NICENESS = 15
 #: The memory of a worker, in bytes.
 _MOST_MEMORY = 1536 << 20
 #: How many new objects start a search for cycles.
@@ -25,6 +28,7 @@ _OBJECTS_A_COLLECTION = 100_000
 def main() -> None:
     """Do jobs until the registry ends."""
     logging.basicConfig()
+    os.nice(_NICENESS)
     parse = Parser(_REMEMBERED, most_characters=_MOST_CHARACTERS)
     # As in the server: a job's objects are freed without the collector or stay cached, so cycles are searched rarely.
     gc.freeze()
