@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
-from magicbyte.http.asgi import Scope
+from magicbyte.http.asgi import Receive, Scope
 from magicbyte.http.held_stream import HeldStream
 from magicbyte.http.page_settings import PageSettings
 from magicbyte.http.routing.clients import client_key
@@ -128,7 +128,7 @@ class MessageWorkers:
             reply=partial(self._reply, request.scope),
         )
         try:
-            return unpack(await _unless_gone(request, converting), Outcome)
+            return unpack(await unless_gone(request.receive, converting), Outcome)
         except PoolBusy as refusal:
             raise errors.TOO_MANY_MESSAGES(reason=refusal).with_headers(Retry_After=_RETRY_SECONDS) from None
         except WorkerFailed as failure:
@@ -183,13 +183,17 @@ async def _parts(body: bytes) -> AsyncIterator[bytes]:
         yield body[start : start + _PART_BYTES]
 
 
-async def _unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """Return the work's result; cancel the work if the client of the request disconnects.
+async def unless_gone(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
+    """Return the work's result; cancel the work if the client disconnects.
+
+    Args:
+        receive: Receives what the client sends after its request.
+        work: The work.
 
     Raises:
         ClientDisconnect: The client has disconnected.
     """
-    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(_gone(request))
+    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(_gone(receive))
     try:
         await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
@@ -198,9 +202,11 @@ async def _unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
     finally:
         working.cancel()
         leaving.cancel()
+        # It has the work's error, whose traceback has this frame: both would wait for the next search for cycles.
+        del working
 
 
-async def _gone(request: Request) -> None:
+async def _gone(receive: Receive) -> None:
     """Wait until the client has disconnected; its whole body has been received."""
-    while (await request.receive())["type"] != "http.disconnect":
+    while (await receive())["type"] != "http.disconnect":
         pass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import time
@@ -119,6 +120,36 @@ def test_a_client_gets_a_worker_beside_another_client_with_long_jobs_in_all(with
         await asyncio.gather(*attack, return_exceptions=True)
 
     with_pool(use, size=2)
+
+
+@pytest.mark.parametrize(
+    ("message", "failure"), [(b"die ", WorkerDied), (b"sleep 60", WorkerTimeout), (b"fill 600000000", WorkerOutOfMemory)]
+)
+def test_a_job_that_fails_leaves_nothing_to_the_garbage_collector(
+    with_pool: Callable[..., None], message: bytes, failure: type[Exception]
+):
+    """A message may have megabytes, and would stay until the next search for cycles."""
+
+    async def fail(pool: AsyncWorkerPool) -> None:
+        with pytest.raises(failure):
+            await pool.run(message, seconds=0.1 if failure is WorkerTimeout else 60, client="a")
+
+    async def use(pool: AsyncWorkerPool) -> None:
+        await fail(pool)
+        gc.collect()
+        gc.disable()
+        try:
+            for _ in range(3):
+                await fail(pool)
+            gc.set_debug(gc.DEBUG_SAVEALL)
+            gc.collect()
+            assert [kept for kept in gc.garbage if isinstance(kept, failure)] == []
+        finally:
+            gc.set_debug(0)
+            gc.garbage.clear()
+            gc.enable()
+
+    with_pool(use, size=1)
 
 
 def test_a_job_that_takes_too_long_is_killed_and_the_next_is_done(with_pool: Callable[..., None]):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
+import gc
 import json
 import os
 import signal
@@ -19,6 +21,7 @@ import pytest
 
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_registry
+from magicbyte.ui.decode import unless_gone
 
 #: A busy machine gives a worker little processor time.
 GENEROUS = {"magicbyte.ui.messages.timeout.ms": "100000"}
@@ -394,3 +397,36 @@ def test_clients_that_read_nothing_take_no_room_from_others(unread: tuple[Server
     finally:
         for connection in held:
             connection.close()
+
+
+def test_a_request_without_a_worker_leaves_nothing_to_the_garbage_collector() -> None:
+    """Its body may have megabytes, and would stay until the next search for cycles."""
+
+    class Refused(Exception):
+        pass
+
+    async def receive() -> Any:
+        await asyncio.Event().wait()
+
+    async def work() -> None:
+        raise Refused
+
+    async def ask() -> None:
+        with pytest.raises(Refused):
+            await unless_gone(receive, work())
+
+    async def run() -> None:
+        await ask()
+        gc.collect()
+        gc.disable()
+        try:
+            await ask()
+            gc.set_debug(gc.DEBUG_SAVEALL)
+            gc.collect()
+            assert [kept for kept in gc.garbage if isinstance(kept, Refused)] == []
+        finally:
+            gc.set_debug(0)
+            gc.garbage.clear()
+            gc.enable()
+
+    asyncio.run(run())

@@ -109,6 +109,8 @@ class AsyncWorkerPool:
             raise
         finally:
             self._jobs.remove(job)
+            # It has the error, whose traceback has this frame: both would wait for the next search for cycles.
+            del answer
 
     async def close(self) -> None:
         """End all workers at once."""

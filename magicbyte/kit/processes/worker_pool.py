@@ -148,8 +148,18 @@ class Worker:
 
     def receive(self, seconds: float, reply: Reply = _refuse) -> bytes:
         """Return the next part of the answer; raises the same errors as `ask`."""
+        answer = self._answer(seconds, reply)
+        if isinstance(answer, bytes):
+            return answer
+        self.kill()
+        try:
+            raise answer
+        finally:
+            # The error's traceback has this frame: it would keep the message until the next search for cycles.
+            del answer
+
+    def _answer(self, seconds: float, reply: Reply) -> bytes | WorkerFailed:
         until = time.monotonic() + seconds
-        failure: WorkerFailed
         try:
             while (left := until - time.monotonic()) > 0 and self._connection.poll(left):
                 part = self._connection.recv_bytes()
@@ -158,17 +168,13 @@ class Worker:
                 if part.startswith(_BROKEN):
                     error = part[1:].decode()
                     kind = WorkerOutOfMemory if error.startswith(_NO_MEMORY) else WorkerDied
-                    failure = kind(f"it met {error}")
-                    break
+                    return kind(f"it met {error}")
                 self._send(reply(part[1:], until - time.monotonic()))
-            else:
-                failure = WorkerTimeout(f"it took more than {seconds:g} s")
         except TimeoutError:
-            failure = WorkerTimeout(f"it took more than {seconds:g} s")
+            pass
         except (EOFError, OSError):
-            failure = self._death()
-        self.kill()
-        raise failure
+            return self._death()
+        return WorkerTimeout(f"it took more than {seconds:g} s")
 
     def stop(self) -> None:
         """Kill the process, even if another thread waits for its answer."""
