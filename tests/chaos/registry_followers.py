@@ -1,6 +1,6 @@
 """Very many subscribers of /events, and a writer beside them: each of them gets each change, and writes stay quick.
 
-    python tests/chaos/registry_followers.py [--followers 8000] [--writes 100] [--pause 0.2]
+    python tests/chaos/registry_followers.py [--followers 8000] [--writes 200] [--pause 0.1]
 
 Ends with 1 if the p99 of the writes reached 100 ms (and four times what it was without followers), if a follower missed
 a change or got one twice, or if the server took over 40 KB for each follower. Two processes need a descriptor for each
@@ -127,8 +127,8 @@ def main() -> int:
     """Run; 0 if all went well."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--followers", type=int, default=8000)
-    parser.add_argument("--writes", type=int, default=100)
-    parser.add_argument("--pause", type=float, default=0.2)
+    parser.add_argument("--writes", type=int, default=200)
+    parser.add_argument("--pause", type=float, default=0.1)
     options = parser.parse_args()
     problems = run(options.followers, options.writes, options.pause)
     print(*problems, sep="\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from base64 import b64encode
 
 import pytest
@@ -125,5 +126,32 @@ def test_a_request_that_fails_to_begin_delays_no_other() -> None:
         turns.add(served.set, "client", "")
         await asyncio.wait_for(served.wait(), 10)
         assert reported == ["KeyError('missing')"]
+
+    asyncio.run(run())
+
+
+def test_clients_that_leave_at_once_take_turns() -> None:
+    left: list[int] = []
+
+    async def follow(_scope: Scope, receive: Receive, _send: Send) -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        left.append(1)
+
+    async def run() -> None:
+        front = a_front(follow, Limits())
+        connections = [connected_to(front)[0] for _ in range(100)]
+        for connection in connections:
+            connection.data_received(get())
+        for _ in range(20):
+            await asyncio.sleep(0)
+        for connection in connections:
+            connection.connection_lost(None)
+        counts = [0]
+        while counts[-1] < 100:
+            await asyncio.sleep(0)
+            counts.append(len(left))
+        assert max(after - before for before, after in itertools.pairwise(counts)) == 32
+        assert counts.count(100) == 1
 
     asyncio.run(run())

@@ -133,8 +133,14 @@ class HttpConnection(asyncio.Protocol):
         self._connections.remove(self)
         self._server_state.connections.discard(self)
         self._ignore_input()
-        if self._exchange is not None:
-            self._exchange.disconnect()
+        exchange, turns = self._exchange, self._front.turns
+        if exchange is not None:
+            exchange.is_disconnected = True
+            # An application that learns of it has work to do: thousands of clients that leave at once take turns, too.
+            if exchange.is_answered or turns.may_begin():
+                exchange.wake()
+            else:
+                turns.add(exchange.wake, self.address, "left")
         if exc is None:
             self.transport.close()
 

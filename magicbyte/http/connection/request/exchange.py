@@ -166,6 +166,10 @@ class Exchange:
     def disconnect(self) -> None:
         """Tell the application that the client has disconnected."""
         self.is_disconnected = True
+        self.wake()
+
+    def wake(self) -> None:
+        """Let the application look whether the client has disconnected."""
         if self._news is not None:
             self._news.set()
         self._flow.resume_writing()
