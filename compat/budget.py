@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import inf
-from time import monotonic
+from time import thread_time
 
 #: The default number of steps. A step is about a microsecond on a machine of 2020.
 MAX_STEPS = 1_000_000
@@ -19,7 +19,7 @@ class Budget:
     """The number of steps, and optionally the time, that a piece of work may take.
 
     The work counts its steps with `spend`, so that it stops at the same place on every machine. The deadline covers
-    uncounted work and slow machines.
+    uncounted work and slow machines. It counts the processor time of the thread, so a busy machine takes nothing of it.
 
     Attributes:
         steps: How many steps the work may take.
@@ -33,7 +33,7 @@ class Budget:
 
         Args:
             steps: How many steps the work may take.
-            seconds: The time limit from now on; None for no time limit.
+            seconds: The limit of processor time from now on; None for no limit.
         """
         self.steps = self.steps_left = steps
         self._seconds = seconds
@@ -41,8 +41,8 @@ class Budget:
         self.start_clock()
 
     def start_clock(self) -> None:
-        """Count the seconds from now on."""
-        self._deadline = None if self._seconds is None else monotonic() + self._seconds
+        """Count the seconds of this thread from now on."""
+        self._deadline = None if self._seconds is None else thread_time() + self._seconds
 
     def spend(self, steps: int) -> None:
         """Take some steps.
@@ -72,13 +72,13 @@ class Budget:
 
     @property
     def seconds_left(self) -> float:
-        """How much longer the work may take; not less than 0."""
-        return inf if self._deadline is None else max(0.0, self._deadline - monotonic())
+        """How much processor time the work may still take; not less than 0."""
+        return inf if self._deadline is None else max(0.0, self._deadline - thread_time())
 
     @property
     def is_spent(self) -> bool:
         """Whether the work exceeded its steps or its deadline."""
-        return self.steps_left < 0 or (self._deadline is not None and monotonic() > self._deadline)
+        return self.steps_left < 0 or (self._deadline is not None and thread_time() > self._deadline)
 
     def _look(self) -> None:
         if self.is_spent:

@@ -13,7 +13,7 @@ from compat.budget import MAX_STEPS
 from compat.schema import InvalidSchema, SchemaText
 from magicbyte.kit.errors import ApiError
 from magicbyte.kit.processes.async_worker_pool import AsyncWorkerPool
-from magicbyte.kit.processes.worker_pool import PoolBusy, WorkerFailed
+from magicbyte.kit.processes.worker_pool import PoolBusy, WorkerFailed, WorkerOutOfCpu, WorkerTimeout
 from registry import errors
 from registry.decide import Answered, Question
 from registry.offload.jobs import (
@@ -35,9 +35,11 @@ from registry.offload.jobs import (
 from registry.state.view import View
 from registry.tags import UnknownEntity
 
-#: The time limit of a job in seconds: a base, and an addition per million bytes of the job.
+#: The processor time of a job in seconds: a base, and an addition per million bytes of the job.
 _JOB_SECONDS = 6.0
 _SECONDS_A_MILLION = 6.0
+#: How many times as long it may take on a busy machine: a worker has a low priority.
+_BUSY_FACTOR = 5
 _RETRY_SECONDS = 1
 
 
@@ -115,10 +117,13 @@ class Answering:
         job = await asyncio.get_running_loop().run_in_executor(self._writer, write)
         try:
             seconds = _JOB_SECONDS + _SECONDS_A_MILLION * len(job) / 1e6
-            answer = await self._pool.run(job, seconds=seconds, client=client)
+            answer = await self._pool.run(job, seconds=_BUSY_FACTOR * seconds, cpu_seconds=seconds, client=client)
         except PoolBusy:
             raise errors.BUSY().with_headers(Retry_After=str(_RETRY_SECONDS)) from None
-        except WorkerFailed:
+        except WorkerFailed as failure:
+            if isinstance(failure, WorkerTimeout) and not isinstance(failure, WorkerOutOfCpu):
+                # The machine was busy: the schema may be as small as others.
+                raise errors.BUSY().with_headers(Retry_After=str(_RETRY_SECONDS)) from None
             return Done(TooMuch())
         return decode_done(answer)
 

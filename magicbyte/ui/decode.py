@@ -202,7 +202,7 @@ async def unless_gone(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
     finally:
         working.cancel()
         leaving.cancel()
-        # It has the work's error, whose traceback has this frame: both would wait for the next search for cycles.
+        # The task holds the error, whose traceback holds this frame: only the garbage collector would free them.
         del working
 
 

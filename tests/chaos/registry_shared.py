@@ -99,7 +99,7 @@ class Answers:
 
     def count(self, raw: bytes, status: int) -> None:
         self.statuses[status] += 1
-        if raw.startswith(b"POST") and status == 200:  # noqa: PLR2004
+        if raw.startswith(b"POST") and status == 200:
             self.accepted += len(raw)
 
 
@@ -209,9 +209,9 @@ def run(name: str, *, users: int, seconds: float, connections: int, folder: Path
         attacker.start()
         assert ours.recv() == "begun"
         phase()
-        grown = memory_mb(server) - begun
         ours.send("stop")
         answers: Answers = ours.recv()
+        grown = memory_mb(server) - begun
         attacker.join(30)
         time.sleep(1.0)
         phase()

@@ -123,7 +123,8 @@ def test_a_client_gets_a_worker_beside_another_client_with_long_jobs_in_all(with
 
 
 @pytest.mark.parametrize(
-    ("message", "failure"), [(b"die ", WorkerDied), (b"sleep 60", WorkerTimeout), (b"fill 600000000", WorkerOutOfMemory)]
+    ("message", "failure"),
+    [(b"die ", WorkerDied), (b"sleep 60", WorkerTimeout), (b"fill 600000000", WorkerOutOfMemory)],
 )
 def test_a_job_that_fails_leaves_nothing_to_the_garbage_collector(
     with_pool: Callable[..., None], message: bytes, failure: type[Exception]

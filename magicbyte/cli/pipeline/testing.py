@@ -1,8 +1,9 @@
 """`test`: given records, expected rows. A case is a folder with `records.jsonl`, `rows.jsonl` and `dead.jsonl`.
 
 A line of `records.jsonl` is a record's value as JSON with the columns' names; `{"raw": "00..."}` gives a record's bytes
-in hex. With source.union, it is `{"topic": "...", "value": {...}}` or `{"topic": "...", "raw": "00..."}`. Neither Kafka
-nor a registry is needed if the folder has the schema, as `value.avsc`, or `TOPIC.avsc` for each part of the union.
+in hex. With source.union or streams, it is `{"topic": "...", "value": {...}}` or `{"topic": "...", "raw": "00..."}`,
+and may have a `timestamp` in milliseconds. Neither Kafka nor a registry is needed if the folder has the schema, as
+`value.avsc`, or `TOPIC.avsc` for each part of the union and each stream.
 """
 
 from __future__ import annotations

@@ -136,11 +136,8 @@ class HttpConnection(asyncio.Protocol):
         exchange, turns = self._exchange, self._front.turns
         if exchange is not None:
             exchange.is_disconnected = True
-            # An application that learns of it has work to do: thousands of clients that leave at once take turns, too.
-            if exchange.is_answered or turns.may_begin():
-                exchange.wake()
-            else:
-                turns.add(exchange.wake, self.address, "left")
+            if not exchange.is_answered:
+                turns.leave(exchange.wake)
         if exc is None:
             self.transport.close()
 

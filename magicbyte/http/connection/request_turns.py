@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 
 from magicbyte.kit.sharing.fair_queue import Turns
 
-#: How many requests begin in one turn of the event loop, on all connections together, while none waits for its turn:
-#: a turn costs about as much as a request, and so many share it.
+#: How many requests begin in one turn of the event loop, on all connections together, if none waited when it began.
+#: A turn costs about as much as a request, so a busy server needs many requests for each.
 REQUESTS_PER_TURN = 32
-#: How many begin in a turn before which some wait: shorter turns help those that need many, such as a sign-in.
+#: How many begin in a turn if some waited: a request that needs many turns, such as a sign-in, needs short ones.
 WAITING_PER_TURN = 8
+#: How many applications learn in one turn that their clients have left.
+LEAVING_PER_TURN = 16
 
 
 class RequestTurns:
@@ -29,6 +32,7 @@ class RequestTurns:
         """
         self._loop = loop
         self._waiting: Turns[Callable[[], None]] = Turns()
+        self._leaving: deque[Callable[[], None]] = deque()
         #: How many more requests may begin before the next turn.
         self._left = REQUESTS_PER_TURN
         self._is_turn_due = False
@@ -38,9 +42,7 @@ class RequestTurns:
         if not self._left:
             return False
         self._left -= 1
-        if not self._is_turn_due:
-            self._is_turn_due = True
-            self._loop.call_soon(self._serve)
+        self._schedule()
         return True
 
     def add(self, begin: Callable[[], None], client: str, line: str) -> None:
@@ -53,14 +55,29 @@ class RequestTurns:
         """
         self._waiting.add(begin, client, line)
 
+    def leave(self, wake: Callable[[], None]) -> None:
+        """Tell an application soon that its client has left; thousands may leave at once.
+
+        Args:
+            wake: Tells it.
+        """
+        self._leaving.append(wake)
+        self._schedule()
+
+    def _schedule(self) -> None:
+        if not self._is_turn_due:
+            self._is_turn_due = True
+            self._loop.call_soon(self._serve)
+
     def _serve(self) -> None:
         self._is_turn_due = False
         self._left = WAITING_PER_TURN if self._waiting else REQUESTS_PER_TURN
+        for _ in range(min(LEAVING_PER_TURN, len(self._leaving))):
+            self._leaving.popleft()()
         try:
             while self._left and (following := self._waiting.take()) is not None:
                 self._left -= 1
-                self._is_turn_due = True
                 following[1]()
         finally:
-            if self._is_turn_due:
-                self._loop.call_soon(self._serve)
+            if self._left < REQUESTS_PER_TURN or self._leaving:
+                self._schedule()

@@ -109,7 +109,7 @@ class AsyncWorkerPool:
             raise
         finally:
             self._jobs.remove(job)
-            # It has the error, whose traceback has this frame: both would wait for the next search for cycles.
+            # The future holds the error, whose traceback holds this frame: only the garbage collector would free them.
             del answer
 
     async def close(self) -> None:

@@ -155,7 +155,7 @@ class Worker:
         try:
             raise answer
         finally:
-            # The error's traceback has this frame: it would keep the message until the next search for cycles.
+            # The error's traceback holds this frame, and so the message: only the garbage collector would free them.
             del answer
 
     def _answer(self, seconds: float, reply: Reply) -> bytes | WorkerFailed:

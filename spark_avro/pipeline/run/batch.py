@@ -11,19 +11,17 @@ from functools import partial
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
-from magicbyte.kit.failure import Failure
-from spark_avro.pipeline.letters.isolate import failures
 from spark_avro.pipeline.letters.limit import ErrorLimit
-from spark_avro.pipeline.letters.retry import may_pass, retried
-from spark_avro.pipeline.letters.rows import failed_checks, letters, rejected, undecoded
-from spark_avro.pipeline.ports import BatchIdentity, Sink, SinkResult
+from spark_avro.pipeline.letters.retry import may_pass
+from spark_avro.pipeline.ports import BatchIdentity, SinkResult
 from spark_avro.pipeline.run.changes import ChangeLog
-from spark_avro.pipeline.run.counts import BatchCounts, RowsMissing
+from spark_avro.pipeline.run.counts import BatchCounts
 from spark_avro.pipeline.run.measures import NEWEST, ROWS, counts_by_id, row_measures
 from spark_avro.pipeline.run.one_pass import OnePass, PassedBatch
 from spark_avro.pipeline.run.prepared import Opened, Prepared
 from spark_avro.pipeline.run.refusals import refuse
 from spark_avro.pipeline.run.transform import Transform, TransformedBatch, Transforming
+from spark_avro.pipeline.run.writer import BatchStopped, BatchWriter, dead_rows
 from spark_avro.pipeline.state.batch import StateBatch
 from spark_avro.streams.dead_letters import Counts
 from spark_avro.streams.following import DecodedBatch, decode_batch
@@ -31,21 +29,8 @@ from spark_avro.streams.following import DecodedBatch, decode_batch
 log = logging.getLogger(__name__)
 
 
-class BatchStopped(Failure):
-    """A batch that must not be written: too many errors, or a check of `fail`."""
-
-
 def _nothing() -> None:
     """Do nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Failed:
-    """Rows that failed, with stage and reason; `is_of_records` is true if each is a whole record."""
-
-    frame: DataFrame
-    rows: int
-    is_of_records: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +56,14 @@ class BatchRunner:
     findings: list[str] = field(default_factory=list)
     _limit: ErrorLimit = field(init=False)
     _changes: ChangeLog = field(init=False)
+    _writer: BatchWriter = field(init=False)
     _one_pass: OnePass = field(init=False)
 
     def __post_init__(self) -> None:
         self._one_pass = OnePass(self.opened)
         self._changes = ChangeLog.of(self.prepared)
         self._limit = ErrorLimit(self.opened.pipeline.errors.at_most)
+        self._writer = BatchWriter(self.opened, self._limit, self._changes)
 
     @property
     def opened(self) -> Opened:
@@ -219,111 +206,19 @@ class BatchRunner:
         decoded, records = transform.decoded, read.records
         transformed = transform.rows()
         try:
-            self._stop(transformed, decoded)
+            self._writer.stop(transformed, decoded)
             before_writing()
             try:
-                results = self._to_sinks(transformed, decoded, records, batch)
+                results = self._writer.write(transformed, decoded, records, batch)
             except PySparkException as error:
                 if transformed.faults or transformed.verdict is not None:
                     raise
                 transformed = transform.rows(transform.faults(error))
-                self._stop(transformed, decoded)
-                results = self._to_sinks(transformed, decoded, records, batch)
+                self._writer.stop(transformed, decoded)
+                results = self._writer.write(transformed, decoded, records, batch)
         finally:
             transformed.tagged.unpersist()
         return self._counts(transformed, read, results, batch, started, remembers=transform.remembers)
-
-    def _stop(self, transformed: TransformedBatch, decoded: DecodedBatch) -> None:
-        """Stop before anything is written if too much failed."""
-        verdict = transformed.verdict
-        if verdict is not None and verdict.stop:
-            raise BatchStopped(verdict.stop)
-        problem = self._limit.problem(_dead(transformed, decoded), decoded.counts.rows)
-        if problem is not None:
-            raise BatchStopped(problem)
-
-    def _to_sinks(
-        self, transformed: TransformedBatch, decoded: DecodedBatch, records: DataFrame, batch: BatchIdentity
-    ) -> list[SinkResult]:
-        """Send the rows that failed to the dead letters, and write the others to all sinks.
-
-        Raises:
-            RowsMissing: a sink wrote and rejected another number of rows than it got.
-        """
-        self._changes.note(transformed.passed.schema, batch)
-        for failure in self._failures(transformed, decoded):
-            self._send(failure, records, batch)
-        dead = _dead(transformed, decoded)
-        return [self._to_sink(sink, transformed, decoded, records, batch, dead) for sink in self.opened.sinks]
-
-    def _to_sink(
-        self,
-        sink: Sink,
-        transformed: TransformedBatch,
-        decoded: DecodedBatch,
-        records: DataFrame,
-        batch: BatchIdentity,
-        dead: int,
-    ) -> SinkResult:
-        """Write to a sink; the result says how many rows it refused, in this attempt or an earlier one."""
-        refused = 0
-
-        def reject(rows: DataFrame) -> None:
-            nonlocal refused
-            refused = rows.count()
-            problem = self._limit.problem(refused, decoded.counts.rows, before=dead)
-            if problem is not None:
-                raise BatchStopped(problem)
-            self._send(_Failed(rejected(rows, "TASK_PUT"), refused), records, batch)
-
-        def write() -> SinkResult:
-            nonlocal refused
-            refused = 0
-            return sink.write(transformed.passed, batch, reject=reject)
-
-        result = retried(write, self.opened.pipeline.errors.retry)
-        if result.repeated:
-            return result
-        if result.written + refused != transformed.passed_count:
-            raise RowsMissing(
-                f"{type(sink).__name__} got {transformed.passed_count:,} rows, wrote {result.written:,} and rejected"
-                f" {refused:,}; the batch is not committed"
-            )
-        return replace(result, refused=refused)
-
-    def _failures(self, transformed: TransformedBatch, decoded: DecodedBatch) -> list[_Failed]:
-        """The rows that failed before the sinks, grouped by the part that refused them."""
-        failed: list[_Failed] = []
-        if decoded.counts.dead:
-            failed.append(_Failed(undecoded(decoded.rows), decoded.counts.dead, is_of_records=True))
-        if transformed.faults:
-            faulty = failures(decoded.rows, transformed.faults)
-            failed.append(_Failed(faulty, len(transformed.faults), is_of_records=True))
-        verdict = transformed.verdict
-        if verdict is not None and verdict.dead:
-            assert self.opened.gate is not None
-            failed.append(_Failed(failed_checks(self.opened.gate.dead(transformed.tagged)), verdict.dead))
-        return failed
-
-    def _send(self, failed: _Failed, records: DataFrame, batch: BatchIdentity) -> None:
-        """Write dead letters, one for each record.
-
-        Raises:
-            BatchStopped: there is no topic for them.
-            RowsMissing: another number of letters was written.
-        """
-        if self.opened.letters is None:
-            first = failed.frame.limit(1).collect()[0]
-            place = f"topic {first['topic']}, partition {first['partition']}, offset {first['offset']}"
-            raise BatchStopped(f"{first['reason']} at {place}; errors.tolerance is none")
-        whole = letters(failed.frame, records).persist()
-        try:
-            self.opened.letters.log_samples(whole)
-            sent = self.opened.letters.write(whole, batch)
-        finally:
-            whole.unpersist()
-        if sent != failed.rows and (failed.is_of_records or not 0 < sent <= failed.rows):
-            raise RowsMissing(f"{failed.rows:,} rows failed, but {sent:,} dead letters were written")
 
     def _counts(
         self,
@@ -346,7 +241,7 @@ class BatchRunner:
             number=batch.number,
             read=decoded.counts.rows,
             written=transformed.passed_count - refused,
-            dead=_dead(transformed, decoded) + refused,
+            dead=dead_rows(transformed, decoded) + refused,
             dropped=(0 if remembers else max(0, left_out)) + (verdict.dropped if verdict else 0),
             made=0 if remembers else max(0, -left_out),
             held=left_out if remembers else 0,
@@ -372,8 +267,3 @@ def _ends(batch: BatchIdentity, without: Collection[str] = ()) -> dict[str, dict
 def _never(_rows: DataFrame) -> None:
     """Receive rejected rows of a batch that has none."""
     raise AssertionError("a batch that was staged whole has no rejected rows")
-
-
-def _dead(transformed: TransformedBatch, decoded: DecodedBatch) -> int:
-    """The number of rows that failed before the sinks."""
-    return decoded.counts.dead + len(transformed.faults) + (transformed.verdict.dead if transformed.verdict else 0)

@@ -6,37 +6,39 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from compat.schema import AVRO, SchemaText
 from spark_avro.pipeline.file.pipeline import Pipeline, RegistrySection
 from spark_avro.pipeline.file.source import KafkaSource
 from spark_avro.pipeline.ports import POSITION
-from spark_avro.pipeline.run.prepared import open_pipeline
+from spark_avro.pipeline.run.prepared import Opened, open_pipeline
 from spark_avro.pipeline.run.rehearsal import rehearse_decoded
 from spark_avro.pipeline.sources.position import position
 from spark_avro.registry import client_of
 
 #: The key of a record that is given as its bytes in hex.
 _RAW = "raw"
-#: The keys of a record of a pipeline with several parts: its topic, and the value if it has no `raw`.
-_TOPIC, _VALUE = "topic", "value"
+#: The keys of a record of a pipeline with several parts: its topic, the value if it has no `raw`, and perhaps its time.
+_TOPIC, _VALUE, _TIMESTAMP = "topic", "value", "timestamp"
 #: The name of the schema's file beside the records; with several parts, TOPIC.avsc for the first topic of each.
 SCHEMA = "value.avsc"
 
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """A record of a case: its topic, and its bytes or its value in JSON."""
+    """A record of a case: its topic, its bytes or its value in JSON, and its time in milliseconds."""
 
     offset: int
     topic: str
     raw: bytes | None
     text: str
+    timestamp: int = 0
 
 
 class CaseRunner:
@@ -72,21 +74,13 @@ class CaseRunner:
         pipeline = _with_schemas(self._pipeline, schemas, self.schema_files) if schemas else self._pipeline
         if not isinstance(pipeline.source, KafkaSource):
             raise pipeline.error("source", "cases are records of Kafka")
-        if pipeline.streams:
-            raise pipeline.error("streams", "cases have no records of streams; run the pipeline in a test instead")
         given = [self._record(offset, record) for offset, record in enumerate(records)]
         with closing(open_pipeline(pipeline, self._spark, with_targets=False)) as opened:
             for plans in opened.source.plans.values():
                 plans.refresh()
-            broken = opened.decoded(self._records([record for record in given if record.raw is not None]))
-            texts = self._decoded([record for record in given if record.raw is None], broken)
-            result = rehearse_decoded(
-                opened, broken.unionByName(texts, allowMissingColumns=True), opened.source.empty()
-            )
-        dead = [
-            {"offset": int(row.place.rpartition(" ")[2]), "stage": row.stage, "reason": row.reason}
-            for row in result.dead
-        ]
+            decoded = partial(self._decoded, opened, given)
+            result = rehearse_decoded(opened, decoded(""), opened.context_of(decoded))
+        dead = [{"offset": row.offset, "stage": row.stage, "reason": row.reason} for row in result.dead]
         return [json.loads(json.dumps(row, default=_text)) for row in result.rows], dead
 
     def _record(self, offset: int, record: Mapping[str, Any]) -> _Record:
@@ -100,47 +94,63 @@ class CaseRunner:
             raw = bytes.fromhex(record[_RAW]) if set(record) == {_RAW} else None
             return _Record(offset, parts[0][1].first_topic or "case", raw, json.dumps(record))
         topic = str(record.get(_TOPIC))
-        is_raw = set(record) == {_TOPIC, _RAW}
-        if topic not in self._pipeline.topics or not (is_raw or set(record) == {_TOPIC, _VALUE}):
+        # Without a time of its own, a record has one that does not depend on the clock.
+        timestamp = record.get(_TIMESTAMP, 0)
+        keys = set(record) - {_TIMESTAMP}
+        is_raw = keys == {_TOPIC, _RAW}
+        if topic not in self._pipeline.topics or not (is_raw or keys == {_TOPIC, _VALUE}):
             forms = '{"topic": .., "value": {..}} or {"topic": .., "raw": ".."}'
             topics = ", ".join(self._pipeline.topics)
             raise self._pipeline.error(
                 "source", f"record {offset + 1} of the case must be {forms}, with one of the topics {topics}"
             )
+        if type(timestamp) is not int:
+            raise self._pipeline.error(
+                "source", f"record {offset + 1} of the case: timestamp must be an integer, in milliseconds since 1970"
+            )
         if is_raw:
-            return _Record(offset, topic, bytes.fromhex(record[_RAW]), "")
+            return _Record(offset, topic, bytes.fromhex(record[_RAW]), "", timestamp)
         if not isinstance(record[_VALUE], dict):
             raise self._pipeline.error(
                 "source", f"record {offset + 1} of the case: value must be a JSON object; give other values as raw"
             )
-        return _Record(offset, topic, None, json.dumps(record[_VALUE]))
+        return _Record(offset, topic, None, json.dumps(record[_VALUE]), timestamp)
 
     def _records(self, records: Sequence[_Record]) -> DataFrame:
-        values = [(record.offset, record.topic, record.raw) for record in records]
-        rows = self._spark.createDataFrame(values, "offset bigint, topic string, value binary")
+        values = [(record.offset, record.topic, record.timestamp, record.raw) for record in records]
+        rows = self._spark.createDataFrame(values, "offset bigint, topic string, time bigint, value binary")
         return rows.select(
             F.lit(None).cast("binary").alias("key"),
             "value",
             "topic",
             F.lit(0).alias("partition"),
             "offset",
-            _time().alias("timestamp"),
+            F.timestamp_millis("time").alias("timestamp"),
             F.lit(None).cast("array<struct<key: string, value: binary>>").alias("headers"),
         )
 
-    def _decoded(self, records: Sequence[_Record], like: DataFrame) -> DataFrame:
+    def _decoded(self, opened: Opened, given: Sequence[_Record], name: str) -> DataFrame:
+        """The decoded records of the pipeline's rows, whose name is empty, or of a stream."""
+        parts = self._pipeline.parts
+        topics = {topic for part_name, part in parts if part_name == name for topic in part.topics}
+        records = given if len(parts) == 1 else [record for record in given if record.topic in topics]
+        broken = opened.decoded(self._records([record for record in records if record.raw is not None]), name)
+        texts = self._of_json([record for record in records if record.raw is None], broken)
+        return broken.unionByName(texts, allowMissingColumns=True)
+
+    def _of_json(self, records: Sequence[_Record], like: DataFrame) -> DataFrame:
         """Values in JSON as decoded records, with the types of `like`."""
-        values = [(record.offset, record.topic, record.text) for record in records]
-        rows = self._spark.createDataFrame(values, "offset bigint, topic string, text string")
+        values = [(record.offset, record.topic, record.timestamp, record.text) for record in records]
+        rows = self._spark.createDataFrame(values, "offset bigint, topic string, time bigint, text string")
         kind = like.schema["decoded"].dataType
-        place = {"topic": F.col("topic"), "partition": F.lit(0), "offset": F.col("offset"), "timestamp": _time()}
+        place = {
+            "topic": F.col("topic"),
+            "partition": F.lit(0),
+            "offset": F.col("offset"),
+            "timestamp": F.timestamp_millis("time"),
+        }
         value = F.from_json("text", kind, {"mode": "FAILFAST"})  # type: ignore[arg-type,unused-ignore]
         return rows.select(position(place).alias(POSITION), value.alias("decoded"))
-
-
-def _time() -> Column:
-    """The time of all records: results must not depend on the clock."""
-    return F.timestamp_seconds(F.lit(0))
 
 
 def _with_schemas(pipeline: Pipeline, schemas: Mapping[str, Path], names: Mapping[str, str]) -> Pipeline:

@@ -29,6 +29,7 @@ from spark_avro.pipeline.sources.source import Source
 from spark_avro.pipeline.steps.step import StepContext
 from spark_avro.pipeline.steps.table import apply_steps
 from spark_avro.pipeline.steps.tables import Tables
+from spark_avro.pipeline.steps.times import needs_time, with_stream_times
 from spark_avro.streams.decoder import RecordDecoder
 from spark_avro.streams.following import patiently
 
@@ -65,10 +66,18 @@ class Opened:
         Args:
             records: The records of all parts, of which steps may join those of streams.
         """
+        return self.context_of(partial(self.decoded, records))
+
+    def context_of(self, decoded_stream: Callable[[str], DataFrame]) -> StepContext:
+        """The resources that steps may use for rows that are all there.
+
+        Args:
+            decoded_stream: The decoded records of a stream, by its name.
+        """
 
         def stream(step: Join) -> DataFrame:
             assert step.stream is not None
-            decoded = self.decoded(records, step.stream)
+            decoded = decoded_stream(step.stream)
             # In a batch no letters are made of a stream's records, so none of them may be left out.
             for first in decoded.where(F.col("error").isNotNull()).limit(1).collect():
                 place = first[POSITION]
@@ -78,7 +87,7 @@ class Opened:
                 )
             return record_columns(decoded, self.source, step.stream)
 
-        return StepContext(self.tables, stream)
+        return StepContext(self.tables, stream, time_needed=needs_time(self.pipeline.steps))
 
     @property
     def decoder(self) -> RecordDecoder:
@@ -95,7 +104,8 @@ class Opened:
         Raises:
             PipelineError: a column has types in two parts that no type holds.
         """
-        return self.decoders[name].rows(self.source.positioned(records, name))
+        rows = self.decoders[name].rows(self.source.positioned(records, name))
+        return with_stream_times(rows, self.pipeline.steps, name) if name else rows
 
     def close(self) -> None:
         """Close all connections, and forget the tables."""

@@ -14,17 +14,19 @@ from spark_avro.pipeline.file.steps import Mask
 from spark_avro.pipeline.ports import FAILED, POSITION, BatchIdentity, SourceRange
 from spark_avro.pipeline.run.prepared import Opened, Prepared, passed, record_columns, tagged
 from spark_avro.pipeline.sources.kafka import KafkaRecords
+from spark_avro.pipeline.steps.step import StepContext
 
 _PLACE = ("topic", "partition", "offset")
 
 
 @dataclass(frozen=True, slots=True)
 class DeadRow:
-    """A record that would become a dead letter."""
+    """A record that would become a dead letter; `offset` is None for a group of records."""
 
     place: str
     stage: str
     reason: str
+    offset: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,23 +62,23 @@ def rehearse(prepared: Prepared, count: int) -> Rehearsal:
 
 def rehearse_records(opened: Opened, records: DataFrame) -> Rehearsal:
     """What the pipeline would do with records; steps remember nothing."""
-    return rehearse_decoded(opened, opened.decoded(records), records)
+    return rehearse_decoded(opened, opened.decoded(records), opened.context(records))
 
 
-def rehearse_decoded(opened: Opened, decoded: DataFrame, records: DataFrame) -> Rehearsal:
+def rehearse_decoded(opened: Opened, decoded: DataFrame, context: StepContext) -> Rehearsal:
     """What the pipeline would do with decoded records.
 
     Args:
         opened: The pipeline.
         decoded: The records of its rows.
-        records: The records of the streams that steps join.
+        context: The resources of its steps, such as the records of streams.
     """
     decoded = decoded.persist()
     try:
         read = decoded.count()
         has_errors = "error" in decoded.columns
         good = decoded.where(F.col("error").isNull()) if has_errors else decoded
-        rows = tagged(opened, opened.context(records))(record_columns(good, opened.source)).persist()
+        rows = tagged(opened, context)(record_columns(good, opened.source)).persist()
         dead = _broken(decoded) if has_errors else []
         failed: Mapping[str, int] = {}
         if opened.gate is not None:
@@ -118,12 +120,14 @@ def _broken(decoded: DataFrame) -> list[DeadRow]:
     stage = F.when(F.col("error_column") == "key", "KEY_CONVERTER").otherwise("VALUE_CONVERTER")
     failed = decoded.where(F.col("error").isNotNull())
     rows = failed.select(*(f"{POSITION}.{name}" for name in _PLACE), stage.alias("stage"), "error.reason").collect()
-    return [DeadRow(_place(row), row["stage"], row["reason"]) for row in rows]
+    return [DeadRow(_place(row), row["stage"], row["reason"], row["offset"]) for row in rows]
 
 
 def _refused(rows: DataFrame) -> list[DeadRow]:
     failed = rows.select(*(f"{POSITION}.{name}" for name in _PLACE), FAILED).collect()
-    return [DeadRow(_place(row), "quality", f"failed the checks: {'; '.join(row[FAILED])}") for row in failed]
+    return [
+        DeadRow(_place(row), "quality", f"failed the checks: {'; '.join(row[FAILED])}", row["offset"]) for row in failed
+    ]
 
 
 def _place(row: Any) -> str:

@@ -19,13 +19,14 @@ from pyspark.sql.types import StructType
 from spark_avro.pipeline.file.policies import Check
 from spark_avro.pipeline.file.source import KafkaSource
 from spark_avro.pipeline.file.steps import Aggregate, Window
-from spark_avro.pipeline.letters.isolate import Fault
+from spark_avro.pipeline.letters.isolate import STEP_ERRORS, Fault
 from spark_avro.pipeline.ports import POSITION, BatchIdentity
 from spark_avro.pipeline.run.measures import NEWEST, UNREADABLE_ROWS
 from spark_avro.pipeline.run.prepared import Opened, passed
 from spark_avro.pipeline.run.transform import TransformedBatch
 from spark_avro.pipeline.state.faults import UnknownId
 from spark_avro.pipeline.state.plan import UNDECODED
+from spark_avro.pipeline.state.refused import told
 from spark_avro.pipeline.state.unique import column_of
 from spark_avro.plan.decoding import UNKNOWN, UNREADABLE
 from spark_avro.streams.dead_letters import Counts
@@ -110,7 +111,11 @@ class StateBatch:
         return StateBatch(opened, rows, decoded, int(found[_ROWS]), batch, unknown)
 
     def rows(self, faults: Sequence[Fault] = ()) -> TransformedBatch:
-        """The rows with the checks that they fail, and the verdict on them."""
+        """The rows with the checks that they fail, and the verdict on them.
+
+        Raises:
+            StepFailed: a check fails with an error, instead of a verdict.
+        """
         del faults
         gate = self.opened.gate
         checks = self.opened.pipeline.quality
@@ -126,8 +131,10 @@ class StateBatch:
         try:
             measures = [column.alias(name) for name, column in gate.measures().items()]
             verdict = gate.judge(tagged.agg(*measures).collect()[0].asDict(), self.batch)
-        except BaseException:
+        except BaseException as error:
             tagged.unpersist()
+            if isinstance(error, STEP_ERRORS):
+                raise told(error, checks) from None
             raise
         return TransformedBatch(tagged, passed(self.opened, tagged), self.count, verdict)
 

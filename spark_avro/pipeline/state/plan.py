@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
@@ -19,6 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from spark_avro.pipeline.file.state_rules import delay_of
 from spark_avro.pipeline.file.steps import Aggregate, Deduplicate, Join, Step, Window, remembers
+from spark_avro.pipeline.letters.failing import Case, failing
 from spark_avro.pipeline.letters.isolate import is_one_of
 from spark_avro.pipeline.letters.rows import STEPS
 from spark_avro.pipeline.ports import EVENT_TIME, POSITION
@@ -29,9 +29,11 @@ from spark_avro.pipeline.state.kept import KeptColumns
 from spark_avro.pipeline.state.progress import RECORDS
 from spark_avro.pipeline.state.refused import check_streaming, references, refusal
 from spark_avro.pipeline.state.unique import new_keys
+from spark_avro.pipeline.steps.fields_at import column_at
 from spark_avro.pipeline.steps.stateful import dedupe_keys
 from spark_avro.pipeline.steps.step import StepContext
 from spark_avro.pipeline.steps.table import STEP_KINDS, apply_steps, before_state
+from spark_avro.pipeline.steps.times import needs_time, with_time
 from spark_avro.plan.decoding import schema_id
 
 #: The column of a failed record: its error, and the column or stage that failed. NULL in rows.
@@ -109,7 +111,7 @@ class StreamPlan:
             return self.kept.whole_rows(f"{step.origin.setting} {step.stream}", streams[step.stream], step)
 
         pipeline = self.opened.pipeline
-        context = StepContext(self.opened.tables, stream, delay, self.kept.key)
+        context = StepContext(self.opened.tables, stream, delay, self.kept.key, needs_time(pipeline.steps))
         for step in pipeline.steps:
             with _told(step):
                 if remembers(step):
@@ -127,8 +129,11 @@ class StreamPlan:
             return rows
         step = opened.pipeline.steps[len(before)]
         rows = self._kept(step, rows)
-        keys = dedupe_keys(rows, step, self.kept.key) if isinstance(step, Deduplicate) else []
-        return rows.select("*", *keys)
+        columns = dedupe_keys(rows, step, self.kept.key) if isinstance(step, Deduplicate) else []
+        if isinstance(step, Deduplicate | Join):
+            time = with_time(column_at(step.time, rows.schema), needs_time(opened.pipeline.steps))
+            columns.append(time.alias(EVENT_TIME))
+        return rows.select("*", *columns)
 
     def _kept(self, step: Step, rows: DataFrame) -> DataFrame:
         operator = step.origin.setting
@@ -152,22 +157,11 @@ def _left_out(decoded: DataFrame, left_out: LeftOut) -> DataFrame:
     """Decoded records, of which some have the error that they had when their batch was first run."""
     place = {name: F.col(f"{POSITION}.{name}") for name in ("topic", "partition", "offset")}
     value_id, key_id = F.col(f"{POSITION}.schema_id"), schema_id(F.col(f"{POSITION}.key"))
-    cases = [(is_one_of([fault], place), F.lit(fault.reason), F.lit(STEPS), value_id) for fault in left_out.faults]
+    cases = [Case(is_one_of([fault], place), F.lit(fault.reason), F.lit(STEPS), value_id) for fault in left_out.faults]
     for item in left_out.unknown:
         own = key_id if item.is_key else value_id
         # Not the reason UNKNOWN, for which the registry would be asked.
         reason = F.lit(f"the registry had no schema id {item.schema_id} when the batch was first run")
         is_it = F.coalesce((place["topic"] == item.topic) & (own == item.schema_id), F.lit(False))
-        cases.append((is_it, reason, F.lit("key" if item.is_key else "value"), own))
-    kind: Any = decoded.schema["error"].dataType
-    for is_it, reason, column, own in cases:
-        values = {"reason": reason, "id": own}
-        error = F.struct(*(values.get(name, F.lit(None)).cast(kind[name].dataType).alias(name) for name in kind.names))
-        is_sound = F.col("error").isNull()
-        decoded = decoded.withColumns(
-            {
-                "error_column": F.when(is_it & is_sound, column).otherwise(F.col("error_column")),
-                "error": F.when(is_it & is_sound, error).otherwise(F.col("error")),
-            }
-        )
-    return decoded
+        cases.append(Case(is_it, reason, F.lit("key" if item.is_key else "value"), own))
+    return failing(decoded, cases)

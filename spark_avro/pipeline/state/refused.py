@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from magicbyte.kit.failure import Failure
+from magicbyte.kit.settings.section import Section
 from spark_avro.pipeline.file.place import PipelineError
 from spark_avro.pipeline.file.sql_text import Sql
 from spark_avro.pipeline.file.steps import Step
@@ -145,18 +146,18 @@ class StepFailed(Failure):
     """A step failed with rows that are no longer those of single records."""
 
 
-def told(error: Exception, steps: Sequence[Step]) -> Exception:
-    """An error of Spark's with the place of the step whose SQL failed; the error itself if no step has the SQL."""
+def told(error: Exception, sections: Sequence[Section]) -> Exception:
+    """An error of Spark's with the place of the step or check whose SQL failed; without a place if no SQL matches."""
     found = _FRAGMENT.search(str(error))
     fragment = found[1].strip() if found is not None else ""
-    for step in steps if fragment else ():
-        if any(fragment in item.text for item in _sql_of(step)):
+    for section in sections if fragment else ():
+        if any(fragment in item.text for item in _sql_of(section)):
             reason = str(error).split("\n", 1)[0]
-            return StepFailed(f"{step.origin.place}: {step.origin.setting}: {reason}")
+            return StepFailed(f"{section.origin.place}: {section.origin.setting}: {reason}")
     return error
 
 
-def _sql_of(step: Step) -> Iterator[Sql]:
-    for item in dataclasses.fields(step):
-        value = getattr(step, item.name)
+def _sql_of(section: Section) -> Iterator[Sql]:
+    for item in dataclasses.fields(section):
+        value = getattr(section, item.name)
         yield from (part for part in (value if isinstance(value, tuple) else (value,)) if isinstance(part, Sql))

@@ -22,6 +22,7 @@ from spark_avro.pipeline.sources.position import position
 from spark_avro.pipeline.steps.fields_at import column_at, type_at
 from spark_avro.pipeline.steps.sql import expression, told_at
 from spark_avro.pipeline.steps.step import PASSED_ON, Key, StepContext
+from spark_avro.pipeline.steps.times import KEEPS_STREAM, KEEPS_THIS, with_time
 
 _OTHER_TIME, _WINDOW = "other_time_", "window_"
 _KEY, _LIST, _KEPT = "_key_of_rows_", "rows_", "kept_"
@@ -34,7 +35,7 @@ def deduplicate_stream(rows: DataFrame, step: Deduplicate, context: StepContext)
     """The first row of each key; which one of a batch is not specified."""
     keys = dedupe_keys(rows, step, context.key)
     names = [f"{_KEY}{number}" for number in range(len(keys))]
-    keyed = _timed(rows.select("*", *keys), step.time, context.delay, step.origin.setting)
+    keyed = _timed(rows.select("*", *keys), step.time, context.delay, step.origin.setting, context.time_needed)
     return keyed.dropDuplicatesWithinWatermark(names).drop(*names)
 
 
@@ -101,11 +102,16 @@ def join_stream(rows: DataFrame, step: Join, context: StepContext) -> DataFrame:
     assert step.within is not None
     name = step.stream
     stream = context.stream(step)
-    this = _timed(rows, step.time, context.delay, step.origin.setting)
+    this = _timed(rows, step.time, context.delay, step.origin.setting, context.time_needed)
     timed = _timed(stream, step.stream_time, step.late, f"{step.origin.setting} {name}")
     # All columns get new names inside Spark: the two sides may come from the same records.
     names = {column: _OTHER_TIME if column == EVENT_TIME else column for column in timed.columns}
     other = timed.select(*(F.col(quoted((column,))).alias(new) for column, new in names.items())).alias(name)
+    # A row without a time has no match. Where it is not written either, the state need not keep it.
+    if step.how not in KEEPS_THIS:
+        this = this.where(F.col(EVENT_TIME).isNotNull())
+    if step.how not in KEEPS_STREAM:
+        other = other.where(F.col(_OTHER_TIME).isNotNull())
     this = this.alias("this")
     near = F.expr(
         f"{_OTHER_TIME} BETWEEN this.{EVENT_TIME} - {_interval(step.within)}"
@@ -144,7 +150,7 @@ def _joined_columns(this: list[str], other: list[str], name: str, shared: Collec
     return [*first, *(of_other[column] for column in other if column not in of_this)]
 
 
-def _timed(rows: DataFrame, time: FieldPath, late: timedelta, name: str) -> DataFrame:
+def _timed(rows: DataFrame, time: FieldPath, late: timedelta, name: str, needed: str = "") -> DataFrame:
     """The rows with their time in EVENT_TIME, with a watermark, unless a step before has made it.
 
     Args:
@@ -152,11 +158,12 @@ def _timed(rows: DataFrame, time: FieldPath, late: timedelta, name: str) -> Data
         time: The path of their time.
         late: How late a row may come.
         name: The name of their newest time in Spark's progress.
+        needed: Why each row needs a time; empty if none does.
     """
     if EVENT_TIME in rows.columns:
         return rows
     _check_time(time, rows)
-    timed = rows.select("*", column_at(time, rows.schema).alias(EVENT_TIME))
+    timed = rows.select("*", with_time(column_at(time, rows.schema), needed).alias(EVENT_TIME))
     if rows.isStreaming:
         newest = F.date_format(F.max(EVENT_TIME), "yyyy-MM-dd'T'HH:mm:ss.SSSXXX").alias("newest")
         timed = timed.observe(name, newest)

@@ -42,12 +42,14 @@ class StepContext:
         stream: Returns the records of the stream that a step joins.
         delay: How late a row of the pipeline may come: Spark has one watermark for all steps.
         key: Returns the column of an operator's key in the type that its state has.
+        time_needed: Why each row needs a time; empty if none does.
     """
 
     tables: Tables
     stream: Callable[[Join], DataFrame] = _no_streams
     delay: timedelta = timedelta(0)
     key: Key = _any_type
+    time_needed: str = ""
 
 
 @dataclass(frozen=True, slots=True)

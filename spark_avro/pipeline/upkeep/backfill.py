@@ -20,6 +20,7 @@ from spark_avro.pipeline.sources.checkpoint import Checkpoint, Offsets
 from spark_avro.pipeline.sources.opening import open_source
 from spark_avro.pipeline.sources.time_range import range_id
 from spark_avro.pipeline.sources.topic_log import TopicLog
+from spark_avro.pipeline.state.operators import operators_of
 from spark_avro.pipeline.upkeep.catalogs import open_catalogs, table_name
 from spark_avro.pipeline.upkeep.file_batches import (
     begin_replacement,
@@ -163,10 +164,10 @@ def backfill(
 
     Raises:
         SinkRefused: the stream has written some of the offsets, and `replace` is false; or a sink cannot replace rows.
+        PipelineError: rows are to be replaced, and a step remembers rows.
         Failure: the batch failed; the same call does it again.
     """
-    if not ranges:
-        raise SinkRefused("the range has no offsets")
+    _check(pipeline, ranges, replace=replace)
     open_catalogs(pipeline, spark)
     checkpoint = Checkpoint(spark, pipeline.checkpoint)
     past = _past(pipeline, spark, checkpoint)
@@ -194,6 +195,18 @@ def backfill(
         if target is not None:
             target.finish()
     return result
+
+
+def _check(pipeline: Pipeline, ranges: Sequence[SourceRange], *, replace: bool) -> None:
+    if not ranges:
+        raise SinkRefused("the range has no offsets")
+    if replace and (operators := operators_of(pipeline)):
+        kind = "check" if operators[0].kind == "unique" else "step"
+        raise operators[0].section.error(
+            "",
+            "backfill --replace does not know which rows of the target are made of a range's records, since this"
+            f" {kind} remembers rows from batch to batch; run the pipeline anew, with another checkpoint and target",
+        )
 
 
 @dataclass(frozen=True, slots=True)

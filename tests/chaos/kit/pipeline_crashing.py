@@ -18,8 +18,8 @@ from pyspark.sql import SparkSession
 
 import spark_avro
 from spark_avro.pipeline.modules import table_formats
-from spark_avro.pipeline.run.batch import BatchRunner
 from spark_avro.pipeline.run.running import Running
+from spark_avro.pipeline.run.writer import BatchWriter
 from spark_avro.pipeline.sinks.files_marker import FilesMarker
 from spark_avro.pipeline.sinks.kafka import transactional
 from spark_avro.pipeline.sinks.sql.marker import TableMarkers
@@ -52,7 +52,7 @@ POINTS: dict[str, Callable[[], None]] = {
     "marker:iceberg": lambda: _die_before(IcebergMarkers, "note"),
     "marker:sql": lambda: _die_before(TableMarkers, "set_marker"),
     "marker:kafka": lambda: _die_after(transactional._Writer, "_queue", 1),
-    **{f"sink:{number}": lambda number=number: _die_after(BatchRunner, "_to_sink", number) for number in range(1, 10)},  # type: ignore[misc]
+    **{f"sink:{number}": lambda number=number: _die_after(BatchWriter, "_to_sink", number) for number in range(1, 10)},  # type: ignore[misc]
 }
 
 

@@ -20,8 +20,8 @@ from typing import Any
 
 import spark_avro
 from spark_avro.pipeline.folder import Folder
-from spark_avro.pipeline.run.batch import BatchRunner
 from spark_avro.pipeline.run.running import Running
+from spark_avro.pipeline.run.writer import BatchWriter
 from spark_avro.pipeline.sources.checkpoint import Checkpoint
 from spark_avro.pipeline.state.batch import StateBatch
 from spark_avro.pipeline.state.faults import FaultLog
@@ -58,12 +58,12 @@ def _die_at(owner: Any, method: str, is_it: Test, *, before: bool = False, calls
     return install
 
 
-def _of_runner(name: str, runner: Any, *_: Any) -> bool:
-    return str(runner.opened.pipeline.name) == name
+def _of_writer(name: str, writer: Any, *_: Any) -> bool:
+    return str(writer.opened.pipeline.name) == name
 
 
-def _with_rows(name: str, runner: Any, _sink: Any, transformed: Any, *_: Any) -> bool:
-    return _of_runner(name, runner) and transformed.passed_count > 0
+def _with_rows(name: str, writer: Any, _sink: Any, transformed: Any, *_: Any) -> bool:
+    return _of_writer(name, writer) and transformed.passed_count > 0
 
 
 def _of_opened(name: str, opened: Any, *_: Any) -> bool:
@@ -84,9 +84,9 @@ def _of_checkpoint(name: str, checkpoint: Any, *_: Any) -> bool:
 
 POINTS = {
     "materialised": _die_at(StateBatch, "materialised", _of_opened),
-    "letters": _die_at(BatchRunner, "_send", _of_runner),
-    "sink-1": _die_at(BatchRunner, "_to_sink", _with_rows),
-    "sink-2": _die_at(BatchRunner, "_to_sink", _with_rows, calls=2),
+    "letters": _die_at(BatchWriter, "_send", _of_writer),
+    "sink-1": _die_at(BatchWriter, "_to_sink", _with_rows),
+    "sink-2": _die_at(BatchWriter, "_to_sink", _with_rows, calls=2),
     "faults": _die_at(FaultLog, "note", _of_faults),
     "pointer-before": _die_at(Folder, "replace", _of_pointer, before=True),
     "pointer-after": _die_at(Folder, "replace", _of_pointer),

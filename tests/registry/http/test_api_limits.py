@@ -167,8 +167,8 @@ def test_tags_are_taken_over_from_a_version_with_many_of_them(api: Any) -> None:
 
 def test_a_schema_that_takes_too_long_to_read_is_refused(api: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert api.register("s", namesakes(400, "x")).status_code == 200
-    for name in ("_JOB_SECONDS", "_SECONDS_A_MILLION"):
-        monkeypatch.setattr(answering, name, 0.0)
+    for name, value in (("_JOB_SECONDS", 0.001), ("_SECONDS_A_MILLION", 0.0), ("_BUSY_FACTOR", 60_000)):
+        monkeypatch.setattr(answering, name, value)
     refused = {
         "error_code": 42209,
         "message": (
@@ -181,6 +181,15 @@ def test_a_schema_that_takes_too_long_to_read_is_refused(api: Any, monkeypatch: 
     assert (answered.status_code, answered.json()) == (422, refused)
     assert api("GET", "/subjects/s/versions/1").status_code == 200
     assert api.register("t", '"int"').status_code == 200
+
+
+def test_a_schema_that_a_busy_machine_does_not_read_in_time_may_be_sent_again(
+    api: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("_JOB_SECONDS", 60.0), ("_SECONDS_A_MILLION", 0.0), ("_BUSY_FACTOR", 1e-5)):
+        monkeypatch.setattr(answering, name, value)
+    answered = api.register("t", namesakes(400, "b"))
+    assert (answered.status_code, answered.headers["Retry-After"]) == (503, "1")
 
 
 def test_a_large_schema_waits_for_a_process_for_a_while_only(

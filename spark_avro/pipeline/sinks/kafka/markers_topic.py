@@ -31,7 +31,7 @@ _REQUEST_SECONDS = 30.0
 _OPEN_SECONDS = 180.0
 #: How many records a consumer returns at a time.
 _CHUNK = 10_000
-#: The broker's errors for a partition whose leader it does not know, or is not any more.
+#: The broker does not know the partition's leader, or no longer leads it.
 _NO_LEADER = frozenset(
     {
         KafkaError.LEADER_NOT_AVAILABLE,

@@ -11,10 +11,10 @@ import spark_avro
 from compat.schema import JSON, PROTOBUF, SchemaText
 from serdes.letters.headers import read_letter
 from spark_avro.errors import BrokenRecord
-from spark_avro.pipeline.run.batch import BatchStopped
 from spark_avro.pipeline.run.counts import BatchCounts, RowsMissing
 from spark_avro.pipeline.run.refusals import SchemaRefused
 from spark_avro.pipeline.run.running import Running
+from spark_avro.pipeline.run.writer import BatchStopped
 from tests.spark.pipeline.flights import V1, V2, ListSink, messages
 
 

@@ -14,7 +14,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 import spark_avro
+from magicbyte.cli.main import main
 from spark_avro.pipeline.file.place import PipelineError
+from spark_avro.pipeline.ports import SourceRange
 from spark_avro.pipeline.run.prepared import open_pipeline
 from spark_avro.pipeline.run.progress import progress_of
 from spark_avro.pipeline.run.running import Running
@@ -23,6 +25,7 @@ from spark_avro.pipeline.state.batch import StateBatch
 from spark_avro.pipeline.state.batches import StateLost
 from spark_avro.pipeline.state.explained import state_words
 from spark_avro.pipeline.state.refused import StepFailed
+from spark_avro.pipeline.upkeep.backfill import backfill
 from tests.spark.pipeline.flights import ListSink
 
 EVENT = json.dumps(
@@ -422,6 +425,19 @@ def test_a_step_that_fails_after_the_state_is_told_with_its_place(
 
 
 @pytest.mark.slow
+def test_a_check_that_fails_with_an_error_is_told_with_its_place(
+    spark: SparkSession, topics: Any, events: Any, sink: ListSink, pipeline_file: Any
+) -> None:
+    topic = topics.create()
+    rest = (
+        "steps: [{deduplicate: {by: k, time: at, within: 1h}}]\nquality: [{name: number, expect: cast(k as int) > 0}]"
+    )
+    events(topic, (1, "seven", 10))
+    with pytest.raises(StepFailed, match=r"pipeline.yaml:10:\d+: quality\[0\].*CAST_INVALID_INPUT"):
+        spark_avro.pipeline(pipeline_file(topic, rest)).run(spark)
+
+
+@pytest.mark.slow
 def test_explain_tells_what_steps_keep_and_what_holds_the_watermark(
     spark: SparkSession, topics: Any, events: Any, pipeline_file: Any
 ) -> None:
@@ -545,3 +561,146 @@ def test_a_later_step_that_uses_another_aggregate_reads_its_own(
     file.write_text(files[1])
     spark_avro.pipeline(file).run(spark)
     assert [row["x"] for row in sink.rows] == [3]
+
+
+#: The time of row 2 is NULL.
+NO_TIME = "{select: [id as order, k, case when id <> 2 then at end as at]}"
+#: A step that drops row 2, which Spark may do after what follows.
+EXPLODED = "{select: [order, k, at, 'if(order = 2, array(), array(1)) as items']}, {explode: items}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("steps", "how", "expected"),
+    [
+        ("", "left", (1, [1, 3])),
+        ("", "full", (1, [1, 3])),
+        ("", "inner", (0, [1])),
+        ("", "right", (0, [1])),
+        ("", "semi", (0, [1])),
+        ("{deduplicate: {by: order, time: at, within: 1h}}, ", "left", (1, [1, 3])),
+        (f"{EXPLODED}, ", "left", (0, [1, 3])),
+    ],
+    ids=["left", "full", "inner", "right", "semi", "after-deduplicate", "after-explode"],
+)
+def test_a_record_without_a_time_fails_if_the_join_needs_one(
+    *,
+    steps: str,
+    how: str,
+    expected: tuple[int, list[int]],
+    spark: SparkSession,
+    topics: Any,
+    events: Any,
+    sink: ListSink,
+    pipeline_file: Any,
+) -> None:
+    topic, pays, letters = topics.create(), topics.create(), topics.create()
+    rest = f"steps: [{NO_TIME}, {steps}{JOIN.format(how=how)}]\nstreams: {{pays: {{topics: [{pays}]}}}}"
+    file = pipeline_file(topic, f"{rest}\nerrors: {{tolerance: all, topic: {letters}}}")
+    events(topic, (1, "a", 1), (2, "a", 1), (3, "c", 1))
+    events(pays, (7, "a", 5))
+    first = spark_avro.pipeline(file).run(spark)
+    events(topic, (8, "y", 100))
+    events(pays, (9, "z", 200))
+    spark_avro.pipeline(file).run(spark)
+    orders = sorted(row["order"] for row in sink.rows if row["order"] not in {None, 8})
+    assert (first.dead, orders) == expected
+    for letter in topics.consume(letters, first.dead) if first.dead else ():
+        reasons = b" ".join(value or b"" for _, value in letter.headers() or ())
+        assert f"at is NULL, and how: {how} needs a time".encode() in reasons
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("how", "dead"), [("right", 1), ("left", 0)])
+def test_a_record_of_a_stream_without_a_time_fails_if_the_join_needs_one(
+    *, how: str, dead: int, spark: SparkSession, topics: Any, events: Any, avro: Any, sink: ListSink, pipeline_file: Any
+) -> None:
+    topic, pays, letters = topics.create(), topics.create(), topics.create()
+    paid = {"id": 7, "k": "a", "at": None}
+    schema = EVENT.replace('"type": {"type": "long"', '"type": ["null", {"type": "long"').replace("}}]}", "}]}]}")
+    [schema_id] = avro.register(f"{pays}-value", schema)
+    topics.produce(pays, avro.message(schema_id, schema, paid), avro.message(schema_id, schema, {**paid, "at": MINUTE}))
+    rest = f"steps: [{{rename: {{id: order}}}}, {JOIN.format(how=how)}]\nstreams: {{pays: {{topics: [{pays}]}}}}"
+    file = pipeline_file(topic, f"{rest}\nerrors: {{tolerance: all, topic: {letters}}}")
+    events(topic, (1, "a", 1))
+    result = spark_avro.pipeline(file).run(spark)
+    assert (result.dead, [row["id"] for row in sink.rows]) == (dead, [7])
+
+
+@pytest.mark.slow
+def test_four_sinks_checks_and_letters_read_the_state_once(
+    spark: SparkSession, topics: Any, events: Any, pipeline_file: Any, tmp_path: Path
+) -> None:
+    topic, dead = topics.create(), topics.create()
+    files = [f"{{files: {{path: {tmp_path}/{name}, partition: []}}}}" for name in "ab"]
+    tables = [f"{{sql: {{url: 'sqlite:///{tmp_path}/{name}.db', table: t}}}}" for name in "cd"]
+    rest = (
+        "steps: [{deduplicate: {by: k, time: at, within: 1h}}]\n"
+        f"quality: [{{name: small, expect: id < 5, else: dead-letter}}]\nerrors: {{tolerance: all, topic: {dead}}}"
+    )
+    file = pipeline_file(topic, rest, f"[{', '.join(files + tables)}]")
+    file.write_text(file.read_text().replace("\nsink: ", "\nsinks: "))
+    events(topic, (1, "a", 0), (2, "b", 1), (3, "a", 2), (4, "c", 3), (9, "d", 4), (5, "b", 5))
+    topics.produce(topic, b"no record")
+    queries: list[Any] = []
+    pipeline = spark_avro.pipeline(file).file
+    result = Running(pipeline, spark, on_batch=lambda _: queries.extend(spark.streams.active)).run()
+    assert (result.read, result.written, result.dead) == (7, 3, 2)
+    operators = [progress["stateOperators"][0] for progress in queries[0].recentProgress]
+    assert sum(operator["numRowsUpdated"] for operator in operators) == 4
+    for name in "ab":
+        assert spark.read.parquet(f"{tmp_path}/{name}").count() == 3
+    for name in "cd":
+        with closing(sqlite3.connect(tmp_path / f"{name}.db")) as connection:
+            assert connection.execute("select count(*) from t").fetchone() == (3,)
+
+
+@pytest.mark.slow
+def test_cases_have_records_of_streams(
+    spark: SparkSession, pipeline_file: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    steps = f"[{{rename: {{id: order}}}}, {JOIN.format(how='left')}, {{select: [order, id]}}]"
+    file = pipeline_file("orders", f"steps: {steps}\nstreams: {{pays: {{topics: [payments]}}}}")
+    case = tmp_path / "cases" / "paid"
+    case.mkdir(parents=True)
+    for topic in ("orders", "payments"):
+        (case / f"{topic}.avsc").write_text(EVENT)
+
+    def record(topic: str, number: int, key: str, minute: int) -> str:
+        value = {"id": number, "k": key, "at": f"1970-01-01T00:{minute:02}:00Z"}
+        return json.dumps({"topic": topic, "value": value})
+
+    def run(*records: str) -> int:
+        (case / "records.jsonl").write_text("\n".join(records))
+        return main(["pipeline", "test", str(file), "--cases", str(tmp_path / "cases")])
+
+    own = [record("orders", 1, "a", 1), record("payments", 7, "a", 5), record("orders", 2, "b", 1)]
+    (case / "rows.jsonl").write_text('{"order": 1, "id": 7}\n{"order": 2, "id": null}\n')
+    (case / "dead.jsonl").write_text('{"offset": 3, "stage": "VALUE_CONVERTER", "reason": "x"}')
+    broken = '{"topic": "orders", "raw": "ff"}'
+    assert run(*own, broken) == 100
+    assert 'unexpected {"offset": 3, "reason": "wrong magic byte' in capsys.readouterr().out
+    (case / "dead.jsonl").unlink()
+    assert run(*own) == 0, capsys.readouterr()
+    assert run(*own, record("payments", 8, "b", 20)) == 0, capsys.readouterr()
+    assert run(*own, record("payments", 8, "b", 2)) == 100
+    assert run(*own, '{"topic": "payments", "raw": "ff", "timestamp": "now"}') != 0
+    assert "timestamp must be an integer" in capsys.readouterr().err
+    assert run(*own, '{"topic": "payments", "raw": "ff"}') != 0
+    assert "topic payments, partition 0, offset 3" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_backfill_that_replaces_rows_is_refused_if_a_step_remembers_rows(
+    spark: SparkSession, topics: Any, events: Any, pipeline_file: Any
+) -> None:
+    topic = topics.create()
+    file = pipeline_file(topic, "steps: [{deduplicate: {by: k, time: at, within: 1h}}]")
+    events(topic, (1, "a", 0))
+    pipeline = spark_avro.pipeline(file).file
+    Running(pipeline, spark).run()
+    ranges = [SourceRange(topic, partition, 0, 1) for partition in range(2)]
+    with pytest.raises(
+        PipelineError, match=rf"{file.name}:\d+:\d+: steps\[0\].deduplicate: backfill --replace does not know"
+    ):
+        backfill(pipeline, spark, ranges, replace=True)
