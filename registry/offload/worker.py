@@ -17,7 +17,7 @@ from registry.tags import UnknownEntity
 #: The total length of the cached texts in each of the parser's three classes; their parses take about 64 MB.
 _MOST_CHARACTERS = 4_000_000
 _REMEMBERED = 5_000
-#: A lower priority than that of the server and of its hashes of passwords, so that sign-ins do not wait for large schemas.
+#: A lower priority than that of the server and of its hashes of passwords: sign-ins do not wait for large schemas.
 _NICENESS = 15
 #: The memory of a worker, in bytes.
 _MOST_MEMORY = 1536 << 20
