@@ -14,7 +14,7 @@ from magicbyte.http.server import Listener, parse_listener
 from magicbyte.kit.kafka.client_settings import with_prefix
 from magicbyte.kit.settings import SettingsError
 from magicbyte.kit.settings.kinds import choice
-from magicbyte.kit.settings.server import ByteSize, Milliseconds, Takes, parts_of
+from magicbyte.kit.settings.server import ByteSize, Milliseconds, Takes, parts_of, place_before
 from magicbyte.security.settings import LOG
 
 log = logging.getLogger("magicbyte.registry.settings")
@@ -332,7 +332,7 @@ class RegistrySettings(PageSettings):
         renamed = {name: value for name, value in properties.items() if name not in _OLD_NAMES}
         for old, new in _OLD_NAMES.items():
             if old in properties:
-                log.warning("property %s is called %s now", old, new)
+                log.warning("%sproperty %s is called %s now", place_before(properties[old]), old, new)
                 renamed.setdefault(new, properties[old])
         return super().from_properties(renamed)
 

@@ -313,7 +313,7 @@ class RestProxySettings(HttpSettings):
             raise SettingsError(f"peers.self: {settings.peers_self} is not among peers ({settings.peers})")
         if settings.peer_urls and not settings.peers_self:
             raise SettingsError("peers.self: say which of the peers this node is")
-        return settings.model_copy(update={"properties": dict(properties)})
+        return settings.model_copy(update={"properties": {name: str(value) for name, value in properties.items()}})
 
     def check_security(self, listeners: Mapping[str, bool]) -> None:
         """Check that the security settings fit together, and fit the listeners and the peers.

@@ -39,13 +39,17 @@ class SerdesError(Exception):
 
 @dataclass(unsafe_hash=True)
 class ConfigError(SerdesError, ValueError):
-    """An invalid configuration; `name` is the setting at fault."""
+    """An invalid configuration; `name` is the setting at fault.
+
+    `place` is the file and line, or the environment variable, if a command has the setting from there.
+    """
 
     name: str
     problem: str
+    place: str = field(default="", compare=False)
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.problem}"
+        return ": ".join(filter(None, (self.place, self.name, self.problem)))
 
 
 @dataclass(unsafe_hash=True)

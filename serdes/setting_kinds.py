@@ -5,7 +5,8 @@ A value may be a text even if it stands for a number or a truth value, as in fil
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -13,7 +14,7 @@ from msgspec.structs import replace
 
 from magicbyte.kit.settings.kinds import Kind, Reading, Scalar, choice, flag, real, text, whole
 from magicbyte.kit.settings.nodes import BROKEN, Entry, MapNode, value_node
-from magicbyte.kit.settings.place import NOWHERE, Finding
+from magicbyte.kit.settings.place import NOWHERE, Finding, place_of
 from magicbyte.kit.settings.section import Section, read_section
 from serdes.error import ConfigError
 
@@ -33,7 +34,7 @@ def typed(kind: Kind, name: str, value: Any) -> Any:
         ConfigError: it is not of this kind.
     """
     reading = Reading(parses=True)
-    result = kind.read(value_node(value), reading, name)
+    result = kind.read(value_node(value, place_of(value)), reading, name)
     if result is BROKEN:
         raise _config_error(reading.findings)
     return result
@@ -55,7 +56,8 @@ def read_settings(
         ConfigError: a name is unknown, or a value is wrong.
     """
     reading = Reading(unknown=unknown, parses=True)
-    node = MapNode(NOWHERE, {name: Entry(NOWHERE, value_node(value)) for name, value in sorted(settings.items())})
+    entries = {name: Entry(place_of(value), value_node(value, place_of(value))) for name, value in settings.items()}
+    node = MapNode(NOWHERE, dict(sorted(entries.items())))
     read = read_section(section, node, reading, also=also, **fields)
     if isinstance(read, section):
         return read
@@ -65,7 +67,17 @@ def read_settings(
 def _config_error(findings: list[Finding]) -> ConfigError:
     """The error of findings: the first names the setting, and the others follow it."""
     first, *others = findings
-    return ConfigError(first.path, "; ".join((first.problem, *map(str, others))))
+    return ConfigError(first.path, "; ".join((first.problem, *map(str, others))), str(first.place))
+
+
+@contextmanager
+def placing(settings: Mapping[str, Any]) -> Iterator[None]:
+    """Give an error the place of its setting, if the setting's value knows it."""
+    try:
+        yield
+    except ConfigError as error:
+        error.place = error.place or str(place_of(settings.get(error.name)))
+        raise
 
 
 def converted(kind: Scalar, convert: Callable[[Any], Any]) -> Scalar:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.properties_file import read_properties_file
+from magicbyte.kit.settings.place import moved, with_places
 
 _PLACEHOLDER = re.compile(r"\$\{(file|directory|env):([^}]*)\}")
 
@@ -33,7 +34,10 @@ def resolve(properties: Mapping[str, str], environment: Mapping[str, str] | None
         PlaceholderError: A file, key or variable is missing.
     """
     variables = os.environ if environment is None else environment
-    return {name: resolve_value(name, value, variables) for name, value in properties.items()}
+    try:
+        return {name: moved(resolve_value(name, value, variables), value) for name, value in properties.items()}
+    except PlaceholderError as error:
+        raise PlaceholderError(with_places(str(error), properties)) from None
 
 
 def without_placeholders(value: str) -> str:

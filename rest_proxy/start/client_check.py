@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
@@ -15,6 +16,9 @@ from rest_proxy.settings import RestProxySettings
 from rest_proxy.start.registry_client import registry_client
 
 log = logging.getLogger("rest_proxy")
+
+#: The value and the name of a property in an error of librdkafka's.
+_QUOTED = re.compile('"([^"]*)"')
 
 
 def check_clients(settings: RestProxySettings) -> None:
@@ -35,9 +39,21 @@ def check_clients(settings: RestProxySettings) -> None:
         except SettingsError:
             raise
         except kafka.KafkaSettingsError as error:
-            raise SettingsError(f"{prefix}* and client.*: {error}") from None
+            name, _, problem = str(error).partition(": ")
+            full_name = _full_name(settings.properties, prefix, [name])
+            raise SettingsError(
+                f"{full_name}: {problem}" if full_name else f"{prefix}* and client.*: {error}"
+            ) from None
         except KafkaException as error:
-            raise SettingsError(f"{prefix}* and client.*: {error.args[0].str()}") from None
+            text = error.args[0].str()
+            full_name = _full_name(settings.properties, prefix, _QUOTED.findall(text))
+            raise SettingsError(f"{full_name or f'{prefix}* and client.*'}: {text}") from None
+
+
+def _full_name(properties: Mapping[str, str], prefix: str, names: Sequence[str]) -> str | None:
+    """The name in the settings of the property that a client names; None if it has another name there."""
+    full_names = (before + name for name in names for before in (prefix, "client.", ""))
+    return next((name for name in full_names if name in properties), None)
 
 
 def _read(client: Callable[[dict[str, Any]], Producer | Consumer], config: kafka.Config) -> None:

@@ -9,12 +9,13 @@ from msgspec.structs import replace
 
 from magicbyte.kit.placeholders import PlaceholderError, resolve_value
 from magicbyte.kit.settings.kinds import choice
+from magicbyte.kit.settings.place import moved
 from magicbyte.kit.settings.section import Section, setting, settings_of
 from serdes.client.auth import Auth, Basic, Bearer, ClientCredentials, Target
 from serdes.client.clients import CacheLimits, Retry
 from serdes.client.tls_settings import TlsRows, take_tls
 from serdes.error import ConfigError
-from serdes.setting_kinds import ANY, INTEGER, NUMBER, TEXT, read_settings, typed
+from serdes.setting_kinds import ANY, INTEGER, NUMBER, TEXT, placing, read_settings, typed
 
 #: An optional prefix of each name, as in Java's serializers and Connect.
 PREFIX = "schema.registry."
@@ -112,12 +113,12 @@ def client_options(conf: Mapping[str, Any], *, are_resolved: bool = False) -> di
         ConfigError: a setting is missing, unknown or wrong.
         ExtraMissing: a setting names a PKCS#12 store, but the library that reads it is not installed.
     """
-    rest = {name: value for name, value in short_names(conf).items() if value is not None}
-    if not are_resolved:
-        rest = {name: _resolved(name, value) for name, value in rest.items()}
-    options: dict[str, Any] = {"auth": _auth(rest), "tls": take_tls(rest)}
-    others = [row.name for section in (SignInRows, TlsRows) for row in settings_of(section)]
-    settings = read_settings(ClientSettings, rest, "is not a setting of the registry client", also=others)
+    given = {name: value for name, value in short_names(conf).items() if value is not None}
+    with placing(given):
+        rest = {name: value if are_resolved else _resolved(name, value) for name, value in given.items()}
+        options: dict[str, Any] = {"auth": _auth(rest), "tls": take_tls(rest)}
+        others = [row.name for section in (SignInRows, TlsRows) for row in settings_of(section)]
+        settings = read_settings(ClientSettings, rest, "is not a setting of the registry client", also=others)
     options["urls"] = settings.url
     options["retry"] = Retry(settings.retries, settings.wait_ms / 1000, settings.max_wait_ms / 1000)
     options["cache"] = CacheLimits(settings.cache_capacity, settings.cache_ttl)
@@ -136,7 +137,7 @@ def _resolved(name: str, value: Any) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        return resolve_value(name, value)
+        return moved(resolve_value(name, value), value)
     except PlaceholderError as error:
         raise ConfigError(name, str(error).removeprefix(f"{name}: ")) from None
 

@@ -5,9 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from magicbyte.kit.kafka.client_settings import CONSUMER_DEFAULTS, PRODUCER_DEFAULTS, Config, client_config
+from serdes.setting_kinds import NUMBER, typed
 
 #: Silences librdkafka's log on stderr: the tools report errors themselves.
 _QUIET: Config = {"log_level": 2}
+_PATIENCE = "default.api.timeout.ms"
+
+
+def take_patience(properties: dict[str, str]) -> float:
+    """Remove `default.api.timeout.ms`; returns the seconds after which an unreachable broker is an error.
+
+    Raises:
+        ConfigError: The property is no number.
+    """
+    milliseconds: float = typed(NUMBER, _PATIENCE, properties.pop(_PATIENCE, "30000"))
+    return milliseconds / 1000
 
 
 def producer_config(bootstrap: str, properties: Mapping[str, str], flags: Mapping[str, str | None]) -> Config:

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from magicbyte.kit.settings.place import moved
 from serdes.error import ConfigError
-from serdes.setting_kinds import BOOLEAN, typed
+from serdes.setting_kinds import BOOLEAN, placing, typed
 
 #: Properties that only Java's classes use; they have no effect here.
 _JAVA_ONLY = (
@@ -79,7 +80,7 @@ class Properties:
         """
         value = self.tool.get(name)
         # Java's parser accepts any case, and spaces around the value.
-        return default if value is None else typed(BOOLEAN, name, value.strip())
+        return default if value is None else typed(BOOLEAN, name, moved(value.strip(), value))
 
     @property
     def has_logical_texts(self) -> bool:
@@ -88,9 +89,10 @@ class Properties:
         Raises:
             ConfigError: The property is neither text nor stored.
         """
-        value = self.tool.get(LOGICAL_TYPES, "text").strip()
-        if value not in {"text", "stored"}:
-            raise ConfigError(LOGICAL_TYPES, f"must be text or stored, not {value}")
+        with placing(self.tool):
+            value = self.tool.get(LOGICAL_TYPES, "text").strip()
+            if value not in {"text", "stored"}:
+                raise ConfigError(LOGICAL_TYPES, f"must be text or stored, not {value}")
         return value == "text"
 
 
@@ -110,17 +112,17 @@ def parse_pairs(option: str, pairs: Sequence[str]) -> dict[str, str]:
 
 
 def read_file(option: str, path: str | None) -> dict[str, str]:
-    """The properties of a file; empty without a path.
+    """The properties of a file, whose values know their places; empty without a path.
 
     Raises:
         ConfigError: The file cannot be read.
     """
     if path is None:
         return {}
-    from magicbyte.kit.properties_file import read_properties_file  # noqa: PLC0415  # only if a file is named
+    from magicbyte.kit.settings.placed import properties_of_file  # noqa: PLC0415  # only if a file is named
 
     try:
-        return read_properties_file(Path(path))
+        return properties_of_file(Path(path))
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
         raise ConfigError(option, f"{path} cannot be read: {reason}") from error

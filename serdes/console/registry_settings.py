@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from magicbyte.kit.environment import properties_from_environment
+from magicbyte.kit.settings.placed import properties_of_environment
 from serdes.client.config import PREFIX
 from serdes.console.properties import is_of_client, parse_pairs, read_file
 
@@ -19,7 +19,8 @@ NO_REGISTRY = "name the registry: --registry URL, schema.registry.url, or `regis
 def gather_settings(pairs: Sequence[str], files: Sequence[str | Path], *, url: str | None = None) -> dict[str, str]:
     """Return the settings of the command line, which override the environment's, which override the files'.
 
-    Placeholders such as `${file:/path:key}` stay as they are: the client resolves them.
+    The values of files and variables know their places. Placeholders such as `${file:/path:key}` stay as they are: the
+    client resolves them.
 
     Args:
         pairs: `NAME=VALUE` arguments.
@@ -33,7 +34,7 @@ def gather_settings(pairs: Sequence[str], files: Sequence[str | Path], *, url: s
     for file in files:
         settings |= _canonical(read_file("--config", str(file)))
     for variables, before in _ENVIRONMENT.items():
-        properties = {before + name: value for name, value in properties_from_environment(variables).items()}
+        properties = {before + name: value for name, value in properties_of_environment(variables).items()}
         settings |= _canonical({name: value for name, value in properties.items() if _is_meant(name, before)})
     settings |= _canonical(parse_pairs("--property", pairs))
     return settings if url is None else settings | {f"{PREFIX}url": url}

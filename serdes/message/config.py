@@ -21,7 +21,19 @@ from serdes.message.subject import (
     reference_strategy,
     reference_subject_name_strategy,
 )
-from serdes.setting_kinds import ANY, BOOLEAN, INTEGER, NUMBER, TEXT, guid, one_of, pairs, read_settings, schema_id
+from serdes.setting_kinds import (
+    ANY,
+    BOOLEAN,
+    INTEGER,
+    NUMBER,
+    TEXT,
+    guid,
+    one_of,
+    pairs,
+    placing,
+    read_settings,
+    schema_id,
+)
 
 PREFIX = "prefix"
 HEADER = "header"
@@ -72,9 +84,10 @@ class CommonConfig(Section):
             ConfigError: a name is unknown, or a value is not of its type.
         """
         settings = {name: value for name, value in (conf or {}).items() if value is not None}
-        names = naming(settings)
         unknown = f"is no setting of {cls.__name__.removesuffix('Config')}"
-        return read_settings(cls, settings, unknown, naming=names, also=SUBJECT_SETTINGS)
+        with placing(dict(settings)):
+            names = naming(settings)
+            return read_settings(cls, settings, unknown, naming=names, also=SUBJECT_SETTINGS)
 
     @property
     def uses_latest(self) -> bool:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +14,8 @@ from magicbyte.kit.settings.compound import ListOf
 from magicbyte.kit.settings.generated import document_schema, reference, yaml_flow
 from magicbyte.kit.settings.kinds import Kind, Reading, choice, duration, flag, ratio, real, size, text, whole
 from magicbyte.kit.settings.nodes import BROKEN, Entry, MapNode, value_node
-from magicbyte.kit.settings.place import Place, did_you_mean
+from magicbyte.kit.settings.place import NOWHERE, Place, PlacedText, did_you_mean, moved, place_of, with_places
+from magicbyte.kit.settings.placed import properties_of_environment, properties_of_file
 from magicbyte.kit.settings.section import Section, read_section, setting
 
 REFUSED = "refused"
@@ -113,6 +117,27 @@ def test_a_word_without_a_near_one() -> None:
     words = [f"word-{number}" for number in range(13)]
     assert did_you_mean("x", words) == ""
     assert did_you_mean("x", words[:12]) == f"; use one of {', '.join(words[:12])}"
+
+
+def test_a_placed_text_is_a_text_with_a_place() -> None:
+    place = Place("f", 3)
+    text = PlacedText("a", place)
+    assert (text, f"{text}b", type(str(text))) == ("a", "ab", str)
+    assert [place_of(other) for other in (text, copy.deepcopy(text), pickle.loads(pickle.dumps(text)))] == [place] * 3
+    assert [place_of(other) for other in (text.strip(), "a", None, moved("b", "a"))] == [NOWHERE] * 4
+    assert (moved("b", text), place_of(moved("b", text))) == ("b", place)
+
+
+def test_properties_know_their_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "a.properties"
+    file.write_text("# x\na.b = \\\n  1\nc-d: 2\n")
+    monkeypatch.setenv("X_C__D", "3")
+    of_file, of_variables = properties_of_file(file), properties_of_environment("X_")
+    assert (of_file, of_variables) == ({"a.b": "1", "c-d": "2"}, {"c-d": "3"})
+    both = {"e": "4"} | of_file | of_variables
+    assert with_places("a.b: is wrong\nc-d: is wrong: e: too\ne: is wrong\nf: g", both) == (
+        f"{file}:2: a.b: is wrong\nX_C__D: c-d: is wrong: e: too\ne: is wrong\nf: g"
+    )
 
 
 def test_the_reference_and_the_schema_of_a_section() -> None:

@@ -132,6 +132,8 @@ def test_a_setting_that_cannot_be_is_named(tmp_path: Path) -> None:
 
 
 REGISTRY = ("registry", "--storage", "memory:", "--listen", "127.0.0.1:1")
+REST_PROXY = ("rest-proxy", "--bootstrap-servers", "127.0.0.1:1")
+UI = ("ui", "--registry-url", "http://127.0.0.1:1")
 
 
 @pytest.mark.parametrize(
@@ -141,8 +143,8 @@ REGISTRY = ("registry", "--storage", "memory:", "--listen", "127.0.0.1:1")
             REGISTRY,
             {},
             "# a comment\n\nschema.cache.size = \\\n  -5\nmode.mutability=maybe\n",
-            "FILE:5: mode.mutability: must be a valid boolean, not 'maybe'\n"
-            "FILE:3: schema.cache.size: must be greater than or equal to 0, not '-5'\n",
+            "FILE:3: schema.cache.size: must be greater than or equal to 0, not '-5'\n"
+            "FILE:5: mode.mutability: must be a valid boolean, not 'maybe'\n",
         ),
         # A later definition of the same file counts, and the environment counts before the file.
         (
@@ -177,11 +179,71 @@ REGISTRY = ("registry", "--storage", "memory:", "--listen", "127.0.0.1:1")
             "magicbyte.users.file: BASIC needs users; make a file with `magicbyte user add`\n",
         ),
         (
-            ("rest-proxy", "--bootstrap-servers", "127.0.0.1:1"),
+            REST_PROXY,
             {},
             "peers=http://a:1\npeers.self=http://b:1\n",
             "FILE:2: peers.self: http://b:1 is not among peers (http://a:1)\n",
         ),
+        # An older name, a placeholder, and properties of Kafka's clients.
+        (
+            REGISTRY,
+            {},
+            "\navro.compatibility.level=FULLL\n",
+            "FILE:2: property avro.compatibility.level is called schema.compatibility.level now\n"
+            "magicbyte: FILE:2: schema.compatibility.level: must be NONE or BACKWARD or BACKWARD_TRANSITIVE or FORWARD"
+            " or FORWARD_TRANSITIVE or FULL or FULL_TRANSITIVE, not 'FULLL'; did you mean FULL?\n",
+        ),
+        (
+            REGISTRY,
+            {},
+            "\nmagicbyte.ui.name=${env:NO_SUCH}\n",
+            "FILE:2: magicbyte.ui.name: ${env:NO_SUCH} cannot be resolved: the variable is not set\n",
+        ),
+        (
+            ("registry", "--bootstrap-servers", "127.0.0.1:1", "--listen", "127.0.0.1:1"),
+            {},
+            "\nkafkastore.ssl.keystore.location=/none\n",
+            "FILE:2: kafkastore.ssl.keystore.location: /none cannot be read: No such file or directory\n",
+        ),
+        (
+            REST_PROXY,
+            {},
+            "\nclient.ssl.keystore.location=/none\n",
+            "FILE:2: client.ssl.keystore.location: /none cannot be read: No such file or directory\n",
+        ),
+        (
+            REST_PROXY,
+            {"KAFKA_REST_PRODUCER_NO_SUCH": "1"},
+            "",
+            'KAFKA_REST_PRODUCER_NO_SUCH: producer.no.such: No such configuration property: "no.such"\n',
+        ),
+        # The page's own properties, and those of the registry's client.
+        (
+            UI,
+            {},
+            "max.retries=1\nmagicbyte.ui.messages.cpu.ms=0\nmagicbyte.ui.color=red\n",
+            "FILE:2: magicbyte.ui.messages.cpu.ms: must be greater than 0, not '0'\n"
+            "FILE:3: magicbyte.ui.color: not a color; write it as #ae231c (was 'red')\n",
+        ),
+        (
+            UI,
+            {},
+            "\nmax.retires=1\n",
+            "FILE:2: max.retires: is not a setting of the registry client; did you mean max.retries?\n",
+        ),
+        (
+            UI,
+            {"MAGICBYTE_SCHEMA_REGISTRY_MAX_RETRIES": "many"},
+            "schema.registry.max.retries=none\n",
+            "MAGICBYTE_SCHEMA_REGISTRY_MAX_RETRIES: max.retries: must be an integer, not 'many'\n",
+        ),
+        (
+            UI,
+            {},
+            "\nbasic.auth.user.info=${file:/none:app}\n",
+            "FILE:2: basic.auth.user.info: ${file:/none:app} cannot be resolved: No such file or directory\n",
+        ),
+        ((*UI, "--property", "max.retries=x"), {}, "max.retries=1\n", "max.retries: must be an integer, not 'x'\n"),
     ],
 )
 def test_an_error_names_the_place_of_the_property(
@@ -191,7 +253,59 @@ def test_an_error_names_the_place_of_the_property(
     path.write_text(file, encoding="utf-8")
     result = run(*arguments, "--config", str(path), environment=variables)
     assert (result.returncode, result.stdout) == (1, "")
-    assert result.stderr == "magicbyte: " + error.replace("FILE", str(path))
+    lines = (error if "magicbyte: " in error else f"magicbyte: {error}").replace("FILE:", f"{path}:")
+    assert result.stderr == lines
+
+
+@pytest.mark.parametrize(
+    ("arguments", "file", "code", "error"),
+    [
+        (
+            ("acl", "list", "--config"),
+            "schema.registry.url=http://127.0.0.1:1\nschema.registry.max.retires=1\n",
+            1,
+            "magicbyte: FILE:2: max.retires: is not a setting of the registry client; did you mean max.retries?\n",
+        ),
+        (
+            ("register", "--registry", "http://127.0.0.1:1", "--config"),
+            "\nretries.wait.ms=soon\n",
+            1,
+            "magicbyte: FILE:2: retries.wait.ms: must be a number, not 'soon'\n",
+        ),
+        (
+            ("consume", "t", "--bootstrap-server", "127.0.0.1:1", "--config"),
+            "\nbasic.auth.user.info=nobody\n",
+            2,
+            "magicbyte consume: FILE:2: basic.auth.user.info: must be user:password\n",
+        ),
+        (
+            ("consume", "t", "--bootstrap-server", "127.0.0.1:1", "--config"),
+            "\navro.logical.types=both\n",
+            2,
+            "magicbyte consume: FILE:2: avro.logical.types: must be text or stored, not both\n",
+        ),
+        (
+            ("ids", "t", "--bootstrap-server", "127.0.0.1:1", "--command-config"),
+            "\ndefault.api.timeout.ms=soon\n",
+            2,
+            "magicbyte ids: FILE:2: default.api.timeout.ms: must be a number, not 'soon'\n",
+        ),
+        (
+            ("produce", "t", "--bootstrap-server", "127.0.0.1:1", "--command-config"),
+            "\nssl.keystore.location=/none\n",
+            2,
+            "magicbyte produce: FILE:2: ssl.keystore.location: /none cannot be read: No such file or directory\n",
+        ),
+    ],
+)
+def test_an_error_names_the_place_of_a_clients_setting(
+    tmp_path: Path, arguments: Sequence[str], file: str, code: int, error: str
+) -> None:
+    path = tmp_path / "client.properties"
+    path.write_text(file, encoding="utf-8")
+    result = run(*arguments, str(path), folder=tmp_path)
+    assert (result.returncode, result.stdout) == (code, "")
+    assert result.stderr == error.replace("FILE:", f"{path}:")
 
 
 def make_stranger(folder: Path, name: str) -> Path:

@@ -12,7 +12,7 @@ from magicbyte.cli.records.consume import milliseconds
 from magicbyte.topic_ids.scan import Scanner, Selection, Windows
 from serdes.console import properties
 from serdes.console.consume.start import Cluster
-from serdes.console.kafka import consumer_config
+from serdes.console.kafka import consumer_config, take_patience
 from serdes.console.outcome import BAD_DATA, Ended
 from serdes.letters.headers import Header
 from serdes.letters.letter import Letter, RecordPosition, Replayed, read_state, state_topic
@@ -34,7 +34,7 @@ class LettersTopic:
         #: The Kafka client's properties by Java's names.
         self.kafka = properties.read_file("--command-config", options.command_config)
         self.kafka |= properties.parse_pairs("--command-property", options.command_property)
-        self.patience = float(self.kafka.pop("default.api.timeout.ms", "30000")) / 1000
+        self.patience = take_patience(self.kafka)
         # Skip the letters of aborted transactions.
         kafka = {"isolation.level": "read_committed", **self.kafka}
         self.config: Mapping[str, Any] = consumer_config(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from magicbyte.cli.records.consume import add_client_properties, gather_properties, milliseconds
 from serdes.console import properties
-from serdes.console.kafka import consumer_config
+from serdes.console.kafka import consumer_config, take_patience
 from serdes.console.options import number
 from serdes.console.outcome import Ended, carried_out, tell
 
@@ -67,7 +67,7 @@ def _run(arguments: Sequence[str]) -> int:
     _refuse_contradictions(options, parser)
     kafka = properties.read_file("--command-config", options.command_config)
     kafka |= properties.parse_pairs("--command-property", options.command_property)
-    patience = float(kafka.pop("default.api.timeout.ms", "30000")) / 1000
+    patience = take_patience(kafka)
     config = consumer_config(options.bootstrap_server, kafka, group="magicbyte-ids", committing=False)
     from magicbyte.cli.ids.outputs import OUTPUTS  # noqa: PLC0415 - not for --help
     from magicbyte.topic_ids.scan import Scanner, Selection  # noqa: PLC0415

@@ -12,7 +12,7 @@ from magicbyte.cli.registry_options import add_client_settings
 from magicbyte.kit.failure import Failure
 from serdes.console import properties
 from serdes.console.client import DEFAULT_URL
-from serdes.console.kafka import consumer_config, producer_config
+from serdes.console.kafka import consumer_config, producer_config, take_patience
 from serdes.console.options import number
 from serdes.console.outcome import carried_out, tell
 from serdes.console.plain import plain
@@ -118,7 +118,7 @@ def _run(arguments: Sequence[str]) -> int:
         until_end=options.until_end,
         last=options.last,
     )
-    patience = float(kafka.pop("default.api.timeout.ms", "30000")) / 1000
+    patience = take_patience(kafka)
     if options.until_end or options.last is not None:
         # The end of a partition is reported with an empty fetch.
         kafka.setdefault("fetch.max.wait.ms", "10")

@@ -12,14 +12,14 @@ from typing import Any
 
 import magicbyte
 from magicbyte.cli.servers.stopping import exit_on_signals
-from magicbyte.kit.environment import forget_secret_variables, properties_from_environment, variable_of
+from magicbyte.kit.environment import forget_secret_variables
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.placeholders import resolve, variables_named
-from magicbyte.kit.properties_file import read_property_lines
+from magicbyte.kit.properties_file import read_properties_file
+from magicbyte.kit.settings.place import SettingsError, with_places
+from magicbyte.kit.settings.placed import properties_of_environment, properties_of_file
 
 Serve = Callable[..., int]
-#: Property -> file and line, or the environment variable; properties of options have no place.
-Places = Mapping[str, str]
 
 
 def add_server_options(parser: argparse.ArgumentParser, *, port: int) -> None:
@@ -35,8 +35,10 @@ def add_server_options(parser: argparse.ArgumentParser, *, port: int) -> None:
 
 def gather_properties(
     options: argparse.Namespace, *, environment_prefix: str, named: Mapping[str, str | None]
-) -> tuple[dict[str, str], Places]:
-    """Return the server's properties from files, environment and command line, with their places; the later ones win.
+) -> dict[str, str]:
+    """Return the server's properties from files, environment and command line; the later ones win.
+
+    The values of files and variables know their places.
 
     Variables that hold secrets are then removed from the environment, so that no child process inherits them.
 
@@ -48,24 +50,20 @@ def gather_properties(
     Raises:
         Failure: a file cannot be read, or a placeholder such as `${file:/path:key}` cannot be resolved.
     """
-    of_file = _read("--config", options.config)
-    of_variables = properties_from_environment(environment_prefix)
     of_options = {name: value for name, value in named.items() if value is not None}
-    places = {name: f"{options.config}:{line}" for name, (_, line) in of_file.items()}
-    places |= {name: variable_of(environment_prefix, name) for name in of_variables}
-    properties = {name: value for name, (value, _) in of_file.items()} | of_variables | of_options
-    # The file of resolved properties is a temporary one of the process that started this one.
-    of_parent = {name: value for name, (value, _) in _read("--resolved-config", options.resolved_config).items()}
-    resolved = of_parent | resolve(properties)
+    of_file = _read("--config", options.config, properties_of_file)
+    properties = of_file | properties_of_environment(environment_prefix) | of_options
+    # This file is a temporary one of the process that started this one, so it is no place to show.
+    resolved = _read("--resolved-config", options.resolved_config, read_properties_file) | resolve(properties)
     forget_secret_variables(environment_prefix, variables_named(properties.values()))
-    return resolved, {name: place for name, place in places.items() if name not in of_options}
+    return resolved
 
 
-def _read(option: str, path: Path | None) -> dict[str, tuple[str, int]]:
+def _read(option: str, path: Path | None, read: Callable[[Path], dict[str, str]]) -> dict[str, str]:
     if path is None:
         return {}
     try:
-        return read_property_lines(path)
+        return read(path)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
         raise Failure(f"{option} {path} cannot be read: {reason}") from error
@@ -73,6 +71,17 @@ def _read(option: str, path: Path | None) -> dict[str, tuple[str, int]]:
 
 def load_serve(package: str) -> Serve:
     """Import `serve` from the `app` of one of our packages.
+
+    Raises:
+        Failure: as `require_ours`.
+    """
+    require_ours(package)
+    serve: Serve = importlib.import_module(f"{package}.app").serve
+    return serve
+
+
+def require_ours(package: str) -> None:
+    """Check that one of our packages is the one that Python finds.
 
     Raises:
         Failure: another package of that name comes first on the import path.
@@ -86,26 +95,14 @@ def load_serve(package: str) -> Serve:
             f"Python finds {package!r} at {location}, which is not Magicbyte's (that is {ours}):"
             " rename it, or take its folder out of PYTHONPATH"
         )
-    serve: Serve = importlib.import_module(f"{package}.app").serve
-    return serve
 
 
-def with_places(error: str, places: Places) -> str:
-    """Return an error of settings with the place of each property that it names: `FILE:LINE: NAME: PROBLEM`."""
-    lines = error.splitlines()
-    placed = ((places.get(line.partition(": ")[0]), line) for line in lines)
-    return "\n".join(f"{place}: {line}" if place else line for place, line in placed)
-
-
-def run(
-    package: str, properties: dict[str, str], places: Places, *, start_when_closed: int | None, **arguments: Any
-) -> int:
+def run(package: str, properties: dict[str, str], *, start_when_closed: int | None, **arguments: Any) -> int:
     """Load the server, wait for the start signal if there is one, and serve.
 
     Args:
         package: the package of ours whose `app.serve` to call.
-        properties: the server's properties.
-        places: their places, for errors.
+        properties: the server's properties, of `gather_properties`.
         start_when_closed: the pipe that gives the start signal; None if there is none.
         arguments: further arguments of `serve`.
 
@@ -115,9 +112,6 @@ def run(
     Raises:
         Failure: a setting is wrong, or another package has the server's name.
     """
-    # Import here: this loads pydantic, which --help does not need.
-    from magicbyte.kit.settings import SettingsError  # noqa: PLC0415
-
     exit_on_signals()
     try:
         serve = load_serve(package)
@@ -126,7 +120,7 @@ def run(
             os.close(start_when_closed)
         return serve(properties, **arguments)
     except SettingsError as error:
-        raise Failure(with_places(str(error), places)) from error
+        raise Failure(with_places(str(error), properties)) from error
 
 
 def listeners(address: str | None) -> str | None:

@@ -23,7 +23,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--rest-url", metavar="URL", help="the Kafka REST proxy, for the topics of the page at /ui/")
     servers.add_server_options(parser, port=8081)
     options = parser.parse_args(arguments)
-    properties, places = servers.gather_properties(
+    properties = servers.gather_properties(
         options,
         environment_prefix="SCHEMA_REGISTRY_",
         named={
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str]) -> int:
         )
     if storage.startswith("kafka:") and "kafkastore.bootstrap.servers" not in properties:
         raise Failure("--storage kafka: needs --bootstrap-servers HOST:PORT")
-    return servers.run("registry", properties, places, start_when_closed=options.start_when_closed, extra_routes=_page)
+    return servers.run("registry", properties, start_when_closed=options.start_when_closed, extra_routes=_page)
 
 
 def _page(settings: PageSettings) -> ExtraRoutes | None:

@@ -16,7 +16,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--schema-registry-url", metavar="URL", help="the schema registry")
     servers.add_server_options(parser, port=8082)
     options = parser.parse_args(arguments)
-    properties, places = servers.gather_properties(
+    properties = servers.gather_properties(
         options,
         environment_prefix="KAFKA_REST_",
         named={
@@ -27,4 +27,4 @@ def main(arguments: Sequence[str]) -> int:
     )
     if not properties.get("bootstrap.servers"):
         raise Failure("say which Kafka cluster it is for: --bootstrap-servers HOST:PORT")
-    return servers.run("rest_proxy", properties, places, start_when_closed=options.start_when_closed)
+    return servers.run("rest_proxy", properties, start_when_closed=options.start_when_closed)

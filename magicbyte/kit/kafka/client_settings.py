@@ -13,6 +13,7 @@ from typing import Literal
 
 from magicbyte.kit.kafka.sasl import PROPERTIES as SASL_PROPERTIES
 from magicbyte.kit.kafka.sasl import KafkaSettingsError, sasl_config, warn_left_out
+from magicbyte.kit.settings.place import with_places
 
 #: librdkafka's names and values; `logger` receives the client library's log, and `oauth_cb` returns tokens.
 Config = dict[str, str | int | float | bool | Logger | Callable[[str], tuple[str, float]]]
@@ -160,8 +161,11 @@ def client_config(properties: Mapping[str, str], *, role: Role | None = None) ->
     """
     config: Config = {}
     plain = {name: value.strip() for name, value in properties.items()}
-    config.update(_stores(plain))
-    config.update(sasl_config(plain))
+    try:
+        config.update(_stores(plain))
+        config.update(sasl_config(plain))
+    except KafkaSettingsError as error:
+        raise KafkaSettingsError(with_places(str(error), properties)) from None
     for name, value in plain.items():
         if name in _STORE_PROPERTIES or name in SASL_PROPERTIES:
             continue

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Self
 
 from msgspec import Struct
 
@@ -10,18 +11,49 @@ from magicbyte.kit.failure import Failure
 
 
 class Place(Struct, frozen=True, order=True):
-    """A position: the file (or the option `--set NAME`), and the line and column from 1; 0 if there are none."""
+    """A position: the file (or a variable, or the option `--set NAME`), and the line and column from 1, or 0."""
 
     file: str
     line: int = 0
     column: int = 0
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        return ":".join(map(str, filter(None, (self.file, self.line, self.column))))
 
 
 #: The place of a value that is not in a file, such as a default.
 NOWHERE = Place("")
+
+
+class PlacedText(str):
+    """A text that knows where it stands: errors name its place even after properties were merged and renamed."""
+
+    __slots__ = ("place",)
+
+    place: Place
+
+    def __new__(cls, text: str, place: Place = NOWHERE) -> Self:
+        """Make the text; methods such as `strip` return texts without a place."""
+        made = super().__new__(cls, text)
+        made.place = place
+        return made
+
+
+def place_of(value: object) -> Place:
+    """The place of a value that knows it."""
+    return value.place if isinstance(value, PlacedText) else NOWHERE
+
+
+def moved(text: str, value: object) -> str:
+    """A text, at the place of the value that it was made from."""
+    return PlacedText(text, value.place) if isinstance(value, PlacedText) else text
+
+
+def with_places(error: str, values: Mapping[str, object]) -> str:
+    """An error whose lines begin with names of settings, with the places of their values: `PLACE: NAME: PROBLEM`."""
+    lines = error.splitlines()
+    placed = ((str(place_of(values.get(line.partition(": ")[0]))), line) for line in lines)
+    return "\n".join(f"{place}: {line}" if place else line for place, line in placed)
 
 
 class Finding(Struct, frozen=True, order=True):

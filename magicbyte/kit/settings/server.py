@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from magicbyte.kit.secret import hide_user_info, shown
 from magicbyte.kit.settings.kinds import ProblemError, choice
-from magicbyte.kit.settings.place import NOWHERE, Finding, FindingsError, nearest
+from magicbyte.kit.settings.place import NOWHERE, Finding, FindingsError, nearest, place_of
 
 log = logging.getLogger("magicbyte.kit.settings")
 
@@ -61,18 +61,25 @@ class ServerSettings(BaseModel):
         """
         idle = cls.without_effect()
         for name in properties.keys() & idle.keys():
-            log.warning("property %s has no effect: %s", name, idle[name])
+            log.warning("%sproperty %s has no effect: %s", place_before(properties[name]), name, idle[name])
         properties = {name: value for name, value in properties.items() if name not in idle}
         setting_names = {field.alias or name for name, field in cls.model_fields.items()}
-        for name in properties:
+        for name, value in properties.items():
             if name not in setting_names and not name.startswith(cls.open_prefixes() or ("\0",)):
-                log.warning("unknown property %s%s", name, nearest(name, setting_names))
+                log.warning("%sunknown property %s%s", place_before(value), name, nearest(name, setting_names))
+        plain = {name: str(value) for name, value in properties.items()}
         try:
-            typed = {name: value for name, value in properties.items() if name in setting_names}
-            settings = cls.model_validate({**typed, "properties": dict(properties)})
+            typed = {name: value for name, value in plain.items() if name in setting_names}
+            settings = cls.model_validate({**typed, "properties": plain})
         except ValidationError as error:
-            raise FindingsError(map(_finding, error.errors())) from None
+            raise FindingsError(_finding(item, properties) for item in error.errors()) from None
         return settings
+
+
+def place_before(value: object) -> str:
+    """The place of a value that knows it, to begin a message with."""
+    place = place_of(value)
+    return "" if place == NOWHERE else f"{place}: "
 
 
 def parts_of(value: Any) -> tuple[str, ...]:
@@ -97,13 +104,14 @@ def list_of(*words: str) -> Callable[[Any], tuple[str, ...]]:
     return validate
 
 
-def _finding(error: Any) -> Finding:
+def _finding(error: Any, properties: Mapping[str, str]) -> Finding:
     """An error of pydantic's as a finding; a kind's own problem already tells the value."""
     name = str(error["loc"][0]) if error["loc"] else "settings"
+    place = place_of(properties.get(name))
     cause = error.get("ctx", {}).get("error")
     if isinstance(cause, ProblemError):
-        return Finding(NOWHERE, name, hide_user_info(str(cause)))
+        return Finding(place, name, hide_user_info(str(cause)))
     if cause is not None:
-        return Finding(NOWHERE, name, f"{hide_user_info(str(cause))} (was {shown(name, error['input'])})")
+        return Finding(place, name, f"{hide_user_info(str(cause))} (was {shown(name, error['input'])})")
     problem = re.sub(r"^\w+ should ", "must ", error["msg"]).partition(", unable")[0]
-    return Finding(NOWHERE, name, f"{hide_user_info(problem)}, not {shown(name, error['input'])}")
+    return Finding(place, name, f"{hide_user_info(problem)}, not {shown(name, error['input'])}")

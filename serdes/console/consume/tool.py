@@ -15,14 +15,13 @@ from serdes.console import properties
 from serdes.console.options import LEGACY, PAIR, add_common, bootstrap_of, names_format, number
 from serdes.console.outcome import tell
 from serdes.error import ConfigError
+from serdes.setting_kinds import placing
 
 _FORMATTERS = {
     "AvroMessageFormatter": AVRO,
     "JsonSchemaMessageFormatter": JSON,
     "ProtobufMessageFormatter": PROTOBUF,
 }
-#: Seconds after which an unreachable broker is an error, unless default.api.timeout.ms is set.
-PATIENCE = 30.0
 
 
 def parser(program: str) -> argparse.ArgumentParser:
@@ -77,7 +76,8 @@ def run(program: str, schema_type: str, arguments: Sequence[str]) -> int:
     )
     kafka = properties.read_file("--command-config", options.client_file)
     kafka |= properties.parse_pairs("--command-property", options.client_pairs)
-    code = _run(program, schema_type, options, bootstrap_of(options, flags), sorted_, kafka)
+    with placing({**kafka, **pairs}):
+        code = _run(program, schema_type, options, bootstrap_of(options, flags), sorted_, kafka)
     if options.enable_systest_events:
         sys.stdout.write("shutdown_complete\n")
     return code
@@ -115,7 +115,7 @@ def _run(
 ) -> int:
     from serdes.console.consume.loop import Records, Selection, Showing, consume  # noqa: PLC0415  # as above
     from serdes.console.consume.start import OFFSET_BEGINNING, OFFSET_END, Start  # noqa: PLC0415
-    from serdes.console.kafka import consumer_config, producer_config  # noqa: PLC0415
+    from serdes.console.kafka import consumer_config, producer_config, take_patience  # noqa: PLC0415
 
     group, reset = _group(options, kafka)
     offsets = {"earliest": OFFSET_BEGINNING, "latest": OFFSET_END}
@@ -131,7 +131,7 @@ def _run(
         limit=options.max_messages,
         idle_seconds=None if options.timeout_ms is None else options.timeout_ms / 1000,
     )
-    patience = float(kafka.pop("default.api.timeout.ms", PATIENCE * 1000)) / 1000
+    patience = take_patience(kafka)
     if options.isolation_level is not None:
         kafka["isolation.level"] = options.isolation_level
     name = group or f"console-consumer-{int.from_bytes(os.urandom(4)) % 100000}"

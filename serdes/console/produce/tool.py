@@ -12,6 +12,7 @@ from serdes.console.options import LEGACY, PAIR, add_common, bootstrap_of, names
 from serdes.console.produce.lines import BadLine, LineFormat
 from serdes.console.produce.loop import DLQ, FAIL, SKIP, Record, Sending, ToRecord, produce
 from serdes.error import ConfigError
+from serdes.setting_kinds import placing
 
 _LINE = (
     "parse.key", "key.separator", "parse.headers", "headers.delimiter", "headers.separator", "headers.key.separator",
@@ -88,8 +89,9 @@ def run(program: str, schema_type: str, arguments: Sequence[str]) -> int:
     sorted_ = properties.sort(pairs, (*PROPERTIES, properties.LOGICAL_TYPES), ("key.serializer.", "value.serializer."))
     kafka = properties.read_file("--command-config", options.client_file)
     kafka |= properties.parse_pairs("--command-property", options.client_pairs)
-    lines = line_format(sorted_)
-    return _run(program, schema_type, options, bootstrap_of(options, flags), sorted_, kafka, lines)
+    with placing({**kafka, **pairs}):
+        lines = line_format(sorted_)
+        return _run(program, schema_type, options, bootstrap_of(options, flags), sorted_, kafka, lines)
 
 
 def _run(

@@ -157,6 +157,32 @@ def test_wrong_calls_exit_with_2(arguments: list[str], said: str, capsys: pytest
     assert said in err
 
 
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("\nparse.headers=maybe\n", "p: FILE:2: parse.headers: must be true or false, not 'maybe'\n"),
+        ("key.separator=:\nnull.marker=:\n", "p: FILE:2: null.marker: must differ from key.separator\n"),
+        (
+            "\nvalue.schema.file=/none\n",
+            "p: FILE:2: value.schema.file: /none cannot be read: No such file or directory\n",
+        ),
+        (
+            'value.schema="int"\nuse.latest.verson=1\n',
+            "p: FILE:2: use.latest.verson: is no setting of Serializer; did you mean use.latest.version?\n",
+        ),
+        ("value.schema=x\nmax.retries=x\n", "p: FILE:2: max.retries: must be an integer, not 'x'\n"),
+    ],
+)
+def test_an_error_names_the_line_of_the_property(
+    tmp_path: Path, file: str, said: str, capsys: pytest.CaptureFixture[str]
+):
+    path = tmp_path / "reader.properties"
+    path.write_text(file)
+    arguments = ["--dry-run", "--topic", "t", "--broker-list", "b", "--reader-config", str(path)]
+    assert carried_out("p", lambda: run("p", "AVRO", arguments)) == 2
+    assert capsys.readouterr().err == said.replace("FILE:", f"{path}:")
+
+
 def test_what_cannot_be_delivered_exits_with_3(tools: Any, topic: str):
     done = tools.run(
         "kafka-avro-console-producer",
