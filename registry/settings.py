@@ -101,7 +101,9 @@ class RegistrySettings(PageSettings):
         default=False,
     )
     #: The scheme of the listener that other nodes use.
-    inter_instance_protocol: Annotated[str, AfterValidator(_PROTOCOL.convert), Takes(_PROTOCOL.words)] = Field(
+    inter_instance_protocol: Annotated[
+        str, AfterValidator(_PROTOCOL.convert), Takes(_PROTOCOL.words, schema=_PROTOCOL.schema)
+    ] = Field(
         alias="inter.instance.protocol", description="The scheme of the listener that other nodes use.", default="http"
     )
     node_id: Annotated[str | None, Takes("a text", default="the machine's name and the node's URL")] = Field(
@@ -184,8 +186,8 @@ class RegistrySettings(PageSettings):
         default_factory=list,
     )
 
-    compatibility_level: Annotated[str, AfterValidator(_LEVEL.convert), Takes(_LEVEL.words)] = Field(
-        alias="schema.compatibility.level", description="The level of subjects without one.", default="BACKWARD"
+    compatibility_level: Annotated[str, AfterValidator(_LEVEL.convert), Takes(_LEVEL.words, schema=_LEVEL.schema)] = (
+        Field(alias="schema.compatibility.level", description="The level of subjects without one.", default="BACKWARD")
     )
     mode_mutability: bool = Field(alias="mode.mutability", description="Whether modes may be changed.", default=True)
     validate_fields: bool = Field(
@@ -209,7 +211,9 @@ class RegistrySettings(PageSettings):
     reject_empty_subject: bool = Field(
         alias="schema.reject.empty.subject", description="Whether the empty subject is refused.", default=False
     )
-    incompatible_error_code: Annotated[int, AfterValidator(_ERROR_CODE.convert), Takes(_ERROR_CODE.words)] = Field(
+    incompatible_error_code: Annotated[
+        int, AfterValidator(_ERROR_CODE.convert), Takes(_ERROR_CODE.words, schema=_ERROR_CODE.schema)
+    ] = Field(
         alias="magicbyte.incompatible.error.code",
         description="The error code of an incompatible schema; 40901 is that of newer servers.",
         default=409,
@@ -313,8 +317,8 @@ class RegistrySettings(PageSettings):
         description="Attributes of the deployment, for `/v1/metadata/deployment`; commas between them.",
         default="",
     )
-    log_level: Annotated[str, AfterValidator(_LOG_LEVEL.convert), Takes(_LOG_LEVEL.words)] = Field(
-        alias="magicbyte.log.level", description="What is logged.", default="info"
+    log_level: Annotated[str, AfterValidator(_LOG_LEVEL.convert), Takes(_LOG_LEVEL.words, schema=_LOG_LEVEL.schema)] = (
+        Field(alias="magicbyte.log.level", description="What is logged.", default="info")
     )
 
     @classmethod
@@ -335,6 +339,11 @@ class RegistrySettings(PageSettings):
                 log.warning("%sproperty %s is called %s now", place_before(properties[old]), old, new)
                 renamed.setdefault(new, properties[old])
         return super().from_properties(renamed)
+
+    @classmethod
+    def older_names(cls) -> Mapping[str, str]:
+        """Older names of properties -> their names now."""
+        return {**super().older_names(), **_OLD_NAMES}
 
     @classmethod
     def without_effect(cls) -> Mapping[str, str]:

@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field
 from magicbyte.http.settings import HttpSettings
 from magicbyte.kit.kafka import client_settings as kafka
 from magicbyte.kit.settings import SettingsError
+from magicbyte.kit.settings.patterns import java_classes
 from magicbyte.kit.settings.server import ByteSize, Milliseconds, Takes
 from magicbyte.security.settings import LOG
 from rest_proxy.access.endpoints import EndpointLists, parse_endpoints
@@ -25,7 +26,7 @@ _UNBOUNDED_QUEUE: kafka.Config = {"queue.buffering.max.messages": 0, "queue.buff
 #: Java's strategies by class name, without the package.
 _STRATEGIES = {name: strategy for name, strategy in STRATEGIES.items() if name.endswith("Strategy")}
 _ByteRate = Annotated[int, Takes("bytes a second")]
-_StrategyName = Annotated[str, Takes(" or ".join(_STRATEGIES))]
+_StrategyName = Annotated[str, Takes(" or ".join(_STRATEGIES), schema=java_classes(_STRATEGIES))]
 
 #: The paths of v1 and v2 except the root, which shows that the proxy runs.
 _PATHS_OF_V2 = ("/brokers", "/topics", "/consumers/")

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from magicbyte.kit.settings.kinds import Kind, Reading, Scalar, choice, flag, real, text, whole
 from magicbyte.kit.settings.nodes import BROKEN, Entry, MapNode, value_node
+from magicbyte.kit.settings.patterns import java_classes
 from magicbyte.kit.settings.place import NOWHERE, Finding, place_of
 from magicbyte.kit.settings.section import Section, read_section
 from serdes.error import ConfigError
@@ -116,4 +117,6 @@ def one_of(**choices: str) -> Scalar:
         short = spelled.rpartition(".")[2]
         return next((choice for choice, names in choices.items() if short in names.split()), short)
 
-    return replace(choice(*choices, spell=spell), shapes=(object,))
+    classes = [name for names in choices.values() for name in names.split()]
+    schema = java_classes([*choices, *classes])
+    return replace(choice(*choices, spell=spell), shapes=(object,), schema=schema)

@@ -9,9 +9,10 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field
 
 from magicbyte.http.settings import HttpSettings
+from magicbyte.kit.settings import patterns
 from magicbyte.kit.settings.server import ByteSize, Milliseconds, Takes
 
-_COLOR = re.compile(r"#[0-9A-Fa-f]{6}")
+_COLOR = "#[0-9A-Fa-f]{6}"
 
 
 def _url(value: str) -> str:
@@ -24,7 +25,7 @@ def _url(value: str) -> str:
 
 
 def _color(value: str) -> str:
-    if value and not _COLOR.fullmatch(value):
+    if value and not re.fullmatch(_COLOR, value):
         raise ValueError("not a color; write it as #ae231c")
     return value.lower()
 
@@ -101,6 +102,6 @@ class PageSettings(HttpSettings):
         ge=1,
         le=512,
     )
-    page_color: Annotated[str, AfterValidator(_color), Takes("`#RRGGBB`")] = Field(
-        "", alias="magicbyte.ui.color", description="The color of the name, such as `#ae231c`."
+    page_color: Annotated[str, AfterValidator(_color), Takes("`#RRGGBB`", schema=patterns.texts(f"(?:{_COLOR})?"))] = (
+        Field("", alias="magicbyte.ui.color", description="The color of the name, such as `#ae231c`.")
     )

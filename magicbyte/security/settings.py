@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from magicbyte.kit.secret import Secret, is_secret
-from magicbyte.kit.settings import SettingsError
+from magicbyte.kit.settings import SettingsError, patterns
 from magicbyte.kit.settings.server import Takes
 from magicbyte.security.sign_in.settings import SignInSettings, with_confluents_names
 from magicbyte.security.tls.settings import OptionalSecret, TlsSettings
@@ -77,7 +77,11 @@ class SecuritySettings(TlsSettings, SignInSettings):
     acl_store: Annotated[
         str,
         AfterValidator(_store),
-        Takes("`log`, or `file:` and a path", default="`log` in the registry; the proxy needs one"),
+        Takes(
+            "`log`, or `file:` and a path",
+            default="`log` in the registry; the proxy needs one",
+            schema=patterns.texts(rf"(?:{LOG}|file:.*\S.*)?"),
+        ),
     ] = Field(
         "",
         alias="magicbyte.acl.store",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 #: Java's settings that have no effect here.
-_WITHOUT_EFFECT = (
+WITHOUT_EFFECT = (
     "ssl.protocol",
     "ssl.provider",
     "ssl.enabled.protocols",
@@ -49,7 +49,7 @@ class TlsRows(Section):
         TEXT, "The same: a PEM file, or a PKCS#12 store.", "ssl.truststore.location", default=None
     )
     truststore_type: str | None = setting(
-        choice("PEM", "PKCS12"),
+        choice("PEM", "PKCS12", spell=str.upper),
         "The type of that file.",
         "ssl.truststore.type",
         default=None,
@@ -72,7 +72,11 @@ class TlsRows(Section):
         TEXT, "Certificate and key in one PEM file, or a PKCS#12 store.", "ssl.keystore.location", default=None
     )
     keystore_type: str | None = setting(
-        choice("PEM", "PKCS12"), "The type of that file.", "ssl.keystore.type", default=None, default_words=_BY_CONTENT
+        choice("PEM", "PKCS12", spell=str.upper),
+        "The type of that file.",
+        "ssl.keystore.type",
+        default=None,
+        default_words=_BY_CONTENT,
     )
     keystore_password: str | None = setting(
         TEXT, "The password of a PKCS#12 store.", "ssl.keystore.password", default=None, secret=True
@@ -101,7 +105,7 @@ def take_tls(rest: dict[str, Any]) -> Tls:
         ConfigError: Two settings contradict each other, or a store cannot be read.
         ExtraMissing: The settings have a PKCS#12 store or a key as a value, but the library for it is not installed.
     """
-    for name in _WITHOUT_EFFECT:
+    for name in WITHOUT_EFFECT:
         if rest.pop(name, None) is not None:
             log.warning("the property %s has no effect here", name)
     algorithm = str(rest.pop("ssl.endpoint.identification.algorithm", "https")).strip().lower()

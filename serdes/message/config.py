@@ -9,6 +9,7 @@ from typing import Any, Self, TypeVar
 
 from msgspec.structs import replace
 
+from magicbyte.kit.settings.patterns import java_classes
 from magicbyte.kit.settings.section import Section, setting
 from serdes.client.clients import BaseClient
 from serdes.error import ConfigError
@@ -250,7 +251,12 @@ class ProtobufSerializerConfig(SerializerConfig, ProtobufConfig):
         BOOLEAN, "Whether imports are looked up instead of registered.", "reference.lookup.only", default=False
     )
     reference_naming: ReferenceStrategy = setting(
-        replace(ANY, label=f"{' or '.join(REFERENCE_STRATEGIES)}, or a function", convert=reference_strategy),
+        replace(
+            ANY,
+            label=f"{' or '.join(REFERENCE_STRATEGIES)}, or a function",
+            convert=reference_strategy,
+            schema=java_classes(REFERENCE_STRATEGIES),
+        ),
         "How the subjects of imports are named.",
         "reference.subject.name.strategy",
         default=reference_subject_name_strategy,

@@ -9,7 +9,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from compat.schema import Reference
+from magicbyte.kit.settings import patterns
 from magicbyte.kit.settings.kinds import ProblemError
+from magicbyte.kit.settings.patterns import java_classes
 from magicbyte.kit.settings.section import Section, setting, settings_of
 from serdes.client.endpoints.cached import Endpoints
 from serdes.client.flow import Flow
@@ -63,7 +65,13 @@ STRATEGIES: Mapping[str, Strategy] = {
 }
 ASSOCIATED = frozenset({"AssociatedNameStrategy", "ASSOCIATED"})
 NO_FALLBACK = "NONE"
-_STRATEGY = replace(ANY, label=f"{' or '.join((*STRATEGIES, *sorted(ASSOCIATED)))}, or a function")
+_NAMES = (*STRATEGIES, *sorted(ASSOCIATED))
+#: confluent-kafka's words may be in lower case.
+_STRATEGY = replace(
+    ANY,
+    label=f"{' or '.join(_NAMES)}, or a function",
+    schema=java_classes(_NAMES, patterns.words(*filter(str.isupper, _NAMES))),
+)
 
 
 class SubjectRows(Section):
@@ -90,7 +98,13 @@ class SubjectRows(Section):
         replace(_STRATEGY, label="the same"), "The strategy for values.", "value.subject.name.strategy", default=None
     )
     fallback: Any = setting(
-        replace(ANY, label=f"{' or '.join((*STRATEGIES, NO_FALLBACK))}"),
+        replace(
+            ANY,
+            label=" or ".join((*STRATEGIES, NO_FALLBACK)),
+            schema=java_classes(
+                (*STRATEGIES, NO_FALLBACK), patterns.words(*filter(str.isupper, STRATEGIES), NO_FALLBACK)
+            ),
+        ),
         "The strategy of topics without an associated subject; `NONE` makes them an error.",
         "subject.name.strategy.fallback.type",
         default=None,

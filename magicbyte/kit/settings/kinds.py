@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from magicbyte.kit.secret import hide_user_info, is_secret
+from magicbyte.kit.settings import patterns
 from magicbyte.kit.settings.nodes import BROKEN, UNRESOLVED, ListNode, MapNode, Node, NoValue, ScalarNode
 from magicbyte.kit.settings.place import Finding, Place, nearest
 
@@ -84,7 +85,7 @@ def shown(node: Node, path: str) -> str:
 
 
 #: The JSON Schema of a placeholder for a value that is not in the file.
-_PLACEHOLDER = {"type": "string", "pattern": r"\$\{"}
+PLACEHOLDER = {"type": "string", "pattern": r"\$\{"}
 
 
 class ProblemError(ValueError):
@@ -104,6 +105,7 @@ class Scalar(Kind):
         convert: From the value in the file to the value; raises ValueError or LookupError; ProblemError tells why.
         shapes: The types of values in the file that have this shape.
         parse: From a text to a value for `convert`, where texts may stand for it.
+        texts: The pattern of these texts.
         write: From the value to that in the file, for the reference.
         with_node: Instead of `convert`, for values that know their places: from a node and a setting's path.
     """
@@ -113,6 +115,7 @@ class Scalar(Kind):
     convert: Callable[[Any], Any] = lambda value: value
     shapes: tuple[type, ...] = (str,)
     parse: Callable[[str], Any] | None = None
+    texts: str = ""
     write: Callable[[Any], Any] | None = None
     with_node: Callable[[ScalarNode, str], Any] | None = None
 
@@ -145,15 +148,15 @@ class Scalar(Kind):
 
     def json_schema(self) -> dict[str, Any]:
         is_text = self.schema.keys() == {"type"} and "string" in self.schema["type"]
-        return dict(self.schema) if is_text else {"anyOf": [dict(self.schema), _PLACEHOLDER]}
+        return dict(self.schema) if is_text else {"anyOf": [dict(self.schema), PLACEHOLDER]}
 
     def written(self, value: Any) -> Any:
         return super().written(value) if self.write is None else self.write(value)
 
 
-def _checked(label: str, kind: Any, shapes: tuple[type, ...], parse: Callable[[str], Any]) -> Scalar:
+def _checked(label: str, kind: Any, shapes: tuple[type, ...], parse: Callable[[str], Any], texts: str) -> Scalar:
     """A kind whose type and bounds msgspec checks and describes."""
-    return Scalar(label, msgspec.json.schema(kind), lambda value: msgspec.convert(value, kind), shapes, parse)
+    return Scalar(label, msgspec.json.schema(kind), lambda value: msgspec.convert(value, kind), shapes, parse, texts)
 
 
 def matching(
@@ -185,24 +188,25 @@ def text(label: str = "a text", *, pattern: str | None = None, numbers: bool = T
 
 def flag() -> Scalar:
     """True or false."""
-    return _checked("true or false", bool, (bool,), lambda text: _TRUTH[str(text).lower()])
+    return _checked("true or false", bool, (bool,), lambda text: _TRUTH[str(text).lower()], patterns.words(*_TRUTH))
 
 
 def whole(least: int | None = 0, most: int | None = None) -> Scalar:
     """A whole number in a range; any if both bounds are None."""
     label = f"a whole number of at least {least}" if most is None else f"a whole number from {least} to {most}"
     kind = Annotated[int, Meta(ge=least, le=most)]
-    return _checked("an integer" if least is None else label, kind, (int,), lambda value: int(str(value)))
+    label = "an integer" if least is None else label
+    return _checked(label, kind, (int,), lambda value: int(str(value)), patterns.INTEGER)
 
 
 def real() -> Scalar:
     """Any number."""
-    return _checked("a number", float, (int, float), float)
+    return _checked("a number", float, (int, float), float, patterns.NUMBER)
 
 
 def ratio() -> Scalar:
     """A share from 0 to 1."""
-    return _checked("a ratio from 0 to 1", Annotated[float, Meta(ge=0, le=1)], (int, float), float)
+    return _checked("a ratio from 0 to 1", Annotated[float, Meta(ge=0, le=1)], (int, float), float, patterns.NUMBER)
 
 
 _TRUTH = {"true": True, "false": False, "1": True, "0": False}
@@ -261,8 +265,12 @@ def choice(*words: str, spell: Callable[[Any], str] = str, value_of: Callable[[s
             raise ProblemError(f"must be {' or '.join(words)}, not {value!r}{nearest(word, words)}")
         return value_of(word)
 
-    numbers = [int(word) for word in words if word.isdecimal()]
-    return Scalar(" or ".join(words), {"enum": [*words, *numbers]}, convert, (str, int))
+    numbers = [int(word) for word in words if word.removeprefix("-").isdecimal()]
+    schema: dict[str, Any] = {"enum": [*words, *numbers]}
+    if spell("aA") != "aA":
+        # Editors propose the words of `enum`; other spellings are accepted.
+        schema = {"anyOf": [schema, patterns.texts(patterns.words(*words))]}
+    return Scalar(" or ".join(words), schema, convert, (str, int))
 
 
 def refused(reason: str) -> Scalar:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
@@ -22,15 +22,17 @@ MILLISECONDS = "milliseconds"
 
 @dataclass(frozen=True, slots=True)
 class Takes:
-    """An annotation of a property for the reference.
+    """An annotation of a property for the reference and the JSON Schema.
 
     Attributes:
         words: What the property takes, with its unit.
         default: The default in words, if its value does not tell it.
+        schema: The texts in JSON Schema, if the property's type does not tell them.
     """
 
     words: str
     default: str = ""
+    schema: Mapping[str, Any] | None = field(default=None, hash=False)
 
 
 class ServerSettings(BaseModel):
@@ -46,6 +48,21 @@ class ServerSettings(BaseModel):
     def open_prefixes(cls) -> tuple[str, ...]:
         """Prefixes of names that are passed on unchecked."""
         return ()
+
+    @classmethod
+    def older_names(cls) -> Mapping[str, str]:
+        """Older names of properties -> their names now."""
+        return {}
+
+    @classmethod
+    def translated(cls) -> Mapping[str, str]:
+        """Properties of Confluent's that set other properties -> a sentence that says which."""
+        return {}
+
+    @classmethod
+    def not_kept(cls) -> Mapping[str, str]:
+        """Properties that ask for a protection this server lacks -> the text of the refusal."""
+        return {}
 
     @classmethod
     def without_effect(cls) -> Mapping[str, str]:

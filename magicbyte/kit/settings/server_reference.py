@@ -58,19 +58,19 @@ def own_properties(settings: type[ServerSettings]) -> Iterator[tuple[str, FieldI
 
 def words(field: FieldInfo) -> str:
     """What a property takes."""
-    kind, takes = _kind(field)
+    kind, takes = kind_of(field)
     if takes is None and get_origin(kind) is Literal:
         return " or ".join(map(str, get_args(kind)))
     label = takes.words if takes else _WORDS[kind]
-    least, most = _bound(field, "ge"), _bound(field, "le")
+    least, most = bound(field, "ge"), bound(field, "le")
     if least is not None and most is not None:
         return f"{label}, from {least} to {most}"
     if most is not None:
         return f"{label}, at most {most}"
-    above = _bound(field, "gt")
+    above = bound(field, "gt")
     if above is not None:
         return f"{label}, at least {above + 1}" if kind is int else f"{label}, above {above}"
-    length = _bound(field, "max_length")
+    length = bound(field, "max_length")
     if length is not None:
         return f"{label} of at most {length} characters"
     return label if least is None else f"{label}, at least {least}"
@@ -78,7 +78,7 @@ def words(field: FieldInfo) -> str:
 
 def default_words(field: FieldInfo) -> str:
     """The default: its value in a file of properties, or words."""
-    _, takes = _kind(field)
+    _, takes = kind_of(field)
     if field.is_required():
         return "required"
     if takes is not None and takes.default:
@@ -104,7 +104,7 @@ def written(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _kind(field: FieldInfo) -> tuple[Any, Takes | None]:
+def kind_of(field: FieldInfo) -> tuple[Any, Takes | None]:
     """The type of a property without None, and the words that its annotation has."""
     kind, metadata = field.annotation, [*field.metadata]
     while True:
@@ -117,5 +117,6 @@ def _kind(field: FieldInfo) -> tuple[Any, Takes | None]:
             return kind, next((item for item in metadata if isinstance(item, Takes)), None)
 
 
-def _bound(field: FieldInfo, name: str) -> Any:
+def bound(field: FieldInfo, name: str) -> Any:
+    """A bound of a property's values, such as `ge`; None without it."""
     return next((getattr(item, name) for item in field.metadata if hasattr(item, name)), None)

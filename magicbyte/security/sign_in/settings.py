@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from magicbyte.kit.settings import SettingsError
+from magicbyte.kit.settings import SettingsError, patterns
 from magicbyte.kit.settings.server import CommaList, Milliseconds, Seconds, ServerSettings, Takes, list_of, parts_of
 from magicbyte.security.principal import Network, parse_networks
 from magicbyte.security.sign_in.certificate_names import MappingRule, parse_mapping_rules
@@ -41,6 +41,8 @@ _OLD_RULES = (
     "confluent.rest.auth.ssl.principal.mapping.rules",
 )
 _OLD_METHOD = "confluent.schema.registry.auth.mechanism"
+_OLD_HANDLERS = "rest.servlet.initializor.classes"
+_RULES = "ssl.principal.mapping.rules"
 
 
 def _methods(value: Any) -> tuple[str, ...]:
@@ -71,7 +73,11 @@ class SignInSettings(ServerSettings):
     methods: Annotated[
         tuple[str, ...],
         BeforeValidator(_methods),
-        Takes(f"NONE, or a list of {', '.join(METHODS)}", default="`NONE`"),
+        Takes(
+            f"NONE, or a list of {', '.join(METHODS)}",
+            default="`NONE`",
+            schema=patterns.list_of(patterns.words("NONE", *METHODS)),
+        ),
     ] = Field(
         (),
         alias="authentication.method",
@@ -88,7 +94,11 @@ class SignInSettings(ServerSettings):
         description="Groups. A Basic user must be in one of them; `*`: in any group; `**`: no group is "
         "needed; empty: nobody gets in. Others are answered 403 `!role`.",
     )
-    skip_paths: Annotated[tuple[str, ...], BeforeValidator(_skipped), Takes("paths, with commas between")] = Field(
+    skip_paths: Annotated[
+        tuple[str, ...],
+        BeforeValidator(_skipped),
+        Takes("paths, with commas between", schema=patterns.list_of(patterns.exactly(*sorted(SKIPPABLE)))),
+    ] = Field(
         (),
         alias="authentication.skip.paths",
         description="Whole paths that need no sign-in, out of `/`, `/metrics`, `/openapi.json`, `/docs`, "
@@ -192,7 +202,9 @@ class SignInSettings(ServerSettings):
         gt=0,
     )
     algorithms: Annotated[
-        frozenset[str], BeforeValidator(list_of(*ALGORITHMS)), Takes(f"a list of {', '.join(ALGORITHMS)}")
+        frozenset[str],
+        BeforeValidator(list_of(*ALGORITHMS)),
+        Takes(f"a list of {', '.join(ALGORITHMS)}", schema=patterns.list_of(patterns.exactly(*ALGORITHMS))),
     ] = Field(
         frozenset(("RS256", "PS256", "ES256", "EdDSA")),
         alias="magicbyte.oauthbearer.algorithms",
@@ -201,6 +213,20 @@ class SignInSettings(ServerSettings):
     max_lifetime_seconds: Seconds = Field(
         86_400, alias="magicbyte.oauthbearer.max.lifetime.seconds", description="How far ahead `exp` may be.", gt=0
     )
+
+    @classmethod
+    def older_names(cls) -> Mapping[str, str]:
+        """Names that Confluent's plug-ins use for the same settings -> the names here."""
+        return {**super().older_names(), **dict.fromkeys(_OLD_RULES, _RULES)}
+
+    @classmethod
+    def translated(cls) -> Mapping[str, str]:
+        """Properties of Confluent's plug-ins that set the methods."""
+        return {
+            **super().translated(),
+            _OLD_METHOD: f"{' or '.join(_MECHANISMS)}; authentication.method has the same effect.",
+            _OLD_HANDLERS: "Confluent's AuthenticationHandler; authentication.method=BEARER has the same effect.",
+        }
 
     @property
     def is_open(self) -> bool:
@@ -247,15 +273,15 @@ def with_confluents_names(properties: Mapping[str, str]) -> dict[str, str]:
     translated = dict(properties)
     for old in _OLD_RULES:
         if old in translated:
-            translated.setdefault("ssl.principal.mapping.rules", translated.pop(old))
+            translated.setdefault(_RULES, translated.pop(old))
     if _OLD_METHOD in translated:
         value = translated.pop(_OLD_METHOD).strip().upper()
         if value not in _MECHANISMS:
             raise SettingsError(f"{_OLD_METHOD}: {value} is not kept here; use {' or '.join(_MECHANISMS)}")
         translated.setdefault("authentication.method", _MECHANISMS[value])
-    handlers = translated.pop("rest.servlet.initializor.classes", "").strip()
+    handlers = translated.pop(_OLD_HANDLERS, "").strip()
     if handlers:
         if not _HANDLER.fullmatch(handlers) or not any(name.startswith("oauthbearer.") for name in translated):
-            raise SettingsError(f"rest.servlet.initializor.classes: {handlers} is a plug-in, which is not kept here")
+            raise SettingsError(f"{_OLD_HANDLERS}: {handlers} is a plug-in, which is not kept here")
         translated.setdefault("authentication.method", "BEARER")
     return translated

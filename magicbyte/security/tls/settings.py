@@ -9,7 +9,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, ConfigDict, Field
 
 from magicbyte.kit.secret import Secret
-from magicbyte.kit.settings import SettingsError
+from magicbyte.kit.settings import SettingsError, patterns
+from magicbyte.kit.settings.kinds import choice
 from magicbyte.kit.settings.server import ServerSettings, Takes, list_of, parts_of
 from magicbyte.security.tls.ciphers import openssl_ciphers
 
@@ -28,6 +29,7 @@ _WITHOUT_EFFECT = dict.fromkeys(
     _NO_EFFECT,
 )
 PROTOCOLS = ("TLSv1.2", "TLSv1.3")
+_DEMANDS = choice("NONE", "REQUESTED", "REQUIRED", spell=str.upper)
 
 
 def _secret(value: Any) -> Secret | None:
@@ -108,7 +110,7 @@ class TlsSettings(ServerSettings):
         Annotated[
             Literal["NONE", "REQUESTED", "REQUIRED"],
             BeforeValidator(_upper),
-            Takes("NONE or REQUESTED or REQUIRED", default="`NONE`"),
+            Takes(_DEMANDS.words, default="`NONE`", schema=_DEMANDS.schema),
         ]
         | None
     ) = Field(
@@ -123,7 +125,9 @@ class TlsSettings(ServerSettings):
         description="With `true`, the older name for `ssl.client.authentication=REQUIRED`.",
     )
     protocols: Annotated[
-        tuple[str, ...], BeforeValidator(list_of(*PROTOCOLS)), Takes(f"a list of {' and '.join(PROTOCOLS)}")
+        tuple[str, ...],
+        BeforeValidator(list_of(*PROTOCOLS)),
+        Takes(f"a list of {' and '.join(PROTOCOLS)}", schema=patterns.list_of(patterns.exactly(*PROTOCOLS))),
     ] = Field(
         PROTOCOLS,
         alias="ssl.enabled.protocols",
@@ -146,7 +150,9 @@ class TlsSettings(ServerSettings):
         None, alias="ssl.keystore.watch.location", description="One more path. If it changes, the server reloads."
     )
     #: For outgoing connections to other nodes; an empty value disables the check of the host name.
-    endpoint_identification: Annotated[str, Takes("https, or nothing")] = Field(
+    endpoint_identification: Annotated[
+        str, Takes("https, or nothing", schema=choice("https", "", spell=str.lower).schema)
+    ] = Field(
         "https",
         alias="ssl.endpoint.identification.algorithm",
         description="Outgoing connections check the other node's host name. An empty value switches that off, "
