@@ -257,6 +257,13 @@ def test_an_error_names_the_place_of_the_property(
     assert result.stderr == lines
 
 
+def test_the_temporary_file_of_a_worker_is_no_place(tmp_path: Path) -> None:
+    path = tmp_path / "resolved.properties"
+    path.write_text("schema.cache.size=x\n", encoding="utf-8")
+    result = run(*REGISTRY, "--resolved-config", str(path))
+    assert result.stderr == "magicbyte: schema.cache.size: must be a valid integer, not 'x'\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "file", "code", "error"),
     [
