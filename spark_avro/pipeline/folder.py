@@ -4,13 +4,33 @@ from __future__ import annotations
 
 import uuid
 from contextlib import suppress
-from typing import Any
+from typing import Any, Protocol, Self
 
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from spark_avro.pipeline.file.object_stores import WHOLE_FILES, store_of
 from spark_avro.pipeline.ports import SinkRefused
+
+
+class ReadableFolder(Protocol):
+    """A folder of small files to read."""
+
+    @property
+    def path(self) -> str:
+        """The folder's path."""
+
+    def read(self, relative: str) -> str | None:
+        """A file's text; None if there is no such file."""
+
+    def names(self, relative: str = "") -> list[str]:
+        """The names of the entries of a folder; none if there is no such folder."""
+
+    def modified(self, relative: str) -> float | None:
+        """When a file was written, in seconds since 1970; None if there is no such file."""
+
+    def inside(self, relative: str) -> Self:
+        """A folder in this one."""
 
 
 class Folder:
@@ -31,6 +51,7 @@ class Folder:
             SinkRefused: The path has a scheme without a file system, or the session uses Spark Connect.
         """
         self.path = path.rstrip("/")
+        self._spark = spark
         if not hasattr(spark, "_jvm"):
             raise SinkRefused(f"{path}: files need a session in this process; Spark Connect gives no access to folders")
         jvm: Any = spark._jvm  # noqa: SLF001 - PySpark's way to Hadoop's file systems
@@ -106,6 +127,16 @@ class Folder:
         if not self.exists(relative):
             return []
         return sorted(status.getPath().getName() for status in self._files.listStatus(self._at(relative)))
+
+    def modified(self, relative: str) -> float | None:
+        """When a file was written, in seconds since 1970; None if there is no such file."""
+        if not self.exists(relative):
+            return None
+        return float(self._files.getFileStatus(self._at(relative)).getModificationTime()) / 1000
+
+    def inside(self, relative: str) -> Folder:
+        """A folder in this one."""
+        return Folder(self._spark, f"{self.path}/{relative}")
 
     def files(self, relative: str = "") -> list[tuple[str, int]]:
         """All files below a folder, except hidden ones, with their sizes in bytes; paths are relative to it."""

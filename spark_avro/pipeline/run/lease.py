@@ -10,10 +10,12 @@ import threading
 import time
 import uuid
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Self
 
 from magicbyte.kit.failure import Failure
-from spark_avro.pipeline.folder import Folder
+from spark_avro.pipeline.folder import Folder, ReadableFolder
 
 log = logging.getLogger(__name__)
 
@@ -24,6 +26,37 @@ _BEAT, _GONE = 5.0, 30.0
 
 class LeaseHeld(Failure):
     """Another driver runs this pipeline."""
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The process that holds a lease.
+
+    Attributes:
+        shown: The process in words.
+        problem: Why it does not run any more; empty if it does.
+    """
+
+    shown: str
+    problem: str = ""
+
+    @staticmethod
+    def read(folder: ReadableFolder, now: float) -> Owner | None:
+        """The owner of a checkpoint; None if nobody holds the lease.
+
+        Args:
+            folder: The checkpoint.
+            now: Seconds since 1970.
+        """
+        owner = _owner_in(folder)
+        if not owner:
+            return None
+        if _is_gone(owner):
+            return Owner(_shown(owner), f"{_shown(owner)} ended without giving back the lease")
+        silence = now - _time_of(owner)
+        # Twice the time: the clocks of two hosts differ.
+        problem = f"{_shown(owner)} gave no sign for {silence:.0f} s" if silence > 2 * _GONE else ""
+        return Owner(_shown(owner), problem)
 
 
 class Lease:
@@ -102,12 +135,24 @@ class Lease:
         self._folder.replace(FILE, json.dumps({**owner, "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}))
 
     def _owner(self) -> Mapping[str, Any]:
-        text = self._folder.read(FILE)
-        try:
-            owner = json.loads(text) if text else {}
-        except ValueError:
-            return {}
-        return owner if isinstance(owner, dict) else {}
+        return _owner_in(self._folder)
+
+
+def _owner_in(folder: ReadableFolder) -> Mapping[str, Any]:
+    text = folder.read(FILE)
+    try:
+        owner = json.loads(text) if text else {}
+    except ValueError:
+        return {}
+    return owner if isinstance(owner, dict) else {}
+
+
+def _time_of(owner: Mapping[str, Any]) -> float:
+    """The time of the last heartbeat; 0 if it is not known."""
+    try:
+        return datetime.fromisoformat(str(owner.get("time"))).timestamp()
+    except ValueError:
+        return 0.0
 
 
 def _is_gone(owner: Mapping[str, Any]) -> bool:

@@ -7,7 +7,7 @@ import uuid
 from dataclasses import dataclass
 from typing import Any
 
-from spark_avro.pipeline.folder import Folder
+from spark_avro.pipeline.folder import Folder, ReadableFolder
 
 _FILE = "_magicbyte/runs.json"
 
@@ -54,3 +54,10 @@ class RunLog:
         """Record that a batch is finished."""
         self._log["last"] = number
         self._folder.replace(_FILE, json.dumps(self._log))
+
+
+def last_run(folder: ReadableFolder) -> tuple[int, float | None] | None:
+    """The last finished batch of a source that is read once, and when the log was written; None if there is none."""
+    text = folder.read(_FILE)
+    last = -1 if text is None else int(json.loads(text)["last"])
+    return None if last < 0 else (last, folder.modified(_FILE))

@@ -1,4 +1,4 @@
-"""Reads Spark's checkpoints: the query's id, the offsets or files of each batch, and the batches that are committed."""
+"""The checkpoint of a pipeline that runs: what is written into it besides Spark's own files."""
 
 from __future__ import annotations
 
@@ -6,79 +6,21 @@ import hashlib
 import json
 import uuid
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 
 from pyspark.sql import SparkSession
 
 from spark_avro.pipeline.folder import Folder
-from spark_avro.pipeline.ports import SourceRange
+from spark_avro.pipeline.sources.checkpoint_reader import POINTER, CheckpointReader, Offsets
 
-#: Our pointer to the folder of Spark's query, if it is not the checkpoint itself; the folders of such queries.
-_POINTER, _QUERIES = "_magicbyte/query.json", "_magicbyte/queries"
-
-Offsets = Mapping[str, Mapping[int, int]]
+#: The folders of queries that began anew.
+_QUERIES = "_magicbyte/queries"
 
 
-class Checkpoint:
-    """The checkpoint of a pipeline, and Spark's checkpoint inside.
-
-    Spark's query may begin anew with empty state (`begin_anew`) and then has a folder of its own. The id of the query
-    and the numbers of batches go on, so the markers in the targets stay right: batch numbers here are those of the
-    pipeline, which are Spark's numbers after a base.
-
-    Attributes:
-        folder: The checkpoint's folder; our own part of it is below `_magicbyte`.
-    """
+class Checkpoint(CheckpointReader[Folder]):
+    """A checkpoint that is read and written; see `CheckpointReader`."""
 
     def __init__(self, spark: SparkSession, path: str) -> None:
-        self.folder = Folder(spark, path)
-        self._spark = spark
-        self._find()
-
-    def _find(self) -> None:
-        text = self.folder.read(_POINTER)
-        query = json.loads(text) if text else {}
-        self.query = Folder(self._spark, f"{self.folder.path}/{query['folder']}") if query else self.folder
-        self._base = int(query.get("base", 0))
-        self._starts: Offsets = _offsets(json.dumps(query["starts"])) if query else {}
-
-    @property
-    def anew_from(self) -> Offsets:
-        """The offsets from which a query that began anew reads; empty for the first query."""
-        return self._starts
-
-    def number(self, spark_number: int) -> int:
-        """The number of a batch of Spark's."""
-        return self._base + spark_number
-
-    def query_id(self) -> str | None:
-        """The query's id; None before its first start."""
-        text = self.query.read("metadata")
-        return None if text is None else str(json.loads(text)["id"])
-
-    def has_batches(self) -> bool:
-        """Whether Spark's query has planned a batch."""
-        return any(entry.isdecimal() for entry in self.query.names("offsets"))
-
-    def is_fresh(self) -> bool:
-        """Whether Spark's query has run no batch yet: none is planned, or only the one that `begin_anew` planned."""
-        return not self.query.names("commits") if self.query.path != self.folder.path else not self.has_batches()
-
-    def last_planned(self) -> int | None:
-        """The number of the last batch whose offsets are written; it may not be finished."""
-        return self._last("offsets", self._before_base)
-
-    def last_committed(self) -> int | None:
-        """The number of the last batch that is finished."""
-        return self._last("commits", self._before_base)
-
-    @property
-    def _before_base(self) -> int | None:
-        return self._base - 1 if self._base else None
-
-    def _last(self, name: str, otherwise: int | None) -> int | None:
-        numbers = [int(entry) for entry in self.query.names(name) if entry.isdecimal()]
-        return self.number(max(numbers)) if numbers else otherwise
+        super().__init__(Folder(spark, path))
 
     def begin_anew(self, starts: Offsets, settings: Mapping[str, str]) -> None:
         """Let the next query begin with empty state at the offsets of the last finished batch.
@@ -101,7 +43,7 @@ class Checkpoint:
             assert text is not None
             self.folder.write(f"{name}/offsets/0", _without_state(text, settings))
         pointer = {"folder": name, "base": base, "starts": starts}
-        self.folder.replace(_POINTER, json.dumps(pointer))
+        self.folder.replace(POINTER, json.dumps(pointer))
         self._find()
 
     def align_sources(self, reads: int) -> None:
@@ -121,23 +63,6 @@ class Checkpoint:
                 # Spark's checksum beside the file is that of its former text.
                 self.query.delete(f"offsets/.{number}.crc")
                 self.query.replace(f"offsets/{number}", "\n".join([version, metadata, *[offsets[-1]] * reads]))
-
-    def watermark(self) -> datetime | None:
-        """The watermark of the last planned batch; None if it has none."""
-        planned = self.last_planned()
-        if planned is None or planned < self._base:
-            return None
-        for line in (self.query.read(f"offsets/{planned - self._base}") or "").splitlines():
-            if line.startswith("{") and "batchWatermarkMs" in line:
-                milliseconds = int(json.loads(line)["batchWatermarkMs"])
-                return datetime.fromtimestamp(milliseconds / 1000, UTC) if milliseconds > 0 else None
-        return None
-
-    def ends(self, number: int) -> Offsets:
-        """The end offsets of a batch by topic and partition; empty for sources other than Kafka."""
-        if number < self._base:
-            return self._starts
-        return _offsets(self.query.read(f"offsets/{number - self._base}"))
 
     def files_digest(self, number: int) -> str:
         """A digest of the paths and times of a batch's files; empty for sources other than files."""
@@ -159,10 +84,6 @@ class Checkpoint:
                 if file["batchId"] == entry:
                     yield file["path"], file["timestamp"]
 
-    def starts(self) -> Offsets:
-        """The offsets from which the first batch reads."""
-        return _offsets(self.query.read("sources/0/0")) or self._starts
-
     def rewind(self, number: int, starts: Offsets) -> int:
         """Let the next batch read some topics from other offsets, by a finished batch without records.
 
@@ -181,7 +102,7 @@ class Checkpoint:
         assert text is not None
         assert done is not None
         ends = {**self.ends(number), **starts}
-        # The offsets are the last line, as `_offsets` reads them.
+        # The offsets are the last line, as `offsets_in` reads them.
         head = text.rstrip("\n").rpartition("\n")[0]
         self.query.write(f"offsets/{spark_number + 1}", f"{head}\n{json.dumps(ends, separators=(',', ':'))}")
         self.query.write(f"commits/{spark_number + 1}", done)
@@ -194,21 +115,11 @@ class Checkpoint:
             starts: The first offsets of these topics.
         """
         self.query.delete("sources/0")
-        text = self.folder.read(_POINTER)
+        text = self.folder.read(POINTER)
         if text:
             pointer = json.loads(text)
-            self.folder.replace(_POINTER, json.dumps({**pointer, "starts": {**pointer["starts"], **starts}}))
+            self.folder.replace(POINTER, json.dumps({**pointer, "starts": {**pointer["starts"], **starts}}))
             self._find()
-
-    def ranges(self, number: int) -> tuple[SourceRange, ...]:
-        """The offsets of a batch."""
-        before = self.starts() if number == self._base else self.ends(number - 1)
-        return tuple(
-            SourceRange(topic, partition, start, end)
-            for topic, partitions in sorted(self.ends(number).items())
-            for partition, end in sorted(partitions.items())
-            if (start := before.get(topic, {}).get(partition, 0)) < end
-        )
 
 
 def _without_state(text: str, settings: Mapping[str, str]) -> str:
@@ -228,19 +139,3 @@ def _log_offset(text: str | None) -> int | None:
     line = (text or "").rpartition("\n")[2]
     offset = json.loads(line).get("logOffset") if line.startswith("{") else None
     return None if offset is None else int(offset)
-
-
-def _offsets(text: str | None) -> Offsets:
-    """The offsets of Kafka's source in a file of a checkpoint: the last line that is a JSON object of objects."""
-    for line in reversed((text or "").splitlines()):
-        begin = line.find("{")
-        if begin < 0:
-            continue
-        value = json.loads(line[begin:])
-        if value and all(isinstance(partitions, dict) for partitions in value.values()):
-            return {
-                topic: {int(partition): int(offset) for partition, offset in partitions.items()}
-                for topic, partitions in value.items()
-            }
-        return {}
-    return {}

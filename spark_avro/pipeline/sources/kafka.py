@@ -18,7 +18,7 @@ from magicbyte.kit.kafka.client_settings import CONSUMER_DEFAULTS, client_config
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.source import KafkaSource
 from spark_avro.pipeline.ports import SourceRange
-from spark_avro.pipeline.sources.checkpoint import Offsets
+from spark_avro.pipeline.sources.checkpoint_reader import Offsets
 from spark_avro.pipeline.sources.parts import Part, plans_of, records_of
 from spark_avro.pipeline.sources.plans import part_plans
 from spark_avro.pipeline.sources.position import record_position

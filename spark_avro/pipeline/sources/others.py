@@ -10,7 +10,7 @@ from pyspark.sql.types import StructType
 
 from spark_avro.pipeline.file.source import DeltaTable, FilesSource, JdbcSource, RateSource, Table
 from spark_avro.pipeline.ports import SourceRange
-from spark_avro.pipeline.sources.checkpoint import Offsets
+from spark_avro.pipeline.sources.checkpoint_reader import Offsets
 from spark_avro.pipeline.sources.lines import (
     LinePlan,
     are_checked,

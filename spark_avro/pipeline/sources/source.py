@@ -8,7 +8,7 @@ from typing import Protocol
 from pyspark.sql import DataFrame, Row
 
 from spark_avro.pipeline.ports import SourceRange
-from spark_avro.pipeline.sources.checkpoint import Offsets
+from spark_avro.pipeline.sources.checkpoint_reader import Offsets
 from spark_avro.pipeline.sources.parts import Part
 from spark_avro.pipeline.sources.topic_ids import TopicIdsByName
 from spark_avro.streams.followers import Plans

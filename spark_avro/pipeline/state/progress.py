@@ -11,7 +11,7 @@ from typing import Any
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.state_rules import delay_of
 from spark_avro.pipeline.file.steps import Aggregate, Join, remembers
-from spark_avro.pipeline.folder import Folder
+from spark_avro.pipeline.folder import Folder, ReadableFolder
 from spark_avro.pipeline.run.measures import counts_by_id
 
 _FILE = "_magicbyte/progress.json"
@@ -103,7 +103,7 @@ class StateProgress:
         folder.replace(_FILE, json.dumps(asdict(self)))
 
     @staticmethod
-    def read(folder: Folder) -> StateProgress | None:
+    def read(folder: ReadableFolder) -> StateProgress | None:
         """The progress of a checkpoint; None if no batch with state was run."""
         text = folder.read(_FILE)
         if text is None:

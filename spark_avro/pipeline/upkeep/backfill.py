@@ -16,7 +16,8 @@ from spark_avro.pipeline.file.sinks import DeltaSink, FilesSink, IcebergSink, Jd
 from spark_avro.pipeline.folder import Folder
 from spark_avro.pipeline.ports import POSITION, BatchIdentity, SinkRefused, SourceRange
 from spark_avro.pipeline.run.running import Running, RunResult
-from spark_avro.pipeline.sources.checkpoint import Checkpoint, Offsets
+from spark_avro.pipeline.sources.checkpoint import Checkpoint
+from spark_avro.pipeline.sources.checkpoint_reader import Offsets
 from spark_avro.pipeline.sources.opening import open_source
 from spark_avro.pipeline.sources.time_range import range_id
 from spark_avro.pipeline.sources.topic_log import TopicLog

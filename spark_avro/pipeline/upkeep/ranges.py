@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from spark_avro.pipeline.ports import SinkRefused, SourceRange
-from spark_avro.pipeline.sources.checkpoint import Checkpoint, Offsets
+from spark_avro.pipeline.sources.checkpoint import Checkpoint
+from spark_avro.pipeline.sources.checkpoint_reader import Offsets
 
 _OFFSETS = re.compile(
     r"(?:(?P<topic>[A-Za-z0-9._-]+):)?(?P<partition>\d+):(?P<start>\d+)-(?:(?P<other>\d+):)?(?P<end>\d+)"
