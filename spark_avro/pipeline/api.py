@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from spark_avro.pipeline.file.pipeline import Pipeline
-    from spark_avro.pipeline.run.running import RunResult
+    from spark_avro.pipeline.run.result import RunResult
 
 
 class DeclaredPipeline:

@@ -1,10 +1,11 @@
-"""The program that spark-submit runs: `spark-submit .. main.py FILE [--set NAME=VALUE] [--name NAME]`."""
+"""The program that spark-submit runs: `spark-submit .. main.py FILE [--set NAME=VALUE] [--name NAME] ..`."""
 
 from __future__ import annotations
 
 import argparse
 import logging
 import sys
+from contextlib import closing
 from pathlib import Path
 from types import FrameType
 
@@ -17,8 +18,11 @@ def main() -> int:
     sys.path[:] = [folder for folder in sys.path if Path(folder) != Path(__file__).parent]
     from pyspark.sql import SparkSession  # noqa: PLC0415 - after --help
 
+    from magicbyte.kit.settings.kinds import duration  # noqa: PLC0415
     from spark_avro.pipeline.file.place import PipelineError  # noqa: PLC0415
     from spark_avro.pipeline.file.reading import read_pipeline  # noqa: PLC0415
+    from spark_avro.pipeline.run.health import Health, longest_batch  # noqa: PLC0415
+    from spark_avro.pipeline.run.metrics import PipelineMetrics  # noqa: PLC0415
     from spark_avro.pipeline.run.running import Running  # noqa: PLC0415
 
     parser = argparse.ArgumentParser(description=__doc__)
@@ -27,6 +31,8 @@ def main() -> int:
     parser.add_argument("--name", metavar="NAME")
     parser.add_argument("--until-caught-up", action="store_true")
     parser.add_argument("--new-state", action="store_true")
+    parser.add_argument("--metrics", metavar="[HOST]:PORT|FILE")
+    parser.add_argument("--unhealthy-after", type=duration().convert, metavar="TIME")
     options = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("py4j").setLevel(logging.WARNING)
@@ -39,13 +45,24 @@ def main() -> int:
     for name, value in pipeline.spark.items():
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
-    running = Running(pipeline, spark, new_state=options.new_state, until_caught_up=options.until_caught_up)
+    health = Health(options.unhealthy_after or longest_batch(pipeline))
+    with closing(PipelineMetrics(pipeline.name, options.metrics, health)) as metrics, health.of_run():
+        running = Running(
+            pipeline,
+            spark,
+            new_state=options.new_state,
+            until_caught_up=options.until_caught_up,
+            on_batch=metrics.add,
+            on_restart=metrics.restarted,
+            on_state=metrics.add_state,
+            health=health,
+        )
 
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        running.stop()
+        def stop(_number: int, _frame: FrameType | None) -> None:
+            running.stop()
 
-    handle_stop_signals(stop)
-    result = running.run()
+        handle_stop_signals(stop)
+        result = running.run()
     sys.stdout.write(f"{pipeline.name}: {result.batches} batches, {result.read} read, {result.written} written\n")
     return 100 if result.findings else 0
 

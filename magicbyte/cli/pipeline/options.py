@@ -38,7 +38,17 @@ def run_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="begin with empty state for steps that remember rows, at the offsets that are committed",
     )
-    add("--metrics", metavar="[HOST]:PORT|FILE", help="serve Prometheus metrics, or write them to a file")
+    add("--metrics", metavar="[HOST]:PORT|FILE", help="serve Prometheus metrics and /health, or write them to a file")
+    _add_unhealthy_after(parser)
+
+
+def _add_unhealthy_after(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--unhealthy-after",
+        metavar="TIME",
+        help="how long a batch may take until /health answers 503, such as 30m (default: 10 minutes, and the waits of"
+        " registry.patience and errors.retry.for)",
+    )
 
 
 def lint_options(parser: argparse.ArgumentParser) -> None:

@@ -6,12 +6,13 @@ import argparse
 import logging
 import signal
 import sys
+from contextlib import closing
 from dataclasses import replace
 from types import FrameType
 from typing import Any
 
 from magicbyte.cli.pipeline.outcome import FINDINGS, INTERRUPTED, PROGRAM
-from magicbyte.cli.pipeline.session import pipeline_session, read_file, time_of
+from magicbyte.cli.pipeline.session import converted, pipeline_session, read_file, time_of
 from magicbyte.kit.processes.stop_signals import STOP_SIGNALS, handle_stop_signals
 from serdes.console.outcome import tell
 
@@ -24,11 +25,21 @@ def run(options: argparse.Namespace) -> int:
         pipeline = replace(pipeline, name=name, checkpoint=f"{pipeline.checkpoint}-{options.instance}")
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("py4j").setLevel(logging.WARNING)
-    from spark_avro.pipeline.run.metrics import PipelineMetrics  # noqa: PLC0415 - with Spark
+    from magicbyte.kit.settings.kinds import duration  # noqa: PLC0415 - not for --help
+    from spark_avro.pipeline.run.health import Health, longest_batch  # noqa: PLC0415 - with Spark
+    from spark_avro.pipeline.run.metrics import PipelineMetrics  # noqa: PLC0415
     from spark_avro.pipeline.run.running import Running  # noqa: PLC0415
+    from spark_avro.pipeline.run.watchdog import watchdog  # noqa: PLC0415
 
-    metrics = PipelineMetrics(pipeline.name, options.metrics)
-    with pipeline_session(pipeline, options.master) as spark:
+    limit = converted("--unhealthy-after", options.unhealthy_after, duration(), "a time such as 30m")
+    health = Health(limit or longest_batch(pipeline))
+    # The port answers until the session has ended, so that a probe sees why the run failed.
+    with (
+        closing(PipelineMetrics(pipeline.name, options.metrics, health)) as metrics,
+        watchdog(lambda: health.report().healthy),
+        pipeline_session(pipeline, options.master) as spark,
+        health.of_run(),
+    ):
         running = Running(
             pipeline,
             spark,
@@ -38,6 +49,7 @@ def run(options: argparse.Namespace) -> int:
             on_batch=metrics.add,
             on_restart=metrics.restarted,
             on_state=metrics.add_state,
+            health=health,
         )
         received: list[int] = []
 
@@ -50,7 +62,6 @@ def run(options: argparse.Namespace) -> int:
         try:
             result = _over_range(running, options) if options.since or options.until else running.run()
         finally:
-            metrics.close()
             for number, handler in before.items():
                 signal.signal(number, handler)
     sys.stdout.write(

@@ -6,14 +6,16 @@ import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from magicbyte.kit.extras import require
 from serdes.console.outcome import BAD_USAGE, Ended
+from serdes.error import ConfigError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from magicbyte.kit.settings.kinds import Scalar
     from spark_avro.pipeline.file.pipeline import Pipeline
 
 
@@ -65,3 +67,15 @@ def time_of(text: str | None) -> datetime | None:
     except ValueError:
         raise Ended(BAD_USAGE, f"{text!r} is no time; write 2026-01-01T00:00:00Z") from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def converted(option: str, text: str | None, kind: Scalar, expected: str) -> Any:
+    """The value of an option; None if it is not given.
+
+    Raises:
+        ConfigError: it is not of this kind.
+    """
+    try:
+        return None if text is None else kind.convert(text)
+    except ValueError:
+        raise ConfigError(option, f"must be {expected}, not {text!r}") from None

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Any
 
 from magicbyte.cli.pipeline.outcome import FINDINGS, PROGRAM
-from magicbyte.cli.pipeline.session import pipeline_session, read_file, time_of
+from magicbyte.cli.pipeline.session import converted, pipeline_session, read_file, time_of
 from serdes.console.outcome import tell
 from serdes.error import ConfigError
-
-if TYPE_CHECKING:
-    from magicbyte.kit.settings.kinds import Scalar
 
 
 def backfill(options: argparse.Namespace) -> int:
@@ -47,20 +43,12 @@ def compact(options: argparse.Namespace) -> int:
     from magicbyte.kit.settings.kinds import duration, size  # noqa: PLC0415 - not for --help
     from spark_avro.pipeline.upkeep.compact import compact as run_compact  # noqa: PLC0415
 
-    older_than = _converted("--older-than", options.older_than, duration(), "a time such as 2h")
-    target = _converted("--target", options.target, size(), "a size such as 128MB")
-    grace = _converted("--grace", options.grace, duration(), "a time such as 1h")
+    older_than = converted("--older-than", options.older_than, duration(), "a time such as 2h")
+    target = converted("--target", options.target, size(), "a size such as 128MB")
+    grace = converted("--grace", options.grace, duration(), "a time such as 1h")
     if options.offline and grace is not None:
         raise ConfigError("compact", "--grace keeps files for readers, and --offline says that there are none")
     with pipeline_session(pipeline, options.master) as spark:
         for line in run_compact(pipeline, spark, older_than, target=target, offline=options.offline, grace=grace):
             sys.stdout.write(f"{line}\n")
     return 0
-
-
-def _converted(option: str, text: str | None, kind: Scalar, expected: str) -> Any:
-    """The value of an option; None if it is not given."""
-    try:
-        return None if text is None else kind.convert(text)
-    except ValueError:
-        raise ConfigError(option, f"must be {expected}, not {text!r}") from None

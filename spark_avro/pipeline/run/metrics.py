@@ -1,19 +1,30 @@
-"""The metrics of a running pipeline in Prometheus's text format, served over HTTP or written to a file."""
+"""The metrics of a running pipeline in Prometheus's text format, served over HTTP or written to a file.
+
+The port also answers `/health`.
+"""
 
 from __future__ import annotations
 
+import json
 import threading
 import time
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, start_http_server, write_to_textfile
 
+from magicbyte.kit.failure import Failure
 from spark_avro.pipeline.run.counts import BatchCounts
+from spark_avro.pipeline.run.health import Health
 from spark_avro.pipeline.state.progress import StateProgress
 
 _PREFIX = "magicbyte_pipeline"
+
+
+class PortRefused(Failure):
+    """The port of the metrics cannot be opened."""
 
 
 class PipelineMetrics:
@@ -22,11 +33,16 @@ class PipelineMetrics:
     Args:
         pipeline: Its name.
         target: `:PORT` or `HOST:PORT` to serve them, or a file that is replaced after each batch; None for neither.
+        health: What `/health` answers.
+
+    Raises:
+        PortRefused: the port cannot be opened.
     """
 
-    def __init__(self, pipeline: str, target: str | None = None) -> None:
+    def __init__(self, pipeline: str, target: str | None = None, health: Health | None = None) -> None:
         self._registry = CollectorRegistry()
         self._name = pipeline
+        self._health = health or Health()
         self._rows = self._counter("rows", "Rows by what became of them.", "outcome")
         self._seconds = self._gauge("batch_seconds", "How long the last batch took.")
         self._batch = self._gauge("batch", "The number of the last batch.")
@@ -46,7 +62,12 @@ class PipelineMetrics:
         self._thread: threading.Thread | None = None
         host, colon, port = (target or "").rpartition(":")
         if colon and port.isdecimal():
-            self._server, self._thread = start_http_server(int(port), host or "127.0.0.1", registry=self._registry)
+            try:
+                self._server, self._thread = start_http_server(int(port), host or "127.0.0.1", registry=self._registry)
+            except OSError as error:
+                raise PortRefused(f"--metrics {target}: the port cannot be opened: {error.strerror}") from None
+            self._metrics = self._server.get_app()
+            self._server.set_app(self._answer)
         elif target:
             self._file = Path(target)
 
@@ -99,6 +120,18 @@ class PipelineMetrics:
             self._server.shutdown()
             self._server.server_close()
             self._thread.join()
+
+    def _answer(self, environ: Any, start_response: Any) -> Iterable[bytes]:
+        """Answer a request: the health under `/health`, and the metrics under all other paths."""
+        if environ["PATH_INFO"] != "/health" or environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
+            answer: Iterable[bytes] = self._metrics(environ, start_response)
+            return answer
+        report = self._health.report()
+        status = "200 OK" if report.healthy else "503 Service Unavailable"
+        body = f"{json.dumps(report.as_json(self._name))}\n".encode()
+        headers = [("Content-Type", "application/json"), ("Content-Length", str(len(body)))]
+        start_response(status, [*headers, ("Cache-Control", "no-store")])
+        return [body] if environ["REQUEST_METHOD"] == "GET" else []
 
     def _publish(self) -> None:
         if self._file is not None:

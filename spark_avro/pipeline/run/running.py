@@ -21,8 +21,11 @@ from spark_avro.pipeline.ports import BatchIdentity, SourceRange
 from spark_avro.pipeline.run.batch import BatchRunner
 from spark_avro.pipeline.run.batches import Batches, PlainBatches, QueryOutdated
 from spark_avro.pipeline.run.counts import BatchCounts
+from spark_avro.pipeline.run.health import Health
+from spark_avro.pipeline.run.last_failure import noted_failure
 from spark_avro.pipeline.run.lease import Lease
 from spark_avro.pipeline.run.prepared import Opened, Prepared, open_pipeline, prepare
+from spark_avro.pipeline.run.result import RunResult
 from spark_avro.pipeline.run.run_log import RunLog
 from spark_avro.pipeline.sources.checkpoint import Checkpoint
 from spark_avro.pipeline.sources.source_topics import SourceTopics
@@ -38,37 +41,6 @@ log = logging.getLogger(__name__)
 _LOOK, _COMMIT = 0.2, 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class RunResult:
-    """The result of a run.
-
-    Attributes:
-        batches: The number of batches.
-        read, written, dead, dropped: The rows of all batches.
-        findings: Why it ends with exit code 100 although its batches are written.
-        ranges: The offsets that a backfill processed; empty for other runs.
-    """
-
-    batches: int = 0
-    read: int = 0
-    written: int = 0
-    dead: int = 0
-    dropped: int = 0
-    findings: tuple[str, ...] = ()
-    ranges: tuple[SourceRange, ...] = ()
-
-    def plus(self, counts: BatchCounts) -> RunResult:
-        """The result with one more batch."""
-        return RunResult(
-            self.batches + 1,
-            self.read + counts.read,
-            self.written + counts.written,
-            self.dead + counts.dead,
-            self.dropped + counts.dropped,
-            self.findings,
-        )
-
-
 @dataclass(slots=True)
 class Running:
     """Runs a pipeline until its end; after `stop`, until the end of the batch that is running.
@@ -82,6 +54,7 @@ class Running:
         on_batch: Receives the counts of each batch.
         on_restart: Called when the run begins from a checkpoint with progress.
         on_state: Receives the state of the steps that remember rows after each batch.
+        health: Gets the progress of the run.
     """
 
     pipeline: Pipeline
@@ -92,6 +65,7 @@ class Running:
     on_batch: Callable[[BatchCounts], None] | None = None
     on_restart: Callable[[], None] | None = None
     on_state: Callable[[StateProgress], None] | None = None
+    health: Health = field(default_factory=Health)
     _stopping: threading.Event = field(default_factory=threading.Event)
     _batch_runs: threading.Lock = field(default_factory=threading.Lock)
     _failure: BaseException | None = None
@@ -115,6 +89,7 @@ class Running:
         checkpoint = Checkpoint(self.spark, self.pipeline.checkpoint)
         with (
             Lease(checkpoint.folder, self.pipeline.name) as lease,
+            noted_failure(checkpoint.folder),
             closing(open_pipeline(self.pipeline, self.spark, adopt=self.adopt)) as opened,
         ):
             prepared = _prepare(opened)
@@ -181,6 +156,8 @@ class Running:
         try:
             while query.isActive and not self._stopping.is_set() and not again.is_set():
                 query.awaitTermination(_LOOK)
+                if not query.status["isTriggerActive"]:
+                    self.health.progressed()
                 batches.note(query)
             if query.isActive:
                 self._end(query, checkpoint)
@@ -203,6 +180,7 @@ class Running:
 
     def _run_once(self, opened: Opened, runner: BatchRunner, checkpoint: Checkpoint) -> None:
         """Run a source that is read once: one batch, with its number and id in our own log."""
+        self.health.without_limit()
         run_log = RunLog(checkpoint.folder)
         begun = run_log.begin()
         batch = BatchIdentity(
@@ -238,6 +216,7 @@ class Running:
                     "each-batch over a range would replace a group's row by one of a part of its rows; run the"
                     " pipeline on a new checkpoint instead",
                 )
+        self.health.without_limit()
         with closing(open_pipeline(self.pipeline, self.spark, adopt=self.adopt)) as opened:
             runner = BatchRunner(_prepare(opened))
             topic_ids = opened.source.topic_ids({part.topic for part in ranges})
@@ -248,6 +227,7 @@ class Running:
 
     def _add(self, counts: BatchCounts) -> None:
         self._result = self._result.plus(counts)
+        self.health.progressed(counts.number)
         if self.on_batch is not None:
             self.on_batch(counts)
 

@@ -15,7 +15,8 @@ from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.sinks import DeltaSink, FilesSink, IcebergSink, JdbcSink, KafkaSink, SqlSink, Upsert
 from spark_avro.pipeline.folder import Folder
 from spark_avro.pipeline.ports import POSITION, BatchIdentity, SinkRefused, SourceRange
-from spark_avro.pipeline.run.running import Running, RunResult
+from spark_avro.pipeline.run.result import RunResult
+from spark_avro.pipeline.run.running import Running
 from spark_avro.pipeline.sources.checkpoint import Checkpoint
 from spark_avro.pipeline.sources.checkpoint_reader import Offsets
 from spark_avro.pipeline.sources.opening import open_source
