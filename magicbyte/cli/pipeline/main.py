@@ -36,7 +36,11 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None], str]] 
     "dry-run": ("run it on some real records, and write nothing", dry_run_options, "preview:dry_run"),
     "explain": ("tell sources, schemas, columns and guarantees", explain_options, "preview:explain"),
     "test": ("compare the results of given records with expected ones", test_options, "testing:test"),
-    "status": ("show the last batch, and how far it is behind", status_options, "progress:status"),
+    "status": (
+        "show the last batch, and how far it is behind; of several pipelines in a table",
+        status_options,
+        "progress:status",
+    ),
     "offsets": ("show the offsets, or write them to a consumer group", offsets_options, "progress:offsets"),
     "backfill": ("run it over a range of the past", backfill_options, "upkeep:backfill"),
     "compact": ("rewrite small files of closed hours as large ones", compact_options, "upkeep:compact"),

@@ -81,7 +81,10 @@ def test_options(parser: argparse.ArgumentParser) -> None:
 
 def status_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `status`."""
-    parser.add_argument("--output", choices=("table", "json"), default="table", help="(default table)")
+    add = parser.add_argument
+    add("files", nargs="*", metavar="FILE|DIR", help="more files, and folders: a table of all their pipelines")
+    add("--output", choices=("table", "json"), default="table", help="(default table)")
+    add("--json", dest="output", action="store_const", const="json", help="the same as --output json")
     _add_master(parser)
 
 

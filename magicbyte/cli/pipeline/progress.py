@@ -6,6 +6,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
+from magicbyte.cli.pipeline.overview import is_overview, overview
 from magicbyte.cli.pipeline.session import pipeline_session, read_file
 
 if TYPE_CHECKING:
@@ -13,7 +14,12 @@ if TYPE_CHECKING:
 
 
 def status(options: argparse.Namespace) -> int:
-    """Show the last batch, who runs the pipeline, the lag of each partition, and what changed while it ran."""
+    """Show the last batch, who runs the pipeline, the lag of each partition, and what changed while it ran.
+
+    Several files, and the files of folders, are a row each.
+    """
+    if is_overview(options):
+        return overview(options)
     pipeline = read_file(options)
     with pipeline_session(pipeline, options.master) as spark:
         from spark_avro.pipeline.run.progress import progress_of  # noqa: PLC0415 - with Spark

@@ -1,0 +1,170 @@
+"""The state of a pipeline as a row among others, from its checkpoint and the broker; mostly without Spark."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
+
+from magicbyte.kit.kafka.client_settings import client_config
+from spark_avro.pipeline.file.pipeline import Pipeline
+from spark_avro.pipeline.file.source import KafkaSource
+from spark_avro.pipeline.folder import ReadableFolder
+from spark_avro.pipeline.run.last_failure import LastFailure
+from spark_avro.pipeline.run.lease import Owner
+from spark_avro.pipeline.run.run_log import last_run
+from spark_avro.pipeline.sources.checkpoint_reader import CheckpointReader, Offsets
+from spark_avro.pipeline.state.progress import StateProgress
+
+#: Errors of a broker that does not answer; others are of a topic.
+_NO_BROKER = (KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN)  # noqa: SLF001 - its names
+
+
+class State(StrEnum):
+    """What a pipeline does."""
+
+    NEVER_RAN = "never ran"
+    RUNNING = "running"
+    #: It does not run, and has read all records.
+    IDLE = "idle"
+    #: It does not run, and there are records to read.
+    BEHIND = "behind"
+    #: It does not run, and the broker does not say how far it is.
+    STOPPED = "stopped"
+    #: Its last run failed or was killed.
+    FAILED = "failed"
+    #: Its checkpoint cannot be read.
+    UNREADABLE = "unreadable"
+    #: Its file is wrong.
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineRow:
+    """A pipeline among others.
+
+    Attributes:
+        file: The file.
+        name: The pipeline's name; empty if the file is broken.
+        state: What it does.
+        owner: The process that runs it.
+        batch: The number of the last finished batch.
+        batch_time: When that batch was finished, in ISO 8601.
+        age: The seconds since then.
+        lag: Records that are not read yet; None if there is no such number.
+        watermark: The watermark of steps that remember rows.
+        state_rows: The rows that these steps keep.
+        problem: What is wrong.
+    """
+
+    file: str
+    name: str
+    state: State
+    owner: str | None = None
+    batch: int | None = None
+    batch_time: str | None = None
+    age: float | None = None
+    lag: int | None = None
+    watermark: str | None = None
+    state_rows: int | None = None
+    problem: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """The row for scripts."""
+        return {**asdict(self), "state": str(self.state)}
+
+
+@dataclass(slots=True)
+class Overview:
+    """Makes rows, and remembers brokers that do not answer.
+
+    Attributes:
+        folder_of: Returns the checkpoint of a pipeline.
+        now: Returns the seconds since 1970.
+        patience: Seconds for a request to a broker: a table does not wait long for one pipeline.
+        unreachable: Why a broker gave no offsets, by its address.
+    """
+
+    folder_of: Callable[[Pipeline], ReadableFolder]
+    now: Callable[[], float] = time.time
+    patience: float = 10.0
+    unreachable: dict[str, str] = field(default_factory=dict)
+
+    def row(self, file: str, pipeline: Pipeline) -> PipelineRow:
+        """The row of a pipeline; an error is its problem.
+
+        Args:
+            file: The file, as it is shown.
+            pipeline: The pipeline.
+        """
+        try:
+            return self._row(file, pipeline)
+        except Exception as error:  # noqa: BLE001 - one checkpoint does not hide the others
+            first = (str(error).splitlines() or [""])[0]
+            return PipelineRow(file, pipeline.name, State.UNREADABLE, problem=first or type(error).__name__)
+
+    def _row(self, file: str, pipeline: Pipeline) -> PipelineRow:
+        now = self.now()
+        folder = self.folder_of(pipeline)
+        checkpoint = CheckpointReader(folder)
+        batch, finished = checkpoint.last_committed(), checkpoint.committed_at()
+        ends: Offsets = checkpoint.ends(batch) if batch is not None else {}
+        batch, finished = last_run(folder) or (batch, finished)
+        lag, problem = self._lag(pipeline, ends) if ends else (None, "")
+        owner, failure = Owner.read(folder, now), LastFailure.read(folder)
+        if owner is not None:
+            state = State.FAILED if owner.problem else State.RUNNING
+            problem = owner.problem or problem
+        elif failure is not None:
+            state, problem = State.FAILED, f"{failure.time}: {failure.reason}"
+        elif batch is None and checkpoint.query_id() is None:
+            state = State.NEVER_RAN
+        elif problem:
+            state = State.STOPPED
+        else:
+            state = State.BEHIND if lag else State.IDLE
+        kept = StateProgress.read(folder)
+        return PipelineRow(
+            file,
+            pipeline.name,
+            state,
+            owner.shown if owner is not None else None,
+            batch,
+            None if finished is None else datetime.fromtimestamp(finished, UTC).isoformat(timespec="seconds"),
+            None if finished is None else max(0.0, round(now - finished, 1)),
+            lag,
+            kept.watermark if kept is not None else None,
+            sum(operator.rows for operator in kept.operators) if kept is not None else None,
+            problem,
+        )
+
+    def _lag(self, pipeline: Pipeline, ends: Offsets) -> tuple[int | None, str]:
+        """The records behind some offsets, by one request to the broker; or why the number is not known."""
+        broker = pipeline.kafka.get("bootstrap.servers", "")
+        if broker in self.unreachable:
+            return None, self.unreachable[broker]
+        source = pipeline.source
+        is_committed = isinstance(source, KafkaSource) and source.isolation == "read_committed"
+        level = IsolationLevel.READ_COMMITTED if is_committed else IsolationLevel.READ_UNCOMMITTED
+        places = {TopicPartition(topic, number): end for topic, parts in ends.items() for number, end in parts.items()}
+        try:
+            # The client's own log would stand among the rows.
+            admin = AdminClient({**client_config(pipeline.kafka, role="admin"), "log_level": 0})
+            asked = admin.list_offsets(
+                {place: OffsetSpec.latest() for place in places}, isolation_level=level, request_timeout=self.patience
+            )
+            return sum(
+                max(0, future.result(self.patience).offset - places[place]) for place, future in asked.items()
+            ), ""
+        except (KafkaException, TimeoutError) as error:
+            reason = error.args[0].str() if isinstance(error, KafkaException) else "no answer"
+            problem = f"the lag is not known: {broker}: {reason}"
+            if not isinstance(error, KafkaException) or error.args[0].code() in _NO_BROKER:
+                self.unreachable[broker] = problem
+            return None, problem

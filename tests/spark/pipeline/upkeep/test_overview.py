@@ -1,0 +1,335 @@
+"""`magicbyte pipeline status` of several files and folders: states, the table, and the exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from magicbyte.cli.main import main
+from magicbyte.cli.pipeline.overview import code_of_row
+from spark_avro.pipeline.file.reading import read_pipeline
+from spark_avro.pipeline.folder import Folder
+from spark_avro.pipeline.local_folder import LocalFolder, local_checkpoint
+from spark_avro.pipeline.upkeep.overview import Overview, PipelineRow, State
+from spark_avro.pipeline.upkeep.pipeline_files import is_pipeline_file, yaml_files
+
+HERE = f"process {os.getpid()} on {socket.gethostname()}"
+#: Seconds since 1970 of 2026-01-01T10:00:00Z, at which the last batch of a checkpoint was finished.
+FINISHED = 1767261600
+STATE = {
+    "batch": 3,
+    "watermark": "2026-01-01T08:00:00.000Z",
+    "operators": [
+        {"name": "dedupe", "rows": 40, "memory": 1, "disk": 2, "late": 0},
+        {"name": "stateStoreSave", "rows": 2, "memory": 1, "disk": 2, "late": 0},
+    ],
+    "newest": {},
+    "ids": {},
+}
+
+
+def _file(folder: Path, name: str, rest: str = "source: {rate: {rows-per-second: 1}}") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{name}.yaml"
+    file.write_text(
+        f"""
+version: 1
+name: {name}
+checkpoint: {folder}/{name}-checkpoint
+{rest}
+sink: {{files: {{path: {folder}/out}}}}
+"""
+    )
+    return file
+
+
+def _write(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+def _ran(checkpoint: Path, batches: int = 4) -> None:
+    """A checkpoint as Spark leaves it."""
+    _write(checkpoint / "metadata", '{"id":"5c1d"}')
+    for number in range(batches):
+        _write(checkpoint / "offsets" / str(number), 'v1\n{"batchWatermarkMs":0}\n0')
+        _write(checkpoint / "commits" / str(number), "v1\n{}")
+    os.utime(checkpoint / "commits" / str(batches - 1), (FINISHED, FINISHED))
+
+
+def _owned(checkpoint: Path, owner: dict[str, Any]) -> None:
+    _write(checkpoint / "_magicbyte" / "owner.json", json.dumps({"id": "a", "beats": 7, **owner}))
+
+
+def _ended_process() -> int:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def _begun(checkpoint: Path) -> None:
+    _write(checkpoint / "metadata", '{"id":"5c1d"}')
+    _write(checkpoint / "offsets" / "0", "v1\n{}\n0")
+
+
+def _running(checkpoint: Path, time: str) -> None:
+    _ran(checkpoint)
+    _owned(checkpoint, {"host": socket.gethostname(), "pid": os.getpid(), "time": time})
+
+
+def _elsewhere(checkpoint: Path, time: str) -> None:
+    _ran(checkpoint)
+    _owned(checkpoint, {"host": "elsewhere", "pid": 12, "time": time})
+
+
+def _killed(checkpoint: Path) -> None:
+    _ran(checkpoint)
+    _owned(checkpoint, {"host": socket.gethostname(), "pid": _ended_process(), "time": "2026-01-01T10:01:00Z"})
+
+
+def _failed(checkpoint: Path) -> None:
+    _ran(checkpoint)
+    failure = {"time": "2026-01-01T10:00:30Z", "reason": "the disk is full"}
+    _write(checkpoint / "_magicbyte" / "failure.json", json.dumps(failure))
+
+
+def _begun_anew(checkpoint: Path) -> None:
+    """A checkpoint after `--new-state`, whose query has finished its first batch."""
+    folder = "_magicbyte/queries/4-ab"
+    _ran(checkpoint)
+    _ran(checkpoint / folder, 1)
+    _write(checkpoint / "_magicbyte" / "query.json", json.dumps({"folder": folder, "base": 4, "starts": {}}))
+
+
+def _with_state(checkpoint: Path) -> None:
+    _ran(checkpoint)
+    _write(checkpoint / "_magicbyte" / "progress.json", json.dumps(STATE))
+
+
+def _read_once(checkpoint: Path) -> None:
+    log = checkpoint / "_magicbyte" / "runs.json"
+    _write(log, '{"id": "5c1d", "last": 2}')
+    os.utime(log, (FINISHED, FINISHED))
+
+
+DONE: dict[str, Any] = {"batch": 3, "batch_time": "2026-01-01T10:00:00+00:00", "age": 90.0}
+SILENT = "process 12 on elsewhere gave no sign for 61 s"
+
+
+@pytest.mark.parametrize(
+    ("make", "expected", "code"),
+    [
+        (lambda _: None, {"state": State.NEVER_RAN}, 0),
+        (_begun, {"state": State.IDLE}, 0),
+        (_ran, {"state": State.IDLE, **DONE}, 0),
+        (lambda path: _running(path, "2026-01-01T10:01:25Z"), {"state": State.RUNNING, "owner": HERE, **DONE}, 0),
+        (
+            lambda path: _elsewhere(path, "2026-01-01T10:00:30Z"),
+            {"state": State.RUNNING, "owner": "process 12 on elsewhere", **DONE},
+            0,
+        ),
+        (
+            lambda path: _elsewhere(path, "2026-01-01T10:00:29Z"),
+            {"state": State.FAILED, "owner": "process 12 on elsewhere", "problem": SILENT, **DONE},
+            1,
+        ),
+        (_failed, {"state": State.FAILED, "problem": "2026-01-01T10:00:30Z: the disk is full", **DONE}, 1),
+        (_begun_anew, {"state": State.IDLE, **DONE, "batch": 4}, 0),
+        (_with_state, {"state": State.IDLE, **DONE, "watermark": STATE["watermark"], "state_rows": 42}, 0),
+        (_read_once, {"state": State.IDLE, **DONE, "batch": 2}, 0),
+        (
+            lambda path: _write(path / "metadata", "no JSON"),
+            {"state": State.UNREADABLE, "problem": "Expecting value: line 1 column 1 (char 0)"},
+            1,
+        ),
+    ],
+)
+def test_the_row_of_a_checkpoint(
+    make: Callable[[Path], object], expected: dict[str, Any], code: int, tmp_path: Path
+) -> None:
+    file = _file(tmp_path, "flights")
+    make(tmp_path / "flights-checkpoint")
+    table = Overview(lambda pipeline: LocalFolder(pipeline.checkpoint), now=lambda: FINISHED + 90.0)
+    row = table.row("flights.yaml", read_pipeline(file))
+    assert row == PipelineRow(**{"file": "flights.yaml", "name": "flights", **expected})
+    assert code_of_row(row) == code
+
+
+def test_a_driver_that_was_killed_has_failed(tmp_path: Path) -> None:
+    file = _file(tmp_path, "flights")
+    _killed(tmp_path / "flights-checkpoint")
+    row = Overview(lambda pipeline: LocalFolder(pipeline.checkpoint)).row("flights.yaml", read_pipeline(file))
+    assert row.state == State.FAILED
+    assert row.problem.endswith(f" on {socket.gethostname()} ended without giving back the lease")
+
+
+def test_the_table_of_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lake = tmp_path / "lake"
+    _file(lake, "a-new")
+    _file(lake / "deep" / "er", "b-idle")
+    _ran(lake / "deep" / "er" / "b-idle-checkpoint", 1235)
+    _file(lake, "c-failed")
+    _failed(lake / "c-failed-checkpoint")
+    _file(lake, "d-broken", "source: {rate: {rows-per-second: 1}}\nsteps: [{were: x}]\nspeed: high")
+    _file(lake / ".hidden", "e-hidden")
+    _write(lake / "compose.yml", "version: 1\nname: others\nservices: {}\n")
+    assert main(["pipeline", "status", str(lake)]) == 2
+    streams = capsys.readouterr()
+    head, *rows = streams.out.splitlines()
+    assert head.split() == ["pipeline", "state", "batch", "age", "problem"]
+    rows = [" ".join(row.split()) for row in rows]
+    assert rows[0] == "a-new never ran"
+    assert rows[1].startswith("c-failed failed 3 ")
+    assert rows[1].endswith(" 2026-01-01T10:00:30Z: the disk is full")
+    assert rows[2].startswith(f"{lake}/d-broken.yaml broken {lake}/d-broken.yaml:6:")
+    assert rows[2].endswith("(and 1 more)")
+    assert rows[3].startswith("b-idle idle 1,234 ")
+    assert len(rows) == 4
+    assert streams.err == f"magicbyte pipeline: {lake}/compose.yml: no pipeline, left out\n"
+
+
+def test_several_files_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = _file(tmp_path, "first"), _file(tmp_path, "second")
+    second.write_text(second.read_text() + "---" + second.read_text().replace("name: second", "name: third"))
+    # A file that is named twice, once by its folder, is one row.
+    assert main(["pipeline", "status", str(first), str(second), str(tmp_path), "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [(row["file"], row["name"], row["state"]) for row in rows] == [
+        (str(first), "first", "never ran"),
+        (str(second), "second", "never ran"),
+        (str(second), "third", "never ran"),
+    ]
+    assert set(rows[0]) == {
+        *("file", "name", "state", "owner", "batch", "batch_time", "age", "lag", "watermark", "state_rows", "problem")
+    }
+    assert main(["pipeline", "status", str(tmp_path), "--json", "--name", "third"]) == 0
+    assert [row["name"] for row in json.loads(capsys.readouterr().out)] == ["third"]
+
+
+def test_a_folder_without_pipelines_and_a_file_that_is_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["pipeline", "status", str(tmp_path)]) == 2
+    assert "a pipeline file is in none of the files and folders" in capsys.readouterr().err
+    assert main(["pipeline", "status", str(_file(tmp_path, "a")), str(tmp_path / "none.yaml")]) == 2
+    assert "none.yaml: cannot be read: No such file or directory" in capsys.readouterr().out
+
+
+def test_a_broker_that_does_not_answer_is_asked_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("one", "two"):
+        kafka = 'kafka: {bootstrap.servers: "127.0.0.1:1"}\nregistry: {url: "http://127.0.0.1:1"}'
+        _file(tmp_path, name, f"source: {{topics: [flights]}}\n{kafka}")
+        checkpoint = tmp_path / f"{name}-checkpoint"
+        _ran(checkpoint)
+        _write(checkpoint / "offsets" / "3", 'v1\n{"batchWatermarkMs":0}\n{"flights":{"0":10}}')
+    pipelines = [read_pipeline(tmp_path / f"{name}.yaml") for name in ("one", "two")]
+    table = Overview(lambda pipeline: LocalFolder(pipeline.checkpoint), patience=1)
+    rows = [table.row(pipeline.name, pipeline) for pipeline in pipelines]
+    assert [(row.state, row.lag, code_of_row(row)) for row in rows] == [(State.STOPPED, None, 3)] * 2
+    assert rows[0].problem.startswith("the lag is not known: 127.0.0.1:1: ")
+    assert table.unreachable == {"127.0.0.1:1": rows[0].problem}
+    assert rows[1].problem == rows[0].problem
+
+
+def test_real_runs(spark: SparkSession, topics: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    del spark
+    topic = topics.create()
+    topics.produce(topic, *(str(number).encode() for number in range(10)))
+    file = _file(
+        tmp_path,
+        "numbers",
+        f"""
+kafka: {{bootstrap.servers: "{topics.servers}"}}
+source: {{topics: [{topic}], value: {{format: string}}}}
+quality: [{{name: small, expect: "cast(value as int) < 12", else: fail}}]
+""",
+    )
+
+    def row() -> list[Any]:
+        code = main(["pipeline", "status", str(tmp_path), "--json"])
+        [shown] = json.loads(capsys.readouterr().out.splitlines()[-1])
+        return [code, shown["state"], shown["batch"], shown["lag"], shown["problem"]]
+
+    assert row() == [0, "never ran", None, None, ""]
+    assert main(["pipeline", "run", str(file)]) == 0
+    assert row() == [0, "idle", 0, 0, ""]
+    topics.produce(topic, b"10", b"11", b"12")
+    assert row() == [0, "behind", 0, 3, ""]
+    assert main(["pipeline", "run", str(file)]) == 1
+    code, state, batch, lag, problem = row()
+    assert [code, state, batch, lag] == [1, "failed", 0, 3]
+    assert "small" in problem
+    assert main(["pipeline", "run", str(file), "--set", "quality.0.else=warn"]) == 0
+    assert row() == [0, "idle", 1, 0, ""]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("version: 1\nname: a\nsource: {}\n", True),
+        ("name: a\ncheckpoint: /c\nsinks: []\n", True),
+        ("include: common.yaml\nname: a\nsource: {}\n", True),
+        ('"version" : 1\n"name": a\n\'source\': {}\n', True),
+        ("name: a\nsource: {\nsink: {files: {path: /x}}\n", True),
+        ("kafka: {}\nregistry: {}\ncheckpoint: /c\n", False),
+        ("version: 1\nname: a\nservices: {}\n", False),
+        ("sink: {}\nsinks: []\nname: a\n", False),
+        ("jobs:\n  version: 1\n  name: a\n  source: x\n", False),
+        ("", False),
+    ],
+)
+def test_which_files_are_pipelines(text: str, is_one: bool, tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    file.write_text(text)
+    assert is_pipeline_file(file) == is_one
+
+
+def test_yaml_files_come_in_order_without_hidden_folders(tmp_path: Path) -> None:
+    for name in ("b/x.yaml", "a.yml", "z.yaml", ".git/c.yaml", "a.json", "b/a/y.yaml"):
+        _write(tmp_path / name, "")
+    (tmp_path / "b" / "loop").symlink_to(tmp_path)
+    names = [str(file.relative_to(tmp_path)) for file in yaml_files(tmp_path)]
+    assert names == ["a.yml", "z.yaml", "b/x.yaml", "b/a/y.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("checkpoint", "rest", "path"),
+    [
+        ("lake/c", "", "lake/c"),
+        ("/srv/c/", "", "/srv/c"),
+        ("file:/srv/c", "", "/srv/c"),
+        ("file:///srv/c", "", "/srv/c"),
+        ("s3a://lake/c", "", None),
+        ("hdfs://host/c", "", None),
+        ("/srv/c", "spark: {spark.hadoop.fs.defaultFS: hdfs://host}", None),
+    ],
+)
+def test_which_checkpoints_need_spark(checkpoint: str, rest: str, path: str | None, tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    file.write_text(
+        f"version: 1\nname: a\ncheckpoint: {checkpoint}\nsource: {{rate: {{rows-per-second: 1}}}}\n"
+        f"sink: {{files: {{path: /x}}}}\n{rest}\n"
+    )
+    folder = local_checkpoint(read_pipeline(file))
+    assert (None if folder is None else folder.path) == path
+
+
+def test_both_kinds_of_folders_read_the_same(spark: SparkSession, tmp_path: Path) -> None:
+    _ran(tmp_path, 3)
+    for folder in (LocalFolder(str(tmp_path)), Folder(spark, str(tmp_path))):
+        assert folder.read("metadata") == '{"id":"5c1d"}'
+        assert folder.read("none/file") is None
+        assert folder.names("commits") == ["0", "1", "2"]
+        assert folder.names("none") == []
+        assert folder.modified("commits/2") == FINISHED
+        assert folder.modified("none") is None
+        assert folder.inside("commits").names() == ["0", "1", "2"]
