@@ -65,11 +65,25 @@ def resolve_value(name: str, value: str, environment: Mapping[str, str] | None =
     return _PLACEHOLDER.sub(replace, value)
 
 
+def resolve_defaults(value: str) -> str:
+    """Resolve the placeholders in a value if each is a variable with a default, by these defaults; or return it."""
+    return _PLACEHOLDER.sub(lambda match: match[2].partition(":-")[2], value) if _has_defaults(value) else value
+
+
+def _has_defaults(value: str) -> bool:
+    return all(provider == "env" and ":-" in reference for provider, reference in placeholders_in(value))
+
+
 def variables_named(values: Iterable[str]) -> set[str]:
     """Return the names of the variables in the placeholders of some values."""
     return {
         match[2].partition(":-")[0] for value in values for match in _PLACEHOLDER.finditer(value) if match[1] == "env"
     }
+
+
+def placeholders_in(value: str) -> list[tuple[str, str]]:
+    """Return the placeholders in a value: the provider, and what it is asked for."""
+    return [(match[1], match[2]) for match in _PLACEHOLDER.finditer(value)]
 
 
 def _file(reference: str, _variables: Mapping[str, str]) -> str:

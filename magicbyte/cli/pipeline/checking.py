@@ -13,7 +13,8 @@ def lint(options: argparse.Namespace) -> int:
     """Check files; all findings are written, one for each line."""
     require("spark", user="`magicbyte pipeline`", modules=("yaml",))
     from magicbyte.kit.settings.place import Finding  # noqa: PLC0415
-    from spark_avro.pipeline.file.object_stores import store_findings  # noqa: PLC0415 - after the check for YAML
+    from spark_avro.pipeline.file.nodes import Placeholders  # noqa: PLC0415 - after the check for YAML
+    from spark_avro.pipeline.file.object_stores import store_findings  # noqa: PLC0415
     from spark_avro.pipeline.file.place import PipelineError  # noqa: PLC0415
     from spark_avro.pipeline.file.reading import read_pipelines  # noqa: PLC0415
 
@@ -22,7 +23,7 @@ def lint(options: argparse.Namespace) -> int:
     names: list[str] = []
     for file in (options.file, *options.files):
         try:
-            pipelines = read_pipelines(file, overrides=options.overrides, lenient=True)
+            pipelines = read_pipelines(file, overrides=options.overrides, placeholders=Placeholders.CHECK)
         except PipelineError as error:
             findings += error.findings
             continue

@@ -19,12 +19,14 @@ from magicbyte.cli.pipeline.options import (
     dry_run_options,
     explain_options,
     lint_options,
+    manifest_options,
     no_options,
     offsets_options,
     run_options,
     status_options,
     submit_options,
     test_options,
+    unit_options,
 )
 from magicbyte.cli.pipeline.outcome import PROGRAM, pipeline_outcome
 
@@ -46,6 +48,8 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None], str]] 
     "compact": ("rewrite small files of closed hours as large ones", compact_options, "upkeep:compact"),
     "submit": ("print the spark-submit line", submit_options, "submitting:submit"),
     "main": ("print the path of the program for spark-submit", no_options, "submitting:program"),
+    "unit": ("print the systemd unit that runs it", unit_options, "deploy.unit:unit"),
+    "manifest": ("print the SparkApplication that runs it in Kubernetes", manifest_options, "deploy.manifest:manifest"),
     "from-connect": ("make a file of a Kafka Connect sink's configuration", connect_options, "connect.main:convert"),
 }
 

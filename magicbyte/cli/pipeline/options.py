@@ -134,3 +134,32 @@ def submit_options(parser: argparse.ArgumentParser) -> None:
 def connect_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `from-connect`."""
     parser.add_argument("config", metavar="CONFIG.json", help="the configuration of a sink connector")
+
+
+def unit_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `unit`."""
+    add = parser.add_argument
+    _add_master(parser)
+    add("--user", metavar="USER", help="the account that runs it (default: yours)")
+    add(
+        "--environment-file",
+        metavar="PATH",
+        help="the file with the variables of placeholders (default /etc/magicbyte/NAME.env)",
+    )
+    add(
+        "--metrics",
+        default="127.0.0.1:9109",
+        metavar="[HOST]:PORT|FILE",
+        help="the port of metrics and /health, one for each pipeline of a host (default 127.0.0.1:9109)",
+    )
+    _add_unhealthy_after(parser)
+
+
+def manifest_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `manifest`."""
+    add = parser.add_argument
+    add("--image", metavar="IMAGE", help="the image (default: spark.kubernetes.container.image of the file)")
+    add("--program", metavar="PATH", help="main.py in the image (default: its path here)")
+    add("--secret", metavar="NAME", help="the Secret with the variables of placeholders (default: the pipeline's name)")
+    add("--port", type=int, default=9109, metavar="PORT", help="the port of metrics and /health (default 9109)")
+    _add_unhealthy_after(parser)

@@ -31,7 +31,7 @@ def submit(options: argparse.Namespace) -> int:
 
 def program(_options: argparse.Namespace) -> int:
     """Print the path of the program that spark-submit runs."""
-    print(_program())
+    print(main_program())
     return 0
 
 
@@ -50,7 +50,8 @@ def _cached(pipeline: Pipeline) -> Mapping[str, str]:
     return modules(table_formats(pipeline), jdbc_drivers(pipeline))
 
 
-def _program() -> str:
+def main_program() -> str:
+    """The path of the program that spark-submit runs."""
     return str(resources.files("spark_avro.pipeline") / "main.py")
 
 
@@ -88,7 +89,7 @@ def submit_words(pipeline: Pipeline, modules: Mapping[str, str], options: argpar
     if is_elsewhere:
         files = [file, *(file.parent / name for name in pipeline.include)]
         line += ["--files", ",".join(str(path.resolve()) for path in files)]
-    line += [_program(), file.name if is_elsewhere else str(file)]
+    line += [main_program(), file.name if is_elsewhere else str(file)]
     for override in options.overrides:
         line += ["--set", override]
     return line + (["--name", options.name] if options.name else [])

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 
 import yaml
 
-from magicbyte.kit.placeholders import PlaceholderError, resolve_value
+from magicbyte.kit.placeholders import PlaceholderError, resolve_defaults, resolve_value
 from magicbyte.kit.settings.nodes import UNRESOLVED, Entry, ListNode, MapNode, Node, ScalarNode, value_node
 from magicbyte.kit.settings.place import Finding, Place
 from spark_avro.pipeline.file.place import PipelineError, error_at
@@ -29,18 +30,29 @@ _MOST_DEPTH = 200
 _TOO_DEEP = "this is nested too deeply, or an anchor contains itself"
 
 
-def read_documents(text: str, file: str, *, lenient: bool = False) -> list[Node]:
+class Placeholders(Enum):
+    """What becomes of placeholders."""
+
+    #: Their values; one without a value is a finding.
+    RESOLVE = "resolve"
+    #: Their values; a scalar without a value is UNRESOLVED.
+    CHECK = "check"
+    #: Texts as they are in the file, for others to resolve; only defaults are filled in.
+    KEEP = "keep"
+
+
+def read_documents(text: str, file: str, placeholders: Placeholders = Placeholders.RESOLVE) -> list[Node]:
     """The documents of a YAML text.
 
     Args:
         text: The YAML.
         file: The file's name, for places.
-        lenient: Whether a placeholder without a value becomes UNRESOLVED instead of a finding.
+        placeholders: What becomes of placeholders.
 
     Raises:
         PipelineError: the text is not YAML, has duplicate keys or too many values, or a placeholder has no value.
     """
-    reader = _Reader(file, text.splitlines(), lenient=lenient)
+    reader = _Reader(file, text.splitlines(), placeholders)
     try:
         _check_depth(text, file)
         documents = list(yaml.compose_all(text, Loader=yaml.CSafeLoader))
@@ -77,13 +89,13 @@ def _check_depth(text: str, file: str) -> None:
             depth -= 1
 
 
-def scalar_node(text: str, place: Place, *, lenient: bool = False) -> Node:
+def scalar_node(text: str, place: Place, placeholders: Placeholders = Placeholders.RESOLVE) -> Node:
     """The node of a YAML text from the command line; every part of it has the place of the option.
 
     Raises:
         PipelineError: as `read_documents`.
     """
-    documents = read_documents(text, place.file, lenient=lenient)
+    documents = read_documents(text, place.file, placeholders)
     return _moved(documents[0], place) if documents else value_node(None, place)
 
 
@@ -108,7 +120,7 @@ def _moved(node: Node, place: Place) -> Node:
 class _Reader:
     file: str
     lines: list[str]
-    lenient: bool
+    placeholders: Placeholders
     findings: list[Finding] = field(default_factory=list)
     read: int = 0
 
@@ -151,9 +163,10 @@ class _Reader:
         raw: str = node.value
         text = raw
         try:
-            text = resolve_value(place.file, raw)
+            keeps = self.placeholders is Placeholders.KEEP
+            text = resolve_defaults(raw) if keeps else resolve_value(place.file, raw)
         except PlaceholderError as error:
-            if self.lenient:
+            if self.placeholders is Placeholders.CHECK:
                 return ScalarNode(place, UNRESOLVED, raw, lambda _: place)
             self.findings.append(Finding(place, "", str(error).removeprefix(f"{place.file}: ")))
         value: Any = text

@@ -10,7 +10,7 @@ from magicbyte.kit.settings.kinds import Reading
 from magicbyte.kit.settings.nodes import BROKEN, Entry, ListNode, MapNode, Node, ScalarNode
 from magicbyte.kit.settings.place import Finding, Place
 from magicbyte.kit.settings.section import read_section
-from spark_avro.pipeline.file.nodes import read_documents, scalar_node
+from spark_avro.pipeline.file.nodes import Placeholders, read_documents, scalar_node
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.place import PipelineError, error_at
 
@@ -18,65 +18,100 @@ from spark_avro.pipeline.file.place import PipelineError, error_at
 _MOST_BYTES = 1024 * 1024
 
 
-def read_pipelines(path: str | Path, *, overrides: Sequence[str] = (), lenient: bool = False) -> tuple[Pipeline, ...]:
+def read_pipelines(
+    path: str | Path, *, overrides: Sequence[str] = (), placeholders: Placeholders = Placeholders.RESOLVE
+) -> tuple[Pipeline, ...]:
     """The pipelines of a file, one for each document.
 
     Args:
         path: The file.
         overrides: Settings that override the file's, as `source.start=latest`.
-        lenient: Whether placeholders without a value are accepted; for `lint`.
+        placeholders: What becomes of placeholders; by CHECK, a pipeline that has one without a value is left out.
 
     Raises:
         PipelineError: the file cannot be read, or settings are wrong; has all findings.
     """
-    documents = _documents(Path(path), lenient=lenient)
-    if not documents:
-        raise error_at(Place(str(path)), "", "has no pipeline")
+    return pipelines_of(merged_documents(path, overrides=overrides, placeholders=placeholders))
+
+
+def pipelines_of(documents: Sequence[MapNode]) -> tuple[Pipeline, ...]:
+    """The pipelines of the documents of a file.
+
+    Raises:
+        PipelineError: settings are wrong; has all findings.
+    """
     reading = Reading()
-    pipelines: list[Pipeline] = []
-    for document in documents:
-        if not isinstance(document, MapNode):
-            raise error_at(document.place, "", "a pipeline must be a mapping of settings")
-        whole = _with_includes(document, (real_path(Path(path)),), lenient=lenient)
-        for override in overrides:
-            whole = _overridden(whole, override, lenient=lenient)
-        pipeline = read_section(Pipeline, whole, reading, "")
-        if pipeline is not BROKEN:
-            pipelines.append(pipeline)
+    pipelines = [read_section(Pipeline, document, reading, "") for document in documents]
+    pipelines = [pipeline for pipeline in pipelines if pipeline is not BROKEN]
     _refuse_same_names(pipelines, reading)
     if reading.findings:
         raise PipelineError(reading.findings)
     return tuple(pipelines)
 
 
+def merged_documents(
+    path: str | Path, *, overrides: Sequence[str] = (), placeholders: Placeholders = Placeholders.RESOLVE
+) -> tuple[MapNode, ...]:
+    """The documents of a file, each merged over the files that it includes, with the overrides.
+
+    Args:
+        path: The file.
+        overrides: As in `read_pipelines`.
+        placeholders: What becomes of placeholders.
+
+    Raises:
+        PipelineError: the file cannot be read, or a document is no mapping.
+    """
+    documents = _documents(Path(path), placeholders)
+    if not documents:
+        raise error_at(Place(str(path)), "", "has no pipeline")
+    merged: list[MapNode] = []
+    for document in documents:
+        if not isinstance(document, MapNode):
+            raise error_at(document.place, "", "a pipeline must be a mapping of settings")
+        whole = _with_includes(document, (real_path(Path(path)),), placeholders)
+        for override in overrides:
+            whole = _overridden(whole, override, placeholders)
+        merged.append(whole)
+    return tuple(merged)
+
+
 def read_pipeline(path: str | Path, *, name: str | None = None, overrides: Sequence[str] = ()) -> Pipeline:
     """The pipeline of a file; if the file has several, the one with this name.
 
     Raises:
-        PipelineError: as `read_pipelines`, or `name` is None and the file has several, or none has this name.
+        PipelineError: as `read_pipelines` and `chosen`.
     """
-    pipelines = read_pipelines(path, overrides=overrides)
+    return chosen(read_pipelines(path, overrides=overrides), path, name)
+
+
+def chosen(pipelines: Sequence[Pipeline], path: str | Path, name: str | None) -> Pipeline:
+    """The pipeline with a name.
+
+    Raises:
+        PipelineError: the name is None and there are several, or none has this name.
+    """
     if name is None and len(pipelines) == 1:
         return pipelines[0]
-    chosen = [pipeline for pipeline in pipelines if pipeline.name == name]
-    if chosen:
-        return chosen[0]
+    found = [pipeline for pipeline in pipelines if pipeline.name == name]
+    if found:
+        return found[0]
     names = ", ".join(pipeline.name for pipeline in pipelines)
     problem = "has several pipelines; choose one with --name" if name is None else f"has no pipeline {name!r}"
     raise error_at(Place(str(path)), "", f"{problem}: {names}")
 
 
-def _documents(path: Path, *, lenient: bool) -> list[Node]:
+def _documents(path: Path, placeholders: Placeholders) -> list[Node]:
     try:
         text = read_bounded(path, most=_MOST_BYTES).decode()
     except OSError as error:
         raise error_at(Place(str(path)), "", f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise error_at(Place(str(path)), "", "is no UTF-8 text") from None
-    return read_documents(text, str(path), lenient=lenient)
+    return read_documents(text, str(path), placeholders)
 
 
-def _with_includes(document: MapNode, inside: tuple[Path, ...], *, lenient: bool) -> MapNode:
+def _with_includes(document: MapNode, inside: tuple[Path, ...], placeholders: Placeholders) -> MapNode:
     """The document merged over the files that it includes; paths are relative to the file that names them."""
     entry = document.entries.get("include")
     if entry is None:
@@ -90,14 +125,14 @@ def _with_includes(document: MapNode, inside: tuple[Path, ...], *, lenient: bool
         if target in inside:
             raise error_at(node.place, "include", f"{node.value} includes itself")
         try:
-            documents = _documents(target, lenient=lenient)
+            documents = _documents(target, placeholders)
         except PipelineError:
             if not target.is_file():
                 raise error_at(node.place, "include", f"{node.value} cannot be read") from None
             raise
         if len(documents) != 1 or not isinstance(documents[0], MapNode):
             raise error_at(node.place, "include", f"{node.value} must be one mapping of settings")
-        whole = _merged(whole, _with_includes(documents[0], (*inside, target), lenient=lenient))
+        whole = _merged(whole, _with_includes(documents[0], (*inside, target), placeholders))
     return _merged(whole, document)
 
 
@@ -113,12 +148,12 @@ def _merged(under: MapNode, over: MapNode) -> MapNode:
     return MapNode(over.place, entries)
 
 
-def _overridden(document: MapNode, override: str, *, lenient: bool) -> MapNode:
+def _overridden(document: MapNode, override: str, placeholders: Placeholders) -> MapNode:
     name, equals, text = override.partition("=")
     place = Place(f"--set {name}")
     if not equals or not name:
         raise PipelineError([Finding(Place("--set"), "", f"must be name=value, not {override!r}")])
-    return _set(document, name, scalar_node(text, place, lenient=lenient), place)
+    return _set(document, name, scalar_node(text, place, placeholders), place)
 
 
 #: Mappings whose keys have dots: the rest of a path after their name is one key.

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from magicbyte.http.settings import HttpSettings
-from magicbyte.kit.placeholders import PlaceholderError, resolve
+from magicbyte.kit.placeholders import PlaceholderError, placeholders_in, resolve, resolve_defaults
 from magicbyte.kit.secret import Secret, hide_user_info, is_secret, shown
 from magicbyte.kit.settings import SettingsError
 from magicbyte.security.sign_in.password_hash import hash_key
@@ -69,6 +69,22 @@ def test_a_placeholder_that_can_not_be_resolved_is_named(value: str, reason: str
     with pytest.raises(PlaceholderError) as raised:
         resolve({"ssl.key.password": value}, {})
     assert str(raised.value) == f"ssl.key.password: {value} cannot be resolved: {reason}"
+
+
+@pytest.mark.parametrize(
+    ("value", "placeholders", "by_default"),
+    [
+        ("plain $x ${other:y}", [], "plain $x ${other:y}"),
+        ("${env:A:-b}", [("env", "A:-b")], "b"),
+        ("${env:A:-}${env:B:-c:-d}", [("env", "A:-"), ("env", "B:-c:-d")], "c:-d"),
+        ("${env:A}", [("env", "A")], "${env:A}"),
+        ("${env:A:-b} ${env:C}", [("env", "A:-b"), ("env", "C")], "${env:A:-b} ${env:C}"),
+        ("${file:/a:-b}", [("file", "/a:-b")], "${file:/a:-b}"),
+    ],
+)
+def test_defaults_alone(value: str, placeholders: list[tuple[str, str]], by_default: str):
+    assert placeholders_in(value) == placeholders
+    assert resolve_defaults(value) == by_default
 
 
 def test_a_missing_key_is_named(tmp_path: Path):

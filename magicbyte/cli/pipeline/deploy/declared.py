@@ -1,0 +1,159 @@
+"""A pipeline as another program will run it: its file without the values of placeholders and secrets."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from magicbyte.cli.pipeline.session import converted
+from magicbyte.kit.extras import require
+from magicbyte.kit.placeholders import placeholders_in
+from magicbyte.kit.secret import is_secret
+from magicbyte.kit.settings.nodes import Entry, ListNode, MapNode, Node, ScalarNode
+from magicbyte.kit.settings.place import Place
+from serdes.console.outcome import BAD_USAGE, Ended
+
+if TYPE_CHECKING:
+    from spark_avro.pipeline.file.pipeline import Pipeline
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What may be printed of a pipeline.
+
+    Attributes:
+        file: The absolute path of the file.
+        pipeline: The settings, with placeholders as texts; numbers and durations of placeholders are left out.
+        runs_on: Whether it runs until it is stopped.
+        spark: Spark's properties, without secrets and without values that have placeholders.
+        hidden: The names of the other properties.
+        variables: The variables that placeholders name, and whether they need a value.
+        files: The files and folders that placeholders name.
+        arguments: `--name` and `--set` as they were given.
+    """
+
+    file: Path
+    pipeline: Pipeline
+    runs_on: bool
+    spark: Mapping[str, str]
+    hidden: tuple[str, ...]
+    variables: Mapping[str, bool]
+    files: tuple[str, ...]
+    arguments: tuple[str, ...]
+
+
+def declared(options: argparse.Namespace) -> Declared:
+    """The pipeline of a command's file.
+
+    Raises:
+        PipelineError: the file is wrong.
+        Ended: `--set` has a secret, or a placeholder names no variable.
+    """
+    require("spark", user="`magicbyte pipeline`", modules=("yaml", "pyspark"))
+    from spark_avro.pipeline.file.nodes import Placeholders  # noqa: PLC0415 - after the check for YAML
+    from spark_avro.pipeline.file.place import PipelineError  # noqa: PLC0415
+    from spark_avro.pipeline.file.reading import chosen, merged_documents, pipelines_of  # noqa: PLC0415
+
+    _refuse_secrets(options.overrides)
+    overrides = options.overrides
+    documents = merged_documents(options.file, overrides=overrides, placeholders=Placeholders.KEEP)
+    try:
+        pipelines = pipelines_of(documents)
+    except PipelineError as error:
+        # The value of a placeholder may be a number or a duration, which its text is not.
+        wrong = {finding.place for finding in error.findings}
+        pipelines = pipelines_of([_without(document, wrong) for document in documents])
+    pipeline = chosen(pipelines, options.file, options.name)
+    document = documents[pipelines.index(pipeline)]
+    variables: dict[str, bool] = {}
+    files: dict[str, None] = {}
+    for raw in _texts(document):
+        for provider, reference in placeholders_in(raw):
+            if provider == "env":
+                name, default, _ = reference.partition(":-")
+                variables[name] = variables.get(name, False) or not default
+            else:
+                files[reference.rpartition(":")[0] or reference] = None
+    if unknown := [name for name in variables if not _VARIABLE.fullmatch(name)]:
+        raise Ended(BAD_USAGE, f"{options.file}: ${{env:{unknown[0]}}}: {unknown[0]!r} is no name of a variable")
+    properties = _properties(document)
+    public = {name: value for name, value in properties.items() if not is_secret(name) and "${" not in value}
+    arguments = [word for override in overrides for word in ("--set", override)]
+    arguments += ["--name", options.name] if options.name else []
+    return Declared(
+        Path(os.path.abspath(options.file)),  # noqa: PTH100 - a link stays a link, so that its target may change
+        pipeline,
+        _runs_on(document),
+        {name: pipeline.spark[name] for name in public},
+        tuple(name for name in properties if name not in public),
+        dict(sorted(variables.items())),
+        tuple(files),
+        tuple(arguments),
+    )
+
+
+def unhealthy_after(options: argparse.Namespace) -> list[str]:
+    """The words that pass `--unhealthy-after` on.
+
+    Raises:
+        ConfigError: it is no time.
+    """
+    from magicbyte.kit.settings.kinds import duration  # noqa: PLC0415 - not for --help
+
+    converted("--unhealthy-after", options.unhealthy_after, duration(), "a time such as 30m")
+    return ["--unhealthy-after", options.unhealthy_after] if options.unhealthy_after else []
+
+
+def _refuse_secrets(overrides: list[str]) -> None:
+    for override in overrides:
+        name, _, value = override.partition("=")
+        if is_secret(name) and not placeholders_in(value):
+            raise Ended(BAD_USAGE, f"--set {name}: a secret would be readable; write ${{env:VARIABLE}} as its value")
+
+
+def _without(node: MapNode, places: Collection[Place]) -> MapNode:
+    """A mapping without the placeholders at some places, and without mappings that had nothing else."""
+    entries: dict[str, Entry] = {}
+    for name, entry in node.entries.items():
+        inner = entry.node
+        if isinstance(inner, MapNode):
+            rest = _without(inner, places)
+            if rest.entries or not inner.entries:
+                entries[name] = Entry(entry.key, rest)
+        elif not (isinstance(inner, ScalarNode) and inner.place in places and "${" in str(inner.raw)):
+            entries[name] = entry
+    return MapNode(node.place, entries)
+
+
+def _runs_on(document: MapNode) -> bool:
+    """Whether the trigger has a time; the time may be a placeholder."""
+    trigger = document.entries.get("trigger")
+    return trigger is not None and isinstance(trigger.node, MapNode) and "every" in trigger.node.entries
+
+
+def _properties(document: MapNode) -> dict[str, str]:
+    """The texts of Spark's properties as the file has them."""
+    entry = document.entries.get("spark")
+    if entry is None or not isinstance(entry.node, MapNode):
+        return {}
+    nodes = {name: item.node for name, item in entry.node.entries.items()}
+    return {name: str(node.raw) for name, node in nodes.items() if isinstance(node, ScalarNode)}
+
+
+def _texts(node: Node) -> Iterator[str]:
+    """The texts of all scalars, with their placeholders."""
+    if isinstance(node, ScalarNode):
+        yield str(node.raw)
+    elif isinstance(node, ListNode):
+        for item in node.items:
+            yield from _texts(item)
+    else:
+        for entry in node.entries.values():
+            yield from _texts(entry.node)

@@ -1,0 +1,145 @@
+"""`unit`: prints the systemd unit that runs a pipeline."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pwd
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from magicbyte.cli.pipeline.deploy.declared import Declared, declared, unhealthy_after
+from magicbyte.cli.pipeline.deploy.resources import driver_memory, whole_number
+from magicbyte.cli.pipeline.deploy.unit_text import command, plain, unit_text, user
+from magicbyte.cli.pipeline.outcome import FINDINGS
+from serdes.console.outcome import BAD_USAGE
+
+#: The starts within a time after which systemd gives up, and the pause before a restart: a broker may be away for an
+#: hour or two (exit code 3), and a refused batch (exit code 1) does not start Spark for ever. Starts by a timer count,
+#: too: one may come each minute.
+_STARTS, _WITHIN, _WITHIN_BY_TIMER = "100", "1d", "1h"
+_PAUSE = "30s"
+#: How long a stop waits for the batch that is running. A batch that is killed is repeated by the next run.
+_STOP = "5min"
+#: How long systemd waits for a sign of life; when there is none is decided by the health of the run.
+_WATCHDOG = "1min"
+
+#: What a driver never needs. Its code is compiled while it runs, so memory may be written and executed; and the
+#: targets may be folders anywhere outside of /usr and /etc.
+_HARDENING = [
+    ("NoNewPrivileges", "yes"),
+    ("CapabilityBoundingSet", ""),
+    ("ProtectSystem", "full"),
+    ("PrivateDevices", "yes"),
+    ("ProtectClock", "yes"),
+    ("ProtectControlGroups", "yes"),
+    ("ProtectHostname", "yes"),
+    ("ProtectKernelLogs", "yes"),
+    ("ProtectKernelModules", "yes"),
+    ("ProtectKernelTunables", "yes"),
+    ("RestrictAddressFamilies", "AF_UNIX AF_INET AF_INET6 AF_NETLINK"),
+    ("RestrictNamespaces", "yes"),
+    ("RestrictRealtime", "yes"),
+    ("RestrictSUIDSGID", "yes"),
+    ("LockPersonality", "yes"),
+    ("SystemCallArchitectures", "native"),
+]
+
+
+def unit(options: argparse.Namespace) -> int:
+    """Print the unit; returns the exit code."""
+    sys.stdout.write(unit_of(declared(options), options, _program(), Path.cwd()))
+    return 0
+
+
+def unit_of(pipeline: Declared, options: argparse.Namespace, program: Sequence[str], folder: Path) -> str:
+    """The unit's text.
+
+    Args:
+        pipeline: The file.
+        options: The command's options.
+        program: The absolute path of the command, and the words that come before its arguments.
+        folder: The folder from which relative paths of the file count.
+
+    Raises:
+        Ended: a path or option cannot stand in a unit.
+        PipelineError: a property of Spark's is no size or number.
+    """
+    name = pipeline.pipeline.name
+    runs_on = pipeline.runs_on
+    environment = options.environment_file or f"/etc/magicbyte/{name}.env"
+    is_needed = any(pipeline.variables.values())
+    service = [
+        # The watchdog counts from the start; a unit that ends by itself is waited for by the timer's next start.
+        ("Type", "exec" if runs_on else "oneshot"),
+        ("User", user(options.user or pwd.getpwuid(os.getuid()).pw_name)),
+        ("WorkingDirectory", plain(str(folder))),
+        ("EnvironmentFile", ("" if is_needed else "-") + plain(os.path.abspath(environment))),  # noqa: PTH100
+        ("ExecStart", command(program[0], [*program[1:], *_arguments(pipeline, options)])),
+        ("Restart", "on-failure"),
+        ("RestartSec", _PAUSE),
+        ("RestartPreventExitStatus", f"{BAD_USAGE} {FINDINGS}"),
+        # The signal goes to the driver alone: it would end the JVM, and with it the batch.
+        ("KillMode", "mixed"),
+        ("KillSignal", "SIGTERM"),
+        ("TimeoutStopSec", _STOP),
+    ]
+    service += [("WatchdogSec", _WATCHDOG), ("WatchdogSignal", "SIGKILL")] if runs_on else []
+    service += [*_resources(pipeline), *_HARDENING]
+    service += [] if _uses_tmp(pipeline, program[0], folder) else [("PrivateTmp", "yes")]
+    sections = {
+        "Unit": [
+            ("Description", f"Magicbyte pipeline {name}"),
+            ("Wants", "network-online.target"),
+            ("After", "network-online.target"),
+            ("StartLimitIntervalSec", _WITHIN if runs_on else _WITHIN_BY_TIMER),
+            ("StartLimitBurst", _STARTS),
+        ],
+        "Service": service,
+        # A timer starts a unit that ends by itself.
+        **({"Install": [("WantedBy", "multi-user.target")]} if runs_on else {}),
+    }
+    return unit_text(_head(pipeline, environment), sections)
+
+
+def _program() -> list[str]:
+    """This installation's command."""
+    script = Path(sys.executable).parent / "magicbyte"
+    return [str(script)] if script.is_file() else [sys.executable, "-P", "-m", "magicbyte.cli.main"]
+
+
+def _arguments(pipeline: Declared, options: argparse.Namespace) -> list[str]:
+    words = ["pipeline", "run", str(pipeline.file), *pipeline.arguments]
+    words += [] if options.master == "local[*]" else ["--master", options.master]
+    words += ["--metrics", options.metrics]
+    return words + unhealthy_after(options)
+
+
+def _resources(pipeline: Declared) -> list[tuple[str, str]]:
+    """The limits of memory and processors; none if the file leaves them to a placeholder."""
+    limits: list[tuple[str, str]] = []
+    if "spark.driver.memory" not in pipeline.hidden:
+        limits.append(("MemoryMax", f"{driver_memory(pipeline.pipeline, pipeline.spark)}M"))
+    cores = pipeline.spark.get("spark.driver.cores")
+    if cores is not None:
+        # The JVM counts the processors that it may use, and local[*] takes as many.
+        limits.append(("CPUQuota", f"{100 * whole_number(pipeline.pipeline, 'spark.driver.cores', cores)}%"))
+    return limits
+
+
+def _uses_tmp(pipeline: Declared, program: str, folder: Path) -> bool:
+    """Whether a private /tmp would hide the file, the command or the checkpoint."""
+    paths = (str(pipeline.file), str(folder), program, str(pipeline.pipeline.checkpoint).removeprefix("file:"))
+    return any(re.match(r"/*(var/)?tmp(/|$)", path) for path in paths)
+
+
+def _head(pipeline: Declared, environment: str) -> list[str]:
+    name = f"magicbyte-{pipeline.pipeline.name}"
+    lines = [f"/etc/systemd/system/{name}.service, printed by `magicbyte pipeline unit`."]
+    lines += [] if pipeline.runs_on else [f"The pipeline ends when it has read all records: {name}.timer starts it."]
+    if pipeline.variables:
+        wanted = (f"{name}{'' if needed else ' (has a default)'}" for name, needed in pipeline.variables.items())
+        lines += [f"{environment} sets {', '.join(wanted)}; mode 0600."]
+    return lines

@@ -1,0 +1,54 @@
+"""The options of commands, and pipeline files."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from magicbyte.cli.pipeline.main import COMMANDS
+from magicbyte.cli.pipeline.options import add_file, add_overrides
+
+Options = Callable[..., argparse.Namespace]
+WriteFile = Callable[..., Path]
+
+
+@pytest.fixture
+def options() -> Options:
+    """The options of a command line."""
+
+    def parsed(command: str, *words: str) -> argparse.Namespace:
+        parser = argparse.ArgumentParser()
+        add_file(parser)
+        add_overrides(parser)
+        COMMANDS[command][1](parser)
+        return parser.parse_args(words)
+
+    return parsed
+
+
+@pytest.fixture
+def write_file(tmp_path: Path) -> WriteFile:
+    """Writes a pipeline file."""
+
+    def write(
+        rest: str = "trigger: {every: 30s}", *, checkpoint: str = "/srv/lake/checkpoint", name: str = "flights"
+    ) -> Path:
+        file = tmp_path / "flights.yaml"
+        file.write_text(
+            f"""
+version: 1
+name: {name}
+kafka: {{bootstrap.servers: "${{env:BROKERS:-localhost:9092}}"}}
+registry: {{url: "http://localhost:8081"}}
+checkpoint: {checkpoint}
+source: {{topics: [flights]}}
+sink: {{files: {{path: /srv/lake/flights}}}}
+{rest}
+"""
+        )
+        return file
+
+    return write
