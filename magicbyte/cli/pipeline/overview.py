@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 _HEADS = ("pipeline", "state", "batch", "age", "lag", "watermark", "state rows", "problem")
 _RIGHT = (2, 3, 4, 6)
-#: Units of an age: the name, its seconds, and from how many seconds on it is used.
-_UNITS = (("d", 86400, 2 * 86400), ("h", 3600, 2 * 3600), ("m", 60, 120))
+#: Units of an age, with their seconds.
+_UNITS = (("d", 86400), ("h", 3600), ("m", 60))
 
 
 def is_overview(options: argparse.Namespace) -> bool:
@@ -126,7 +126,7 @@ def _cells(row: PipelineRow) -> tuple[str, ...]:
         row.name or row.file,
         str(row.state),
         _text(row.batch),
-        "" if row.age is None else _age(row.age),
+        "" if row.age is None else shown_age(row.age),
         _text(row.lag),
         _text(row.watermark),
         _text(row.state_rows),
@@ -138,8 +138,9 @@ def _text(value: object) -> str:
     return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _age(seconds: float) -> str:
-    for name, unit, least in _UNITS:
-        if seconds >= least:
+def shown_age(seconds: float) -> str:
+    """An age in the largest unit of which it has two."""
+    for name, unit in _UNITS:
+        if seconds >= 2 * unit:
             return f"{int(seconds // unit)}{name}"
     return f"{int(seconds)}s"

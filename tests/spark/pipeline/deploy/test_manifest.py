@@ -315,6 +315,7 @@ def test_names_are_those_of_kubernetes(name: str, expected: str) -> None:
     [
         ("", (), "spark: spark.kubernetes.container.image is missing; name the image there, or by --image"),
         ("", (IMAGE, "--port", "0"), "--port must be a number from 1 to 65535, not 0"),
+        ("", (IMAGE, "--port", "65536"), "--port must be a number from 1 to 65535, not 65536"),
         ("spark: {spark.executor.instances: some}", (IMAGE,), "spark.executor.instances must be a whole number"),
         ("", (IMAGE, "--set", "registry.properties.bearer.auth.token=t"), "a secret would be readable"),
     ],

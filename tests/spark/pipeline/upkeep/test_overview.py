@@ -15,7 +15,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from magicbyte.cli.main import main
-from magicbyte.cli.pipeline.overview import code_of_row
+from magicbyte.cli.pipeline.overview import code_of_row, shown_age
 from spark_avro.pipeline.file.reading import read_pipeline
 from spark_avro.pipeline.folder import Folder
 from spark_avro.pipeline.local_folder import LocalFolder, local_checkpoint
@@ -195,6 +195,14 @@ def test_the_table_of_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert rows[3].startswith("b-idle idle 1,234 ")
     assert len(rows) == 4
     assert streams.err == f"magicbyte pipeline: {lake}/compose.yml: no pipeline, left out\n"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "age"),
+    [(0.4, "0s"), (119.9, "119s"), (120, "2m"), (7199, "119m"), (7200, "2h"), (172799, "47h"), (172800, "2d")],
+)
+def test_ages(seconds: float, age: str) -> None:
+    assert shown_age(seconds) == age
 
 
 def test_several_files_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
