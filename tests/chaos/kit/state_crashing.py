@@ -43,12 +43,12 @@ def _die_at(owner: Any, method: str, is_it: Test, *, before: bool = False, calls
 
         def counted(*arguments: Any, **named: Any) -> Any:
             is_call = is_it(pipeline, *arguments)
-            left[0] -= is_call
-            is_last = is_call and left[0] == 0
-            if is_last and before:
+            if before and is_call and left[0] == 1:
                 _die()
             result = original(*arguments, **named)
-            if is_last:
+            # A call that raises does not count: a batch may begin with a record that makes a step fail.
+            left[0] -= is_call
+            if is_call and left[0] == 0:
                 _die()
             return result
 
