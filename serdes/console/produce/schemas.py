@@ -36,7 +36,8 @@ def own_schema(
         if info.schema.schema_type != schema_type:
             raise ConfigError(f"{name}.id", f"schema {info.id} is of type {info.schema.schema_type}, not {schema_type}")
         return Schema(info.schema.text, schema_type, info.schema.references, info.metadata, info.rule_set)
-    text = properties.get(name)
+    # A text with a place is no text to decoders of JSON.
+    text = str(properties[name]) if name in properties else None
     if text is None and f"{name}.file" in properties:
         try:
             text = Path(properties[f"{name}.file"]).read_text(encoding="utf-8")
@@ -60,7 +61,7 @@ def _json(properties: Mapping[str, str], name: str, kind: type) -> Any:
     if name not in properties:
         return None
     try:
-        value = orjson.loads(properties[name])
+        value = orjson.loads(str(properties[name]))
     except ValueError as error:
         raise ConfigError(name, f"is not JSON: {error}") from error
     if not isinstance(value, kind):

@@ -128,6 +128,26 @@ def test_new_names_and_files(tools: Any, topic: str, tmp_path: Path, stored: Any
 
 
 @pytest.mark.parametrize(
+    ("kind", "schema", "line", "payload"),
+    [
+        ("avro", STRING, '"a"', b"\x02a"),
+        ("json-schema", '{"type": "string"}', '"a"', b'"a"'),
+        ("protobuf", 'syntax = "proto3"; message M { string a = 1; }', '{"a": "a"}', b"\x00\x0a\x01a"),
+    ],
+)
+def test_a_file_may_have_the_schema(
+    *, tools: Any, topic: str, tmp_path: Path, stored: Any, kind: str, schema: str, line: str, payload: bytes
+):
+    file = tmp_path / "reader.properties"
+    more = 'value.metadata={"properties": {"owner": "me"}}\nvalue.refs=[]\n'
+    file.write_text(f"schema.registry.url={tools.registry}\nvalue.schema={schema}\n{more}")
+    arguments = ("--bootstrap-server", tools.kafka, "--topic", topic, "--reader-config", str(file))
+    done = tools.run(f"kafka-{kind}-console-producer", *arguments, lines=f"{line}\n")
+    assert (done.code, done.out, done.err) == (0, "", "")
+    assert parts(stored(topic)) == [(None, None, payload)]
+
+
+@pytest.mark.parametrize(
     ("arguments", "said"),
     [
         ([], "the following arguments are required: --topic"),
