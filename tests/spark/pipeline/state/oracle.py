@@ -141,7 +141,8 @@ def _session(random_: random.Random) -> Case:
     for key in sorted({row[0] for row in rows}):
         last, start = float("-inf"), 0.0
         for _, minute, value in sorted(row for row in rows if row[0] == key):
-            start = minute if minute >= last + gap else start
+            # Spark adds a row that comes exactly that long after the last one.
+            start = minute if round(minute - last, 2) > gap else start
             groups.setdefault((key, start), []).append(value)
             last = minute
     return Case(steps, [*rows, (LAST, FAR, 0)], (), _of_groups(groups), _GROUP)
