@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pyspark
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import Column, DataFrame, Observation
 
@@ -28,12 +30,31 @@ class Observed:
 
     def result(self, names: Sequence[str]) -> Mapping[str, Any] | None:
         """Some of the aggregates after the job; None if Spark does not report them."""
-        jvm = self._session._jvm  # noqa: SLF001 - PySpark's `get` waits for ever
+        java: Any = self._observation._jo  # noqa: SLF001 - PySpark's `get` waits for ever, and copies the map by 70 calls
+        is_reported = _is_reported if pyspark.__version__ < "4" else self._is_reported
+        if not is_reported(java):
+            return None
+        values = java.getAsJava()
+        return {name: values.get(name) for name in names}
+
+    def _is_reported(self, java: Any) -> bool:
+        jvm = self._session._jvm  # noqa: SLF001 - as above
         assert jvm is not None
         patience = jvm.scala.concurrent.duration.Duration.create(f"{_PATIENCE} seconds")
         try:
-            jvm.scala.concurrent.Await.ready(self._observation._jo.future(), patience)  # noqa: SLF001 - as above
+            jvm.scala.concurrent.Await.ready(java.future(), patience)
         except Py4JJavaError:
-            return None
-        values = self._observation._jo.getAsJava()  # noqa: SLF001 - `get` copies the map by 70 calls
-        return {name: values.get(name) for name in names}
+            return False
+        return True
+
+
+def _is_reported(java: Any) -> bool:
+    """Whether an observation of Spark 3.5 is reported; it has no future, and its own methods wait for ever."""
+    metrics = java.getClass().getDeclaredField("metrics")
+    metrics.setAccessible(True)
+    deadline = time.monotonic() + _PATIENCE
+    while not metrics.get(java).isDefined():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.005)
+    return True

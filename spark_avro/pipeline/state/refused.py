@@ -35,6 +35,8 @@ _REMEMBERING = {
 }
 #: The part of an SQL text that failed, in an error of Spark's.
 _FRAGMENT = re.compile(r"== SQL[^=]*==\n(.+)\n")
+#: An error class of Spark's, such as [CAST_INVALID_INPUT], and the rest of its line.
+_ERROR_CLASS = re.compile(r"\[[A-Z][A-Z_0-9]+(\.[A-Z_0-9]+)*\] .*")
 _NODE = re.compile(rf"^[ :+|~-]*({'|'.join([*_REMEMBERING, 'Join', 'StreamingRelationV2'])})\b", re.MULTILINE)
 
 #: A part of Spark's reason -> what to write instead.
@@ -152,7 +154,9 @@ def told(error: Exception, sections: Sequence[Section]) -> Exception:
     fragment = found[1].strip() if found is not None else ""
     for section in sections if fragment else ():
         if any(fragment in item.text for item in _sql_of(section)):
-            reason = str(error).split("\n", 1)[0]
+            # The error of Spark 3.5 begins with the call that failed.
+            found = _ERROR_CLASS.search(str(error))
+            reason = found[0] if found is not None else str(error).split("\n", 1)[0]
             return StepFailed(f"{section.origin.place}: {section.origin.setting}: {reason}")
     return error
 

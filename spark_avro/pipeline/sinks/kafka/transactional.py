@@ -31,6 +31,7 @@ from spark_avro.pipeline.ports import (
     SinkRefused,
     SinkResult,
 )
+from spark_avro.pipeline.sinks.collected import collected
 from spark_avro.pipeline.sinks.kafka.markers_topic import MARKERS, check_policy, create_topic
 from spark_avro.pipeline.sinks.kafka.mirroring import framed_ids
 from spark_avro.pipeline.sinks.kafka.ownership import TRANSACTION_SECONDS, Start
@@ -136,12 +137,12 @@ class TransactionalTarget:
     def _collected(self, records: DataFrame, writer: _Writer) -> tuple[pa.Table, list[tuple[tuple[Any, ...], str]]]:
         """The records that the topic takes, and the positions of the others with the reason."""
         payload = [name for name in records.columns if name != POSITION and (name != "topic" or writer.topic is None)]
-        data = records.select(*payload).toArrow()
+        data = collected(records.select(*payload))
         if writer.takes_all(data):
             return data, []
         # Positions only name refused records, so collect them only when there is one.
         places = [column.alias(f"{_AT}{name}") for name, column in flat_position(records, PLACE_FIELDS)]
-        return writer.fitting(records.select(*payload, *places).toArrow())
+        return writer.fitting(collected(records.select(*payload, *places)))
 
     def _opened(self, batch: BatchIdentity) -> _Writer:
         if self._writer is not None and self._writer.query_id != batch.query_id:

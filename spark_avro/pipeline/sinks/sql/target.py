@@ -25,6 +25,7 @@ from spark_avro.pipeline.ports import (
     SinkRefused,
     SinkResult,
 )
+from spark_avro.pipeline.sinks.collected import collected
 from spark_avro.pipeline.sinks.columns import log_changes
 from spark_avro.pipeline.sinks.marker import foreign_checkpoint, is_backfill, is_written, marker_of
 from spark_avro.pipeline.sinks.newest import BY_PLACE, DELETED_STAY
@@ -155,7 +156,7 @@ class SqlTarget:
                 return self._load_staged(sent, hidden, plan, cursor, batch)
             except RowsNotStaged as error:
                 log.warning("%s: batch %s goes through the driver, which finds the row: %s", self._shown, batch, error)
-        data = sent.toArrow()
+        data = collected(sent)
         loading = Loading(cursor, self._loader, plan.table, plan.nested, batch.former_topic_ids)
         loading.run(data.drop_columns(hidden))
         refused = [
