@@ -7,7 +7,14 @@ from typing import Any
 
 HIDDEN = "[hidden]"
 _SECRET_NAME = re.compile(
-    r"password|passwd|secret|(^|[._-])key($|s$)|ssl\.keystore\.key|token($|s$)|jaas|user\.info|credential(?!s\.source$)|sasl\.password",
+    r"password|passwd|passphrase|(^|[._-])pwd$|secret|(^|[._-])key($|s$)|account\.key\.|(^|[._-])sas([._-]|$)"
+    r"|connection[._-]string|ssl\.keystore\.key|token($|s$)|jaas|user\.info|credential(?!s\.source$)|sasl\.password",
+    re.IGNORECASE,
+)
+#: A secret with its name in a longer text, such as options of Java, a JAAS configuration or a signed URL.
+_SECRET_IN_TEXT = re.compile(
+    r"(?:password|passwd|passphrase|pwd|secret|token|credential|account[._-]?key|\bsig|signature)[\w.-]*[\"']?\s*[=:]"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY",
     re.IGNORECASE,
 )
 _USER_INFO = re.compile(r"(?<=://)[^/?#\s]*@")
@@ -44,6 +51,14 @@ class Secret:
 def is_secret(name: str) -> bool:
     """Tell whether the value of a property with this name must be hidden."""
     return _SECRET_NAME.search(name) is not None
+
+
+def has_secret(text: str) -> bool:
+    """Tell whether a text seems to contain a secret: user info of a URL, or the name of a secret with its value.
+
+    It is strict: a text without a secret may look like one with a secret, such as the SQL `token = 'a'`.
+    """
+    return hide_user_info(text) != text or _SECRET_IN_TEXT.search(text) is not None
 
 
 def hide_user_info(text: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from magicbyte.http.settings import HttpSettings
 from magicbyte.kit.placeholders import PlaceholderError, placeholders_in, resolve, resolve_defaults
-from magicbyte.kit.secret import Secret, hide_user_info, is_secret, shown
+from magicbyte.kit.secret import Secret, has_secret, hide_user_info, is_secret, shown
 from magicbyte.kit.settings import SettingsError
 from magicbyte.security.sign_in.password_hash import hash_key
 from magicbyte.testing import running_registry, running_rest_proxy
@@ -105,6 +105,15 @@ def test_a_missing_key_is_named(tmp_path: Path):
         ("bearer.auth.token", True),
         ("bearer.auth.client.secret", True),
         ("ssl.keystore.key", True),
+        ("spark.hadoop.fs.azure.account.key.lake.dfs.core.windows.net", True),
+        ("spark.hadoop.fs.azure.sas.flights.lake.blob.core.windows.net", True),
+        ("spark.hadoop.fs.azure.sas.fixed.token.lake.dfs.core.windows.net", True),
+        ("adls.sas-token.lake", True),
+        ("adls.connection-string.lake", True),
+        ("ssl.key.passphrase", True),
+        ("spark.executorEnv.DB_PWD", True),
+        ("spark.hadoop.fs.azure.account.auth.type", False),
+        ("spark.sql.sasl", False),
         ("ssl.keystore.location", False),
         ("listeners", False),
         ("schema.registry.key.subject.name.strategy", False),
@@ -113,6 +122,27 @@ def test_a_missing_key_is_named(tmp_path: Path):
 )
 def test_which_properties_are_secret(name: str, secret: bool):
     assert is_secret(name) is secret
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("https://alice:s3cret@repo.example/maven2", True),
+        ("-Xss4m -Djavax.net.ssl.trustStorePassword=s3cret", True),
+        ('ScramLoginModule required username="a" password="s3cret";', True),
+        ("ScramLoginModule required password = 's3cret';", True),
+        ("https://lake.blob.core.windows.net/flights?sv=2022&sig=s3cret", True),
+        ('{"client_secret": "s3cret"}', True),
+        ("-----BEGIN PRIVATE KEY-----", True),
+        ("jdbc:sqlserver://host;user=a;password=s3cret", True),
+        ("https://repo.example/maven2", False),
+        ("-Xss4m -Dfile.encoding=UTF-8", False),
+        ("secret", False),
+        ("design=flat", False),
+    ],
+)
+def test_which_texts_have_a_secret(text: str, secret: bool):
+    assert has_secret(text) is secret
 
 
 def test_a_secret_is_not_shown():
