@@ -29,9 +29,7 @@ def other_databases(pipeline: Pipeline) -> tuple[str, ...]:
 
 
 def _databases(pipeline: Pipeline) -> Iterator[str]:
-    """The names behind `jdbc:` in URLs."""
+    """The names behind `jdbc:` in URLs; a placeholder hides the name."""
     for part in (pipeline.source, *pipeline.tables.values(), *pipeline.all_sinks):
-        if isinstance(part, JdbcSource | JdbcSink):
-            match = re.match(r"jdbc:(\w+)", part.url)
-            assert match is not None
+        if isinstance(part, JdbcSource | JdbcSink) and (match := re.match(r"jdbc:(\w+)", str(part.url))):
             yield match[1].lower()

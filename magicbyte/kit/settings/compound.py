@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from magicbyte.kit.settings.kinds import Kind, Reading, Scalar, join_path, text
-from magicbyte.kit.settings.nodes import BROKEN, ListNode, MapNode, Node, ScalarNode, value_node
+from magicbyte.kit.settings.nodes import BROKEN, UNRESOLVED, ListNode, MapNode, Node, ScalarNode, value_node
 from magicbyte.kit.settings.place import did_you_mean
 
 
@@ -101,11 +101,19 @@ class Either(Kind):
         kinds = [kind for kind in self.kinds if kind.takes(node)]
         if len(kinds) == 1 or (kinds and not isinstance(node, ScalarNode)):
             return kinds[0].read(node, reading, path)
+        is_unresolved = False
         for kind in kinds:
             attempt = Reading()
             value = kind.read(node, attempt, path)
-            if not attempt.findings:
+            if value is UNRESOLVED:
+                # Another kind may take the text as it is.
+                is_unresolved = True
+            elif not attempt.findings:
+                reading.unresolved += attempt.unresolved
                 return value
+        if is_unresolved:
+            reading.unresolved += 1
+            return UNRESOLVED
         return self.wrong(node, reading, path)
 
     def json_schema(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 
 from magicbyte.kit.secret import hide_user_info, is_secret
 from magicbyte.kit.settings import patterns
-from magicbyte.kit.settings.nodes import BROKEN, UNRESOLVED, ListNode, MapNode, Node, NoValue, ScalarNode
+from magicbyte.kit.settings.nodes import BROKEN, UNRESOLVED, KeptText, ListNode, MapNode, Node, NoValue, ScalarNode
 from magicbyte.kit.settings.place import Finding, Place, nearest
 
 
@@ -23,11 +23,13 @@ class Reading(Struct):
         findings: The findings so far.
         unknown: The problem of a setting that does not exist.
         parses: Whether a text may stand for a number or truth value, as in properties.
+        unresolved: How many settings are UNRESOLVED so far.
     """
 
     findings: list[Finding] = msgspec.field(default_factory=list)
     unknown: str = "no such setting"
     parses: bool = False
+    unresolved: int = 0
 
     def report(self, place: Place, path: str, problem: str) -> NoValue:
         """Add a finding, and return the value of its setting."""
@@ -124,7 +126,9 @@ class Scalar(Kind):
         return self.label
 
     def takes(self, node: Node) -> bool:
-        return isinstance(node, ScalarNode) and (node.value is UNRESOLVED or self._has_shape(node.value))
+        return isinstance(node, ScalarNode) and (
+            node.value is UNRESOLVED or isinstance(node.value, KeptText) or self._has_shape(node.value)
+        )
 
     def _has_shape(self, value: Any) -> bool:
         return isinstance(value, self.shapes) and (bool in self.shapes or not isinstance(value, bool))
@@ -135,13 +139,28 @@ class Scalar(Kind):
             return self.wrong(node, reading, path)
         if node.value is UNRESOLVED:
             return BROKEN
+        if isinstance(node.value, KeptText):
+            return self._kept(node, reading, path)
         try:
-            return self.with_node(node, path) if self.with_node is not None else self.convert(self._parsed(node.value))
+            return self._converted(node, path)
         except ProblemError as problem:
             place = node.place if problem.offset is None else node.within(problem.offset)
             return reading.report(place, path, str(problem))
         except (ValueError, LookupError):
             return self.wrong(node, reading, path)
+
+    def _kept(self, node: ScalarNode, reading: Reading, path: str) -> Any:
+        """The text if it is a value of this kind; or UNRESOLVED, since the placeholder may stand for a value of it."""
+        try:
+            if self._has_shape(node.value):
+                return self._converted(node, path)
+        except (ValueError, LookupError):
+            pass
+        reading.unresolved += 1
+        return UNRESOLVED
+
+    def _converted(self, node: ScalarNode, path: str) -> Any:
+        return self.with_node(node, path) if self.with_node is not None else self.convert(self._parsed(node.value))
 
     def _parsed(self, value: Any) -> Any:
         return value if self.parse is None or self._has_shape(value) or isinstance(value, bool) else self.parse(value)

@@ -20,6 +20,12 @@ class NoValue(Enum):
     BROKEN = "broken"
 
 
+class KeptText(str):
+    """A text with placeholders that others resolve; it is UNRESOLVED for a setting that does not take it as it is."""
+
+    __slots__ = ()
+
+
 UNRESOLVED, BROKEN = NoValue.UNRESOLVED, NoValue.BROKEN
 
 

@@ -210,10 +210,11 @@ class Wrapped(Kind):
 
 def _read_alone(section: type[S], row: Setting, name: str, node: Node, reading: Reading, path: str) -> Any:
     """The section of one setting, whose node is the setting's value."""
+    before = reading.unresolved
     value = row.kind.read(node, reading, path)
     if value is BROKEN:
         return BROKEN
-    return _checked(section, {row.field: value}, Origin(path, node.place, {name: node.place}), reading)
+    return _checked(section, {row.field: value}, Origin(path, node.place, {name: node.place}), reading, before)
 
 
 def read_section(
@@ -229,6 +230,7 @@ def read_section(
         also: Names that are settings too, but are read elsewhere.
         fields: Fields of the section that are no settings.
     """
+    before = reading.unresolved
     rows = {name: row for row in settings_of(section) for name in row.names}
     values: dict[str, Any] = {}
     broken = False
@@ -245,7 +247,7 @@ def read_section(
             broken = True
     if broken or any(value is BROKEN for value in values.values()):
         return BROKEN
-    return _checked(section, values | fields, Origin(path, node.place, _places(node.entries)), reading)
+    return _checked(section, values | fields, Origin(path, node.place, _places(node.entries)), reading, before)
 
 
 def _misspelt(name: str, node: MapNode, rows: Mapping[str, Setting]) -> bool:
@@ -253,8 +255,12 @@ def _misspelt(name: str, node: MapNode, rows: Mapping[str, Setting]) -> bool:
     return any(nearest(key, rows) == f"; did you mean {name}?" for key in node.entries if key not in rows)
 
 
-def _checked(section: type[S], values: dict[str, Any], origin: Origin, reading: Reading) -> Any:
+def _checked(section: type[S], values: dict[str, Any], origin: Origin, reading: Reading, before: int) -> Any:
+    """The section with its problems reported; `before` is how many settings were UNRESOLVED before the section."""
     made = section(**values, origin=origin)
+    if reading.unresolved > before:
+        # Its values cannot be compared.
+        return made
     findings = [item if isinstance(item, Finding) else made.finding(*item) for item in made.problems()]
     reading.findings += findings
     return BROKEN if findings else made

@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
-from magicbyte.kit.placeholders import PlaceholderError, resolve_defaults, resolve_value
-from magicbyte.kit.settings.nodes import UNRESOLVED, Entry, ListNode, MapNode, Node, ScalarNode, value_node
+from magicbyte.kit.placeholders import PlaceholderError, placeholders_in, resolve_defaults, resolve_value
+from magicbyte.kit.settings.nodes import UNRESOLVED, Entry, KeptText, ListNode, MapNode, Node, ScalarNode, value_node
 from magicbyte.kit.settings.place import Finding, Place
 from spark_avro.pipeline.file.place import PipelineError, error_at
 
@@ -37,7 +37,8 @@ class Placeholders(Enum):
     RESOLVE = "resolve"
     #: Their values; a scalar without a value is UNRESOLVED.
     CHECK = "check"
-    #: Texts as they are in the file, for others to resolve; only defaults are filled in.
+    #: Texts as they are in the file, for others to resolve; only defaults are filled in. A setting that takes no such
+    #: text, such as a number or a duration, is UNRESOLVED.
     KEEP = "keep"
 
 
@@ -163,8 +164,12 @@ class _Reader:
         raw: str = node.value
         text = raw
         try:
-            keeps = self.placeholders is Placeholders.KEEP
-            text = resolve_defaults(raw) if keeps else resolve_value(place.file, raw)
+            if self.placeholders is Placeholders.KEEP:
+                text = resolve_defaults(raw)
+                if placeholders_in(text):
+                    return ScalarNode(place, KeptText(text), raw, lambda _: place)
+            else:
+                text = resolve_value(place.file, raw)
         except PlaceholderError as error:
             if self.placeholders is Placeholders.CHECK:
                 return ScalarNode(place, UNRESOLVED, raw, lambda _: place)

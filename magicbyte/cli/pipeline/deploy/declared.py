@@ -5,17 +5,17 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from magicbyte.cli.pipeline.deploy.overrides import refuse_secrets
 from magicbyte.cli.pipeline.session import converted
 from magicbyte.kit.extras import require
 from magicbyte.kit.placeholders import placeholders_in
-from magicbyte.kit.secret import is_secret
-from magicbyte.kit.settings.nodes import Entry, ListNode, MapNode, Node, ScalarNode
-from magicbyte.kit.settings.place import Place
+from magicbyte.kit.secret import has_secret, is_secret
+from magicbyte.kit.settings.nodes import KeptText, ListNode, MapNode, Node, ScalarNode
 from serdes.console.outcome import BAD_USAGE, Ended
 
 if TYPE_CHECKING:
@@ -26,11 +26,11 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What may be printed of a pipeline.
+    """The parts of a pipeline that may be printed.
 
     Attributes:
         file: The absolute path of the file.
-        pipeline: The settings, with placeholders as texts; numbers and durations of placeholders are left out.
+        pipeline: The settings, with placeholders as texts; a number or duration from a placeholder is UNRESOLVED.
         runs_on: Whether it runs until it is stopped.
         spark: Spark's properties, without secrets and without values that have placeholders.
         hidden: The names of the other properties.
@@ -54,22 +54,17 @@ def declared(options: argparse.Namespace) -> Declared:
 
     Raises:
         PipelineError: the file is wrong.
-        Ended: `--set` has a secret, or a placeholder names no variable.
+        Ended: `--set` has a secret, the name is a placeholder, or a placeholder names no variable.
     """
     require("spark", user="`magicbyte pipeline`", modules=("yaml", "pyspark"))
     from spark_avro.pipeline.file.nodes import Placeholders  # noqa: PLC0415 - after the check for YAML
-    from spark_avro.pipeline.file.place import PipelineError  # noqa: PLC0415
     from spark_avro.pipeline.file.reading import chosen, merged_documents, pipelines_of  # noqa: PLC0415
 
-    _refuse_secrets(options.overrides)
     overrides = options.overrides
+    refuse_secrets(overrides)
     documents = merged_documents(options.file, overrides=overrides, placeholders=Placeholders.KEEP)
-    try:
-        pipelines = pipelines_of(documents)
-    except PipelineError as error:
-        # The value of a placeholder may be a number or a duration, which its text is not.
-        wrong = {finding.place for finding in error.findings}
-        pipelines = pipelines_of([_without(document, wrong) for document in documents])
+    _refuse_unknown_names(documents)
+    pipelines = pipelines_of(documents)
     pipeline = chosen(pipelines, options.file, options.name)
     document = documents[pipelines.index(pipeline)]
     variables: dict[str, bool] = {}
@@ -84,14 +79,14 @@ def declared(options: argparse.Namespace) -> Declared:
     if unknown := [name for name in variables if not _VARIABLE.fullmatch(name)]:
         raise Ended(BAD_USAGE, f"{options.file}: ${{env:{unknown[0]}}}: {unknown[0]!r} is no name of a variable")
     properties = _properties(document)
-    public = {name: value for name, value in properties.items() if not is_secret(name) and "${" not in value}
+    public = {name for name, value in properties.items() if not (is_secret(name) or "${" in value or has_secret(value))}
     arguments = [word for override in overrides for word in ("--set", override)]
     arguments += ["--name", options.name] if options.name else []
     return Declared(
         Path(os.path.abspath(options.file)),  # noqa: PTH100 - a link stays a link, so that its target may change
         pipeline,
         _runs_on(document),
-        {name: pipeline.spark[name] for name in public},
+        {name: pipeline.spark[name] for name in properties if name in public},
         tuple(name for name in properties if name not in public),
         dict(sorted(variables.items())),
         tuple(files),
@@ -111,25 +106,11 @@ def unhealthy_after(options: argparse.Namespace) -> list[str]:
     return ["--unhealthy-after", options.unhealthy_after] if options.unhealthy_after else []
 
 
-def _refuse_secrets(overrides: list[str]) -> None:
-    for override in overrides:
-        name, _, value = override.partition("=")
-        if is_secret(name) and not placeholders_in(value):
-            raise Ended(BAD_USAGE, f"--set {name}: a secret would be readable; write ${{env:VARIABLE}} as its value")
-
-
-def _without(node: MapNode, places: Collection[Place]) -> MapNode:
-    """A mapping without the placeholders at some places, and without mappings that had nothing else."""
-    entries: dict[str, Entry] = {}
-    for name, entry in node.entries.items():
-        inner = entry.node
-        if isinstance(inner, MapNode):
-            rest = _without(inner, places)
-            if rest.entries or not inner.entries:
-                entries[name] = Entry(entry.key, rest)
-        elif not (isinstance(inner, ScalarNode) and inner.place in places and "${" in str(inner.raw)):
-            entries[name] = entry
-    return MapNode(node.place, entries)
+def _refuse_unknown_names(documents: Sequence[MapNode]) -> None:
+    for document in documents:
+        entry = document.entries.get("name")
+        if entry is not None and isinstance(entry.node, ScalarNode) and isinstance(entry.node.value, KeptText):
+            raise Ended(BAD_USAGE, f"{entry.node.place}: name: must not be a placeholder: the output is named by it")
 
 
 def _runs_on(document: MapNode) -> bool:

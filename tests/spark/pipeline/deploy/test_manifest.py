@@ -116,6 +116,10 @@ spark:
   spark.jars.packages: a:b:1,c:d:2
   spark.hadoop.fs.s3a.secret.key: s3cr3t
   spark.hadoop.fs.s3a.endpoint: ${env:ENDPOINT}
+  spark.hadoop.fs.azure.account.key.lake.dfs.core.windows.net: s3cr3t
+  spark.hadoop.fs.azure.sas.flights.lake.blob.core.windows.net: s3cr3t
+  spark.hadoop.fs.azure.sas.fixed.token.lake.dfs.core.windows.net: s3cr3t
+  spark.hadoop.fs.other: https://u:s3cr3t@host
 """
 
 
@@ -270,6 +274,10 @@ def test_where_properties_of_spark_go(
         "a placeholder reads /run/secrets/kafka, which has to be in the driver's pod; mount it by driver.secrets",
         f"spark.hadoop.fs.s3a.secret.key {where}",
         f"spark.hadoop.fs.s3a.endpoint {where}",
+        f"spark.hadoop.fs.azure.account.key.lake.dfs.core.windows.net {where}",
+        f"spark.hadoop.fs.azure.sas.flights.lake.blob.core.windows.net {where}",
+        f"spark.hadoop.fs.azure.sas.fixed.token.lake.dfs.core.windows.net {where}",
+        f"spark.hadoop.fs.other {where}",
     ]
 
 

@@ -196,6 +196,8 @@ def test_a_program_that_systemd_does_not_run_is_refused(program: str) -> None:
         ("spark: {spark.driver.cores: 0}", (), "spark.driver.cores must be a whole number of at least 1, not '0'"),
         ("spark: {spark.driver.memoryOverheadFactor: x}", (), "must be a number such as 0.4, not 'x'"),
         ('errors: {topic: "${env:A B}"}', (), "'A B' is no name of a variable"),
+        ("", ("--set", "name=${env:NAME}"), "--set name: name: must not be a placeholder: the output is named by it"),
+        ('evolve: {columns: "${env:C}", unknown: 1}', (), "evolve.unknown: no such setting"),
         ("trigger: {every: 30}", (), "trigger.every: must be a duration"),
     ],
 )
@@ -206,6 +208,89 @@ def test_what_is_refused(
     streams = capsys.readouterr()
     assert message in streams.err
     assert streams.out == ""
+
+
+@pytest.mark.parametrize(
+    ("override", "path"),
+    [
+        ('kafka={sasl.jaas.config: "x required password=\\"s3cr3t\\";"}', "kafka.sasl.jaas.config"),
+        ("kafka={sasl.mechanism: PLAIN, sasl.password: s3cr3t}", "kafka.sasl.password"),
+        ("kafka.sasl.jaas.config=x required password=${env:P};s3cr3t", "kafka.sasl.jaas.config"),
+        ("registry.url=http://u:s3cr3t@r", "registry.url"),
+        ("registry={url: 'http://u:s3cr3t@r'}", "registry.url"),
+        ("registry.properties={basic.auth.user.info: u:s3cr3t}", "registry.properties.basic.auth.user.info"),
+        ("spark={spark.hadoop.fs.s3a.secret.key: s3cr3t}", "spark.spark.hadoop.fs.s3a.secret.key"),
+        ("spark.spark.driver.extraJavaOptions=-Dpassword=s3cr3t", "spark.spark.driver.extraJavaOptions"),
+        ("sink.jdbc.password=${env:P:-s3cr3t}", "sink.jdbc.password"),
+        ("sink={jdbc: {url: 'jdbc:oracle:thin:u/s3cr3t@//host/x', table: t}}", "sink.jdbc.url"),
+        ("sink.sql.url=postgresql://host/db?password=s3cr3t", "sink.sql.url"),
+        ("sinks=[{kafka: {topic: t, kafka: {ssl.keystore.key: s3cr3t}}}]", "sinks.kafka.kafka.ssl.keystore.key"),
+        ("source.options={fs.s3a.secret.key: s3cr3t}", "source.options.fs.s3a.secret.key"),
+        ("steps=[{mask: {phone: 'hmac:s3cr3t'}}]", "steps.mask.phone"),
+    ],
+)
+@pytest.mark.parametrize("command", ["unit", "manifest"])
+def test_an_override_with_a_secret_is_refused(
+    command: str, override: str, path: str, write_file: WriteFile, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["pipeline", command, str(write_file("")), "--set", override]) == 2
+    streams = capsys.readouterr()
+    assert f"--set {path}: a secret " in streams.err
+    assert "s3cr3t" not in streams.err + streams.out
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        "registry.url=http://registry:8081",
+        "kafka.sasl.password=${env:P}",
+        "kafka={bootstrap.servers: 'k:9092', sasl.password: '${file:/run/secrets/kafka:password}'}",
+        "registry.properties.basic.auth.user.info=${env:U}${env:P}",
+        "source.key={format: string}",
+        "steps=[{key: id}, {mask: {phone: 'hmac:${file:/run/key}'}}]",
+        "sink={kafka: {topic: flights, key: [id, day]}}",
+        "sink={delta: {path: /srv/lake/flights, mode: {upsert: {key: id}}}}",
+    ],
+)
+def test_an_override_without_a_secret_is_taken(override: str, options: Options, write_file: WriteFile) -> None:
+    service = read_unit(_unit(write_file(""), options, "--set", override))["Service"]
+    assert override in words(service["ExecStart"])
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        'steps: [window: {time: at, size: "${env:V}", slide: 1m, aggregate: count(*) as n}]',
+        'steps: [sample: {rows: "${env:V}"}]',
+        'steps: [explode: "${env:V}"]',
+        'steps: [{join: {table: "${env:V}", on: [id], how: "${env:V}"}}]',
+        'steps: [mask: {phone: "${env:V}"}]',
+        'quality: [{name: late, expect: "a > 1", at-most: "${env:V}"}]',
+        'quality: [{name: late, expect: "a > 1", else: "${env:V}"}]',
+        'quality: [{name: "${env:V}", expect: "${env:V}"}]',
+        'sink: {files: {path: "${env:V}", format: "${env:V}", target: "${env:V}", late: "${env:V}"}}',
+        'sink: {delta: {path: /srv/lake/flights, mode: "${env:V}"}}',
+        'sink: {jdbc: {url: "${env:V}", table: t}}',
+        'sink: {jdbc: {url: "jdbc:${env:V}", table: t}}',
+        'sink: {kafka: {topic: "${env:V}", mirror: "${env:V}"}}',
+        'source: {topics: "${env:V}", start: "${env:V}", limit: {records: "${env:V}"}}',
+        'source: {files: {path: /in, format: "${file:/run/format}", limit: "${env:V}"}}',
+        'trigger: {every: "${env:V}m"}',
+        'trigger: {available: "${env:V}"}',
+        'version: "${env:V}"',
+        'audit: "${env:V}"',
+    ],
+)
+def test_a_placeholder_may_stand_for_any_value(
+    rest: str, write_file: WriteFile, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write_file("")
+    setting = rest.partition(":")[0]
+    others = [line for line in file.read_text().splitlines() if not line.startswith(f"{setting}:")]
+    file.write_text("\n".join([*others, rest]))
+    image = "--image=registry.example/magicbyte:1"
+    for command_words in (("unit", str(file)), ("manifest", str(file), image)):
+        assert main(["pipeline", *command_words]) == 0, capsys.readouterr().err
 
 
 def test_no_value_of_a_placeholder_is_printed(
