@@ -11,14 +11,53 @@ if TYPE_CHECKING:
 
 #: Spark's own default of the heap, in MiB.
 _HEAP = 1024
-#: Memory beside the heap: the share of the heap, and the least in MiB. Spark's share for Python is the same. The least
-#: is that of a driver with Python, Arrow and RocksDB.
+#: Memory beside the heap: its share of the heap, which is Spark's own share for programs in Python, and the least in
+#: MiB, which a driver with Python, Arrow and RocksDB needs.
 _SHARE, _LEAST = 0.4, 1024
+#: The memory of a Python worker with batches of Arrow, in MiB. With a local master, each core has a worker.
+_WORKER = 512
+#: The properties that decide the memory of the unit.
+MEMORY = frozenset(
+    {
+        "spark.driver.cores",
+        "spark.driver.memory",
+        "spark.driver.memoryOverhead",
+        "spark.driver.memoryOverheadFactor",
+        "spark.master",
+        "spark.memory.offHeap.enabled",
+        "spark.memory.offHeap.size",
+    }
+)
 _UNITS = {"k": 1 / 1024, "m": 1.0, "g": 1024.0, "t": 1024.0 * 1024, "p": 1024.0**3}
 
 
-def driver_memory(pipeline: Pipeline, properties: Mapping[str, str]) -> int:
-    """The most memory of a driver with its Python, in MiB: the heap, what is beside it, and Spark's off-heap memory.
+def local_workers(pipeline: Pipeline, properties: Mapping[str, str], master: str) -> int | None:
+    """How many Python workers run beside the driver; None if the machine's processors decide.
+
+    Raises:
+        PipelineError: the number of cores is none.
+    """
+    master = properties.get("spark.master", master)
+    if not master.startswith("local"):
+        return 0
+    if master == "local":
+        return 1
+    cores = master.removeprefix("local[").rstrip("]").partition(",")[0]
+    if cores.isdecimal():
+        return int(cores)
+    quota = properties.get("spark.driver.cores")
+    return whole_number(pipeline, "spark.driver.cores", quota) if quota is not None and cores == "*" else None
+
+
+def driver_memory(pipeline: Pipeline, properties: Mapping[str, str], workers: int) -> int:
+    """The most memory of a driver and its Python, in MiB.
+
+    This is the heap, the memory beside it, and Spark's off-heap memory.
+
+    Args:
+        pipeline: The file, for errors.
+        properties: Spark's properties.
+        workers: How many Python workers run beside the driver. `spark.driver.memoryOverhead` includes their memory.
 
     Raises:
         PipelineError: a property is no size.
@@ -27,7 +66,7 @@ def driver_memory(pipeline: Pipeline, properties: Mapping[str, str]) -> int:
     share = properties.get("spark.driver.memoryOverheadFactor", str(_SHARE))
     if not re.fullmatch(r"[0-9]*\.?[0-9]+", share):
         raise pipeline.error("spark", f"spark.driver.memoryOverheadFactor must be a number such as 0.4, not {share!r}")
-    beside = max(_LEAST, heap * float(share))
+    beside = max(_LEAST, heap * float(share)) + workers * _WORKER
     overhead = _mebibytes(pipeline, properties, "spark.driver.memoryOverhead", beside)
     has_off_heap = properties.get("spark.memory.offHeap.enabled", "").lower() == "true"
     off_heap = _mebibytes(pipeline, properties, "spark.memory.offHeap.size", 0, unit="b") if has_off_heap else 0

@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import pwd
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from magicbyte.cli.pipeline.deploy.declared import Declared, declared, unhealthy_after
-from magicbyte.cli.pipeline.deploy.resources import driver_memory, whole_number
+from magicbyte.cli.pipeline.deploy.resources import MEMORY, driver_memory, local_workers, whole_number
 from magicbyte.cli.pipeline.deploy.unit_text import command, plain, unit_text, user
 from magicbyte.cli.pipeline.outcome import FINDINGS
 from serdes.console.outcome import BAD_USAGE
@@ -23,11 +22,11 @@ _STARTS, _WITHIN, _WITHIN_BY_TIMER = "100", "1d", "1h"
 _PAUSE = "30s"
 #: How long a stop waits for the batch that is running. A batch that is killed is repeated by the next run.
 _STOP = "5min"
-#: How long systemd waits for a sign of life; when there is none is decided by the health of the run.
+#: How long systemd waits for a sign of life. A run that is healthy sends one more often.
 _WATCHDOG = "1min"
 
-#: What a driver never needs. Its code is compiled while it runs, so memory may be written and executed; and the
-#: targets may be folders anywhere outside of /usr and /etc.
+#: Limits that never disturb a driver. Java compiles code at run time, so memory may be written and executed. Targets
+#: may be folders anywhere outside of /usr and /etc. A private /tmp would hide targets there, and delete them at the end.
 _HARDENING = [
     ("NoNewPrivileges", "yes"),
     ("CapabilityBoundingSet", ""),
@@ -72,9 +71,9 @@ def unit_of(pipeline: Declared, options: argparse.Namespace, program: Sequence[s
     environment = options.environment_file or f"/etc/magicbyte/{name}.env"
     is_needed = any(pipeline.variables.values())
     service = [
-        # The watchdog counts from the start; a unit that ends by itself is waited for by the timer's next start.
+        # The watchdog counts from the start. A timer waits until its unit has ended.
         ("Type", "exec" if runs_on else "oneshot"),
-        ("User", user(options.user or pwd.getpwuid(os.getuid()).pw_name)),
+        ("User", user(options.user or _account())),
         ("WorkingDirectory", plain(str(folder))),
         ("EnvironmentFile", ("" if is_needed else "-") + plain(os.path.abspath(environment))),  # noqa: PTH100
         ("ExecStart", command(program[0], [*program[1:], *_arguments(pipeline, options)])),
@@ -87,8 +86,7 @@ def unit_of(pipeline: Declared, options: argparse.Namespace, program: Sequence[s
         ("TimeoutStopSec", _STOP),
     ]
     service += [("WatchdogSec", _WATCHDOG), ("WatchdogSignal", "SIGKILL")] if runs_on else []
-    service += [*_resources(pipeline), *_HARDENING]
-    service += [] if _uses_tmp(pipeline, program[0], folder) else [("PrivateTmp", "yes")]
+    service += [*_resources(pipeline, options.master), *_HARDENING]
     sections = {
         "Unit": [
             ("Description", f"Magicbyte pipeline {name}"),
@@ -110,6 +108,14 @@ def _program() -> list[str]:
     return [str(script)] if script.is_file() else [sys.executable, "-P", "-m", "magicbyte.cli.main"]
 
 
+def _account() -> str:
+    """This process's account: its name, or its number if it has no name."""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return str(os.getuid())
+
+
 def _arguments(pipeline: Declared, options: argparse.Namespace) -> list[str]:
     words = ["pipeline", "run", str(pipeline.file), *pipeline.arguments]
     words += [] if options.master == "local[*]" else ["--master", options.master]
@@ -117,11 +123,12 @@ def _arguments(pipeline: Declared, options: argparse.Namespace) -> list[str]:
     return words + unhealthy_after(options)
 
 
-def _resources(pipeline: Declared) -> list[tuple[str, str]]:
-    """The limits of memory and processors; none if the file leaves them to a placeholder."""
+def _resources(pipeline: Declared, master: str) -> list[tuple[str, str]]:
+    """The limits of memory and processors; none if they depend on a placeholder or on the machine."""
     limits: list[tuple[str, str]] = []
-    if "spark.driver.memory" not in pipeline.hidden:
-        limits.append(("MemoryMax", f"{driver_memory(pipeline.pipeline, pipeline.spark)}M"))
+    workers = local_workers(pipeline.pipeline, pipeline.spark, master)
+    if workers is not None and not MEMORY.intersection(pipeline.hidden):
+        limits.append(("MemoryMax", f"{driver_memory(pipeline.pipeline, pipeline.spark, workers)}M"))
     cores = pipeline.spark.get("spark.driver.cores")
     if cores is not None:
         # The JVM counts the processors that it may use, and local[*] takes as many.
@@ -129,17 +136,11 @@ def _resources(pipeline: Declared) -> list[tuple[str, str]]:
     return limits
 
 
-def _uses_tmp(pipeline: Declared, program: str, folder: Path) -> bool:
-    """Whether a private /tmp would hide the file, the command or the checkpoint."""
-    paths = (str(pipeline.file), str(folder), program, str(pipeline.pipeline.checkpoint).removeprefix("file:"))
-    return any(re.match(r"/*(var/)?tmp(/|$)", path) for path in paths)
-
-
 def _head(pipeline: Declared, environment: str) -> list[str]:
     name = f"magicbyte-{pipeline.pipeline.name}"
     lines = [f"/etc/systemd/system/{name}.service, printed by `magicbyte pipeline unit`."]
     lines += [] if pipeline.runs_on else [f"The pipeline ends when it has read all records: {name}.timer starts it."]
     if pipeline.variables:
-        wanted = (f"{name}{'' if needed else ' (has a default)'}" for name, needed in pipeline.variables.items())
-        lines += [f"{environment} sets {', '.join(wanted)}; mode 0600."]
+        variables = (f"{name}{'' if needed else ' (has a default)'}" for name, needed in pipeline.variables.items())
+        lines += [f"{environment} sets {', '.join(variables)}; mode 0600."]
     return lines

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from serdes.console.outcome import BAD_USAGE, Ended
 
 _BARE = re.compile(r"[A-Za-z0-9_./:=,@+\-%$]+")
-_USER = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,30}|[0-9]+")
+_USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,30}|[0-9]+")
 
 Section = Sequence[tuple[str, str]]
 

@@ -33,17 +33,15 @@ def options() -> Options:
 def write_file(tmp_path: Path) -> WriteFile:
     """Writes a pipeline file."""
 
-    def write(
-        rest: str = "trigger: {every: 30s}", *, checkpoint: str = "/srv/lake/checkpoint", name: str = "flights"
-    ) -> Path:
+    def write(rest: str = "trigger: {every: 30s}") -> Path:
         file = tmp_path / "flights.yaml"
         file.write_text(
             f"""
 version: 1
-name: {name}
+name: flights
 kafka: {{bootstrap.servers: "${{env:BROKERS:-localhost:9092}}"}}
 registry: {{url: "http://localhost:8081"}}
-checkpoint: {checkpoint}
+checkpoint: /srv/lake/checkpoint
 source: {{topics: [flights]}}
 sink: {{files: {{path: /srv/lake/flights}}}}
 {rest}

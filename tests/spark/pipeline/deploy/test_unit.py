@@ -12,7 +12,7 @@ import pytest
 from magicbyte.cli.main import main
 from magicbyte.cli.pipeline.deploy.declared import declared
 from magicbyte.cli.pipeline.deploy.unit import unit_of
-from magicbyte.cli.pipeline.deploy.unit_text import command, plain
+from magicbyte.cli.pipeline.deploy.unit_text import command, plain, user
 from serdes.console.outcome import Ended
 from tests.spark.pipeline.deploy.conftest import Options, WriteFile
 from tests.spark.pipeline.deploy.unit_reader import read_unit, words
@@ -45,7 +45,7 @@ KillSignal=SIGTERM
 TimeoutStopSec=5min
 WatchdogSec=1min
 WatchdogSignal=SIGKILL
-MemoryMax=3072M
+MemoryMax=4096M
 CPUQuota=200%
 NoNewPrivileges=yes
 CapabilityBoundingSet=
@@ -63,7 +63,6 @@ RestrictRealtime=yes
 RestrictSUIDSGID=yes
 LockPersonality=yes
 SystemCallArchitectures=native
-PrivateTmp=yes
 
 [Install]
 WantedBy=multi-user.target
@@ -90,35 +89,57 @@ include: secrets.yaml
 @pytest.mark.parametrize(
     ("rest", "changed"),
     [
-        ("trigger: {every: 30s}", {"EnvironmentFile": "-/etc/magicbyte/flights.env", "MemoryMax": "2048M"}),
+        ("trigger: {every: 30s}", {"EnvironmentFile": "-/etc/magicbyte/flights.env", "MemoryMax": None}),
         ("trigger: {available: now}", {"Type": "oneshot", "Restart": "on-failure", "WatchdogSec": None}),
         ('trigger: {every: "${env:EVERY}"}', {"Type": "exec", "EnvironmentFile": "/etc/magicbyte/flights.env"}),
         ('trigger: {every: "${env:EVERY:-10s}"}', {"Type": "exec", "EnvironmentFile": "-/etc/magicbyte/flights.env"}),
         ('errors: {log: "${env:LOG}"}', {"Type": "oneshot", "EnvironmentFile": "/etc/magicbyte/flights.env"}),
-        ("spark: {spark.driver.memory: 10g}", {"MemoryMax": "14336M", "CPUQuota": None}),
-        ("spark: {spark.driver.memory: 512m, spark.driver.memoryOverhead: 256}", {"MemoryMax": "768M"}),
-        ("spark: {spark.driver.memory: 8g, spark.driver.memoryOverheadFactor: 0.5}", {"MemoryMax": "12288M"}),
-        (
-            "spark: {spark.memory.offHeap.enabled: true, spark.memory.offHeap.size: 1073741824}",
-            {"MemoryMax": "3072M"},
-        ),
-        ("spark: {spark.memory.offHeap.size: 1g}", {"MemoryMax": "2048M"}),
-        ('spark: {spark.driver.memory: "${env:HEAP}"}', {"MemoryMax": None}),
-        ("spark: {spark.driver.cores: 3}", {"CPUQuota": "300%"}),
-        ("checkpoint: /tmp/checkpoint", {"PrivateTmp": None}),
-        ("checkpoint: file:///var/tmp/checkpoint", {"PrivateTmp": None}),
-        ("checkpoint: s3a://lake/tmp", {"PrivateTmp": "yes"}),
+        ("spark: {spark.driver.memory: 10g}", {"MemoryMax": None, "CPUQuota": None}),
+        ("spark: {spark.driver.cores: 3}", {"MemoryMax": "3584M", "CPUQuota": "300%"}),
+        ('spark: {spark.driver.cores: "${env:CORES}"}', {"MemoryMax": None, "CPUQuota": None}),
+        ("spark: {spark.master: local, spark.driver.cores: 3}", {"MemoryMax": "2560M"}),
+        ('spark: {spark.master: "${env:MASTER}", spark.driver.cores: 3}', {"MemoryMax": None}),
+        ("trigger: {available: now}", {"PrivateTmp": None}),
     ],
 )
 def test_what_the_file_changes(
     rest: str, changed: dict[str, str | None], options: Options, write_file: WriteFile
 ) -> None:
-    is_checkpoint = rest.startswith("checkpoint: ")
-    file = write_file("", checkpoint=rest.partition(": ")[2]) if is_checkpoint else write_file(rest)
-    unit = read_unit(_unit(file, options))
+    unit = read_unit(_unit(write_file(rest), options))
     assert {name: unit["Service"].get(name) for name in changed} == changed
     assert ("Install" in unit) == ("every" in rest)
     assert unit["Unit"]["StartLimitIntervalSec"] == ("1d" if "every" in rest else "1h")
+
+
+@pytest.mark.parametrize(
+    ("master", "spark", "limit"),
+    [
+        ("local", "{}", "2560M"),
+        ("local[2]", "{}", "3072M"),
+        ("local[2, 4]", "{spark.driver.cores: 9}", "3072M"),
+        ("local[*]", "{spark.driver.cores: 2}", "3072M"),
+        ("local[*]", "{}", None),
+        ("local-cluster[2,1,1024]", "{}", None),
+        ("spark://host:7077", "{}", "2048M"),
+        ("spark://host:7077", "{spark.driver.memory: 10g}", "14336M"),
+        ("spark://host:7077", "{spark.driver.memory: 512m, spark.driver.memoryOverhead: 256}", "768M"),
+        ("local[2]", "{spark.driver.memory: 512m, spark.driver.memoryOverhead: 256}", "768M"),
+        ("spark://host:7077", "{spark.driver.memory: 8g, spark.driver.memoryOverheadFactor: 0.5}", "12288M"),
+        ("local[2]", "{spark.driver.memory: 8g, spark.driver.memoryOverheadFactor: 0.5}", "13312M"),
+        ("local[2]", "{spark.memory.offHeap.enabled: true, spark.memory.offHeap.size: 1073741824}", "4096M"),
+        ("local[2]", "{spark.memory.offHeap.size: 1g}", "3072M"),
+        ("local[2]", '{spark.driver.memory: "${env:V}"}', None),
+        ("local[2]", '{spark.driver.memoryOverhead: "${env:V}"}', None),
+        ("local[2]", '{spark.driver.memoryOverheadFactor: "${env:V}"}', None),
+        ("local[2]", '{spark.memory.offHeap.enabled: "${env:V}"}', None),
+        ("local[2]", '{spark.memory.offHeap.size: "${env:V}"}', None),
+    ],
+)
+def test_the_limit_of_memory(
+    master: str, spark: str, limit: str | None, options: Options, write_file: WriteFile
+) -> None:
+    unit = read_unit(_unit(write_file(f"spark: {spark}"), options, "--master", master))
+    assert unit["Service"].get("MemoryMax") == limit
 
 
 @pytest.mark.parametrize(
@@ -192,9 +213,17 @@ def test_a_program_that_systemd_does_not_run_is_refused(program: str) -> None:
         ("", ("--set", "kafka.sasl.password=s3cr3t"), "--set kafka.sasl.password: a secret would be readable; write"),
         ("", ("--unhealthy-after", "soon"), "--unhealthy-after: must be a time such as 30m, not 'soon'"),
         ("", ("--environment-file", "/a\nb"), "'/a\\nb' cannot stand in a systemd unit"),
-        ("spark: {spark.driver.memory: much}", (), "spark.driver.memory must be a size such as 2g, not 'much'"),
+        (
+            "spark: {spark.driver.memory: much}",
+            ("--master", "local"),
+            "spark.driver.memory must be a size such as 2g, not 'much'",
+        ),
         ("spark: {spark.driver.cores: 0}", (), "spark.driver.cores must be a whole number of at least 1, not '0'"),
-        ("spark: {spark.driver.memoryOverheadFactor: x}", (), "must be a number such as 0.4, not 'x'"),
+        (
+            "spark: {spark.driver.memoryOverheadFactor: x}",
+            ("--master", "local"),
+            "must be a number such as 0.4, not 'x'",
+        ),
         ('errors: {topic: "${env:A B}"}', (), "'A B' is no name of a variable"),
         ("", ("--set", "name=${env:NAME}"), "--set name: name: must not be a placeholder: the output is named by it"),
         ('evolve: {columns: "${env:C}", unknown: 1}', (), "evolve.unknown: no such setting"),
@@ -291,6 +320,20 @@ def test_a_placeholder_may_stand_for_any_value(
     image = "--image=registry.example/magicbyte:1"
     for command_words in (("unit", str(file)), ("manifest", str(file), image)):
         assert main(["pipeline", *command_words]) == 0, capsys.readouterr().err
+
+
+@pytest.mark.parametrize("account", ["lake", "john.doe", "_x", "1000"])
+def test_which_accounts_a_unit_takes(account: str) -> None:
+    assert user(account) == account
+
+
+def test_an_account_without_a_name_is_a_number(
+    write_file: WriteFile, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # No account has this number.
+    monkeypatch.setattr("os.getuid", lambda: 2**31 - 7)
+    assert main(["pipeline", "unit", str(write_file(""))]) == 0
+    assert "User=2147483641\n" in capsys.readouterr().out
 
 
 def test_no_value_of_a_placeholder_is_printed(
