@@ -92,8 +92,7 @@ def session(
     builder = SparkSession.builder.appName(name).master(master)
     defaults = {**_DEFAULTS, **(_LOCAL_DEFAULTS if master.partition("[")[0] == "local" else {})}
     properties = {**defaults, **modules(formats, drivers), **format_properties(formats), **(settings or {})}
-    for key in ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"):
-        properties[key] = f"{_LIMITS} {properties.get(key, '')}".strip()
+    properties |= java_options(properties)
     _start_jvm(name, master, properties)
     for key, value in properties.items():
         builder = builder.config(key, value)
@@ -133,6 +132,18 @@ def modules(formats: Collection[str] = (), drivers: Collection[str] = ()) -> dic
     locks = [lock, *(jars.TABLE_FORMAT_LOCKS[name] for name in formats)]
     locks += [jars.JDBC_DRIVER_LOCKS[name] for name in drivers]
     return {"spark.jars": ",".join(str(path) for name in locks for path in jars.paths(name))}
+
+
+def java_options(properties: Mapping[str, str]) -> dict[str, str]:
+    """The Spark properties with Java's options for driver and executors: the limits of Avro's reader, and the own ones.
+
+    Args:
+        properties: Spark properties, which may have options.
+    """
+    return {
+        key: f"{_LIMITS} {properties.get(key, '')}".strip()
+        for key in ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions")
+    }
 
 
 def format_properties(formats: Collection[str]) -> dict[str, str]:

@@ -24,6 +24,7 @@ def main() -> int:
     from spark_avro.pipeline.run.health import Health, longest_batch  # noqa: PLC0415
     from spark_avro.pipeline.run.metrics import PipelineMetrics  # noqa: PLC0415
     from spark_avro.pipeline.run.running import Running  # noqa: PLC0415
+    from spark_avro.spark_session import java_options  # noqa: PLC0415
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", metavar="FILE")
@@ -42,7 +43,9 @@ def main() -> int:
         sys.stderr.write(f"{error}\n")
         return 2
     builder = SparkSession.builder
-    for name, value in pipeline.spark.items():
+    # The file's Java options would replace those of the command line, which have limits.
+    limited = {name: value for name, value in java_options(pipeline.spark).items() if name in pipeline.spark}
+    for name, value in {**pipeline.spark, **limited}.items():
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
     health = Health(options.unhealthy_after or longest_batch(pipeline))

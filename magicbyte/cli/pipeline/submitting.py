@@ -43,6 +43,20 @@ def packages_of(pipeline: Pipeline) -> str:
     return packages_with(formats=table_formats(pipeline), drivers=jdbc_drivers(pipeline))
 
 
+def session_properties(pipeline: Pipeline, properties: Mapping[str, str]) -> dict[str, str]:
+    """Spark's properties for a session as `run` starts it: UTC, table formats, and the limits of Avro's reader.
+
+    Args:
+        pipeline: The file.
+        properties: The file's properties that may be printed; they override the others.
+    """
+    from spark_avro.pipeline.modules import table_formats  # noqa: PLC0415 - with pyspark
+    from spark_avro.spark_session import format_properties, java_options  # noqa: PLC0415
+
+    of_formats = format_properties(table_formats(pipeline))
+    return {"spark.sql.session.timeZone": "UTC", **of_formats, **properties, **java_options(properties)}
+
+
 def _cached(pipeline: Pipeline) -> Mapping[str, str]:
     from spark_avro.pipeline.modules import jdbc_drivers, table_formats  # noqa: PLC0415 - with pyspark
     from spark_avro.spark_session import modules  # noqa: PLC0415
@@ -82,12 +96,14 @@ def submit_words(pipeline: Pipeline, modules: Mapping[str, str], options: argpar
     is_elsewhere = options.deploy_mode == "cluster"
     # Other processes see a command line; main.py reads the secrets from the file.
     public = {name: value for name, value in pipeline.spark.items() if not is_secret(name)}
-    settings = {"spark.sql.session.timeZone": "UTC", **modules, **public}
+    settings = {**modules, **session_properties(pipeline, public)}
     line = ["--master", options.master, "--deploy-mode", options.deploy_mode, "--name", pipeline.name]
     for name, value in sorted(settings.items()):
         line += ["--conf", f"{name}={value}"]
     if is_elsewhere:
-        files = [file, *(file.parent / name for name in pipeline.include)]
+        from spark_avro.pipeline.file.reading import included_files  # noqa: PLC0415 - needs YAML
+
+        files = [file, *included_files(file)]
         line += ["--files", ",".join(str(path.resolve()) for path in files)]
     line += [main_program(), file.name if is_elsewhere else str(file)]
     for override in options.overrides:

@@ -76,6 +76,26 @@ def merged_documents(
     return tuple(merged)
 
 
+def included_files(path: str | Path, placeholders: Placeholders = Placeholders.RESOLVE) -> dict[Path, str]:
+    """The files that a file includes, also by other files, and how each is named where it is included.
+
+    Args:
+        path: A file that `merged_documents` reads without findings.
+        placeholders: What becomes of placeholders.
+    """
+    files: dict[Path, str] = {}
+    for document in _documents(Path(path), placeholders):
+        entry = document.entries.get("include") if isinstance(document, MapNode) else None
+        if entry is None:
+            continue
+        for node in entry.node.items if isinstance(entry.node, ListNode) else (entry.node,):
+            assert isinstance(node, ScalarNode)
+            # Includes count from the file that a link points to.
+            target = real_path(Path(path)).parent / str(node.value)
+            files |= {target: str(node.value), **included_files(target, placeholders)}
+    return files
+
+
 def read_pipeline(path: str | Path, *, name: str | None = None, overrides: Sequence[str] = ()) -> Pipeline:
     """The pipeline of a file; if the file has several, the one with this name.
 

@@ -31,6 +31,7 @@ class Declared:
     Attributes:
         file: The absolute path of the file.
         pipeline: The settings, with placeholders as texts; a number or duration from a placeholder is UNRESOLVED.
+        included: The files that the file includes, and how each is named where it is included.
         runs_on: Whether it runs until it is stopped.
         spark: Spark's properties, without secrets and without values that have placeholders.
         hidden: The names of the other properties.
@@ -41,6 +42,7 @@ class Declared:
 
     file: Path
     pipeline: Pipeline
+    included: Mapping[Path, str]
     runs_on: bool
     spark: Mapping[str, str]
     hidden: tuple[str, ...]
@@ -58,7 +60,7 @@ def declared(options: argparse.Namespace) -> Declared:
     """
     require("spark", user="`magicbyte pipeline`", modules=("yaml", "pyspark"))
     from spark_avro.pipeline.file.nodes import Placeholders  # noqa: PLC0415 - after the check for YAML
-    from spark_avro.pipeline.file.reading import chosen, merged_documents, pipelines_of  # noqa: PLC0415
+    from spark_avro.pipeline.file.reading import chosen, included_files, merged_documents, pipelines_of  # noqa: PLC0415
 
     overrides = options.overrides
     refuse_secrets(overrides)
@@ -85,6 +87,7 @@ def declared(options: argparse.Namespace) -> Declared:
     return Declared(
         Path(os.path.abspath(options.file)),  # noqa: PTH100 - a link stays a link, so that its target may change
         pipeline,
+        included_files(options.file, Placeholders.KEEP),
         _runs_on(document),
         {name: pipeline.spark[name] for name in properties if name in public},
         tuple(name for name in properties if name not in public),

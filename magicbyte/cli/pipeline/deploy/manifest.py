@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import re
+import shlex
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,16 +18,21 @@ from serdes.console.outcome import BAD_USAGE, Ended, tell
 
 _IMAGE = "spark.kubernetes.container.image"
 _PORTS = range(1, 65536)
+#: The properties that the operator or the driver's Java needs before the program reads the file.
+_BEFORE_THE_FILE = re.compile(
+    r"spark\.(?:kubernetes|jars|submit|files|archives|master|app)\b.*"
+    r"|spark\.driver\.(?:memory|cores|resource|extra|defaultJavaOptions|userClassPathFirst|supervise).*"
+    r"|spark\.executor\.(?:instances|cores|memory).*"
+)
 
 
 def manifest(options: argparse.Namespace) -> int:
     """Print the manifest, and on stderr what it needs; returns the exit code.
 
     Raises:
-        Ended: no image is named, or the port is none.
+        Ended: no image is named, the port is none, or the program's path is relative.
     """
     import pyspark  # noqa: PLC0415 - starts slowly
-    import yaml  # noqa: PLC0415 - in an extra
 
     from magicbyte.cli.pipeline.submitting import main_program, packages_of  # noqa: PLC0415 - with pyspark
 
@@ -36,29 +43,33 @@ def manifest(options: argparse.Namespace) -> int:
         raise Ended(BAD_USAGE, f"{options.file}: spark: {_IMAGE} is missing; name the image there, or by --image")
     if options.port not in _PORTS:
         raise Ended(BAD_USAGE, f"--port must be a number from 1 to 65535, not {options.port}")
+    program = options.program or main_program()
+    if not PurePosixPath(program).is_absolute():
+        raise Ended(BAD_USAGE, f"--program must be an absolute path in the image, not {program}")
     packages = pipeline.spark.get("spark.jars.packages", packages_of(pipeline.pipeline))
     image = Image(
-        options.program or main_program(),
+        program,
         pyspark.__version__,
         tuple(name for name in packages.split(",") if name),
         options.port,
         options.secret,
     )
     document = spark_application(pipeline, image, [*pipeline.arguments, *unhealthy_after(options)])
-    sys.stdout.write(yaml.safe_dump(document, sort_keys=False, width=110, allow_unicode=True))
+    from magicbyte.cli.pipeline.deploy.manifest_text import manifest_text  # noqa: PLC0415 - needs YAML
+
+    sys.stdout.write(manifest_text(document))
     for need in _needs(pipeline, image):
         tell(PROGRAM, need)
     return 0
 
 
 def _needs(pipeline: Declared, image: Image) -> Iterator[str]:
-    """What has to be in the cluster before the manifest."""
+    """The objects that the cluster needs before the manifest, and the properties that are not in it."""
     name = kubernetes_name(pipeline.pipeline.name)
-    files = [pipeline.file, *(pipeline.file.parent / included for included in pipeline.pipeline.include)]
-    sources = " ".join(f"--from-file={file}" for file in files)
+    sources = shlex.join(f"--from-file={file}" for file in (pipeline.file, *pipeline.included))
     yield f"needs the ConfigMap {name} with the file: kubectl create configmap {name} {sources}"
-    if nested := [included for included in pipeline.pipeline.include if PurePosixPath(included).name != included]:
-        yield f"a ConfigMap has no folders: include {nested[0]} by its name alone"
+    if elsewhere := [path for path in pipeline.included.values() if PurePosixPath(path).name != path]:
+        yield f"a ConfigMap has no folders: include {elsewhere[0]} by its name alone"
     if pipeline.variables:
         keys = ", ".join(
             variable if needed else f"{variable} (optional)" for variable, needed in pipeline.variables.items()
@@ -68,4 +79,7 @@ def _needs(pipeline: Declared, image: Image) -> Iterator[str]:
         yield f"a placeholder reads {file}, which has to be in the driver's pod; mount it by driver.secrets"
     mounted = FOLDER / pipeline.file.name
     for hidden in pipeline.hidden:
-        yield f"{hidden} is not in the manifest: the driver takes it from {mounted} when it has started"
+        if _BEFORE_THE_FILE.fullmatch(hidden):
+            yield f"{hidden} is not in the manifest, and the driver reads {mounted} too late for it: add it yourself"
+        else:
+            yield f"{hidden} is not in the manifest: the driver takes it from {mounted} when it has started"

@@ -10,6 +10,7 @@ from typing import Any
 from magicbyte.cli.pipeline.deploy.declared import Declared
 from magicbyte.cli.pipeline.deploy.kubernetes_name import kubernetes_name
 from magicbyte.cli.pipeline.deploy.resources import whole_number
+from magicbyte.cli.pipeline.submitting import session_properties
 
 #: The folder of the file in the driver's pod.
 FOLDER = PurePosixPath("/etc/magicbyte")
@@ -49,14 +50,14 @@ _ELSEWHERE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """What the manifest names of the image.
+    """The image, and how the driver's container uses it.
 
     Attributes:
         program: The path of the program in the image.
         spark: The version of Spark.
         packages: The Maven packages that the driver and the executors load.
         port: The port of the metrics.
-        secret: The Secret that has the variables of placeholders.
+        secret: The Secret that has the variables of placeholders; by default, the one with the pipeline's name.
     """
 
     program: str
@@ -71,7 +72,7 @@ def spark_application(pipeline: Declared, image: Image, arguments: list[str]) ->
 
     Args:
         pipeline: The file.
-        image: What is in the image.
+        image: The image.
         arguments: The program's arguments after the file.
 
     Raises:
@@ -89,7 +90,7 @@ def spark_application(pipeline: Declared, image: Image, arguments: list[str]) ->
         "mainApplicationFile": f"local://{image.program}",
         "arguments": [str(FOLDER / pipeline.file.name), *arguments, "--metrics", f"0.0.0.0:{image.port}"],
         "deps": {"packages": list(image.packages)},
-        "sparkConf": _conf(pipeline.spark),
+        "sparkConf": _conf(session_properties(pipeline.pipeline, pipeline.spark)),
         "restartPolicy": _restart_policy(runs_on=pipeline.runs_on),
         "driver": {
             **sections["driver"],
@@ -133,9 +134,9 @@ def _sections(pipeline: Declared) -> dict[str, dict[str, Any]]:
 
 
 def _conf(properties: Mapping[str, str]) -> dict[str, str]:
-    """The other properties; timestamps are in UTC, as `magicbyte pipeline run` has them."""
+    """The properties that have no fields of their own."""
     others = {name: value for name, value in properties.items() if name not in {*_TEXTS, *_NUMBERS, *_ELSEWHERE}}
-    return dict(sorted({"spark.sql.session.timeZone": "UTC", **others}.items()))
+    return dict(sorted(others.items()))
 
 
 def _restart_policy(*, runs_on: bool) -> dict[str, Any]:

@@ -25,8 +25,8 @@ _STOP = "5min"
 #: How long systemd waits for a sign of life. A run that is healthy sends one more often.
 _WATCHDOG = "1min"
 
-#: Limits that never disturb a driver. Java compiles code at run time, so memory may be written and executed. Targets
-#: may be folders anywhere outside of /usr and /etc. A private /tmp would hide targets there, and delete them at the end.
+#: Limits that never disturb a driver. Java compiles code at run time, so memory may be written and executed.
+#: Targets may be folders anywhere outside of /usr and /etc. A private /tmp would hide targets there, and delete them.
 _HARDENING = [
     ("NoNewPrivileges", "yes"),
     ("CapabilityBoundingSet", ""),

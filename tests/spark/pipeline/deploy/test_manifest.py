@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,11 @@ from tests.spark.pipeline.deploy.conftest import WriteFile
 
 IMAGE = "--image=registry.example/magicbyte:1"
 PROGRAM = "--program=/opt/magicbyte/main.py"
+LIMITS = (
+    "-Dorg.apache.avro.limits.bytes.maxLength=134217728 -Dorg.apache.avro.limits.string.maxLength=134217728"
+    " -Dorg.apache.avro.limits.collectionItems.maxLength=134217728"
+)
+JAVA_OPTIONS = {"spark.driver.extraJavaOptions": LIMITS, "spark.executor.extraJavaOptions": LIMITS}
 
 #: The fields that a manifest has, with the types that sparkoperator.k8s.io/v1beta2 gives them; `*` is any name.
 FIELDS = {
@@ -163,7 +169,7 @@ def test_the_manifest_of_a_pipeline_that_runs_on(write_file: WriteFile, capsys: 
             "mainApplicationFile": "local:///opt/magicbyte/main.py",
             "arguments": ["/etc/magicbyte/flights.yaml", "--metrics", "0.0.0.0:9109"],
             "deps": {"packages": packages},
-            "sparkConf": {"spark.sql.session.timeZone": "UTC"},
+            "sparkConf": {**JAVA_OPTIONS, "spark.sql.session.timeZone": "UTC"},
             "restartPolicy": {
                 "type": "Always",
                 "onFailureRetryInterval": 30,
@@ -248,6 +254,7 @@ def test_where_properties_of_spark_go(
     spec, driver, executor = (document["spec"], document["spec"]["driver"], document["spec"]["executor"])
     assert document["metadata"]["namespace"] == "lake"
     assert spec["sparkConf"] == {
+        **JAVA_OPTIONS,
         "spark.speculation": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "8",
@@ -323,6 +330,7 @@ def test_names_are_those_of_kubernetes(name: str, expected: str) -> None:
     [
         ("", (), "spark: spark.kubernetes.container.image is missing; name the image there, or by --image"),
         ("", (IMAGE, "--port", "0"), "--port must be a number from 1 to 65535, not 0"),
+        ("", (IMAGE, "--program", "opt/main.py"), "--program must be an absolute path in the image, not opt/main.py"),
         ("", (IMAGE, "--port", "65536"), "--port must be a number from 1 to 65535, not 65536"),
         ("spark: {spark.executor.instances: some}", (IMAGE,), "spark.executor.instances must be a whole number"),
         ("", (IMAGE, "--set", "registry.properties.bearer.auth.token=t"), "a secret would be readable"),
@@ -335,6 +343,95 @@ def test_what_is_refused(
     streams = capsys.readouterr()
     assert message in streams.err
     assert streams.out == ""
+
+
+@pytest.mark.parametrize(
+    ("sink", "properties"),
+    [
+        (
+            "delta: {path: s3a://lake/flights}",
+            {
+                "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+                "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+            },
+        ),
+        (
+            "iceberg: {table: lake.db.flights}",
+            {"spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"},
+        ),
+    ],
+)
+def test_a_session_has_the_table_formats_and_the_limits(
+    sink: str, properties: dict[str, str], write_file: WriteFile, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write_file("spark: {spark.executor.extraJavaOptions: -Xss4m, spark.sql.catalog.lake: a.Catalog}")
+    file.write_text(file.read_text().replace("files: {path: /srv/lake/flights}", sink))
+    expected = {
+        **JAVA_OPTIONS,
+        **properties,
+        "spark.executor.extraJavaOptions": f"{LIMITS} -Xss4m",
+        "spark.sql.catalog.lake": "a.Catalog",
+        "spark.sql.session.timeZone": "UTC",
+    }
+    assert _manifest(capsys, str(file), IMAGE)["spec"]["sparkConf"] == expected
+    assert main(["pipeline", "submit", str(file), "--master", "spark://host:7077"]) == 0
+    words = shlex.split(capsys.readouterr().out)
+    conf = dict(words[number + 1].split("=", 1) for number, word in enumerate(words) if word == "--conf")
+    assert {name: value for name, value in conf.items() if name != "spark.jars.packages"} == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["y", "n", "on", "1e3", "12e4", "08", "0o17", "1e+3", "1_000", "12:30", "~", "", "a: b"]
+)
+def test_a_text_is_in_quotes(text: str, write_file: WriteFile, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write_file(f"spark: {{spark.x: {text!r}}}")
+    assert main(["pipeline", "manifest", str(file), IMAGE, "--set", f"source.options.x='{text}'"]) == 0
+    out = capsys.readouterr().out
+    assert f'    spark.x: "{text}"\n' in out
+    assert f"""  - "source.options.x='{text}'"\n""" in out
+    assert '\nkind: "SparkApplication"\n' in out
+
+
+def test_properties_that_the_driver_reads_too_late_are_told(
+    write_file: WriteFile, capsys: pytest.CaptureFixture[str]
+) -> None:
+    late = {
+        "spark.driver.memory": "${env:V}",
+        "spark.driver.extraJavaOptions": "-Djavax.net.ssl.trustStorePassword=s3cr3t",
+        "spark.jars.packages": "${env:V}",
+        "spark.jars.repositories": "https://u:s3cr3t@repo.example",
+        "spark.kubernetes.namespace": "${env:V}",
+        "spark.executor.instances": "${env:V}",
+    }
+    file = write_file(yaml.safe_dump({"spark": {**late, "spark.executor.extraJavaOptions": "-Dpassword=s3cr3t"}}))
+    assert main(["pipeline", "manifest", str(file), IMAGE]) == 0
+    streams = capsys.readouterr()
+    assert "s3cr3t" not in streams.out + streams.err
+    told = [line.removeprefix("magicbyte pipeline: ") for line in streams.err.splitlines() if " is not in " in line]
+    mounted = "/etc/magicbyte/flights.yaml"
+    assert sorted(told) == sorted(
+        [
+            f"{name} is not in the manifest, and the driver reads {mounted} too late for it: add it yourself"
+            for name in late
+        ]
+        + [
+            "spark.executor.extraJavaOptions is not in the manifest:"
+            f" the driver takes it from {mounted} when it has started"
+        ]
+    )
+
+
+def test_the_config_map_has_includes_of_includes(
+    write_file: WriteFile, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "it's inner.yaml").write_text("audit: false\n")
+    (tmp_path / "outer.yaml").write_text('include: "it\'s inner.yaml"\n')
+    file = write_file("include: [outer.yaml]")
+    assert main(["pipeline", "manifest", str(file), IMAGE]) == 0
+    told = capsys.readouterr().err.splitlines()[0]
+    words = shlex.split(told.partition("the file: ")[2])
+    names = ("flights.yaml", "outer.yaml", "it's inner.yaml")
+    assert words == ["kubectl", "create", "configmap", "flights", *(f"--from-file={tmp_path / name}" for name in names)]
 
 
 def test_an_include_of_another_folder_is_told(
