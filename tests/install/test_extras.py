@@ -29,6 +29,7 @@ NEEDS = {
     "magicbyte/security/": {"server"},
     "magicbyte/kit/settings/server.py": {"server"},
     "magicbyte/kit/settings/server_reference.py": {"server"},
+    "magicbyte/kit/settings/server_schema.py": {"server"},
     "magicbyte/cli/demo/": {"server", "spark", "demo"},
     # Each of them fetches jars.
     "magicbyte/platform/jars/": {"server", "spark"},
