@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
@@ -37,26 +37,41 @@ class LastFailure:
         """The note of a checkpoint; None if its last run did not fail, or was killed."""
         text = folder.read(_FILE)
         try:
-            return None if text is None else LastFailure(**json.loads(text))
-        except (TypeError, ValueError):
+            note = json.loads(text or "null")
+        except ValueError:
             return None
+        match note:
+            case {"time": str(time), "reason": str(reason)}:
+                return LastFailure(time, reason)
+        return None
 
 
 @contextmanager
-def noted_failure(folder: Folder) -> Iterator[None]:
+def noted_failure(folder: Folder, is_owner: Callable[[], bool]) -> Iterator[None]:
     """Note the failure of the run in this context, or delete the note of an earlier one.
 
-    A note that cannot be written is logged: the run's own end counts.
+    An error of the note itself is only logged: it must not change the outcome of the run.
+
+    Args:
+        folder: The checkpoint.
+        is_owner: Whether the run still holds the lease; if not, the note is the affair of the new owner.
     """
     try:
         yield
     except Exception as error:
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        failure = LastFailure(now, reason_of(error))
-        try:
-            folder.replace(_FILE, json.dumps(asdict(failure)))
-        except Exception as second:  # noqa: BLE001 - the file system may be what failed
-            log.warning("the failure is not noted in the checkpoint: %s", second)
+        _note(folder, is_owner, LastFailure(now, reason_of(error)))
         raise
-    if folder.exists(_FILE):
-        folder.delete(_FILE)
+    _note(folder, is_owner, None)
+
+
+def _note(folder: Folder, is_owner: Callable[[], bool], failure: LastFailure | None) -> None:
+    try:
+        if not is_owner():
+            return
+        if failure is not None:
+            folder.replace(_FILE, json.dumps(asdict(failure)))
+        elif folder.exists(_FILE):
+            folder.delete(_FILE)
+    except Exception as error:  # noqa: BLE001 - the file system may be the reason for the failure
+        log.warning("the checkpoint does not have the outcome of the run (%s): %s", _FILE, error)

@@ -91,8 +91,12 @@ class Lease:
     def __exit__(self, *_: object) -> None:
         self._stop.set()
         self._thread.join()
-        if self._lost is None and self._owner().get("id") == self._id:
+        if self.is_ours():
             self._folder.delete(FILE)
+
+    def is_ours(self) -> bool:
+        """Whether no other driver has taken the lease over."""
+        return self._lost is None and self._owner().get("id") == self._id
 
     def check(self) -> None:
         """Raise LeaseHeld if another driver took the lease over."""

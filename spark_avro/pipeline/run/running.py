@@ -89,7 +89,7 @@ class Running:
         checkpoint = Checkpoint(self.spark, self.pipeline.checkpoint)
         with (
             Lease(checkpoint.folder, self.pipeline.name) as lease,
-            noted_failure(checkpoint.folder),
+            noted_failure(checkpoint.folder, lease.is_ours),
             closing(open_pipeline(self.pipeline, self.spark, adopt=self.adopt)) as opened,
         ):
             prepared = _prepare(opened)
