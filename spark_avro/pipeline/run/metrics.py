@@ -21,6 +21,7 @@ from spark_avro.pipeline.run.health import Health
 from spark_avro.pipeline.state.progress import StateProgress
 
 _PREFIX = "magicbyte_pipeline"
+_LAST_PORT = 65535
 
 
 class PortRefused(Failure):
@@ -62,6 +63,8 @@ class PipelineMetrics:
         self._thread: threading.Thread | None = None
         host, colon, port = (target or "").rpartition(":")
         if colon and port.isdecimal():
+            if int(port) > _LAST_PORT:
+                raise PortRefused(f"--metrics {target}: a port is at most {_LAST_PORT}")
             try:
                 self._server, self._thread = start_http_server(int(port), host or "127.0.0.1", registry=self._registry)
             except OSError as error:
