@@ -18,10 +18,9 @@ def main() -> int:
     sys.path[:] = [folder for folder in sys.path if Path(folder) != Path(__file__).parent]
     from pyspark.sql import SparkSession  # noqa: PLC0415 - after --help
 
-    from magicbyte.kit.settings.kinds import duration  # noqa: PLC0415
     from spark_avro.pipeline.file.place import PipelineError  # noqa: PLC0415
     from spark_avro.pipeline.file.reading import read_pipeline  # noqa: PLC0415
-    from spark_avro.pipeline.run.health import Health, longest_batch  # noqa: PLC0415
+    from spark_avro.pipeline.run.health import Health, limit_kind, longest_batch  # noqa: PLC0415
     from spark_avro.pipeline.run.metrics import PipelineMetrics  # noqa: PLC0415
     from spark_avro.pipeline.run.running import Running  # noqa: PLC0415
     from spark_avro.spark_session import java_options  # noqa: PLC0415
@@ -33,7 +32,7 @@ def main() -> int:
     parser.add_argument("--until-caught-up", action="store_true")
     parser.add_argument("--new-state", action="store_true")
     parser.add_argument("--metrics", metavar="[HOST]:PORT|FILE")
-    parser.add_argument("--unhealthy-after", type=duration().convert, metavar="TIME")
+    parser.add_argument("--unhealthy-after", type=limit_kind().convert, metavar="TIME")
     options = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("py4j").setLevel(logging.WARNING)

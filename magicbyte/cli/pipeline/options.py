@@ -46,8 +46,8 @@ def _add_unhealthy_after(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--unhealthy-after",
         metavar="TIME",
-        help="how long a batch may take until /health answers 503, such as 30m (default: 10 minutes, and the waits of"
-        " registry.patience and errors.retry.for)",
+        help="how long a batch may take until /health answers 503, such as 30m (default: 10 minutes, plus"
+        " registry.patience for each decoded column and errors.retry.for for each sink)",
     )
 
 

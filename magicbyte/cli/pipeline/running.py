@@ -25,13 +25,12 @@ def run(options: argparse.Namespace) -> int:
         pipeline = replace(pipeline, name=name, checkpoint=f"{pipeline.checkpoint}-{options.instance}")
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("py4j").setLevel(logging.WARNING)
-    from magicbyte.kit.settings.kinds import duration  # noqa: PLC0415 - not for --help
-    from spark_avro.pipeline.run.health import Health, longest_batch  # noqa: PLC0415 - with Spark
+    from spark_avro.pipeline.run.health import Health, limit_kind, longest_batch  # noqa: PLC0415 - with Spark
     from spark_avro.pipeline.run.metrics import PipelineMetrics  # noqa: PLC0415
     from spark_avro.pipeline.run.running import Running  # noqa: PLC0415
     from spark_avro.pipeline.run.watchdog import watchdog  # noqa: PLC0415
 
-    limit = converted("--unhealthy-after", options.unhealthy_after, duration(), "a time such as 30m")
+    limit = converted("--unhealthy-after", options.unhealthy_after, limit_kind(), "a time such as 30m")
     health = Health(limit or longest_batch(pipeline))
     # The port answers until the session has ended, so that a probe sees why the run failed.
     with (

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
@@ -54,8 +52,13 @@ def _registered(decoded: DecodedBatch, pipeline: Pipeline, source: Source) -> li
     followers = [plans for plans in source.plans.values() if isinstance(plans, RegistryFollower)]
     if not decoded.unknown or not followers or pipeline.registry is None:
         return []
-    patience = pipeline.registry.patience
-    return [number for number in sorted(decoded.unknown) if patiently(partial(followers[0].has, number), patience)]
+
+    def registered() -> list[int]:
+        return [number for number in sorted(decoded.unknown) if followers[0].has(number)]
+
+    # One wait for all ids: with one for each, a batch could wait for any time.
+    found: list[int] = patiently(registered, pipeline.registry.patience)
+    return found
 
 
 def _raise(rows: DataFrame, source: Source, which: Column, why: str) -> None:

@@ -21,7 +21,7 @@ from spark_avro.pipeline.ports import BatchIdentity, SourceRange
 from spark_avro.pipeline.run.batch import BatchRunner
 from spark_avro.pipeline.run.batches import Batches, PlainBatches, QueryOutdated
 from spark_avro.pipeline.run.counts import BatchCounts
-from spark_avro.pipeline.run.health import Health
+from spark_avro.pipeline.run.health import Health, waits_for_work
 from spark_avro.pipeline.run.last_failure import noted_failure
 from spark_avro.pipeline.run.lease import Lease
 from spark_avro.pipeline.run.prepared import Opened, Prepared, open_pipeline, prepare
@@ -156,7 +156,7 @@ class Running:
         try:
             while query.isActive and not self._stopping.is_set() and not again.is_set():
                 query.awaitTermination(_LOOK)
-                if not query.status["isTriggerActive"]:
+                if waits_for_work(query.status):
                     self.health.progressed()
                 batches.note(query)
             if query.isActive:

@@ -17,11 +17,12 @@ from typing import Any
 import pytest
 
 from spark_avro.pipeline.file.reading import read_pipeline
-from spark_avro.pipeline.run.health import Health, longest_batch
+from spark_avro.pipeline.run.health import Health, limit_kind, longest_batch, waits_for_work
 from spark_avro.pipeline.run.metrics import PipelineMetrics, PortRefused
 from spark_avro.pipeline.run.watchdog import watchdog
 
 LIMIT = timedelta(seconds=60)
+REGISTRY = 'registry: {url: "http://localhost:8081"}'
 
 
 class Clock:
@@ -44,6 +45,8 @@ def _end(health: Health) -> None:
 
 STUCK = "no batch ended, and Spark did not wait for one, for 61 s"
 
+STOPS = "the run ended 301 s ago, and Spark has not stopped"
+
 #: What happens, with the seconds after it; then healthy, status, reason and batch.
 CASES: list[tuple[list[tuple[Callable[[Health], object], int]], tuple[bool, str, str, int | None]]] = [
     ([], (True, "starting", "", None)),
@@ -60,7 +63,9 @@ CASES: list[tuple[list[tuple[Callable[[Health], object], int]], tuple[bool, str,
         [(lambda health: _fail(health, ValueError("postgresql://me:s3cr3t@host/db: no such table")), 0)],
         (False, "failed", "postgresql://[hidden]@host/db: no such table", None),
     ),
-    ([(lambda health: health.progressed(3), 0), (_end, 9999)], (True, "ended", "", 3)),
+    ([(lambda health: health.progressed(3), 999), (_end, 300)], (True, "ended", "", 3)),
+    ([(lambda health: health.progressed(3), 0), (_end, 301)], (False, "stuck", STOPS, 3)),
+    ([(lambda health: health.without_limit(), 9999), (_end, 301)], (False, "stuck", STOPS, None)),
 ]
 
 
@@ -84,21 +89,45 @@ def test_what_is_healthy(
         ('registry: {url: "http://localhost:8081"}', 21),
         ('registry: {url: "http://localhost:8081", patience: 1h}', 71),
         ("errors: {retry: {for: 5m}}", 15),
+        ("kafka: {bootstrap.servers: b}\nsource: {topics: a, key: {format: string}}\n" + REGISTRY, 31),
+        ("kafka: {bootstrap.servers: b}\nsource: {union: [{topics: a}, {topics: c}, {topics: d}]}\n" + REGISTRY, 41),
+        ("sinks: [{files: {path: /tmp/a}}, {files: {path: /tmp/b}}, {files: {path: /tmp/c}}]", 13),
     ],
 )
 def test_how_long_a_batch_may_take(rest: str, minutes: int, tmp_path: Path) -> None:
     file = tmp_path / "rate.yaml"
-    file.write_text(
-        f"""
-version: 1
-name: rate
-checkpoint: /tmp/none
-source: {{rate: {{rows-per-second: 1}}}}
-sink: {{files: {{path: /tmp/none}}}}
-{rest}
-"""
-    )
+    source = "" if "source:" in rest else "source: {rate: {rows-per-second: 1}}"
+    sink = "" if "sinks:" in rest else "sink: {files: {path: /tmp/none}}"
+    file.write_text(f"version: 1\nname: rate\ncheckpoint: /tmp/none\n{source}\n{sink}\n{rest}\n")
     assert longest_batch(read_pipeline(file)) == timedelta(minutes=minutes)
+
+
+@pytest.mark.parametrize(
+    ("message", "is_active", "waits"),
+    [
+        ("Waiting for next trigger", False, True),
+        ("Waiting for data to arrive", False, True),
+        ("Waiting for data to arrive", True, False),
+        ("Processing new data", True, False),
+        ("Initializing StreamExecution", False, False),
+        ("Initializing sources", False, False),
+        ("Stopped", False, False),
+        ("Terminated with exception: no such topic", False, False),
+    ],
+)
+def test_a_query_makes_progress_while_it_waits_for_work(message: str, is_active: bool, waits: bool) -> None:
+    assert waits_for_work({"message": message, "isDataAvailable": False, "isTriggerActive": is_active}) == waits
+
+
+@pytest.mark.parametrize(("text", "limit"), [("1ms", timedelta(milliseconds=1)), ("30m", timedelta(minutes=30))])
+def test_a_limit_is_a_time(text: str, limit: timedelta) -> None:
+    assert limit_kind().convert(text) == limit
+
+
+@pytest.mark.parametrize("text", ["0s", "0ms", "-1s", "30", "soon"])
+def test_a_limit_is_more_than_0(text: str) -> None:
+    with pytest.raises(ValueError):
+        limit_kind().convert(text)
 
 
 def _get(port: int | None, path: str, method: str = "GET") -> tuple[int, str, str]:
@@ -151,6 +180,12 @@ def test_a_port_that_is_in_use_is_named() -> None:
         port = other.getsockname()[1]
         with pytest.raises(PortRefused, match=f"--metrics :{port}: the port cannot be opened: Address already in use"):
             PipelineMetrics("flights", f":{port}")
+
+
+@pytest.mark.parametrize("port", ["65536", "70000", "99999999999"])
+def test_a_port_that_does_not_exist_is_refused(port: str) -> None:
+    with pytest.raises(PortRefused, match=f"--metrics :{port}: a port is at most 65535"):
+        PipelineMetrics("flights", f":{port}")
 
 
 def test_a_healthy_run_sends_signs_of_life_to_systemd(tmp_path: Path) -> None:
@@ -243,6 +278,37 @@ sink: {{files: {{path: {tmp_path}/out}}}}
         assert health.report().status == "running"
     finally:
         goes_on.set()
+        running.stop()
+        thread.join(120)
+    assert not thread.is_alive()
+
+
+@pytest.mark.slow
+def test_a_real_run_that_waits_for_its_trigger_is_healthy(spark: Any, tmp_path: Path) -> None:
+    from spark_avro.pipeline.run.running import Running  # noqa: PLC0415 - with Spark
+
+    file = tmp_path / "rate.yaml"
+    file.write_text(
+        f"""
+version: 1
+name: rate
+checkpoint: {tmp_path}/checkpoint
+trigger: {{every: 1h}}
+source: {{rate: {{rows-per-second: 10}}}}
+sink: {{files: {{path: {tmp_path}/out}}}}
+"""
+    )
+    clock = Clock()
+    health = Health(LIMIT, clock)
+    running = Running(read_pipeline(file), spark, health=health)
+    thread = threading.Thread(target=running.run)
+    thread.start()
+    try:
+        _until(lambda: health.report().batch == 0)
+        for _ in range(3):
+            clock.now += 61
+            _until(lambda: health.report().status == "running")
+    finally:
         running.stop()
         thread.join(120)
     assert not thread.is_alive()
