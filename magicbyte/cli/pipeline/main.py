@@ -39,7 +39,7 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None], str]] 
     "explain": ("tell sources, schemas, columns and guarantees", explain_options, "preview:explain"),
     "test": ("compare the results of given records with expected ones", test_options, "testing:test"),
     "status": (
-        "show the last batch, and how far it is behind; of several pipelines in a table",
+        "show the last batch and the lag; for several pipelines, a table with a row for each",
         status_options,
         "progress:status",
     ),

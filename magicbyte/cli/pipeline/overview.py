@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from magicbyte.cli.pipeline.outcome import PROGRAM
 from magicbyte.cli.pipeline.session import pipeline_session
 from magicbyte.cli.tables import aligned
+from magicbyte.kit.bounded_file import real_path
 from magicbyte.kit.extras import require
 from serdes.console.outcome import BAD_DATA, BAD_USAGE, NOT_DELIVERED, OK, Ended, tell
 
 if TYPE_CHECKING:
     from spark_avro.pipeline.file.pipeline import Pipeline
+    from spark_avro.pipeline.file.place import PipelineError
     from spark_avro.pipeline.folder import ReadableFolder
     from spark_avro.pipeline.upkeep.overview import PipelineRow
 
 _HEADS = ("pipeline", "state", "batch", "age", "lag", "watermark", "state rows", "problem")
 _RIGHT = (2, 3, 4, 6)
+#: Exit codes from the worst to the best.
+_SEVERITY = (BAD_USAGE, BAD_DATA, NOT_DELIVERED, OK)
+_HADOOP = "spark.hadoop."
 #: Units of an age, with their seconds.
 _UNITS = (("d", 86400), ("h", 3600), ("m", 60))
 
@@ -39,7 +45,7 @@ def overview(options: argparse.Namespace) -> int:
     """
     require("spark", user="`magicbyte pipeline`", modules=("yaml", "pyspark"))
     with ExitStack() as sessions:
-        rows = list(_rows(options, _folders(options.master, sessions)))
+        rows = list(_rows(options, checkpoint_folders(options.master, sessions)))
     if not rows:
         raise Ended(BAD_USAGE, f"{options.name or 'a pipeline file'} is in none of the files and folders")
     if options.output == "json":
@@ -47,7 +53,12 @@ def overview(options: argparse.Namespace) -> int:
     else:
         for line in aligned([_HEADS, *map(_cells, rows)], _RIGHT):
             print(line.removeprefix("  "))
-    return max(map(code_of_row, rows))
+    return worst_code(rows)
+
+
+def worst_code(rows: Iterable[PipelineRow]) -> int:
+    """The exit code for rows."""
+    return min(map(code_of_row, rows), key=_SEVERITY.index)
 
 
 def code_of_row(row: PipelineRow) -> int:
@@ -63,42 +74,99 @@ def code_of_row(row: PipelineRow) -> int:
 
 def _rows(options: argparse.Namespace, folder_of: Callable[[Pipeline], ReadableFolder]) -> Iterator[PipelineRow]:
     from spark_avro.pipeline.file.place import PipelineError  # noqa: PLC0415 - with Spark
-    from spark_avro.pipeline.file.reading import read_pipelines  # noqa: PLC0415
     from spark_avro.pipeline.upkeep.overview import Overview, PipelineRow, State  # noqa: PLC0415
 
     table = Overview(folder_of)
-    for file in _files([options.file, *options.files]):
+    for file, problem in _files([options.file, *options.files]):
+        if problem:
+            yield PipelineRow(str(file), "", State.BROKEN, problem=problem)
+            continue
         try:
-            pipelines = read_pipelines(file, overrides=options.overrides)
+            pipelines, missing = _read(file, options.overrides)
         except PipelineError as error:
-            first, *others = map(str, error.findings)
-            more = f" (and {len(others)} more)" if others else ""
-            yield PipelineRow(str(file), "", State.BROKEN, problem=f"{first}{more}")
+            yield PipelineRow(str(file), "", State.BROKEN, problem=_first_finding(error))
             continue
         for pipeline in pipelines:
             if options.name in (None, pipeline.name):
-                yield table.row(str(file), pipeline)
+                # Other settings without values, such as a password of the sink's, do not matter for a row.
+                hides_broker = any("${" in text for text in pipeline.kafka.values())
+                yield table.row(str(file), pipeline, missing if hides_broker else "")
 
 
-def _files(named: Sequence[str]) -> Iterator[Path]:
-    """The files that are named, and the pipeline files of folders; other YAML files are told on stderr."""
-    from spark_avro.pipeline.upkeep.pipeline_files import is_pipeline_file, yaml_files  # noqa: PLC0415 - with Spark
+def _read(file: Path, overrides: Sequence[str]) -> tuple[Sequence[Pipeline], str]:
+    """The pipelines of a file, and the first placeholder that has no value here.
 
+    The table is often printed without the variables of the services. Then a checkpoint can still be read.
+
+    Raises:
+        PipelineError: the file is wrong, or the path of a checkpoint is not known.
+    """
+    from spark_avro.pipeline.file.nodes import Placeholders  # noqa: PLC0415 - with Spark
+    from spark_avro.pipeline.file.place import PipelineError  # noqa: PLC0415
+    from spark_avro.pipeline.file.reading import read_pipelines  # noqa: PLC0415
+
+    try:
+        return read_pipelines(file, overrides=overrides), ""
+    except PipelineError as error:
+        try:
+            pipelines = read_pipelines(file, overrides=overrides, placeholders=Placeholders.LEAVE)
+        except PipelineError:
+            raise error from None
+        if any("${" in text for pipeline in pipelines for text in (pipeline.name, pipeline.checkpoint)):
+            raise
+        return pipelines, _first_finding(error)
+
+
+def _first_finding(error: PipelineError) -> str:
+    first, *others = map(str, error.findings)
+    return f"{first} (and {len(others)} more)" if others else first
+
+
+def _files(named: Sequence[str]) -> Iterator[tuple[Path, str]]:
+    """The files that are named, and the pipeline files of folders, each with the reason why it cannot be read.
+
+    Other YAML files are told on stderr.
+    """
     seen: set[Path] = set()
     for path in map(Path, named):
-        is_folder = path.is_dir()
-        for file in yaml_files(path) if is_folder else (path,):
-            if file.absolute() in seen:
-                continue
-            seen.add(file.absolute())
-            if is_folder and not is_pipeline_file(file):
-                tell(PROGRAM, f"{file}: no pipeline, left out")
-                continue
-            yield file
+        for file, problem in _of_folder(path) if path.is_dir() else ((path, ""),):
+            if file.absolute() not in seen:
+                seen.add(file.absolute())
+                yield file, problem
 
 
-def _folders(master: str, sessions: ExitStack) -> Callable[[Pipeline], ReadableFolder]:
-    """Finds checkpoints: those of this machine without Spark, others with one session for all."""
+def _of_folder(folder: Path) -> Iterator[tuple[Path, str]]:
+    from spark_avro.pipeline.upkeep.pipeline_files import YamlFile, yaml_files  # noqa: PLC0415 - with Spark
+
+    unlisted: list[OSError] = []
+    files: list[YamlFile] = []
+    problems: dict[Path, str] = {}
+    for path in yaml_files(folder, unlisted.append):
+        try:
+            files.append(YamlFile.read(path, folder))
+        except OSError as error:
+            files.append(YamlFile(path, is_pipeline=True, has_name=True))
+            problems[path] = f"cannot be read: {error.strerror}"
+    included = {included for file in files for included in file.includes}
+    for file in files:
+        # A shared file may look like a pipeline, but has no name of its own.
+        if file.is_pipeline and (file.has_name or real_path(file.path) not in included):
+            yield file.path, problems.get(file.path, "")
+        else:
+            tell(PROGRAM, f"{file.path}: no pipeline, left out")
+    for refused in unlisted:
+        yield Path(refused.filename), f"cannot be listed: {refused.strerror}"
+
+
+def checkpoint_folders(master: str, sessions: ExitStack) -> Callable[[Pipeline], ReadableFolder]:
+    """A function that returns checkpoints: those of this machine without Spark, others with one session for all.
+
+    Args:
+        master: Where Spark runs.
+        sessions: Ends the session.
+    """
+    #: Hadoop's properties before the last pipeline set its own.
+    before: dict[str, str | None] = {}
 
     def folder_of(pipeline: Pipeline) -> ReadableFolder:
         from spark_avro.pipeline.local_folder import local_checkpoint  # noqa: PLC0415 - with Spark
@@ -110,12 +178,23 @@ def _folders(master: str, sessions: ExitStack) -> Callable[[Pipeline], ReadableF
 
         from spark_avro.pipeline.folder import Folder  # noqa: PLC0415
 
-        spark = SparkSession.getActiveSession() or sessions.enter_context(pipeline_session(pipeline, master))
-        # The session has the properties of the first pipeline; file systems read theirs from here.
+        of_hadoop = {name: value for name, value in pipeline.spark.items() if name.startswith(_HADOOP)}
+        # The session stays for other pipelines, whose file systems have other endpoints and credentials.
+        others = {name: value for name, value in pipeline.spark.items() if name not in of_hadoop}
+        spark = SparkSession.getActiveSession()
+        if spark is None:
+            spark = sessions.enter_context(pipeline_session(replace(pipeline, spark=others), master))
         configuration = spark._jsc.hadoopConfiguration()  # noqa: SLF001 - PySpark's way to it
-        for name, value in pipeline.spark.items():
-            if name.startswith("spark.hadoop."):
-                configuration.set(name.removeprefix("spark.hadoop."), value)
+        for name, former in before.items():
+            if former is None:
+                configuration.unset(name)
+            else:
+                configuration.set(name, former)
+        before.clear()
+        for name, value in of_hadoop.items():
+            key = name.removeprefix(_HADOOP)
+            before[key] = configuration.getRaw(key)
+            configuration.set(key, value)
         return Folder(spark, pipeline.checkpoint)
 
     return folder_of
@@ -139,7 +218,7 @@ def _text(value: object) -> str:
 
 
 def shown_age(seconds: float) -> str:
-    """An age in the largest unit of which it has two."""
+    """An age in its largest unit that it has at least twice: 119 minutes, but 2 hours."""
     for name, unit in _UNITS:
         if seconds >= 2 * unit:
             return f"{int(seconds // unit)}{name}"

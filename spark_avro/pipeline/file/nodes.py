@@ -37,6 +37,8 @@ class Placeholders(Enum):
     RESOLVE = "resolve"
     #: Their values; a scalar without a value is UNRESOLVED.
     CHECK = "check"
+    #: Their values; a text without a value stays as it is in the file.
+    LEAVE = "leave"
     #: Texts as they are in the file, for others to resolve; only defaults are filled in. A setting that takes no such
     #: text, such as a number or a duration, is UNRESOLVED.
     KEEP = "keep"
@@ -173,7 +175,8 @@ class _Reader:
         except PlaceholderError as error:
             if self.placeholders is Placeholders.CHECK:
                 return ScalarNode(place, UNRESOLVED, raw, lambda _: place)
-            self.findings.append(Finding(place, "", str(error).removeprefix(f"{place.file}: ")))
+            if self.placeholders is not Placeholders.LEAVE:
+                self.findings.append(Finding(place, "", str(error).removeprefix(f"{place.file}: ")))
         value: Any = text
         if not node.style:
             try:

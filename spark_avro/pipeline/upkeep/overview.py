@@ -16,6 +16,7 @@ from magicbyte.kit.kafka.client_settings import client_config
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.source import KafkaSource
 from spark_avro.pipeline.folder import ReadableFolder
+from spark_avro.pipeline.run.health import reason_of
 from spark_avro.pipeline.run.last_failure import LastFailure
 from spark_avro.pipeline.run.lease import Owner
 from spark_avro.pipeline.run.run_log import last_run
@@ -35,7 +36,7 @@ class State(StrEnum):
     IDLE = "idle"
     #: It does not run, and there are records to read.
     BEHIND = "behind"
-    #: It does not run, and the broker does not say how far it is.
+    #: It does not run, and the lag is not known.
     STOPPED = "stopped"
     #: Its last run failed or was killed.
     FAILED = "failed"
@@ -96,27 +97,27 @@ class Overview:
     patience: float = 10.0
     unreachable: dict[str, str] = field(default_factory=dict)
 
-    def row(self, file: str, pipeline: Pipeline) -> PipelineRow:
+    def row(self, file: str, pipeline: Pipeline, missing: str = "") -> PipelineRow:
         """The row of a pipeline; an error is its problem.
 
         Args:
             file: The file, as it is shown.
             pipeline: The pipeline.
+            missing: The placeholder without a value that keeps the broker out of reach; empty if there is none.
         """
         try:
-            return self._row(file, pipeline)
+            return self._row(file, pipeline, missing)
         except Exception as error:  # noqa: BLE001 - one checkpoint does not hide the others
-            first = (str(error).splitlines() or [""])[0]
-            return PipelineRow(file, pipeline.name, State.UNREADABLE, problem=first or type(error).__name__)
+            return PipelineRow(file, pipeline.name, State.UNREADABLE, problem=reason_of(error))
 
-    def _row(self, file: str, pipeline: Pipeline) -> PipelineRow:
+    def _row(self, file: str, pipeline: Pipeline, missing: str) -> PipelineRow:
         now = self.now()
         folder = self.folder_of(pipeline)
         checkpoint = CheckpointReader(folder)
         batch, finished = checkpoint.last_committed(), checkpoint.committed_at()
         ends: Offsets = checkpoint.ends(batch) if batch is not None else {}
         batch, finished = last_run(folder) or (batch, finished)
-        lag, problem = self._lag(pipeline, ends) if ends else (None, "")
+        lag, problem = self._lag(pipeline, ends, missing) if ends else (None, "")
         owner, failure = Owner.read(folder, now), LastFailure.read(folder)
         if owner is not None:
             state = State.FAILED if owner.problem else State.RUNNING
@@ -144,8 +145,10 @@ class Overview:
             problem,
         )
 
-    def _lag(self, pipeline: Pipeline, ends: Offsets) -> tuple[int | None, str]:
-        """The records behind some offsets, by one request to the broker; or why the number is not known."""
+    def _lag(self, pipeline: Pipeline, ends: Offsets, missing: str) -> tuple[int | None, str]:
+        """The number of records after some offsets, by one request to the broker; or why the number is not known."""
+        if missing:
+            return None, f"the lag is not known: {missing}"
         broker = pipeline.kafka.get("bootstrap.servers", "")
         if broker in self.unreachable:
             return None, self.unreachable[broker]
@@ -156,11 +159,11 @@ class Overview:
         try:
             # The client's own log would stand among the rows.
             admin = AdminClient({**client_config(pipeline.kafka, role="admin"), "log_level": 0})
-            asked = admin.list_offsets(
+            log_ends = admin.list_offsets(
                 {place: OffsetSpec.latest() for place in places}, isolation_level=level, request_timeout=self.patience
             )
             return sum(
-                max(0, future.result(self.patience).offset - places[place]) for place, future in asked.items()
+                max(0, log_end.result(self.patience).offset - places[place]) for place, log_end in log_ends.items()
             ), ""
         except (KafkaException, TimeoutError) as error:
             reason = error.args[0].str() if isinstance(error, KafkaException) else "no answer"
@@ -168,3 +171,5 @@ class Overview:
             if not isinstance(error, KafkaException) or error.args[0].code() in _NO_BROKER:
                 self.unreachable[broker] = problem
             return None, problem
+        except Exception as error:  # noqa: BLE001 - wrong settings of the client do not make the checkpoint unreadable
+            return None, f"the lag is not known: {reason_of(error)}"

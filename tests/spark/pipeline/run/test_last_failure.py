@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,11 @@ def test_a_note_has_two_texts(text: str | None, failure: LastFailure | None, tmp
     assert LastFailure.read(LocalFolder(str(tmp_path))) == failure
 
 
+def _run(fails: bool) -> None:
+    if fails:
+        raise ValueError("new\nstack")
+
+
 @pytest.mark.parametrize(
     ("fails", "is_owner", "reason"),
     [(False, True, None), (False, False, "an earlier one"), (True, True, "new"), (True, False, "an earlier one")],
@@ -47,23 +53,20 @@ def test_only_the_owner_of_the_lease_changes_the_note(
 ) -> None:
     folder = Folder(spark, str(tmp_path))
     folder.replace(NOTE, EARLIER)
-    try:
-        with noted_failure(folder, lambda: is_owner):
-            if fails:
-                raise ValueError("new\nstack")
-    except ValueError:
-        assert fails
+    with suppress(ValueError), noted_failure(folder, lambda: is_owner):
+        _run(fails)
     failure = LastFailure.read(folder)
     assert (None if failure is None else failure.reason) == reason
 
 
 def test_a_driver_that_lost_its_lease_notes_nothing(spark: SparkSession, tmp_path: Path) -> None:
     folder = Folder(spark, str(tmp_path))
-    with Lease(folder, "flights", beat=0.05) as lease, pytest.raises(LeaseHeld), noted_failure(folder, lease.is_ours):
+    with Lease(folder, "flights", beat=0.05) as lease:
         folder.replace(FILE, json.dumps({"id": "other", "host": "elsewhere", "pid": 1, "beats": 7}))
         # The thread ends when it sees the other owner.
         lease._thread.join(60)
-        lease.check()
+        with pytest.raises(LeaseHeld), noted_failure(folder, lease.is_ours):
+            lease.check()
     assert folder.read(NOTE) is None
 
 

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 from magicbyte.cli.main import main
-from magicbyte.cli.pipeline.overview import code_of_row, shown_age
+from magicbyte.cli.pipeline.overview import checkpoint_folders, code_of_row, shown_age, worst_code
+from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.reading import read_pipeline
 from spark_avro.pipeline.folder import Folder
 from spark_avro.pipeline.local_folder import LocalFolder, local_checkpoint
 from spark_avro.pipeline.upkeep.overview import Overview, PipelineRow, State
-from spark_avro.pipeline.upkeep.pipeline_files import is_pipeline_file, yaml_files
+from spark_avro.pipeline.upkeep.pipeline_files import YamlFile, yaml_files
 
 HERE = f"process {os.getpid()} on {socket.gethostname()}"
 #: Seconds since 1970 of 2026-01-01T10:00:00Z, at which the last batch of a checkpoint was finished.
@@ -102,6 +104,13 @@ def _failed(checkpoint: Path) -> None:
     _write(checkpoint / "_magicbyte" / "failure.json", json.dumps(failure))
 
 
+def _piped(checkpoint: Path) -> None:
+    """A checkpoint with a pipe, which a reader would wait for."""
+    _ran(checkpoint)
+    (checkpoint / "_magicbyte").mkdir()
+    os.mkfifo(checkpoint / "_magicbyte" / "failure.json")
+
+
 def _begun_anew(checkpoint: Path) -> None:
     """A checkpoint after `--new-state`, whose query has finished its first batch."""
     folder = "_magicbyte/queries/4-ab"
@@ -151,6 +160,11 @@ SILENT = "process 12 on elsewhere gave no sign for 61 s"
             {"state": State.UNREADABLE, "problem": "Expecting value: line 1 column 1 (char 0)"},
             1,
         ),
+        (
+            _piped,
+            {"state": State.UNREADABLE, "problem": "{path}/_magicbyte/failure.json is no regular file"},
+            1,
+        ),
     ],
 )
 def test_the_row_of_a_checkpoint(
@@ -160,8 +174,33 @@ def test_the_row_of_a_checkpoint(
     make(tmp_path / "flights-checkpoint")
     table = Overview(lambda pipeline: LocalFolder(pipeline.checkpoint), now=lambda: FINISHED + 90.0)
     row = table.row("flights.yaml", read_pipeline(file))
-    assert row == PipelineRow(**{"file": "flights.yaml", "name": "flights", **expected})
+    problem = expected.get("problem", "").format(path=tmp_path / "flights-checkpoint")
+    assert row == PipelineRow(**{"file": "flights.yaml", "name": "flights", **expected, "problem": problem})
     assert code_of_row(row) == code
+
+
+def test_a_row_hides_the_keys_of_a_checkpoint(tmp_path: Path) -> None:
+    def folder_of(_: Pipeline) -> LocalFolder:
+        raise OSError("s3a://KEY:SECRET@lake/c: no such bucket\nstack")
+
+    row = Overview(folder_of).row("flights.yaml", read_pipeline(_file(tmp_path, "flights")))
+    assert (row.state, row.problem) == (State.UNREADABLE, "s3a://[hidden]@lake/c: no such bucket")
+
+
+@pytest.mark.parametrize(
+    ("states", "code"),
+    [
+        ([], 0),
+        ([State.FAILED], 1),
+        ([State.STOPPED], 3),
+        ([State.FAILED, State.STOPPED], 1),
+        ([State.STOPPED, State.BROKEN], 2),
+        ([State.BROKEN, State.UNREADABLE, State.STOPPED], 2),
+    ],
+)
+def test_the_exit_code_is_that_of_the_worst_row(states: list[State], code: int) -> None:
+    rows = [PipelineRow("", "", State.IDLE), *(PipelineRow("", "", state, problem="x") for state in states)]
+    assert worst_code(rows) == code
 
 
 def test_a_driver_that_was_killed_has_failed(tmp_path: Path) -> None:
@@ -248,6 +287,106 @@ def test_a_broker_that_does_not_answer_is_asked_once(tmp_path: Path, capsys: pyt
     assert rows[1].problem == rows[0].problem
 
 
+READS = "source: {topics: [flights]}\nregistry: {url: 'http://127.0.0.1:1'}\n"
+
+
+@pytest.mark.parametrize(
+    ("rest", "state", "problem", "code"),
+    [
+        (
+            READS + 'kafka: {bootstrap.servers: "127.0.0.1:1", sasl.jaas.config: "${env:NO_SUCH_VARIABLE}"}',
+            "stopped",
+            "the lag is not known: {file}:7:61: ",
+            3,
+        ),
+        (
+            READS + "kafka: {bootstrap.servers: b, ssl.truststore.location: t, ssl.truststore.type: JKS}",
+            "stopped",
+            "the lag is not known: ",
+            3,
+        ),
+        (
+            "source: {rate: {rows-per-second: 1}}\nspark: {spark.hadoop.fs.s3a.secret.key: '${env:NO_SUCH_VARIABLE}'}",
+            "idle",
+            "",
+            0,
+        ),
+        (
+            "source: {rate: {rows-per-second: 1}}\nspark: {a: '${env:NO_SUCH_VARIABLE}'}\nspeed: high",
+            "broken",
+            "{file}:6:",
+            2,
+        ),
+        ("source: {rate: {rows-per-second: '${env:NO_SUCH_VARIABLE}'}}", "broken", "{file}:5:", 2),
+    ],
+)
+def test_settings_that_have_no_value_here(
+    rest: str, state: str, problem: str, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = _file(tmp_path, "one", rest)
+    _ran(tmp_path / "one-checkpoint")
+    if "topics" in rest:
+        _write(tmp_path / "one-checkpoint" / "offsets" / "3", 'v1\n{"batchWatermarkMs":0}\n{"flights":{"0":10}}')
+    assert main(["pipeline", "status", str(tmp_path), "--json"]) == code
+    [row] = json.loads(capsys.readouterr().out)
+    assert row["state"] == state
+    assert row["problem"].startswith(problem.format(file=file))
+    assert bool(row["problem"]) == bool(problem)
+
+
+def test_a_checkpoint_whose_path_has_no_value_is_broken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = _file(tmp_path, "one")
+    file.write_text(file.read_text().replace("checkpoint: ", "checkpoint: ${env:NO_SUCH_VARIABLE}"))
+    assert main(["pipeline", "status", str(tmp_path), "--json"]) == 2
+    [row] = json.loads(capsys.readouterr().out)
+    assert (row["state"], row["problem"].startswith(f"{file}:4:13: ")) == ("broken", True)
+
+
+def test_files_that_others_include_are_no_pipelines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    base = tmp_path / "base.yaml"
+    base.write_text(f"version: 1\ncheckpoint: {tmp_path}/c\nsource: {{rate: {{rows-per-second: 1}}}}\n")
+    _write(tmp_path / "deep" / "a.yaml", f"include: ../base.yaml\nname: a\nsink: {{files: {{path: {tmp_path}/a}}}}\n")
+    # A pipeline that another one changes stays a pipeline.
+    _write(tmp_path / "deep" / "b.yaml", "include: a.yaml\nname: b\n")
+    assert main(["pipeline", "status", str(tmp_path), "--json"]) == 0
+    streams = capsys.readouterr()
+    assert [row["name"] for row in json.loads(streams.out)] == ["a", "b"]
+    assert streams.err == f"magicbyte pipeline: {base}: no pipeline, left out\n"
+
+
+def test_a_folder_does_not_lead_out_of_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lake = tmp_path / "lake"
+    _file(tmp_path / "other", "secret")
+    _file(lake / "..data", "a")
+    (lake / "a.yaml").symlink_to("..data/a.yaml")
+    (lake / "b.yaml").symlink_to(tmp_path / "other" / "secret.yaml")
+    os.mkfifo(lake / "c.yaml")
+    assert main(["pipeline", "status", str(lake), "--json"]) == 2
+    rows = json.loads(capsys.readouterr().out)
+    assert [(row["name"], row["state"], row["problem"]) for row in rows] == [
+        ("a", "never ran", ""),
+        ("", "broken", f"cannot be read: is a link to a file outside of {lake}"),
+        ("", "broken", "cannot be read: is no regular file"),
+    ]
+
+
+def test_a_pipeline_does_not_get_the_hadoop_settings_of_the_one_before(spark: SparkSession, tmp_path: Path) -> None:
+    def pipeline(name: str, settings: str) -> Pipeline:
+        file = _file(tmp_path, name)
+        file.write_text(f"{file.read_text()}spark: {{spark.hadoop.fs.defaultFS: 'file:///', {settings}}}\n")
+        return read_pipeline(file)
+
+    configuration = spark._jsc.hadoopConfiguration()
+    buffer = configuration.get("io.file.buffer.size")
+    with ExitStack() as sessions:
+        folder_of = checkpoint_folders("local[1]", sessions)
+        folder_of(pipeline("a", "spark.hadoop.test.key: secret, spark.hadoop.io.file.buffer.size: 1234"))
+        assert [configuration.get(name) for name in ("test.key", "io.file.buffer.size")] == ["secret", "1234"]
+        folder_of(pipeline("b", "spark.hadoop.test.other: x"))
+        names = ("test.key", "io.file.buffer.size", "test.other")
+        assert [configuration.get(name) for name in names] == [None, buffer, "x"]
+
+
 def test_real_runs(spark: SparkSession, topics: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     del spark
     topic = topics.create()
@@ -286,6 +425,18 @@ quality: [{{name: small, expect: "cast(value as int) < 12", else: fail}}]
         ("version: 1\nname: a\nsource: {}\n", True),
         ("name: a\ncheckpoint: /c\nsinks: []\n", True),
         ("include: common.yaml\nname: a\nsource: {}\n", True),
+        ("include: base.yaml\nname: a\nsteps: []\n", True),
+        ("include: [base.yaml, more.yaml]\nname: a\n", True),
+        ("include: other/compose.yaml\nname: a\nservices: {}\n", False),
+        ("include: ci.yaml\nsteps: []\n", False),
+        ("{version: 1, name: a, source: {rate: {}}}\n", True),
+        ("a: {version: 1, name: a, source: {rate: {}}}\n", False),
+        ("[version, name, source]\n", False),
+        ("x: &x {}\nversion: *x\nname: *x\nsource: *x\n", True),
+        ("version: &v source\nsteps: name\n", False),
+        ("services: {}\n---\nversion: 1\nname: a\nsource: {}\n", True),
+        ("version: 1\n---\nname: a\n---\nsource: {}\n", False),
+        ("version: 1\nname: a\nsource: " + "[" * 100_000, True),
         ('"version" : 1\n"name": a\n\'source\': {}\n', True),
         ("name: a\nsource: {\nsink: {files: {path: /x}}\n", True),
         ("kafka: {}\nregistry: {}\ncheckpoint: /c\n", False),
@@ -298,15 +449,19 @@ quality: [{{name: small, expect: "cast(value as int) < 12", else: fail}}]
 def test_which_files_are_pipelines(text: str, is_one: bool, tmp_path: Path) -> None:
     file = tmp_path / "a.yaml"
     file.write_text(text)
-    assert is_pipeline_file(file) == is_one
+    assert YamlFile.read(file, tmp_path).is_pipeline == is_one
 
 
 def test_yaml_files_come_in_order_without_hidden_folders(tmp_path: Path) -> None:
     for name in ("b/x.yaml", "a.yml", "z.yaml", ".git/c.yaml", "a.json", "b/a/y.yaml"):
         _write(tmp_path / name, "")
     (tmp_path / "b" / "loop").symlink_to(tmp_path)
-    names = [str(file.relative_to(tmp_path)) for file in yaml_files(tmp_path)]
+    errors: list[OSError] = []
+    names = [str(file.relative_to(tmp_path)) for file in yaml_files(tmp_path, errors.append)]
     assert names == ["a.yml", "z.yaml", "b/x.yaml", "b/a/y.yaml"]
+    assert errors == []
+    assert list(yaml_files(tmp_path / "none", errors.append)) == []
+    assert [error.filename for error in errors] == [str(tmp_path / "none")]
 
 
 @pytest.mark.parametrize(
