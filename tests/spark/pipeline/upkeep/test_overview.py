@@ -486,6 +486,28 @@ def test_which_checkpoints_need_spark(checkpoint: str, rest: str, path: str | No
     assert (None if folder is None else folder.path) == path
 
 
+@pytest.mark.parametrize(
+    ("variable", "file", "is_local"),
+    [
+        ("HADOOP_CONF_DIR", "none", False),
+        ("YARN_CONF_DIR", "none", False),
+        ("SPARK_CONF_DIR", "none", False),
+        ("SPARK_HOME", "conf/spark-defaults.conf", False),
+        ("SPARK_HOME", "conf/spark-defaults.conf.template", True),
+    ],
+)
+def test_settings_of_the_machine_may_name_another_file_system(
+    variable: str, file: str, is_local: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HADOOP_CONF_DIR", "YARN_CONF_DIR", "SPARK_CONF_DIR", "SPARK_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    pipeline = read_pipeline(_file(tmp_path, "a"))
+    assert local_checkpoint(pipeline) is not None
+    _write(tmp_path / "spark" / file, "")
+    monkeypatch.setenv(variable, str(tmp_path / "spark"))
+    assert (local_checkpoint(pipeline) is not None) == is_local
+
+
 def test_both_kinds_of_folders_read_the_same(spark: SparkSession, tmp_path: Path) -> None:
     _ran(tmp_path, 3)
     for folder in (LocalFolder(str(tmp_path)), Folder(spark, str(tmp_path))):
