@@ -17,7 +17,8 @@ _SECRET_IN_TEXT = re.compile(
     r"|-----BEGIN [A-Z ]*PRIVATE KEY",
     re.IGNORECASE,
 )
-_USER_INFO = re.compile(r"(?<=://)[^/?#\s]*@")
+#: Secret keys of S3 may have slashes.
+_USER_INFO = re.compile(r"(?<=://)[^/?#\s]*@|(?<=s3://)[^/:?#\s]+:[^?#\s@]+@|(?<=s3[an]://)[^/:?#\s]+:[^?#\s@]+@")
 _QUERY_SECRET = re.compile(
     r"([?&;][^=?&;\s]*(?:password|passwd|secret|token|credential)[^=?&;\s]*=)[^&;\s'\"]+", re.IGNORECASE
 )

@@ -50,6 +50,8 @@ def test_placeholders_stand_for_what_files_and_variables_hold(tmp_path: Path):
         ),
         ("https://host/?access_token=pw and more", "https://host/?access_token=[hidden] and more"),
         ("https://host/?passwordless", "https://host/?passwordless"),
+        ("s3a://KEY:SEC/RET@bucket/x", "s3a://[hidden]@bucket/x"),
+        ("s3://bucket/a@b", "s3://bucket/a@b"),
     ],
 )
 def test_urls_are_shown_without_passwords(url: str, expected: str):

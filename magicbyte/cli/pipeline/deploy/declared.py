@@ -103,9 +103,9 @@ def unhealthy_after(options: argparse.Namespace) -> list[str]:
     Raises:
         ConfigError: it is no time.
     """
-    from magicbyte.kit.settings.kinds import duration  # noqa: PLC0415 - not for --help
+    from spark_avro.pipeline.run.health import limit_kind  # noqa: PLC0415 - not for --help
 
-    converted("--unhealthy-after", options.unhealthy_after, duration(), "a time such as 30m")
+    converted("--unhealthy-after", options.unhealthy_after, limit_kind(), "a time such as 30m")
     return ["--unhealthy-after", options.unhealthy_after] if options.unhealthy_after else []
 
 
