@@ -119,7 +119,7 @@ def read_file(option: str, path: str | None) -> dict[str, str]:
     """
     if path is None:
         return {}
-    from magicbyte.kit.settings.placed import properties_of_file  # noqa: PLC0415  # only if a file is named
+    from magicbyte.kit.settings.property_sources import properties_of_file  # noqa: PLC0415  # only if a file is named
 
     try:
         return properties_of_file(Path(path))

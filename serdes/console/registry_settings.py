@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from magicbyte.kit.settings.placed import properties_of_environment
+from magicbyte.kit.settings.property_sources import properties_of_environment
 from serdes.client.config import PREFIX
 from serdes.console.properties import is_of_client, parse_pairs, read_file
 

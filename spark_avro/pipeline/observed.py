@@ -12,6 +12,7 @@ from pyspark.sql import Column, DataFrame, Observation
 
 #: Seconds to wait for the aggregates after their job; Spark reports them from another thread.
 _PATIENCE = 10
+_HAS_FUTURE = int(pyspark.__version__.partition(".")[0]) >= 4
 
 
 class Observed:
@@ -31,13 +32,13 @@ class Observed:
     def result(self, names: Sequence[str]) -> Mapping[str, Any] | None:
         """Some of the aggregates after the job; None if Spark does not report them."""
         java: Any = self._observation._jo  # noqa: SLF001 - PySpark's `get` waits for ever, and copies the map by 70 calls
-        is_reported = _is_reported if pyspark.__version__ < "4" else self._is_reported
-        if not is_reported(java):
+        is_reported = self._wait_for_future(java) if _HAS_FUTURE else _wait_for_metrics(java)
+        if not is_reported:
             return None
         values = java.getAsJava()
         return {name: values.get(name) for name in names}
 
-    def _is_reported(self, java: Any) -> bool:
+    def _wait_for_future(self, java: Any) -> bool:
         jvm = self._session._jvm  # noqa: SLF001 - as above
         assert jvm is not None
         patience = jvm.scala.concurrent.duration.Duration.create(f"{_PATIENCE} seconds")
@@ -48,8 +49,8 @@ class Observed:
         return True
 
 
-def _is_reported(java: Any) -> bool:
-    """Whether an observation of Spark 3.5 is reported; it has no future, and its own methods wait for ever."""
+def _wait_for_metrics(java: Any) -> bool:
+    """Wait for an observation of Spark 3.5, which has no future, and whose own methods wait for ever."""
     metrics = java.getClass().getDeclaredField("metrics")
     metrics.setAccessible(True)
     deadline = time.monotonic() + _PATIENCE

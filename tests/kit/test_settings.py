@@ -15,7 +15,7 @@ from magicbyte.kit.settings.generated import document_schema, reference, yaml_fl
 from magicbyte.kit.settings.kinds import Kind, Reading, choice, duration, flag, ratio, real, size, text, whole
 from magicbyte.kit.settings.nodes import BROKEN, Entry, MapNode, value_node
 from magicbyte.kit.settings.place import NOWHERE, Place, PlacedText, did_you_mean, moved, place_of, with_places
-from magicbyte.kit.settings.placed import properties_of_environment, properties_of_file
+from magicbyte.kit.settings.property_sources import properties_of_environment, properties_of_file
 from magicbyte.kit.settings.section import Section, read_section, setting
 
 REFUSED = "refused"

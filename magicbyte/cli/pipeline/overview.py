@@ -125,7 +125,7 @@ def _first_finding(error: PipelineError) -> str:
 def _files(named: Sequence[str]) -> Iterator[tuple[Path, str]]:
     """The files that are named, and the pipeline files of folders, each with the reason why it cannot be read.
 
-    Other YAML files are told on stderr.
+    stderr gets the names of other YAML files.
     """
     seen: set[Path] = set()
     for path in map(Path, named):

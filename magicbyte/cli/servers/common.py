@@ -17,7 +17,7 @@ from magicbyte.kit.failure import Failure
 from magicbyte.kit.placeholders import resolve, variables_named
 from magicbyte.kit.properties_file import read_properties_file
 from magicbyte.kit.settings.place import SettingsError, with_places
-from magicbyte.kit.settings.placed import properties_of_environment, properties_of_file
+from magicbyte.kit.settings.property_sources import properties_of_environment, properties_of_file
 
 Serve = Callable[..., int]
 

@@ -72,9 +72,9 @@ class RequestTurns:
     def _serve(self) -> None:
         self._is_turn_due = False
         self._left = WAITING_PER_TURN if self._waiting else REQUESTS_PER_TURN
-        for _ in range(min(LEAVING_PER_TURN, len(self._leaving))):
-            self._leaving.popleft()()
         try:
+            for _ in range(min(LEAVING_PER_TURN, len(self._leaving))):
+                self._leaving.popleft()()
             while self._left and (following := self._waiting.take()) is not None:
                 self._left -= 1
                 following[1]()

@@ -25,7 +25,7 @@ def texts(pattern: str) -> dict[str, Any]:
 
 
 def list_of(pattern: str) -> dict[str, Any]:
-    """The JSON Schema of a list with commas between its parts, each of which matches a pattern."""
+    """The JSON Schema of parts that match a pattern, with commas between the parts."""
     return texts(rf"[\s,]*(?:(?:{pattern})(?:\s*,[\s,]*(?:{pattern}))*[\s,]*)?")
 
 

@@ -26,7 +26,7 @@ NOWHERE = Place("")
 
 
 class PlacedText(str):
-    """A text that knows where it stands: errors name its place even after properties were merged and renamed."""
+    """A text with its place: errors name the place even after properties were merged and renamed."""
 
     __slots__ = ("place",)
 

@@ -18,6 +18,8 @@ _TRUTH = words("true", "false", "t", "f", "yes", "no", "y", "n", "on", "off", "1
 #: Numbers and texts of each type; pydantic reads `5.0` as a whole number, too.
 _NUMBERS = {int: ("integer", rf"{INTEGER}|\s*[+-]?\d[\d_]*\.0*\s*"), float: ("number", NUMBER)}
 _BOUNDS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum"}
+#: A protection that is not asked for.
+_OFF = either({"const": False}, texts(rf"\s*(?:{words('false', 'none', 'own')})?\s*"))
 
 
 def server_schema(settings: type[ServerSettings], title: str) -> Schema:
@@ -63,7 +65,3 @@ def value_schema(field: FieldInfo) -> Schema:
     lengths = {"minLength": bound(field, "min_length"), "maxLength": bound(field, "max_length")}
     given: dict[str, Any] = {keyword: length for keyword, length in lengths.items() if length is not None}
     return either({**any_text(), **given}) if given else any_text()
-
-
-#: A protection that is not asked for.
-_OFF = either({"const": False}, texts(rf"\s*(?:{words('false', 'none', 'own')})?\s*"))

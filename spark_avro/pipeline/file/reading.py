@@ -77,7 +77,7 @@ def merged_documents(
 
 
 def included_files(path: str | Path, placeholders: Placeholders = Placeholders.RESOLVE) -> dict[Path, str]:
-    """The files that a file includes, also by other files, and how each is named where it is included.
+    """All files that a file includes, itself or by other files, with the paths that their `include` settings give.
 
     Args:
         path: A file that `merged_documents` reads without findings.

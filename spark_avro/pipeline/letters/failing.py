@@ -26,7 +26,7 @@ class Case(NamedTuple):
 
 
 def failing(decoded: DataFrame, cases: Iterable[Case]) -> DataFrame:
-    """Decoded records, of which those of some cases have an error; an error that a record has stays.
+    """Give the decoded records of some cases an error; a record that has an error keeps it.
 
     Args:
         decoded: The records, with `error` and `error_column`.

@@ -107,7 +107,7 @@ def join_stream(rows: DataFrame, step: Join, context: StepContext) -> DataFrame:
     # All columns get new names inside Spark: the two sides may come from the same records.
     names = {column: _OTHER_TIME if column == EVENT_TIME else column for column in timed.columns}
     other = timed.select(*(F.col(quoted((column,))).alias(new) for column, new in names.items())).alias(name)
-    # A row without a time has no match. Where it is not written either, the state need not keep it.
+    # A row without a time has no match. If the join does not write it either, the state need not keep it.
     if step.how not in KEEPS_THIS:
         this = this.where(F.col(EVENT_TIME).isNotNull())
     if step.how not in KEEPS_STREAM:

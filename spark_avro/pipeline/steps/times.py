@@ -12,6 +12,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import StructType
 
+from spark_avro.pipeline.file.field_path import quoted
 from spark_avro.pipeline.file.steps import Join, Step
 from spark_avro.pipeline.letters.failing import Case, failing
 from spark_avro.pipeline.letters.rows import STEPS
@@ -38,7 +39,7 @@ def with_time(time: Column, reason: str) -> Column:
 
 
 def with_stream_times(decoded: DataFrame, steps: Sequence[Step], name: str) -> DataFrame:
-    """The decoded records of a stream, of which those without a time have an error if a join writes all of them.
+    """Give the decoded records of a stream without a time an error, if a join writes all records of the stream.
 
     Args:
         decoded: The records.
@@ -73,4 +74,4 @@ def _stream_time(step: Join, decoded: DataFrame) -> Column:
         parts = ["decoded", first, *rest]
     else:
         parts = ["decoded", *rest]
-    return F.col(".".join(f"`{part}`" for part in parts))
+    return F.col(quoted(tuple(parts)))

@@ -15,7 +15,7 @@ from magicbyte.kit.settings.section import settings_of
 from spark_avro.pipeline.file.pipeline import Pipeline
 
 _ENDS = (".yaml", ".yml")
-#: Settings of which other kinds of files rarely have three; `sink` and `sinks` are one.
+#: A file with three of these settings is a pipeline; other kinds of files rarely have three. `sinks` counts as `sink`.
 _MARKS = frozenset({"version", "name", "include", "checkpoint", "source", "sink"})
 _ENOUGH = 3
 _MARK = re.compile(rf"""^["']?({"|".join(sorted(_MARKS))}|sinks)["']?[ \t]*:""", re.MULTILINE)

@@ -31,7 +31,7 @@ class Declared:
     Attributes:
         file: The absolute path of the file.
         pipeline: The settings, with placeholders as texts; a number or duration from a placeholder is UNRESOLVED.
-        included: The files that the file includes, and how each is named where it is included.
+        included: The included files, with the paths that the `include` settings give.
         runs_on: Whether it runs until it is stopped.
         spark: Spark's properties, without secrets and without values that have placeholders.
         hidden: The names of the other properties.

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
 from confluent_kafka import Consumer, IsolationLevel, KafkaError, KafkaException, Message, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetSpec, ResourceType
@@ -39,6 +40,8 @@ _NO_LEADER = frozenset(
         KafkaError.UNKNOWN_TOPIC_OR_PART,
     }
 )
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,18 +153,15 @@ class MarkersTopic:
             KafkaException: No broker answers, or it refuses.
         """
         latest = {TopicPartition(MARKERS, partition): OffsetSpec.latest() for partition in self.starts()}
-        deadline = time.monotonic() + _REQUEST_SECONDS
-        while True:
+
+        def ask() -> dict[int, int]:
             uncommitted = self._admin.list_offsets(
                 latest, isolation_level=IsolationLevel.READ_UNCOMMITTED, request_timeout=_REQUEST_SECONDS
             )
-            try:
-                return {place.partition: future.result().offset for place, future in uncommitted.items()}
-            except KafkaException as error:
-                # The partitions of a new topic get their leaders a moment after the broker lists them.
-                if error.args[0].code() not in _NO_LEADER or time.monotonic() > deadline:
-                    raise
-                time.sleep(0.1)
+            return {place.partition: future.result().offset for place, future in uncommitted.items()}
+
+        # The partitions of a new topic get their leaders a moment after the broker lists them.
+        return until_known(ask, _NO_LEADER, _REQUEST_SECONDS)
 
 
 def check_policy(admin: AdminClient) -> None:
@@ -232,6 +232,27 @@ def reading(
         yield consumer
     finally:
         consumer.close()
+
+
+def until_known(ask: Callable[[], T], not_yet: Collection[int], seconds: float) -> T:
+    """Ask a broker, which may hear of a new topic a moment after its creation, until the broker answers.
+
+    Args:
+        ask: The request.
+        not_yet: The broker's errors after which the request is repeated.
+        seconds: How long.
+
+    Raises:
+        KafkaException: Another error, or one of these after the time.
+    """
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            return ask()
+        except KafkaException as error:
+            if error.args[0].code() not in not_yet or time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
 
 
 def create_topic(admin: AdminClient, topic: NewTopic) -> None:

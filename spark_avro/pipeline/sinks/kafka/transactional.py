@@ -32,7 +32,7 @@ from spark_avro.pipeline.ports import (
     SinkResult,
 )
 from spark_avro.pipeline.sinks.collected import collected
-from spark_avro.pipeline.sinks.kafka.markers_topic import MARKERS, check_policy, create_topic
+from spark_avro.pipeline.sinks.kafka.markers_topic import MARKERS, check_policy, create_topic, until_known
 from spark_avro.pipeline.sinks.kafka.mirroring import framed_ids
 from spark_avro.pipeline.sinks.kafka.ownership import TRANSACTION_SECONDS, Start
 from spark_avro.pipeline.sinks.kafka.payload import Encoding, topic_name
@@ -282,14 +282,9 @@ def _topic_limit(admin: AdminClient, topic: str | None) -> int:
     if topic is None:
         return _DEFAULT_LIMIT
     resource = ConfigResource(ResourceType.TOPIC, topic)
-    deadline = time.monotonic() + _NEW_TOPIC_SECONDS
-    while True:
-        try:
-            configs = admin.describe_configs([resource], request_timeout=30)[resource].result()
-        except KafkaException as error:
-            # A broker may hear of a new topic a moment after it was created.
-            if error.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART or time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)
-        else:
-            return int(configs["max.message.bytes"].value)
+
+    def ask() -> int:
+        configs = admin.describe_configs([resource], request_timeout=30)[resource].result()
+        return int(configs["max.message.bytes"].value)
+
+    return until_known(ask, [KafkaError.UNKNOWN_TOPIC_OR_PART], _NEW_TOPIC_SECONDS)
