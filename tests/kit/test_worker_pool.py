@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import signal
 import time
@@ -25,6 +24,7 @@ from magicbyte.kit.processes.worker_pool import (
     WorkerTimeout,
     WorkerUnavailable,
 )
+from tests.garbage import left_in_cycles, uncollected
 
 #: What the workers do: the first word of a message says.
 WORKER = """
@@ -137,18 +137,10 @@ def test_a_job_that_fails_leaves_nothing_to_the_garbage_collector(
 
     async def use(pool: AsyncWorkerPool) -> None:
         await fail(pool)
-        gc.collect()
-        gc.disable()
-        try:
+        with uncollected():
             for _ in range(3):
                 await fail(pool)
-            gc.set_debug(gc.DEBUG_SAVEALL)
-            gc.collect()
-            assert [kept for kept in gc.garbage if isinstance(kept, failure)] == []
-        finally:
-            gc.set_debug(0)
-            gc.garbage.clear()
-            gc.enable()
+            assert left_in_cycles(failure) == []
 
     with_pool(use, size=1)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import gc
 import json
 import os
 import signal
@@ -22,6 +21,7 @@ import pytest
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_registry
 from magicbyte.ui.decode import unless_gone
+from tests.garbage import left_in_cycles, uncollected
 
 #: A busy machine gives a worker little processor time.
 GENEROUS = {"magicbyte.ui.messages.timeout.ms": "100000"}
@@ -417,16 +417,8 @@ def test_a_request_without_a_worker_leaves_nothing_to_the_garbage_collector() ->
 
     async def run() -> None:
         await ask()
-        gc.collect()
-        gc.disable()
-        try:
+        with uncollected():
             await ask()
-            gc.set_debug(gc.DEBUG_SAVEALL)
-            gc.collect()
-            assert [kept for kept in gc.garbage if isinstance(kept, Refused)] == []
-        finally:
-            gc.set_debug(0)
-            gc.garbage.clear()
-            gc.enable()
+            assert left_in_cycles(Refused) == []
 
     asyncio.run(run())

@@ -5,7 +5,6 @@ import gc
 import json
 from base64 import b64encode
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from registry.app import create_app
 from registry.cluster.node import SharedLogNode
 from registry.log.memory import MemoryLog
 from registry.settings import RegistrySettings
+from tests.garbage import uncollected
 
 TIMES = 20
 V1 = b"application/vnd.schemaregistry.v1+json"
@@ -52,16 +52,6 @@ async def ask(app: ASGIApp, method: str, path: str, body: Any = None, *headers: 
 
     await app(scope, receive, send)
     return statuses[0]
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    gc.collect()
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 def record(name: str) -> dict[str, str]:

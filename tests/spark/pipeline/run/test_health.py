@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.reading import read_pipeline
 from spark_avro.pipeline.run.health import Health, limit_kind, longest_batch, waits_for_work
 from spark_avro.pipeline.run.metrics import PipelineMetrics, PortRefused
@@ -31,6 +32,21 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
+
+
+def _rate(folder: Path, every: str) -> Pipeline:
+    file = folder / "rate.yaml"
+    file.write_text(
+        f"""
+version: 1
+name: rate
+checkpoint: {folder}/checkpoint
+trigger: {{every: {every}}}
+source: {{rate: {{rows-per-second: 10}}}}
+sink: {{files: {{path: {folder}/out}}}}
+"""
+    )
+    return read_pipeline(file)
 
 
 def _fail(health: Health, error: Exception) -> None:
@@ -241,17 +257,6 @@ def test_a_real_run_that_hangs_is_not_healthy(spark: Any, tmp_path: Path, monkey
     from spark_avro.pipeline.run.batches import PlainBatches  # noqa: PLC0415 - with Spark
     from spark_avro.pipeline.run.running import Running  # noqa: PLC0415
 
-    file = tmp_path / "rate.yaml"
-    file.write_text(
-        f"""
-version: 1
-name: rate
-checkpoint: {tmp_path}/checkpoint
-trigger: {{every: 100ms}}
-source: {{rate: {{rows-per-second: 10}}}}
-sink: {{files: {{path: {tmp_path}/out}}}}
-"""
-    )
     hangs, goes_on = threading.Event(), threading.Event()
     real = PlainBatches.run
 
@@ -264,7 +269,7 @@ sink: {{files: {{path: {tmp_path}/out}}}}
     monkeypatch.setattr(PlainBatches, "run", run)
     # The first batch starts Spark's workers; the limit counts from the time at which it hangs.
     health = Health(timedelta(minutes=5))
-    running = Running(read_pipeline(file), spark, health=health)
+    running = Running(_rate(tmp_path, "100ms"), spark, health=health)
     thread = threading.Thread(target=running.run)
     thread.start()
     try:
@@ -287,20 +292,9 @@ sink: {{files: {{path: {tmp_path}/out}}}}
 def test_a_real_run_that_waits_for_its_trigger_is_healthy(spark: Any, tmp_path: Path) -> None:
     from spark_avro.pipeline.run.running import Running  # noqa: PLC0415 - with Spark
 
-    file = tmp_path / "rate.yaml"
-    file.write_text(
-        f"""
-version: 1
-name: rate
-checkpoint: {tmp_path}/checkpoint
-trigger: {{every: 1h}}
-source: {{rate: {{rows-per-second: 10}}}}
-sink: {{files: {{path: {tmp_path}/out}}}}
-"""
-    )
     clock = Clock()
     health = Health(LIMIT, clock)
-    running = Running(read_pipeline(file), spark, health=health)
+    running = Running(_rate(tmp_path, "1h"), spark, health=health)
     thread = threading.Thread(target=running.run)
     thread.start()
     try:

@@ -19,14 +19,11 @@ from magicbyte.cli.main import main
 from magicbyte.cli.pipeline.overview import checkpoint_folders, code_of_row, shown_age, worst_code
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.reading import read_pipeline
-from spark_avro.pipeline.folder import Folder
-from spark_avro.pipeline.local_folder import LocalFolder, local_checkpoint
+from spark_avro.pipeline.local_folder import LocalFolder
 from spark_avro.pipeline.upkeep.overview import Overview, PipelineRow, State
-from spark_avro.pipeline.upkeep.pipeline_files import YamlFile, yaml_files
+from tests.spark.pipeline.upkeep.checkpoints import FINISHED, ran, write, write_pipeline
 
 HERE = f"process {os.getpid()} on {socket.gethostname()}"
-#: Seconds since 1970 of 2026-01-01T10:00:00Z, at which the last batch of a checkpoint was finished.
-FINISHED = 1767261600
 STATE = {
     "batch": 3,
     "watermark": "2026-01-01T08:00:00.000Z",
@@ -39,37 +36,8 @@ STATE = {
 }
 
 
-def _file(folder: Path, name: str, rest: str = "source: {rate: {rows-per-second: 1}}") -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"{name}.yaml"
-    file.write_text(
-        f"""
-version: 1
-name: {name}
-checkpoint: {folder}/{name}-checkpoint
-{rest}
-sink: {{files: {{path: {folder}/out}}}}
-"""
-    )
-    return file
-
-
-def _write(file: Path, text: str) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text)
-
-
-def _ran(checkpoint: Path, batches: int = 4) -> None:
-    """A checkpoint as Spark leaves it."""
-    _write(checkpoint / "metadata", '{"id":"5c1d"}')
-    for number in range(batches):
-        _write(checkpoint / "offsets" / str(number), 'v1\n{"batchWatermarkMs":0}\n0')
-        _write(checkpoint / "commits" / str(number), "v1\n{}")
-    os.utime(checkpoint / "commits" / str(batches - 1), (FINISHED, FINISHED))
-
-
 def _owned(checkpoint: Path, owner: dict[str, Any]) -> None:
-    _write(checkpoint / "_magicbyte" / "owner.json", json.dumps({"id": "a", "beats": 7, **owner}))
+    write(checkpoint / "_magicbyte" / "owner.json", json.dumps({"id": "a", "beats": 7, **owner}))
 
 
 def _ended_process() -> int:
@@ -79,34 +47,34 @@ def _ended_process() -> int:
 
 
 def _begun(checkpoint: Path) -> None:
-    _write(checkpoint / "metadata", '{"id":"5c1d"}')
-    _write(checkpoint / "offsets" / "0", "v1\n{}\n0")
+    write(checkpoint / "metadata", '{"id":"5c1d"}')
+    write(checkpoint / "offsets" / "0", "v1\n{}\n0")
 
 
 def _running(checkpoint: Path, time: str) -> None:
-    _ran(checkpoint)
+    ran(checkpoint)
     _owned(checkpoint, {"host": socket.gethostname(), "pid": os.getpid(), "time": time})
 
 
 def _elsewhere(checkpoint: Path, time: str) -> None:
-    _ran(checkpoint)
+    ran(checkpoint)
     _owned(checkpoint, {"host": "elsewhere", "pid": 12, "time": time})
 
 
 def _killed(checkpoint: Path) -> None:
-    _ran(checkpoint)
+    ran(checkpoint)
     _owned(checkpoint, {"host": socket.gethostname(), "pid": _ended_process(), "time": "2026-01-01T10:01:00Z"})
 
 
 def _failed(checkpoint: Path) -> None:
-    _ran(checkpoint)
+    ran(checkpoint)
     failure = {"time": "2026-01-01T10:00:30Z", "reason": "the disk is full"}
-    _write(checkpoint / "_magicbyte" / "failure.json", json.dumps(failure))
+    write(checkpoint / "_magicbyte" / "failure.json", json.dumps(failure))
 
 
 def _piped(checkpoint: Path) -> None:
     """A checkpoint with a pipe, which a reader would wait for."""
-    _ran(checkpoint)
+    ran(checkpoint)
     (checkpoint / "_magicbyte").mkdir()
     os.mkfifo(checkpoint / "_magicbyte" / "failure.json")
 
@@ -114,19 +82,19 @@ def _piped(checkpoint: Path) -> None:
 def _begun_anew(checkpoint: Path) -> None:
     """A checkpoint after `--new-state`, whose query has finished its first batch."""
     folder = "_magicbyte/queries/4-ab"
-    _ran(checkpoint)
-    _ran(checkpoint / folder, 1)
-    _write(checkpoint / "_magicbyte" / "query.json", json.dumps({"folder": folder, "base": 4, "starts": {}}))
+    ran(checkpoint)
+    ran(checkpoint / folder, 1)
+    write(checkpoint / "_magicbyte" / "query.json", json.dumps({"folder": folder, "base": 4, "starts": {}}))
 
 
 def _with_state(checkpoint: Path) -> None:
-    _ran(checkpoint)
-    _write(checkpoint / "_magicbyte" / "progress.json", json.dumps(STATE))
+    ran(checkpoint)
+    write(checkpoint / "_magicbyte" / "progress.json", json.dumps(STATE))
 
 
 def _read_once(checkpoint: Path) -> None:
     log = checkpoint / "_magicbyte" / "runs.json"
-    _write(log, '{"id": "5c1d", "last": 2}')
+    write(log, '{"id": "5c1d", "last": 2}')
     os.utime(log, (FINISHED, FINISHED))
 
 
@@ -139,7 +107,7 @@ SILENT = "process 12 on elsewhere gave no sign for 61 s"
     [
         (lambda _: None, {"state": State.NEVER_RAN}, 0),
         (_begun, {"state": State.IDLE}, 0),
-        (_ran, {"state": State.IDLE, **DONE}, 0),
+        (ran, {"state": State.IDLE, **DONE}, 0),
         (lambda path: _running(path, "2026-01-01T10:01:25Z"), {"state": State.RUNNING, "owner": HERE, **DONE}, 0),
         (
             lambda path: _elsewhere(path, "2026-01-01T10:00:30Z"),
@@ -156,7 +124,7 @@ SILENT = "process 12 on elsewhere gave no sign for 61 s"
         (_with_state, {"state": State.IDLE, **DONE, "watermark": STATE["watermark"], "state_rows": 42}, 0),
         (_read_once, {"state": State.IDLE, **DONE, "batch": 2}, 0),
         (
-            lambda path: _write(path / "metadata", "no JSON"),
+            lambda path: write(path / "metadata", "no JSON"),
             {"state": State.UNREADABLE, "problem": "Expecting value: line 1 column 1 (char 0)"},
             1,
         ),
@@ -170,7 +138,7 @@ SILENT = "process 12 on elsewhere gave no sign for 61 s"
 def test_the_row_of_a_checkpoint(
     make: Callable[[Path], object], expected: dict[str, Any], code: int, tmp_path: Path
 ) -> None:
-    file = _file(tmp_path, "flights")
+    file = write_pipeline(tmp_path, "flights")
     make(tmp_path / "flights-checkpoint")
     table = Overview(lambda pipeline: LocalFolder(pipeline.checkpoint), now=lambda: FINISHED + 90.0)
     row = table.row("flights.yaml", read_pipeline(file))
@@ -183,7 +151,7 @@ def test_a_row_hides_the_keys_of_a_checkpoint(tmp_path: Path) -> None:
     def folder_of(_: Pipeline) -> LocalFolder:
         raise OSError("s3a://KEY:SECRET@lake/c: no such bucket\nstack")
 
-    row = Overview(folder_of).row("flights.yaml", read_pipeline(_file(tmp_path, "flights")))
+    row = Overview(folder_of).row("flights.yaml", read_pipeline(write_pipeline(tmp_path, "flights")))
     assert (row.state, row.problem) == (State.UNREADABLE, "s3a://[hidden]@lake/c: no such bucket")
 
 
@@ -204,7 +172,7 @@ def test_the_exit_code_is_that_of_the_worst_row(states: list[State], code: int) 
 
 
 def test_a_driver_that_was_killed_has_failed(tmp_path: Path) -> None:
-    file = _file(tmp_path, "flights")
+    file = write_pipeline(tmp_path, "flights")
     _killed(tmp_path / "flights-checkpoint")
     row = Overview(lambda pipeline: LocalFolder(pipeline.checkpoint)).row("flights.yaml", read_pipeline(file))
     assert row.state == State.FAILED
@@ -213,14 +181,14 @@ def test_a_driver_that_was_killed_has_failed(tmp_path: Path) -> None:
 
 def test_the_table_of_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lake = tmp_path / "lake"
-    _file(lake, "a-new")
-    _file(lake / "deep" / "er", "b-idle")
-    _ran(lake / "deep" / "er" / "b-idle-checkpoint", 1235)
-    _file(lake, "c-failed")
+    write_pipeline(lake, "a-new")
+    write_pipeline(lake / "deep" / "er", "b-idle")
+    ran(lake / "deep" / "er" / "b-idle-checkpoint", 1235)
+    write_pipeline(lake, "c-failed")
     _failed(lake / "c-failed-checkpoint")
-    _file(lake, "d-broken", "source: {rate: {rows-per-second: 1}}\nsteps: [{were: x}]\nspeed: high")
-    _file(lake / ".hidden", "e-hidden")
-    _write(lake / "compose.yml", "version: 1\nname: others\nservices: {}\n")
+    write_pipeline(lake, "d-broken", "source: {rate: {rows-per-second: 1}}\nsteps: [{were: x}]\nspeed: high")
+    write_pipeline(lake / ".hidden", "e-hidden")
+    write(lake / "compose.yml", "version: 1\nname: others\nservices: {}\n")
     assert main(["pipeline", "status", str(lake)]) == 2
     streams = capsys.readouterr()
     head, *rows = streams.out.splitlines()
@@ -245,7 +213,7 @@ def test_ages(seconds: float, age: str) -> None:
 
 
 def test_several_files_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    first, second = _file(tmp_path, "first"), _file(tmp_path, "second")
+    first, second = write_pipeline(tmp_path, "first"), write_pipeline(tmp_path, "second")
     second.write_text(second.read_text() + "---" + second.read_text().replace("name: second", "name: third"))
     # A file that is named twice, once by its folder, is one row.
     assert main(["pipeline", "status", str(first), str(second), str(tmp_path), "--json"]) == 0
@@ -267,17 +235,17 @@ def test_a_folder_without_pipelines_and_a_file_that_is_missing(
 ) -> None:
     assert main(["pipeline", "status", str(tmp_path)]) == 2
     assert "a pipeline file is in none of the files and folders" in capsys.readouterr().err
-    assert main(["pipeline", "status", str(_file(tmp_path, "a")), str(tmp_path / "none.yaml")]) == 2
+    assert main(["pipeline", "status", str(write_pipeline(tmp_path, "a")), str(tmp_path / "none.yaml")]) == 2
     assert "none.yaml: cannot be read: No such file or directory" in capsys.readouterr().out
 
 
 def test_a_broker_that_does_not_answer_is_asked_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("one", "two"):
         kafka = 'kafka: {bootstrap.servers: "127.0.0.1:1"}\nregistry: {url: "http://127.0.0.1:1"}'
-        _file(tmp_path, name, f"source: {{topics: [flights]}}\n{kafka}")
+        write_pipeline(tmp_path, name, f"source: {{topics: [flights]}}\n{kafka}")
         checkpoint = tmp_path / f"{name}-checkpoint"
-        _ran(checkpoint)
-        _write(checkpoint / "offsets" / "3", 'v1\n{"batchWatermarkMs":0}\n{"flights":{"0":10}}')
+        ran(checkpoint)
+        write(checkpoint / "offsets" / "3", 'v1\n{"batchWatermarkMs":0}\n{"flights":{"0":10}}')
     pipelines = [read_pipeline(tmp_path / f"{name}.yaml") for name in ("one", "two")]
     table = Overview(lambda pipeline: LocalFolder(pipeline.checkpoint), patience=1)
     rows = [table.row(pipeline.name, pipeline) for pipeline in pipelines]
@@ -323,10 +291,10 @@ READS = "source: {topics: [flights]}\nregistry: {url: 'http://127.0.0.1:1'}\n"
 def test_settings_that_have_no_value_here(
     rest: str, state: str, problem: str, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = _file(tmp_path, "one", rest)
-    _ran(tmp_path / "one-checkpoint")
+    file = write_pipeline(tmp_path, "one", rest)
+    ran(tmp_path / "one-checkpoint")
     if "topics" in rest:
-        _write(tmp_path / "one-checkpoint" / "offsets" / "3", 'v1\n{"batchWatermarkMs":0}\n{"flights":{"0":10}}')
+        write(tmp_path / "one-checkpoint" / "offsets" / "3", 'v1\n{"batchWatermarkMs":0}\n{"flights":{"0":10}}')
     assert main(["pipeline", "status", str(tmp_path), "--json"]) == code
     [row] = json.loads(capsys.readouterr().out)
     assert row["state"] == state
@@ -335,7 +303,7 @@ def test_settings_that_have_no_value_here(
 
 
 def test_a_checkpoint_whose_path_has_no_value_is_broken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = _file(tmp_path, "one")
+    file = write_pipeline(tmp_path, "one")
     file.write_text(file.read_text().replace("checkpoint: ", "checkpoint: ${env:NO_SUCH_VARIABLE}"))
     assert main(["pipeline", "status", str(tmp_path), "--json"]) == 2
     [row] = json.loads(capsys.readouterr().out)
@@ -345,9 +313,9 @@ def test_a_checkpoint_whose_path_has_no_value_is_broken(tmp_path: Path, capsys: 
 def test_files_that_others_include_are_no_pipelines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     base = tmp_path / "base.yaml"
     base.write_text(f"version: 1\ncheckpoint: {tmp_path}/c\nsource: {{rate: {{rows-per-second: 1}}}}\n")
-    _write(tmp_path / "deep" / "a.yaml", f"include: ../base.yaml\nname: a\nsink: {{files: {{path: {tmp_path}/a}}}}\n")
+    write(tmp_path / "deep" / "a.yaml", f"include: ../base.yaml\nname: a\nsink: {{files: {{path: {tmp_path}/a}}}}\n")
     # A pipeline that another one changes stays a pipeline.
-    _write(tmp_path / "deep" / "b.yaml", "include: a.yaml\nname: b\n")
+    write(tmp_path / "deep" / "b.yaml", "include: a.yaml\nname: b\n")
     assert main(["pipeline", "status", str(tmp_path), "--json"]) == 0
     streams = capsys.readouterr()
     assert [row["name"] for row in json.loads(streams.out)] == ["a", "b"]
@@ -356,8 +324,8 @@ def test_files_that_others_include_are_no_pipelines(tmp_path: Path, capsys: pyte
 
 def test_a_folder_does_not_lead_out_of_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lake = tmp_path / "lake"
-    _file(tmp_path / "other", "secret")
-    _file(lake / "..data", "a")
+    write_pipeline(tmp_path / "other", "secret")
+    write_pipeline(lake / "..data", "a")
     (lake / "a.yaml").symlink_to("..data/a.yaml")
     (lake / "b.yaml").symlink_to(tmp_path / "other" / "secret.yaml")
     os.mkfifo(lake / "c.yaml")
@@ -372,7 +340,7 @@ def test_a_folder_does_not_lead_out_of_itself(tmp_path: Path, capsys: pytest.Cap
 
 def test_a_pipeline_does_not_get_the_hadoop_settings_of_the_one_before(spark: SparkSession, tmp_path: Path) -> None:
     def pipeline(name: str, settings: str) -> Pipeline:
-        file = _file(tmp_path, name)
+        file = write_pipeline(tmp_path, name)
         file.write_text(f"{file.read_text()}spark: {{spark.hadoop.fs.defaultFS: 'file:///', {settings}}}\n")
         return read_pipeline(file)
 
@@ -391,7 +359,7 @@ def test_real_runs(spark: SparkSession, topics: Any, tmp_path: Path, capsys: pyt
     del spark
     topic = topics.create()
     topics.produce(topic, *(str(number).encode() for number in range(10)))
-    file = _file(
+    file = write_pipeline(
         tmp_path,
         "numbers",
         f"""
@@ -417,104 +385,3 @@ quality: [{{name: small, expect: "cast(value as int) < 12", else: fail}}]
     assert "small" in problem
     assert main(["pipeline", "run", str(file), "--set", "quality.0.else=warn"]) == 0
     assert row() == [0, "idle", 1, 0, ""]
-
-
-@pytest.mark.parametrize(
-    ("text", "is_one"),
-    [
-        ("version: 1\nname: a\nsource: {}\n", True),
-        ("name: a\ncheckpoint: /c\nsinks: []\n", True),
-        ("include: common.yaml\nname: a\nsource: {}\n", True),
-        ("include: base.yaml\nname: a\nsteps: []\n", True),
-        ("include: [base.yaml, more.yaml]\nname: a\n", True),
-        ("include: other/compose.yaml\nname: a\nservices: {}\n", False),
-        ("include: ci.yaml\nsteps: []\n", False),
-        ("{version: 1, name: a, source: {rate: {}}}\n", True),
-        ("a: {version: 1, name: a, source: {rate: {}}}\n", False),
-        ("[version, name, source]\n", False),
-        ("x: &x {}\nversion: *x\nname: *x\nsource: *x\n", True),
-        ("version: &v source\nsteps: name\n", False),
-        ("services: {}\n---\nversion: 1\nname: a\nsource: {}\n", True),
-        ("version: 1\n---\nname: a\n---\nsource: {}\n", False),
-        ("version: 1\nname: a\nsource: " + "[" * 100_000, True),
-        ('"version" : 1\n"name": a\n\'source\': {}\n', True),
-        ("name: a\nsource: {\nsink: {files: {path: /x}}\n", True),
-        ("kafka: {}\nregistry: {}\ncheckpoint: /c\n", False),
-        ("version: 1\nname: a\nservices: {}\n", False),
-        ("sink: {}\nsinks: []\nname: a\n", False),
-        ("jobs:\n  version: 1\n  name: a\n  source: x\n", False),
-        ("", False),
-    ],
-)
-def test_which_files_are_pipelines(text: str, is_one: bool, tmp_path: Path) -> None:
-    file = tmp_path / "a.yaml"
-    file.write_text(text)
-    assert YamlFile.read(file, tmp_path).is_pipeline == is_one
-
-
-def test_yaml_files_come_in_order_without_hidden_folders(tmp_path: Path) -> None:
-    for name in ("b/x.yaml", "a.yml", "z.yaml", ".git/c.yaml", "a.json", "b/a/y.yaml"):
-        _write(tmp_path / name, "")
-    (tmp_path / "b" / "loop").symlink_to(tmp_path)
-    errors: list[OSError] = []
-    names = [str(file.relative_to(tmp_path)) for file in yaml_files(tmp_path, errors.append)]
-    assert names == ["a.yml", "z.yaml", "b/x.yaml", "b/a/y.yaml"]
-    assert errors == []
-    assert list(yaml_files(tmp_path / "none", errors.append)) == []
-    assert [error.filename for error in errors] == [str(tmp_path / "none")]
-
-
-@pytest.mark.parametrize(
-    ("checkpoint", "rest", "path"),
-    [
-        ("lake/c", "", "lake/c"),
-        ("/srv/c/", "", "/srv/c"),
-        ("file:/srv/c", "", "/srv/c"),
-        ("file:///srv/c", "", "/srv/c"),
-        ("s3a://lake/c", "", None),
-        ("hdfs://host/c", "", None),
-        ("/srv/c", "spark: {spark.hadoop.fs.defaultFS: hdfs://host}", None),
-    ],
-)
-def test_which_checkpoints_need_spark(checkpoint: str, rest: str, path: str | None, tmp_path: Path) -> None:
-    file = tmp_path / "a.yaml"
-    file.write_text(
-        f"version: 1\nname: a\ncheckpoint: {checkpoint}\nsource: {{rate: {{rows-per-second: 1}}}}\n"
-        f"sink: {{files: {{path: /x}}}}\n{rest}\n"
-    )
-    folder = local_checkpoint(read_pipeline(file))
-    assert (None if folder is None else folder.path) == path
-
-
-@pytest.mark.parametrize(
-    ("variable", "file", "is_local"),
-    [
-        ("HADOOP_CONF_DIR", "none", False),
-        ("YARN_CONF_DIR", "none", False),
-        ("SPARK_CONF_DIR", "none", False),
-        ("SPARK_HOME", "conf/spark-defaults.conf", False),
-        ("SPARK_HOME", "conf/spark-defaults.conf.template", True),
-    ],
-)
-def test_settings_of_the_machine_may_name_another_file_system(
-    variable: str, file: str, is_local: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("HADOOP_CONF_DIR", "YARN_CONF_DIR", "SPARK_CONF_DIR", "SPARK_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    pipeline = read_pipeline(_file(tmp_path, "a"))
-    assert local_checkpoint(pipeline) is not None
-    _write(tmp_path / "spark" / file, "")
-    monkeypatch.setenv(variable, str(tmp_path / "spark"))
-    assert (local_checkpoint(pipeline) is not None) == is_local
-
-
-def test_both_kinds_of_folders_read_the_same(spark: SparkSession, tmp_path: Path) -> None:
-    _ran(tmp_path, 3)
-    for folder in (LocalFolder(str(tmp_path)), Folder(spark, str(tmp_path))):
-        assert folder.read("metadata") == '{"id":"5c1d"}'
-        assert folder.read("none/file") is None
-        assert folder.names("commits") == ["0", "1", "2"]
-        assert folder.names("none") == []
-        assert folder.modified("commits/2") == FINISHED
-        assert folder.modified("none") is None
-        assert folder.inside("commits").names() == ["0", "1", "2"]
