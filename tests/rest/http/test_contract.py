@@ -53,10 +53,11 @@ def test_whatever_is_sent_is_answered_as_the_document_says(proxy_url: str, rest:
                 rest.delete(response.json()["base_uri"])
 
         check()
-    assert open_instances(rest) == before
+    # Instances of earlier tests may expire in between.
+    assert open_instances(rest) <= before
 
 
-def open_instances(rest: Any) -> str:
-    return next(
-        line for line in rest.get("/metrics").text.splitlines() if line.startswith("magicbyte_rest_consumer_instances ")
-    )
+def open_instances(rest: Any) -> float:
+    name = "magicbyte_rest_consumer_instances "
+    lines = rest.get("/metrics").text.splitlines()
+    return next(float(line.removeprefix(name)) for line in lines if line.startswith(name))
