@@ -24,8 +24,9 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 import spark_avro
 from spark_avro.pipeline.run.running import Running
+from spark_avro.pipeline.session_settings import applied
 from spark_avro.pipeline.state.progress import StateProgress
-from spark_avro.pipeline.state.settings import applied, state_settings
+from spark_avro.pipeline.state.settings import state_settings
 
 #: Step -> its lines in the file, and Spark's own plan.
 STEPS: dict[str, tuple[dict[str, object], Callable[[DataFrame], DataFrame]]] = {

@@ -144,6 +144,7 @@ class SinkContext:
         registry: The schema registry.
         adopt: Whether a target that another query has written to is taken over, and offsets that no batch of a target
             has are left out.
+        checkpoint: The pipeline's checkpoint, below which a sink may have a folder of its own.
     """
 
     spark: SparkSession
@@ -152,6 +153,7 @@ class SinkContext:
     kafka: Mapping[str, str] = field(default_factory=dict, repr=False)
     registry: Registry | None = field(default=None, repr=False)
     adopt: bool = False
+    checkpoint: str = ""
 
 
 class Sink(Protocol):

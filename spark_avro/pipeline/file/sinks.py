@@ -8,7 +8,7 @@ from posixpath import normpath
 from typing import Any
 
 from magicbyte.kit.settings.compound import ListOf, MapOf, OneKey, either, properties
-from magicbyte.kit.settings.kinds import Kind, choice, duration, flag, size, text
+from magicbyte.kit.settings.kinds import Kind, choice, duration, flag, size, text, whole
 from magicbyte.kit.settings.section import Nested, setting
 from spark_avro.pipeline.file.field_path import FieldPath
 from spark_avro.pipeline.file.kinds import PATHS, field_path, sql
@@ -56,8 +56,26 @@ class KafkaSink(Section):
     )
     delivery: str = setting(
         choice("exactly-once", "at-least-once"),
-        "exactly-once: a transaction for each batch; at-least-once: by the executors, which together are faster.",
+        "exactly-once: in transactions; at-least-once: by Spark's writer, whose records are there again after a crash.",
         default="exactly-once",
+    )
+    via: str = setting(
+        choice("driver", "executors"),
+        "Who writes exactly once: the driver, in one transaction for each batch; or writers on executors, each in"
+        " transactions of its own.",
+        default="driver",
+    )
+    writers: int | None = setting(
+        whole(1, 1000),
+        "How many writers on executors.",
+        default=None,
+        default_words="as many as the query has, or task slots when it begins",
+    )
+    partition: Sql | None = setting(
+        sql(),
+        "The partition of a record, such as murmur2(customer) % 12.",
+        default=None,
+        default_words="that of the key, as Java's clients choose it",
     )
     mirror: bool | Mirror | None = setting(
         either(flag(), Nested(Mirror)), "Copies key, value, headers, timestamp and partition as they are.", default=None
@@ -65,6 +83,14 @@ class KafkaSink(Section):
     kafka: Mapping[str, str] = setting(
         properties(), "Properties of the producer, over those of the pipeline.", default={}, secret=True
     )
+
+    def problems(self) -> Iterable[tuple[str, str]]:
+        if self.via == "executors" and self.delivery == "at-least-once":
+            yield "via", "executors is a way to write exactly once; at-least-once is Spark's own writer on executors"
+        if self.writers is not None and self.via != "executors":
+            yield "writers", "needs via: executors; the driver is one writer"
+        if self.partition is not None and self.mirror:
+            yield "partition", "stands beside mirror, which copies the partition"
 
 
 class FilesSink(Section):

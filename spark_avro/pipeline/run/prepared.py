@@ -153,6 +153,7 @@ def open_pipeline(pipeline: Pipeline, spark: SparkSession, *, adopt: bool = Fals
         kafka=pipeline.kafka,
         registry=pipeline.registry.client_settings if pipeline.registry else None,
         adopt=adopt,
+        checkpoint=pipeline.checkpoint,
     )
     errors = pipeline.errors
     letters = None

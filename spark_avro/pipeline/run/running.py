@@ -22,18 +22,19 @@ from spark_avro.pipeline.run.batch import BatchRunner
 from spark_avro.pipeline.run.batches import Batches, PlainBatches, QueryOutdated
 from spark_avro.pipeline.run.counts import BatchCounts
 from spark_avro.pipeline.run.health import Health, waits_for_work
+from spark_avro.pipeline.run.java_objects import JavaObjects
 from spark_avro.pipeline.run.last_failure import noted_failure
 from spark_avro.pipeline.run.lease import Lease
 from spark_avro.pipeline.run.prepared import Opened, Prepared, open_pipeline, prepare
 from spark_avro.pipeline.run.result import RunResult
 from spark_avro.pipeline.run.run_log import RunLog
+from spark_avro.pipeline.session_settings import applied
 from spark_avro.pipeline.sources.checkpoint import Checkpoint
 from spark_avro.pipeline.sources.source_topics import SourceTopics
 from spark_avro.pipeline.state.batches import StateBatches
 from spark_avro.pipeline.state.new_state import begin_new_state
 from spark_avro.pipeline.state.operators import StateRecord, operators_of
 from spark_avro.pipeline.state.progress import StateProgress
-from spark_avro.pipeline.state.settings import applied
 
 log = logging.getLogger(__name__)
 
@@ -66,6 +67,7 @@ class Running:
     on_restart: Callable[[], None] | None = None
     on_state: Callable[[StateProgress], None] | None = None
     health: Health = field(default_factory=Health)
+    _java: JavaObjects = field(default_factory=JavaObjects)
     _stopping: threading.Event = field(default_factory=threading.Event)
     _batch_runs: threading.Lock = field(default_factory=threading.Lock)
     _failure: BaseException | None = None
@@ -105,6 +107,7 @@ class Running:
                 batches = batches_of(runner, checkpoint, self.on_state)
                 while self._run_stream(topics, batches, checkpoint, lease):
                     log.info("the query starts again")
+                    self._java.free(now=True)
             return RunResult(**{**_fields(self._result), "findings": tuple(runner.findings)})
 
     def _run_stream(self, topics: SourceTopics, batches: Batches, checkpoint: Checkpoint, lease: Lease) -> bool:
@@ -123,6 +126,7 @@ class Running:
                     batch = replace(batch, attempted=planned is not None and number <= planned)
                     counts = batches.run(rows, batch)
                     self._add(counts)
+                    self._java.free()
                     self._done = number
                     if counts.replaced or batches.are_outdated():
                         again.set()

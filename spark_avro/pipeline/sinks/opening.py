@@ -19,6 +19,7 @@ from spark_avro.pipeline.ports import Sink, SinkContext
 from spark_avro.pipeline.sinks.files import FilesTarget
 from spark_avro.pipeline.sinks.jdbc import JdbcTarget
 from spark_avro.pipeline.sinks.kafka.appending import AppendingTarget
+from spark_avro.pipeline.sinks.kafka.executors import ExecutorsTarget
 from spark_avro.pipeline.sinks.kafka.transactional import TransactionalTarget
 from spark_avro.pipeline.sinks.tables.delta import DeltaTarget
 from spark_avro.pipeline.sinks.tables.iceberg import IcebergTarget
@@ -35,7 +36,9 @@ def open_sink(spec: SinkSpec, context: SinkContext) -> Sink:
 
 
 def _kafka(spec: KafkaSink, context: SinkContext) -> Sink:
-    return AppendingTarget(spec, context) if spec.delivery == "at-least-once" else TransactionalTarget(spec, context)
+    if spec.delivery == "at-least-once":
+        return AppendingTarget(spec, context)
+    return ExecutorsTarget(spec, context) if spec.via == "executors" else TransactionalTarget(spec, context)
 
 
 def _sql(spec: SqlSink, context: SinkContext) -> Sink:

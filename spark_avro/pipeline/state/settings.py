@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
 
@@ -32,19 +31,3 @@ def state_settings(spark: SparkSession, chosen: Mapping[str, str]) -> dict[str, 
     # Two tasks for each core: a partition is a store of its own, with a fixed cost for each batch.
     partitions = {PARTITIONS: str(2 * spark.sparkContext.defaultParallelism)}
     return {name: chosen.get(name, value) for name, value in {**_SETTINGS, **partitions}.items()}
-
-
-@contextmanager
-def applied(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
-    """The session with some settings, which a query takes over when it starts."""
-    before = {name: spark.conf.get(name, None) for name in settings}
-    for name, value in settings.items():
-        spark.conf.set(name, value)
-    try:
-        yield
-    finally:
-        for name, former in before.items():
-            if former is None:
-                spark.conf.unset(name)
-            else:
-                spark.conf.set(name, former)

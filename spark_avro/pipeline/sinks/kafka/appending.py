@@ -62,7 +62,8 @@ class AppendingTarget:
         del batch
         records = self._encoding.records(rows, source_header=True)
         split = split_rows(records, F.col(REASON) if REASON in records.columns else None, reject)
-        good = split.good.select("topic", "key", "value", "headers")
+        named = [name for name in ("topic", "key", "value", "headers", "partition") if name in split.good.columns]
+        good = split.good.select(*named)
         good.write.format("kafka").options(**self._properties).save()
         return SinkResult(rows.count() - split.refused)
 

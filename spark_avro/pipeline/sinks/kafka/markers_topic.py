@@ -129,7 +129,7 @@ class MarkersTopic:
             SinkRefused: Another pipeline's transaction stays open.
         """
         wanted = {key.encode(): key for key in keys}
-        ends = self._ends()
+        ends = self.ends()
         first: dict[int, int] = {}
         with reading(self._client, self._name, self.starts(), isolation="read_uncommitted") as consumer:
             for record in _records(consumer, ends):
@@ -146,8 +146,8 @@ class MarkersTopic:
             kept.setdefault(wanted[key], []).append(record)
         return kept
 
-    def _ends(self) -> dict[int, int]:
-        """The high watermark of each partition.
+    def ends(self) -> dict[int, int]:
+        """The high watermark of each partition, of which each is behind all records that are there now.
 
         Raises:
             KafkaException: No broker answers, or it refuses.
@@ -162,6 +162,43 @@ class MarkersTopic:
 
         # The partitions of a new topic get their leaders a moment after the broker lists them.
         return until_known(ask, _NO_LEADER, _REQUEST_SECONDS)
+
+
+def later_records(
+    client: Config, name: str, place: tuple[int, int], keys: Collection[str], is_news: Callable[[str, bytes], bool]
+) -> tuple[dict[str, bytes], int]:
+    """The last committed news of each key from an offset on, and the end of the partition.
+
+    Waits for the end of other pipelines' transactions only if there is news.
+
+    Args:
+        client: The properties of the consumer.
+        name: The pipeline's name.
+        place: The partition of the markers' topic, and the first offset.
+        keys: The keys.
+        is_news: Whether a key's value is not yet known.
+
+    Raises:
+        KafkaException: No broker answers, or it refuses.
+        SinkRefused: Another pipeline's transaction stays open.
+    """
+    partition, since = place
+    with reading(client, name, {}) as consumer:
+        _, end = consumer.get_watermark_offsets(TopicPartition(MARKERS, partition), timeout=_REQUEST_SECONDS)
+
+    def news(start: int, isolation: str) -> Iterator[tuple[int, str, bytes]]:
+        with reading(client, name, {partition: start}, isolation=isolation) as consumer:
+            for record in _records(consumer, {partition: end}):
+                key, value = (record.key() or b"").decode(errors="replace"), record.value()
+                if key in keys and value is not None and is_news(key, value):
+                    yield record.offset(), key, value
+
+    if since >= end:
+        return {}, end
+    first = min((offset for offset, _, _ in news(since, "read_uncommitted")), default=None)
+    if first is None:
+        return {}, end
+    return {key: value for _, key, value in news(first, "read_committed")}, end
 
 
 def check_policy(admin: AdminClient) -> None:

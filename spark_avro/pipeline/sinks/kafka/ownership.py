@@ -1,61 +1,92 @@
-"""The start of a topic's writer: it fences its predecessors, becomes the owner of the topic, and reads its marker.
+"""The start of a topic's writers: they fence their predecessors, their query becomes the owner, and markers are read.
 
 A writer's transactional id is made of query, sink and number, so a zombie is fenced although the pipeline was renamed.
 The owner record keeps two checkpoints of one pipeline apart. It is changed under the pipeline's own transactional id:
 two drivers with new checkpoints cannot both become the owner, and drivers of earlier releases, which wrote rows under
 that id, are fenced too.
+
+The owner record also says how many writers the query has. Another number counts from a batch that all of the former
+ones have written; its marker is in the record until each of the new ones has one of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
-import orjson
 from confluent_kafka import Producer
 
 from magicbyte.kit.kafka.client_settings import Config
-from spark_avro.pipeline.ports import BatchIdentity, SinkRefused
-from spark_avro.pipeline.sinks.kafka.markers_topic import MARKERS, Kept, MarkersTopic
-from spark_avro.pipeline.sinks.marker import (
-    Marker,
-    MarkerKey,
-    earlier_marker,
-    foreign_checkpoint,
-    is_backfill,
-    read_marker,
+from spark_avro.pipeline.ports import BatchIdentity
+from spark_avro.pipeline.sinks.kafka.markers_topic import MARKERS, MarkersTopic
+from spark_avro.pipeline.sinks.kafka.producing import TRANSACTION_SECONDS
+from spark_avro.pipeline.sinks.kafka.query_records import (
+    DRIVER,
+    Owner,
+    QueryRecords,
+    StageRecord,
+    agreed,
+    marker_key,
+    numbers,
 )
-
-TRANSACTION_SECONDS = 120.0
+from spark_avro.pipeline.sinks.marker import Marker, MarkerKey, foreign_checkpoint, is_backfill
 
 #: The prefix of transactional ids.
 _ID = "magicbyte-pipeline-"
 
-#: What begins the keys of markers and owners; no pipeline's name has a `_`. In earlier releases, a marker's key was
-#: the pipeline's name, and that of a backfill's marker `<name>/<query id>`.
-_MARKER, _OWNER = "_marker/", "_owner/"
+
+@dataclass(frozen=True, slots=True)
+class StartedWriter:
+    """A writer whose predecessors are fenced.
+
+    Attributes:
+        number: Its number: DRIVER, or from 1.
+        transactional_id: The id of its producer.
+        marker: Its last batch; None if there is none.
+        key: The key of the marker's record.
+        partition: The partition of the marker's record.
+        since: An offset of that partition: no later record of the key was there when the marker was read.
+    """
+
+    number: int
+    transactional_id: str
+    marker: Marker | None
+    key: str
+    partition: int
+    since: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A writer that has started.
+    """The writers of a query.
 
     Attributes:
-        producer: The producer; its predecessors are fenced.
-        marker: The last batch; None if there is none.
-        key: The key of the marker's record.
-        partition: The partition of the marker's record.
+        producer: A producer under the id of the driver's writer.
+        writers: The writers: the driver's, or those of executors.
+        owner: The key of the record that names the owner, and its partition.
+        stage: Where the last batch of writers on executors is stored; None if none was.
     """
 
     producer: Producer
-    marker: Marker | None
-    key: str
-    partition: int
+    writers: tuple[StartedWriter, ...]
+    owner: tuple[str, int]
+    stage: StageRecord | None = None
+
+    def note_stage(self, stage: StageRecord, batch: BatchIdentity, sink: str) -> None:
+        """Note where a batch is stored, before its first writer begins.
+
+        Raises:
+            KafkaException: Another driver has taken over, or no broker answers.
+        """
+        self.producer.begin_transaction()
+        _, partition = self.owner
+        self.producer.produce(MARKERS, stage.value(), StageRecord.key(batch, sink).encode(), partition=partition)
+        self.producer.commit_transaction(TRANSACTION_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The start of a writer.
+    """The start of a query's writers.
 
     Attributes:
         client: The properties of consumers and of the admin client.
@@ -63,6 +94,8 @@ class Start:
         topic: The topic's name in the marker's key.
         shown: The topic's name in errors.
         adopt: Whether a topic that another query owns is taken over.
+        writers: How many writers on executors; 0 if the driver writes, None for as many as before.
+        slots: How many there are if the query has none yet.
     """
 
     client: Config
@@ -70,43 +103,90 @@ class Start:
     topic: str
     shown: str
     adopt: bool
+    writers: int | None = 0
+    slots: int = 1
 
     def run(self, batch: BatchIdentity) -> Started:
-        """Start the writer of a batch's query.
+        """Start the writers of a batch's query.
 
         Raises:
             ForeignCheckpoint: Another query of the pipeline owns the topic.
             KafkaException: No broker answers, or it refuses.
+            SinkRefused: A batch of another number of writers is not whole.
         """
         topic = MarkersTopic(self.client, batch.pipeline)
         topic.prepare()
-        key = MarkerKey(batch.query_id, self.topic)
         # Take over from drivers of earlier releases before their last marker is read.
         claim = self._producer(batch.pipeline if not is_backfill(batch) else f"{batch.pipeline}/{batch.query_id}")
         # Fence predecessors before the owner is read: a driver that adopts the topic first writes the owner, and then
         # fences the former one.
-        producer = self._producer(str(key))
-        records = _Records.read(topic, batch, key)
-        if not is_backfill(batch):
-            self._own(claim, batch, records)
+        producer = self._producer(str(MarkerKey(batch.query_id, self.topic, DRIVER)))
+        records = QueryRecords.read(topic, batch, self.topic)
+        former = records.owner.writers if records.owner.query_id == batch.query_id else 0
+        writers = (former or self.slots) if self.writers is None else self.writers
+        ends: dict[int, int] = {}
+        if writers or former:
+            known = numbers(max(writers, former))
+            for number in known:
+                self._producer(str(MarkerKey(batch.query_id, self.topic, number))).purge()
+            # Before the markers: a record that comes now is looked at again by the writer.
+            ends = topic.ends()
+            keys = (marker_key(batch, self.topic, number) for number in known)
+            found = topic.last(*keys, StageRecord.key(batch, self.topic))
+            records = replace(records, found={**records.found, **found})
+        before = self._own(claim, batch, records, former, writers)
         claim.purge()
-        return Started(producer, records.marker, f"{_MARKER}{key}", records.marker_partition)
+        started = tuple(self._started(topic, batch, records, number, before, ends) for number in numbers(writers))
+        owner = (Owner.key(batch, self.topic), records.owner.partition)
+        return Started(producer, started, owner, records.stage(batch, self.topic))
 
-    def _own(self, claim: Producer, batch: BatchIdentity, records: _Records) -> None:
-        """Become the owner of the topic, or refuse if another query is."""
-        if records.owner == batch.query_id and records.is_noted:
-            return
-        foreign = records.owner is not None and records.owner != batch.query_id
+    def _started(
+        self,
+        topic: MarkersTopic,
+        batch: BatchIdentity,
+        records: QueryRecords,
+        number: int,
+        before: Marker | None,
+        ends: Mapping[int, int],
+    ) -> StartedWriter:
+        name = str(MarkerKey(batch.query_id, self.topic, number))
+        partition = records.partition(batch, self.topic, number)
+        if partition is None:
+            # A writer on an executor reads its marker and the owner together.
+            partition = topic.partition(batch.query_id) if number == DRIVER else records.owner.partition
+        marker = records.marker(batch, self.topic, number, before)
+        key = marker_key(batch, self.topic, number)
+        return StartedWriter(number, f"{_ID}{name}", marker, key, partition, ends.get(partition, 0))
+
+    def _own(
+        self, claim: Producer, batch: BatchIdentity, records: QueryRecords, former: int, writers: int
+    ) -> Marker | None:
+        """Become the owner of the topic, or refuse if another query is.
+
+        Returns:
+            The marker of the last batch of another number of writers; None if there was none.
+        """
+        owner = records.owner
+        is_ours = owner.query_id == batch.query_id
+        before = owner.before if is_ours else None
+        if former != writers:
+            markers = (records.marker(batch, self.topic, number, before) for number in numbers(former))
+            before = agreed(markers, self.shown, f"run with {_layout(former)} until the batch is whole")
+        if is_ours and former == writers and (owner.is_noted or is_backfill(batch)):
+            return before
+        foreign = owner.query_id is not None and not is_ours
         if foreign and not self.adopt:
-            raise foreign_checkpoint(self.shown, str(records.owner), batch)
-        owner = orjson.dumps({"query": batch.query_id})
+            raise foreign_checkpoint(self.shown, str(owner.query_id), batch)
+        value = Owner(batch.query_id, writers, before, owner.partition, is_noted=True).value()
         claim.begin_transaction()
-        key = f"{_OWNER}{batch.pipeline}/{self.topic}".encode()
-        claim.produce(MARKERS, owner, key, partition=records.owner_partition)
+        key = Owner.key(batch, self.topic).encode()
+        claim.produce(MARKERS, value, key, partition=owner.partition)
         claim.commit_transaction(TRANSACTION_SECONDS)
         if foreign:
-            # The former owner's driver may still run.
-            self._producer(str(MarkerKey(str(records.owner), self.topic))).purge()
+            # The former owner's driver and writers may still run.
+            for number in {DRIVER, *numbers(owner.writers)}:
+                self._producer(str(MarkerKey(str(owner.query_id), self.topic, number))).purge()
+        return before
 
     def _producer(self, name: str) -> Producer:
         """A producer; earlier producers of this name are fenced, and their open transactions aborted."""
@@ -115,66 +195,6 @@ class Start:
         return producer
 
 
-@dataclass(frozen=True, slots=True)
-class _Records:
-    """The records of a writer in the topic of markers.
-
-    Attributes:
-        marker: The last batch of the query; None if there is none.
-        marker_partition: The partition of its record, or of the first one.
-        owner: The query that writes the pipeline's rows to the topic; None if there is none.
-        owner_partition: The partition of its record, or of the first one.
-        is_noted: Whether the owner has a record of its own; earlier releases had only the marker.
-    """
-
-    marker: Marker | None
-    marker_partition: int
-    owner: str | None
-    owner_partition: int
-    is_noted: bool
-
-    @classmethod
-    def read(cls, topic: MarkersTopic, batch: BatchIdentity, key: MarkerKey) -> _Records:
-        """Read the records that concern a batch's query.
-
-        Raises:
-            SinkRefused: A record cannot be read.
-        """
-        marker_key, owner_key = f"{_MARKER}{key}", f"{_OWNER}{batch.pipeline}/{key.sink}"
-        earlier_key = f"{batch.pipeline}/{batch.query_id}" if is_backfill(batch) else batch.pipeline
-        found = topic.last(marker_key, owner_key, earlier_key)
-        # A key has records in several partitions if an earlier release wrote them while partitions were added.
-        markers = [
-            (read_marker(record.value, f"{MARKERS}, {marker_key}"), record.partition)
-            for record in found.get(marker_key, ())
-        ]
-        owner_record, earlier_record = (_latest(found.get(name, ())) for name in (owner_key, earlier_key))
-        earlier_query, earlier = (None, None) if earlier_record is None else _earlier(earlier_record.value, earlier_key)
-        marker = earlier if earlier_query == batch.query_id else None
-        marker, marker_partition = max(
-            markers, key=lambda found: found[0].batch, default=(marker, topic.partition(batch.query_id))
-        )
-        if owner_record is None:
-            return cls(marker, marker_partition, earlier_query, topic.partition(batch.pipeline), is_noted=False)
-        owner = _owner(owner_record.value, owner_key)
-        return cls(marker, marker_partition, owner, owner_record.partition, is_noted=True)
-
-
-def _latest(records: Iterable[Kept]) -> Kept | None:
-    return max(records, key=lambda record: record.time, default=None)
-
-
-def _owner(value: bytes, key: str) -> str:
-    try:
-        return str(orjson.loads(value)["query"])
-    except (orjson.JSONDecodeError, LookupError, TypeError) as error:
-        raise SinkRefused(f"{MARKERS}: the owner {key} cannot be read: {value[:200]!r}") from error
-
-
-def _earlier(value: bytes, key: str) -> tuple[str, Marker]:
-    """The query and the marker of a record of an earlier release."""
-    try:
-        record = orjson.loads(value)
-        return str(record["query"]), earlier_marker(record["batch"], record["rows"], record["ranges"])
-    except (orjson.JSONDecodeError, LookupError, TypeError) as error:
-        raise SinkRefused(f"{MARKERS}: the marker of {key} cannot be read: {value[:200]!r}") from error
+def _layout(writers: int) -> str:
+    """The settings of so many writers."""
+    return f"sink.kafka.via: executors and writers: {writers}" if writers else "sink.kafka.via: driver"

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as spark
@@ -21,6 +22,7 @@ from spark_avro.pipeline.file.sinks import KafkaSink, Mirror, Payload
 from spark_avro.pipeline.ports import HEADERS, KEY, POSITION, REASON, SinkContext, SinkRefused
 from spark_avro.pipeline.sinks.broken_texts import broken_text
 from spark_avro.pipeline.sinks.kafka.mirroring import SchemaMirror
+from spark_avro.pipeline.sinks.kafka.murmur2 import offer_murmur2
 from spark_avro.pipeline.sinks.positions import NOT_DATA
 from spark_avro.plan.derive import derive
 from spark_avro.plan.encoding import to_confluent_avro
@@ -70,6 +72,7 @@ class Encoding:
         if self._spec.mirror:
             self._copied(rows)
             return ()
+        self._partition(rows)
         named = [self._check(self._spec.value, self._value(rows), rows, is_key=False)]
         key = self._key(rows)
         if key is not None:
@@ -105,6 +108,7 @@ class Encoding:
             (none if key is None else self._encoded(self._spec.key_format, key, rows, is_key=True)).alias("key"),
             self._encoded(self._spec.value, self._value(rows), rows, is_key=False).alias("value"),
             self._headers(rows, source_header=source_header).alias("headers"),
+            *self._partition(rows),
             *([] if reason is None else [reason.alias(REASON)]),
         ]
 
@@ -162,6 +166,20 @@ class Encoding:
         if HEADERS not in rows.columns:
             return F.lit(None) if added is None else added
         return F.col(HEADERS) if added is None else F.concat(F.coalesce(HEADERS, F.slice(added, 1, 0)), added)
+
+    def _partition(self, rows: DataFrame) -> list[Column]:
+        """The number of a record's partition, NULL for that of its key; none if no expression names it."""
+        if self._spec.partition is None:
+            return []
+        offer_murmur2(rows.sparkSession)
+        number = F.expr(self._spec.partition.text)
+        try:
+            kind = rows.select(number.alias("partition")).schema["partition"].dataType
+        except AnalysisException as error:
+            raise SinkRefused(f"sink.kafka.partition: {error}") from error
+        if not isinstance(kind, spark.IntegralType):
+            raise SinkRefused(f"sink.kafka.partition: the expression gives {kind.simpleString()}, not a whole number")
+        return [number.cast("int").alias("partition")]
 
     def _encoded(self, payload: Payload, column: Column, rows: DataFrame, *, is_key: bool) -> Column:
         where = f"sink.kafka.{'key-format' if is_key else 'value'}"

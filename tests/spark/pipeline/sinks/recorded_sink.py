@@ -25,7 +25,12 @@ class RecordedSink:
 
     def write(self, rows: DataFrame, batch: BatchIdentity) -> RecordedResult:
         rejected: list[DataFrame] = []
-        result = self._sink.write(rows, batch, reject=rejected.append)
+
+        def reject(frame: DataFrame) -> None:
+            # A sink may delete them when it has written the others.
+            rejected.append(frame.sparkSession.createDataFrame(frame.collect(), frame.schema))
+
+        result = self._sink.write(rows, batch, reject=reject)
         return RecordedResult(**asdict(result), rejected=rejected[-1] if rejected else None)
 
     def __getattr__(self, name: str) -> Any:

@@ -5,25 +5,20 @@ from __future__ import annotations
 import io
 import json
 import re
-import time
 import uuid
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import fastavro
 import pyarrow as pa
 import pytest
-from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka import KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import (
     AdminClient,
-    AlterConfigOpType,
-    ConfigEntry,
-    ConfigResource,
-    NewPartitions,
     NewTopic,
-    ResourceType,
 )
 from pyspark.sql import DataFrame, SparkSession
 
@@ -32,95 +27,33 @@ from magicbyte.testing import running_registry
 from serdes.client.clients import RegistryClient
 from serdes.codec import compile_codec
 from spark_avro.pipeline.file.field_path import FieldPath
-from spark_avro.pipeline.file.sinks import KafkaSink, Mirror, Payload
+from spark_avro.pipeline.file.sinks import Mirror, Payload
 from spark_avro.pipeline.file.sql_text import Sql
 from spark_avro.pipeline.ports import BatchIdentity, Fenced, ForeignCheckpoint, SinkContext, SinkRefused, SourceRange
 from spark_avro.pipeline.sinks.kafka import markers_topic as markers_topic_module
 from spark_avro.pipeline.sinks.kafka import ownership, transactional
-from spark_avro.pipeline.sinks.kafka.appending import AppendingTarget
-from spark_avro.pipeline.sinks.kafka.markers_topic import MARKERS, MarkersTopic
+from spark_avro.pipeline.sinks.kafka.markers_topic import MARKERS
 from spark_avro.pipeline.sinks.kafka.mirroring import framed_ids
-from spark_avro.pipeline.sinks.kafka.transactional import TransactionalTarget
-from tests.spark.pipeline.sinks.recorded_sink import RecordedSink
+from tests.spark.pipeline.sinks.kafka_topic import Topic, murmur2
 
 #: Most tests of this file take seconds each.
 pytestmark = pytest.mark.slow
 
 Rows = Callable[..., DataFrame]
 
-STRING = Payload(format="string")
 #: Microseconds of the years 1, 1582, 1754, 1883, 9999 and 294247, and before.
 TIMES = [-62135596800000000, -12219292800000001, -6816355200000000, -2717640000000001, 253402300799999999, 2**63 - 1]
 
 
-class Topic:
-    """A topic that a sink writes to, and its pipeline."""
-
-    def __init__(self, servers: str, registry: str, context: Callable[..., SinkContext]) -> None:
-        self.servers, self.registry_url, self.context = servers, registry, context
-        self.registry = RegistryClient(registry)
-        self.admin = AdminClient({"bootstrap.servers": servers})
-        self.name = f"sink-{uuid.uuid4()}"
-        self.pipeline = f"p-{uuid.uuid4()}"
-        self._opened: list[Any] = []
-
-    def sink(self, settings: dict[str, Any] | None = None, **spec: Any) -> Any:
-        kind = AppendingTarget if spec.get("delivery") == "at-least-once" else TransactionalTarget
-        sink = KafkaSink(**{"topic": Sql(self.name), "value": STRING, **spec})
-        context = self.context(kafka={"bootstrap.servers": self.servers}, registry=self.registry, **(settings or {}))
-        self._opened.append(RecordedSink(kind(sink, context)))
-        return self._opened[-1]
-
-    def batch(self, number: int, start: int, end: int, query: str = "q1") -> BatchIdentity:
-        return BatchIdentity(self.pipeline, query, number, (SourceRange("flights", 0, start, end),))
-
-    def messages(self, topic: str | None = None) -> list[Any]:
-        """All committed records."""
-        consumer = Consumer(
-            {"bootstrap.servers": self.servers, "group.id": "g", "isolation.level": "read_committed"}
-            | {"enable.partition.eof": True, "enable.auto.commit": False}
-        )
-        name = topic or self.name
-        partitions = consumer.list_topics(name, timeout=30).topics[name].partitions
-        consumer.assign([TopicPartition(name, number, 0) for number in partitions])
-        read, ended = [], 0
-        while ended < len(partitions):
-            message = consumer.poll(30)
-            assert message is not None
-            if message.error() is None:
-                read.append(message)
-            else:
-                ended += 1
-        consumer.close()
-        return read
-
-    def values(self) -> list[bytes]:
-        return sorted(message.value() for message in self.messages())
-
-    def create(self, partitions: int = 2, **config: str) -> None:
-        self.admin.create_topics([NewTopic(self.name, partitions, 1, config=config)])[self.name].result(30)
-
-    def add_partitions(self, topic: str, count: int) -> None:
-        self.admin.create_partitions([NewPartitions(topic, count)])[topic].result(30)
-        while len(self.admin.list_topics(topic, timeout=30).topics[topic].partitions) < count:
-            time.sleep(0.05)
-
-    def set_config(self, topic: str, name: str, value: str) -> None:
-        entry = ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
-        resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
-        self.admin.incremental_alter_configs([resource])[resource].result(30)
-
-    def prepare_markers(self) -> None:
-        MarkersTopic({"bootstrap.servers": self.servers}, self.pipeline).prepare()
-
-    def close(self) -> None:
-        for sink in self._opened:
-            sink.close()
+#: For tests of what the writers on executors share with the driver's.
+BY_DRIVER = pytest.mark.parametrize("topic", [{}], ids=["driver"], indirect=True)
 
 
-@pytest.fixture
-def topic(kafka: str, registry_url: str, context: Callable[..., SinkContext]) -> Iterator[Topic]:
-    made = Topic(kafka, registry_url, context)
+@pytest.fixture(params=[{}, {"via": "executors", "writers": 3}], ids=["driver", "executors"])
+def topic(
+    kafka: str, registry_url: str, context: Callable[..., SinkContext], tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[Topic]:
+    made = Topic(kafka, registry_url, partial(context, checkpoint=str(tmp_path / "checkpoint")), **request.param)
     yield made
     made.close()
 
@@ -176,6 +109,7 @@ def test_a_backfill_has_a_transaction_and_a_marker_of_its_own(topic: Topic, numb
     assert stream.write(numbers(5, 6), topic.batch(1, 5, 6)).written == 1
 
 
+@BY_DRIVER
 def test_the_marker_is_a_record_of_a_compacted_topic(topic: Topic, numbers: Rows) -> None:
     topic.sink().write(numbers(0, 5), topic.batch(3, 0, 5))
     records = {message.key().decode(): json.loads(message.value()) for message in topic.messages(MARKERS)}
@@ -206,6 +140,7 @@ def markers_topic(topic: Topic, monkeypatch: pytest.MonkeyPatch) -> Callable[...
     return create
 
 
+@BY_DRIVER
 def test_a_marker_is_found_after_partitions_were_added_to_the_topic_of_markers(
     topic: Topic, numbers: Rows, markers_topic: Callable[..., str]
 ) -> None:
@@ -224,6 +159,7 @@ def test_a_marker_is_found_after_partitions_were_added_to_the_topic_of_markers(
     assert {message.partition() for message in topic.messages(markers)} == {0}
 
 
+@BY_DRIVER
 def test_of_markers_in_several_partitions_the_last_batch_counts(
     topic: Topic, numbers: Rows, markers_topic: Callable[..., str]
 ) -> None:
@@ -241,6 +177,7 @@ def test_of_markers_in_several_partitions_the_last_batch_counts(
         topic.sink().write(numbers(0, 5), topic.batch(8, 0, 5))
 
 
+@BY_DRIVER
 def test_a_topic_of_markers_that_deletes_records_is_refused(
     topic: Topic, numbers: Rows, markers_topic: Callable[..., str]
 ) -> None:
@@ -359,25 +296,10 @@ def test_records_have_key_headers_and_javas_partition(topic: Topic, numbers: Row
     sink.write(numbers(0, 40, "n as id", "'jfk' as code"), topic.batch(0, 0, 40))
     messages = topic.messages()
     # DefaultPartitioner: murmur2 of the key.
-    expected = {message.key(): _murmur2(message.key()) % 6 for message in messages}
+    expected = {message.key(): murmur2(message.key()) % 6 for message in messages}
     assert {message.key(): message.partition() for message in messages} == expected
     [seventh] = [message for message in messages if message.key() == b"7"]
     assert (seventh.value(), seventh.headers()) == (b'{"id":7,"code":"jfk"}', [("origin", b"JFK")])
-
-
-def _murmur2(data: bytes) -> int:
-    """The hash of Java's DefaultPartitioner, made positive."""
-    m, mask = 0x5BD1E995, 0xFFFFFFFF
-    h = (0x9747B28C ^ len(data)) & mask
-    for start in range(0, len(data) // 4 * 4, 4):
-        k = int.from_bytes(data[start : start + 4], "little") * m & mask
-        k = (k ^ (k >> 24)) * m & mask
-        h = (h * m & mask) ^ k
-    rest = data[len(data) // 4 * 4 :]
-    if rest:
-        h = (h ^ int.from_bytes(rest, "little")) * m & mask
-    h = (h ^ (h >> 13)) * m & mask
-    return (h ^ (h >> 15)) & 0x7FFFFFFF
 
 
 def test_an_expression_names_the_topic_of_each_record(topic: Topic, numbers: Rows) -> None:
@@ -393,6 +315,7 @@ def test_an_expression_names_the_topic_of_each_record(topic: Topic, numbers: Row
         topic.sink(topic=expression, value=Payload()).prepare(numbers(0, 1).schema)
 
 
+@BY_DRIVER
 def test_a_derived_schema_is_checked_beforehand_and_registered_with_the_first_batch(
     topic: Topic, numbers: Rows
 ) -> None:
@@ -416,6 +339,7 @@ def test_a_derived_schema_is_checked_beforehand_and_registered_with_the_first_ba
     assert topic.registry.versions(subject) == [1, 2]
 
 
+@BY_DRIVER
 def test_a_schema_that_the_subject_refuses_stops_the_pipeline_before_the_first_batch(
     topic: Topic, numbers: Rows
 ) -> None:
@@ -435,6 +359,7 @@ def test_a_schema_that_the_subject_refuses_stops_the_pipeline_before_the_first_b
     assert [message.value()[5:] for message in topic.messages()] == [b"\x020"]
 
 
+@BY_DRIVER
 @pytest.mark.parametrize("kind", ["json", "protobuf"])
 def test_other_formats(topic: Topic, numbers: Rows, tmp_path: Any, kind: str) -> None:
     proto = tmp_path / "flight.proto"
@@ -467,6 +392,7 @@ def test_a_topic_of_small_records_has_a_marker_of_many_partitions(topic: Topic, 
     assert len(topic.values()) == 300
 
 
+@BY_DRIVER
 def test_at_least_once_repeats_records_with_the_same_source(topic: Topic, numbers: Rows) -> None:
     topic.create()
     sink = topic.sink(delivery="at-least-once")
@@ -531,6 +457,7 @@ def test_a_mirror_copies_the_schemas_of_its_records_under_their_ids(topic: Topic
     assert len(topic.messages()) == 1
 
 
+@BY_DRIVER
 def test_a_preparation_writes_nothing(topic: Topic, numbers: Rows) -> None:
     statements = topic.sink(value=Payload()).prepare(numbers(0, 1).schema)
     assert f"create topic {topic.name}" in statements
@@ -587,6 +514,7 @@ def test_avro_keeps_each_value(topic: Topic, numbers: Rows) -> None:
     assert found == {name: expected for name, (_, expected) in EDGES.items()}
 
 
+@BY_DRIVER
 def test_a_map_whose_keys_are_no_texts_is_refused(topic: Topic, numbers: Rows) -> None:
     schema = numbers(0, 1, "map(unhex('00FF'), 1) as v").schema
     with pytest.raises(SinkRefused, match=r"sink.kafka.value: JSON has no keys that are bytes, structs or arrays"):

@@ -1,0 +1,172 @@
+"""A writer's part of a batch, written by a task of Spark: its records and its marker in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from confluent_kafka import KafkaError, KafkaException, Producer
+
+from magicbyte.kit.kafka.client_settings import client_config
+from spark_avro.pipeline.ports import REASON, BatchIdentity, SinkRefused
+from spark_avro.pipeline.sinks.kafka.markers_topic import MARKERS, later_records
+from spark_avro.pipeline.sinks.kafka.ownership import StartedWriter
+from spark_avro.pipeline.sinks.kafka.producing import (
+    TRANSACTION_SECONDS,
+    TRANSACTIONAL,
+    RecordQueue,
+    TopicLimits,
+    with_sizes,
+)
+from spark_avro.pipeline.sinks.kafka.query_records import read_owner
+from spark_avro.pipeline.sinks.kafka.stage import IS_RECORD, WRITER
+from spark_avro.pipeline.sinks.marker import Marker, read_marker
+
+#: The memory of a writer's queue; a machine may have many writers.
+_QUEUE_KBYTES = 64 * 1024
+
+#: The columns of a task's only row.
+OUTCOME = "number int, written bigint, since bigint, error string, code int, is_retriable boolean"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a writer did.
+
+    Attributes:
+        number: The writer.
+        written: How many records of the batch it has written, in this attempt or an earlier one.
+        since: `StartedWriter.since` for the next batch.
+        error: Why it failed; None if it has written its part.
+        code: The broker's or client's code of the error; None if it is none of theirs.
+        is_retriable: Whether the next attempt may succeed.
+    """
+
+    number: int
+    written: int = 0
+    since: int = 0
+    error: str | None = None
+    code: int | None = None
+    is_retriable: bool = False
+
+    def check(self) -> None:
+        """Raise the writer's error.
+
+        Raises:
+            KafkaException: It was the client library's.
+            SinkRefused: It was another one.
+        """
+        if self.error is None:
+            return
+        if self.code is None:
+            raise SinkRefused(self.error)
+        raise KafkaException(KafkaError(self.code, f"writer {self.number}: {self.error}", False, self.is_retriable))
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """The function that a task runs.
+
+    A task may run again after it has committed its transaction, and a driver that was replaced may still start tasks.
+    So a writer first fences its predecessors, and then looks whether one of them has written its part.
+
+    Attributes:
+        topic: The topic of all records; None if they name it.
+        limits: What records the topic takes.
+        batch: The batch.
+        properties: The Kafka client's properties by Java's names.
+        owner: The key of the record that names the topic's owner, and its partition.
+        writers: The writers by number, and the marker that each writes, without the number of its records.
+    """
+
+    topic: str | None
+    limits: TopicLimits
+    batch: BatchIdentity
+    properties: Mapping[str, str]
+    owner: tuple[str, int]
+    writers: Mapping[int, tuple[StartedWriter, Marker]]
+
+    def __call__(self, parts: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Write the records of a writer; yields its outcome as one row."""
+        first = next(parts, None)
+        if first is None:
+            return
+        number = first.column(WRITER)[0].as_py()
+        try:
+            outcome = self._write(number, chain([first], parts))
+        except SinkRefused as error:
+            outcome = Outcome(number, error=str(error))
+        except KafkaException as error:
+            cause = error.args[0]
+            outcome = Outcome(number, error=cause.str(), code=cause.code(), is_retriable=cause.retriable())
+        yield _row(outcome)
+
+    def _write(self, number: int, parts: Iterator[pa.RecordBatch]) -> Outcome:
+        writer, marker = self.writers[number]
+        producer = self._producer(writer)
+        producer.init_transactions(TRANSACTION_SECONDS)
+        found, since = self._found(writer, marker)
+        if found is not None:
+            # Spark waits until its rows are read.
+            for _ in parts:
+                pass
+            return Outcome(number, found.written, since)
+        producer.begin_transaction()
+        queue, written = RecordQueue(producer, self.topic), 0
+        for part in parts:
+            taken = part.filter(pc.and_(part.column(IS_RECORD), pc.is_null(part.column(REASON))))
+            queue.put(taken)
+            written += taken.num_rows
+        text = replace(marker, written=written).text()
+        producer.produce(MARKERS, text.encode(), writer.key.encode(), partition=writer.partition)
+        producer.commit_transaction(TRANSACTION_SECONDS)
+        return Outcome(number, written, since)
+
+    def _producer(self, writer: StartedWriter) -> Producer:
+        settings = with_sizes({**TRANSACTIONAL, **client_config(self.properties, role="producer")}, self.limits)
+        if "buffer.memory" not in self.properties:
+            settings = {**settings, "queue.buffering.max.kbytes": _QUEUE_KBYTES}
+        return Producer({**settings, "transactional.id": writer.transactional_id})
+
+    def _found(self, writer: StartedWriter, marker: Marker) -> tuple[Marker | None, int]:
+        """The marker that a predecessor committed since the driver looked; and the end of the partition.
+
+        Raises:
+            KafkaException: Another driver has taken over.
+        """
+        known = -1 if writer.marker is None else writer.marker.batch
+        owner_key, owner_partition = self.owner
+
+        def is_news(key: str, value: bytes) -> bool:
+            if key == owner_key:
+                return read_owner(value, key, owner_partition).query_id != self.batch.query_id
+            return read_marker(value, f"{MARKERS}, {key}").batch > known
+
+        client, place = client_config(self.properties, role="admin"), (writer.partition, writer.since)
+        news, end = later_records(client, self.batch.pipeline, place, {writer.key, owner_key}, is_news)
+        if owner_key in news:
+            raise _taken_over(
+                f"query {read_owner(news[owner_key], owner_key, owner_partition).query_id} owns the topic"
+            )
+        if writer.key not in news:
+            return None, end
+        found = read_marker(news[writer.key], f"{MARKERS}, {writer.key}")
+        if found.batch != marker.batch:
+            raise _taken_over(f"batch {found.batch} is written")
+        return found, end
+
+
+def _taken_over(how: str) -> KafkaException:
+    return KafkaException(KafkaError(KafkaError._FENCED, how))  # noqa: SLF001 - the library's name of a local error
+
+
+def _row(outcome: Outcome) -> pa.RecordBatch:
+    values: dict[str, list[Any]] = {name: [getattr(outcome, name)] for name in Outcome.__dataclass_fields__}
+    types = [pa.int32(), pa.int64(), pa.int64(), pa.string(), pa.int32(), pa.bool_()]
+    return pa.RecordBatch.from_arrays(
+        [pa.array(value, kind) for value, kind in zip(values.values(), types, strict=True)], names=list(values)
+    )
