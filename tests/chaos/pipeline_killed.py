@@ -138,11 +138,12 @@ def targets(world: World) -> dict[str, Callable[[str], Target]]:
             world.postgresql.url(name.replace("-", "_")), via="executors"
         ),
         "kafka": lambda name: Kafka(world.servers, f"out-{name}"),
+        "kafka-executors": lambda name: Kafka(world.servers, f"out-{name}", via="executors", writers=3),
     }
 
 
 #: Sinks with a fence that holds against a driver that was replaced.
-FENCED = ("kafka", "sqlite", "postgresql")
+FENCED = ("kafka", "kafka-executors", "sqlite", "postgresql")
 ZOMBIE = "zombie-"
 CONTROL = "naive"
 #: What runs by default: each of the groups shares a driver.
@@ -152,7 +153,7 @@ GROUPS = (
     # Not with the other one: a catalog of a session has one warehouse.
     ("iceberg-upsert",),
     ("sqlite", "postgresql", "postgresql-upsert", "postgresql-executors"),
-    ("kafka",),
+    ("kafka", "kafka-executors"),
     *((f"{ZOMBIE}{name}",) for name in FENCED),
     (CONTROL,),
 )

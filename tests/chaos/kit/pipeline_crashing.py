@@ -2,8 +2,9 @@
 
 python tests/chaos/kit/pipeline_crashing.py FILE [--crash POINT] [--maintain TABLE...] [--adopt]
 
-Points: `sink:K` after the K-th sink of a batch has written, so between two sinks or after the last one; and
-`marker:files`, `marker:iceberg`, `marker:sql`, `marker:kafka` after the rows, and before the marker or the commit.
+Points: `sink:K` after the K-th sink of a batch has written, so between two sinks or after the last one; `marker:files`,
+`marker:iceberg`, `marker:sql`, `marker:kafka` after the rows, and before the marker or the commit; `stage` when the
+records for writers on executors are stored; and `writer:K` when the K-th of them has committed.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from __future__ import annotations
 import argparse
 import os
 import signal
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import SparkSession
 
 import spark_avro
@@ -21,7 +24,9 @@ from spark_avro.pipeline.modules import table_formats
 from spark_avro.pipeline.run.running import Running
 from spark_avro.pipeline.run.writer import BatchWriter
 from spark_avro.pipeline.sinks.files_marker import FilesMarker
-from spark_avro.pipeline.sinks.kafka import transactional
+from spark_avro.pipeline.sinks.kafka import executors, producing
+from spark_avro.pipeline.sinks.kafka.ownership import Started
+from spark_avro.pipeline.sinks.kafka.writing import Outcome, Writing
 from spark_avro.pipeline.sinks.sql.marker import TableMarkers
 from spark_avro.pipeline.sinks.tables.iceberg_marker import IcebergMarkers
 
@@ -47,11 +52,40 @@ def _die_after(owner: Any, method: str, calls: int) -> None:
     setattr(owner, method, counted)
 
 
+class KillingWriting(Writing):
+    """Kills the driver when a writer has committed; later ones have not begun."""
+
+    last: int
+    group: int
+
+    def _write(self, number: int, parts: Iterator[pa.RecordBatch]) -> Outcome:
+        if number > self.last:
+            time.sleep(600)
+        outcome = super()._write(number, parts)
+        if number == self.last:
+            # Its own group is that of Spark's workers.
+            os.killpg(self.group, signal.SIGKILL)
+        return outcome
+
+
+def _die_after_writer(number: int) -> None:
+    def make(*arguments: Any) -> Writing:
+        made = KillingWriting(*arguments)
+        # The fields of a writer are frozen.
+        object.__setattr__(made, "last", number)
+        object.__setattr__(made, "group", os.getpgrp())
+        return made
+
+    setattr(executors, "Writing", make)  # noqa: B010 - not a name that the module gives away
+
+
 POINTS: dict[str, Callable[[], None]] = {
     "marker:files": lambda: _die_before(FilesMarker, "note"),
     "marker:iceberg": lambda: _die_before(IcebergMarkers, "note"),
     "marker:sql": lambda: _die_before(TableMarkers, "set_marker"),
-    "marker:kafka": lambda: _die_after(transactional._Writer, "_queue", 1),
+    "marker:kafka": lambda: _die_after(producing.RecordQueue, "put", 1),
+    "stage": lambda: _die_after(Started, "note_stage", 1),
+    **{f"writer:{number}": lambda number=number: _die_after_writer(number) for number in (1, 2)},  # type: ignore[misc]
     **{f"sink:{number}": lambda number=number: _die_after(BatchWriter, "_to_sink", number) for number in range(1, 10)},  # type: ignore[misc]
 }
 

@@ -114,9 +114,9 @@ class PostgresqlTable(Target):
 
 
 class Kafka(Target):
-    def __init__(self, servers: str, topic: str, delivery: str = "exactly-once") -> None:
+    def __init__(self, servers: str, topic: str, **settings: Any) -> None:
         self._servers, self._topic = servers, topic
-        self.section = {"kafka": {"topic": topic, "value": {"format": "json-plain"}, "delivery": delivery}}
+        self.section = {"kafka": {"topic": topic, "value": {"format": "json-plain"}, **settings}}
 
     def progress(self) -> Any:
         isolation = {"isolation.level": "read_committed"}

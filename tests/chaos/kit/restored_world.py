@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import yaml
 from confluent_kafka import Producer
@@ -22,11 +23,17 @@ KILLED = -9
 SOURCE = "numbers"
 PARTITIONS = 2
 #: The targets in the order of the file.
-TARGETS = ("parquet", "delta", "iceberg", "sqlite", "postgresql", "kafka", "kafka, second topic")
+TARGETS = ("parquet", "delta", "iceberg", "sqlite", "postgresql", "kafka", "kafka, executors")
 #: The targets with each kind of marker. Files and Iceberg write theirs after the rows are there.
-MARKERS = {"files": TARGETS[:1], "iceberg": TARGETS[2:3], "sql": TARGETS[3:5], "kafka": TARGETS[5:]}
+MARKERS = {"files": TARGETS[:1], "iceberg": TARGETS[2:3], "sql": TARGETS[3:5], "kafka": TARGETS[5:6]}
 AFTER_ROWS = ("files", "iceberg")
-POINTS = (*(f"sink:{number}" for number in range(1, len(TARGETS) + 1)), *(f"marker:{kind}" for kind in MARKERS))
+#: The points of the writers on executors: nothing, one or all of them have committed.
+WRITERS = ("stage", "writer:1", "writer:2")
+POINTS = (
+    *(f"sink:{number}" for number in range(1, len(TARGETS) + 1)),
+    *(f"marker:{kind}" for kind in MARKERS),
+    *WRITERS,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +78,7 @@ class World:
             "sqlite": lambda: bare_readers.sqlite_table(folder / "rows.db", "rows_here", columns),
             "postgresql": lambda: bare_readers.postgresql_table(self.postgresql, "rows_here", columns),
             "kafka": lambda: bare_readers.topic(self.servers, "out-one", columns),
-            "kafka, second topic": lambda: bare_readers.topic(self.servers, "out-two", columns),
+            "kafka, executors": lambda: bare_readers.topic(self.servers, "out-two", columns),
         }
 
     @property
@@ -87,7 +94,9 @@ class World:
         self.name, self.is_reversed = "renamed", True
 
     def write_file(self) -> Path:
-        topics = [{"kafka": {"topic": f"out-{name}", "value": {"format": "json-plain"}}} for name in ("one", "two")]
+        ways: dict[str, dict[str, Any]] = {"one": {}, "two": {"via": "executors", "writers": 2}}
+        value = {"format": "json-plain"}
+        topics = [{"kafka": {"topic": f"out-{name}", "value": value, **way}} for name, way in ways.items()]
         catalog = {"type": "hadoop", "warehouse": str(self.folder / "warehouse")}
         databases = (f"sqlite:///{self.folder}/rows.db", self.postgresql)
         sinks = [
@@ -206,5 +215,7 @@ def written_at(point: str, order: Sequence[str]) -> Sequence[str]:
     kind, _, name = point.partition(":")
     if kind == "sink":
         return order[: int(name)]
+    if kind in ("stage", "writer"):
+        return order[: order.index("kafka, executors") + (kind == "writer")]
     first = min(order.index(target) for target in MARKERS[name])
     return order[: first + (name in AFTER_ROWS)]

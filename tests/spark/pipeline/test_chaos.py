@@ -16,9 +16,9 @@ ROOT = Path(__file__).parents[3]
 GROUPS = (
     "parquet,delta-upsert,sqlite,kafka",
     "avro,iceberg,postgresql,postgresql-executors",
-    "json,delta,iceberg-upsert,postgresql-upsert",
+    "json,delta,iceberg-upsert,postgresql-upsert,kafka-executors",
 )
-ZOMBIES = ("zombie-kafka", "zombie-sqlite", "zombie-postgresql")
+ZOMBIES = ("zombie-kafka", "zombie-kafka-executors", "zombie-sqlite", "zombie-postgresql")
 
 
 def output_of(program: str, *options: str) -> str:
