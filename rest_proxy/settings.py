@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, Field
@@ -15,9 +15,12 @@ from magicbyte.kit.settings.patterns import java_classes
 from magicbyte.kit.settings.server import ByteSize, Milliseconds, Takes
 from magicbyte.security.settings import LOG
 from rest_proxy.access.endpoints import EndpointLists, parse_endpoints
+from rest_proxy.formats.frame_places import FramePlaces
 from serdes.client.config import client_options
 from serdes.error import ConfigError
-from serdes.message.subject import STRATEGIES, Naming, Strategy
+from serdes.message.subject import STRATEGIES, Naming
+
+T = TypeVar("T")
 
 #: How long Java's producer retries.
 _JAVA_DELIVERY: kafka.Config = {"delivery.timeout.ms": 120000}
@@ -27,6 +30,9 @@ _UNBOUNDED_QUEUE: kafka.Config = {"queue.buffering.max.messages": 0, "queue.buff
 _STRATEGIES = {name: strategy for name, strategy in STRATEGIES.items() if name.endswith("Strategy")}
 _ByteRate = Annotated[int, Takes("bytes a second")]
 _StrategyName = Annotated[str, Takes(" or ".join(_STRATEGIES), schema=java_classes(_STRATEGIES))]
+#: Java's classes that write frames, without the package -> whether they write them into a header.
+_ID_SERIALIZERS = {"PrefixSchemaIdSerializer": False, "HeaderSchemaIdSerializer": True}
+_IdSerializerName = Annotated[str, Takes(" or ".join(_ID_SERIALIZERS), schema=java_classes(_ID_SERIALIZERS))]
 
 #: The paths of v1 and v2 except the root, which shows that the proxy runs.
 _PATHS_OF_V2 = ("/brokers", "/topics", "/consumers/")
@@ -73,6 +79,17 @@ class RestProxySettings(HttpSettings):
         "TopicNameStrategy",
         alias="schema.registry.value.subject.name.strategy",
         description="How subjects of values are named: Java's class, with or without its package.",
+    )
+    key_id_serializer: _IdSerializerName = Field(
+        "PrefixSchemaIdSerializer",
+        alias="schema.registry.key.schema.id.serializer",
+        description="As `schema.registry.value.schema.id.serializer`, for keys.",
+    )
+    value_id_serializer: _IdSerializerName = Field(
+        "PrefixSchemaIdSerializer",
+        alias="schema.registry.value.schema.id.serializer",
+        description="Whether values have their schema's id before the data, or its guid in a header: Java's class, "
+        "with or without its package. A request may say it, too.",
     )
     id: str = Field("", alias="id", description="A part of the names of instances whose clients choose none.")
     host_name: str = Field(
@@ -307,6 +324,7 @@ class RestProxySettings(HttpSettings):
             raise SettingsError("bootstrap.servers: give the address of a Kafka broker, such as localhost:9092")
         settings = super().from_properties(properties)
         settings.naming()
+        settings.frame_places()
         if not settings.listeners.strip():
             settings = settings.model_copy(update={"listeners": f"http://0.0.0.0:{settings.port}"})
         settings = settings.model_copy(update={"peers_self": settings.peers_self.strip().rstrip("/")})
@@ -344,8 +362,19 @@ class RestProxySettings(HttpSettings):
             SettingsError: There is no strategy of that name.
         """
         return Naming(
-            _strategy("schema.registry.key.subject.name.strategy", self.key_naming),
-            _strategy("schema.registry.value.subject.name.strategy", self.value_naming),
+            _named("schema.registry.key.subject.name.strategy", self.key_naming, _STRATEGIES),
+            _named("schema.registry.value.subject.name.strategy", self.value_naming, _STRATEGIES),
+        )
+
+    def frame_places(self) -> FramePlaces:
+        """Where the frames of keys and values go.
+
+        Raises:
+            SettingsError: There is no serializer of that name.
+        """
+        return FramePlaces(
+            _named("schema.registry.key.schema.id.serializer", self.key_id_serializer, _ID_SERIALIZERS),
+            _named("schema.registry.value.schema.id.serializer", self.value_id_serializer, _ID_SERIALIZERS),
         )
 
     @property
@@ -419,8 +448,9 @@ class RestProxySettings(HttpSettings):
         return {field.alias or name for name, field in cls.model_fields.items()}
 
 
-def _strategy(name: str, value: str) -> Strategy:
-    strategy = _STRATEGIES.get(value.strip().rpartition(".")[2])
-    if strategy is None:
-        raise SettingsError(f"{name}: there is no {value}, only {', '.join(_STRATEGIES)}")
-    return strategy
+def _named(name: str, value: str, classes: Mapping[str, T]) -> T:
+    """What Java's class of this name stands for, with or without its package."""
+    short = value.strip().rpartition(".")[2]
+    if short not in classes:
+        raise SettingsError(f"{name}: there is no {value}, only {', '.join(classes)}")
+    return classes[short]

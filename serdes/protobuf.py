@@ -122,6 +122,7 @@ class ProtobufDeserializer(Deserializer):
             (DecodeError,),
             lambda error, _: PayloadError(str(error)),
             indexed=True,
+            zigzag=zigzag,
             needs_writer=schema_registry_client is not None,
             needs_references=message_type is None,
         )

@@ -77,8 +77,10 @@ class BytesProduceRequest(ProduceRequest):
 
 
 class DataProduceRequest(ProduceRequest):
-    """A produce request of a format with schemas."""
+    """A produce request of a format with schemas; the first two members are ours."""
 
+    key_schema_id_serializer: str | None = None
+    value_schema_id_serializer: str | None = None
     records: list[DataRecord] | None = None
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from compat.schema import SchemaText
 from rest_proxy.formats.plain import Options
+from rest_proxy.formats.schema_reading import SchemaId
 from rest_proxy.formats.schema_rights import Require, failed
 from serdes.client.clients import AsyncRegistryClient, BaseClient
 from serdes.client.flow import Flow
@@ -32,7 +33,7 @@ class ProxySerializer(Serializer):
         client: AsyncRegistryClient,
         naming: Naming,
         schema: SchemaText,
-        registration: int | RegisteredSchema | None,
+        registration: SchemaId | RegisteredSchema | None,
         options: Options,
         require: Require,
     ) -> None:
@@ -42,7 +43,7 @@ class ProxySerializer(Serializer):
             client: The client of the registry.
             naming: The subject name strategies.
             schema: The schema.
-            registration: The schema's id if the request names it by id, its version if the request names a version;
+            registration: The schema's id or guid if the request has it, its version if the request names a version;
                 None for a text, which is registered if necessary.
             options: How schema data is written in JSON.
             require: Called with the subject before the registry is asked for it.

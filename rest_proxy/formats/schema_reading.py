@@ -12,6 +12,7 @@ from rest_proxy.formats.plain import DataError
 from serdes.client.clients import AsyncRegistryClient
 from serdes.client.endpoints.cached import Endpoints
 from serdes.client.flow import Flow
+from serdes.client.models import SchemaInfo
 from serdes.error import SchemaNotFound, SerdesError
 
 #: The id or guid of a message's schema.
@@ -104,13 +105,20 @@ async def _ask(schema_id: SchemaId, registry: AsyncRegistryClient) -> tuple[tupl
         raise DataError("", f"schema {schema_id}: {error}") from None
 
 
+def subjects_of(schema_id: SchemaId, endpoints: Endpoints) -> Flow[list[str]]:
+    """The subjects that have a schema, deleted ones included."""
+    if isinstance(schema_id, int):
+        return endpoints.subjects_of(schema_id, deleted=True)
+    return endpoints.subjects_of_guid(str(schema_id), deleted=True)
+
+
 def _subjects(schema_id: SchemaId, endpoints: Endpoints) -> Flow[tuple[tuple[str, ...], tuple[str, ...]]]:
     """The subjects that have a schema, deleted ones included, and those that it refers to, directly or not."""
+    names = yield from subjects_of(schema_id, endpoints)
+    info: SchemaInfo
     if isinstance(schema_id, int):
-        names = yield from endpoints.subjects_of(schema_id, deleted=True)
         info = yield from endpoints.schema_by_id(schema_id)
     else:
-        names = yield from endpoints.subjects_of_guid(str(schema_id), deleted=True)
         info = yield from endpoints.schema_by_guid(str(schema_id))
     referenced: dict[tuple[str, int], None] = {}
     pending = [*info.schema.references]

@@ -8,6 +8,7 @@ from compat.schema import Reference
 from magicbyte.kit.errors import ApiError
 from rest_proxy.access.rights import ProxyRights
 from rest_proxy.errors import KAFKA_AUTHORIZATION, SERIALIZING_FAILED
+from rest_proxy.formats.schema_reading import SchemaId, subjects_of
 from serdes.client.clients import AsyncRegistryClient
 from serdes.error import RegistryError, SchemaNotFound, SerdesError
 
@@ -42,27 +43,32 @@ def failed(text: str, error: SerdesError) -> ApiError:
     return SERIALIZING_FAILED(detail=f"{text}\n{error}")
 
 
-def id_failed(schema_id: int, error: SerdesError) -> ApiError:
-    """Return the error for a schema that could not be fetched by its id."""
-    return failed(f"Error when fetching schema by id. schemaId = {schema_id}", error)
+def id_failed(schema_id: SchemaId, error: SerdesError) -> ApiError:
+    """Return the error for a schema that could not be fetched by its id or guid."""
+    return failed(f"Error when fetching schema {fetched_by(schema_id)}", error)
+
+
+def fetched_by(schema_id: SchemaId) -> str:
+    """How a schema was asked for, in error texts."""
+    return f"by id. schemaId = {schema_id}" if isinstance(schema_id, int) else f"by guid. schemaGuid = {schema_id}"
 
 
 async def as_if_missing(
-    error: ApiError, schema_id: int, rights: ProxyRights, registry: AsyncRegistryClient
+    error: ApiError, schema_id: SchemaId, rights: ProxyRights, registry: AsyncRegistryClient
 ) -> ApiError:
-    """Return the error of a request with a schema id; the error for a missing id if the client may not read the schema.
+    """Return the error of a request with a schema's id or guid; that of a missing one if the client may not read it.
 
     The registry shows its schemas to the proxy, so its errors may reveal schemas that the client may not read. A client
-    may read an id if it may READ one of its subjects, deleted ones included.
+    may read a schema if it may READ one of its subjects, deleted ones included.
 
     Args:
         error: The error of the request.
-        schema_id: The id.
+        schema_id: The id or guid.
         rights: The rights of the client.
         registry: The client of the registry.
     """
     try:
-        subjects = await registry.subjects_of(schema_id, deleted=True)
+        subjects = await registry.drive(subjects_of(schema_id, registry.endpoints))
     except SchemaNotFound:
         subjects = []
     except SerdesError as failure:

@@ -19,11 +19,13 @@ from rest_proxy.errors import (
 )
 from rest_proxy.formats.embedded import FORM_OF_TYPE, EmbeddedFormat
 from rest_proxy.formats.flows import ProxyDeserializer, ProxySerializer, text_options
+from rest_proxy.formats.frame_places import FramePlaces, header_name
 from rest_proxy.formats.plain import DataError, Options
 from rest_proxy.formats.schema_reading import SchemaId, SchemaReading
-from rest_proxy.formats.schema_rights import Require, as_if_missing, failed, requirement
+from rest_proxy.formats.schema_rights import Require, as_if_missing, failed, fetched_by, requirement
 from rest_proxy.formats.writers import Writer, reading, writing
 from serdes.client.clients import AsyncRegistryClient
+from serdes.client.endpoints.cached import Endpoints
 from serdes.client.flow import Flow, called
 from serdes.client.models import RegisteredSchema, SchemaInfo
 from serdes.error import (
@@ -56,17 +58,19 @@ _UNKNOWN_SECONDS = 30.0
 
 
 class Source(NamedTuple):
-    """The schema of a request's keys or values: a text with references, an id, or a subject's version.
+    """The schema of a request's keys or values: a text with references, an id or guid, or a subject's version.
 
-    `subject`, or the subject of `naming`, replaces that of the settings.
+    `subject`, or the subject of `naming`, replaces that of the settings. `in_header` says where the frame goes, unless
+    it is None.
     """
 
     text: str | None = None
-    schema_id: int | None = None
+    schema_id: SchemaId | None = None
     references: tuple[Reference, ...] = ()
     version: int | None = None
     subject: str | None = None
     naming: Strategy | None = None
+    in_header: bool | None = None
 
 
 class Side(NamedTuple):
@@ -81,17 +85,24 @@ class Schemas:
     """Finds writers and readers, and caches answers of the registry that cannot change."""
 
     def __init__(
-        self, client: AsyncRegistryClient | None, naming: Naming, *, null_is_always_tombstone: bool = False
+        self,
+        client: AsyncRegistryClient | None,
+        naming: Naming,
+        frame_places: FramePlaces,
+        *,
+        null_is_always_tombstone: bool = False,
     ) -> None:
         """Prepare without a request to the registry.
 
         Args:
             client: The client of the registry; None if there is no registry.
             naming: The subject name strategies.
+            frame_places: Where frames go.
             null_is_always_tombstone: Treat null as a tombstone even if the schema accepts null.
         """
         self._client = client
         self._naming = naming
+        self._frame_places = frame_places
         self._null_is_always_tombstone = null_is_always_tombstone
         self._writers: OrderedDict[Hashable, Writer] = OrderedDict()
         self._readers: OrderedDict[Hashable, Read] = OrderedDict()
@@ -123,10 +134,11 @@ class Schemas:
             rights: The client's rights; None if access is not restricted.
 
         Raises:
-            ApiError: INVALID_SCHEMA; SERIALIZING_FAILED if the registry refuses or does not answer, or if the schema
-                has rules that the proxy would have to run; INVALID_PAYLOAD if there is no registry; SERIALIZATION
-                if the subject depends on the schema's name and it has none; KAFKA_AUTHORIZATION if a right is missing;
-                BAD_REQUEST if a version is requested and the subject depends on the schema's name.
+            ApiError: INVALID_SCHEMA; SERIALIZING_FAILED if the registry refuses, does not answer, or gives no guid for
+                a header, or if the schema has rules that the proxy would have to run; INVALID_PAYLOAD if there is no
+                registry; SERIALIZATION if the subject depends on the schema's name and it has none;
+                KAFKA_AUTHORIZATION if a right is missing; BAD_REQUEST if a version is requested and the subject
+                depends on the schema's name.
                 A schema by id that the client may not read looks like a missing one.
         """
         require = requirement("READ" if source.text is None else "WRITE", source.references, rights)
@@ -166,6 +178,12 @@ class Schemas:
         strategy = source.naming or (self._naming.key if side.field == "key" else self._naming.value)
         assert strategy is not None
         return strategy
+
+    def _header_name(self, side: Side, source: Source) -> str | None:
+        """The header for the frame; None if it goes before the data."""
+        of_settings = self._frame_places.key if side.field == "key" else self._frame_places.value
+        in_header = of_settings if source.in_header is None else source.in_header
+        return header_name(side.field) if in_header else None
 
     def _subject_of_version(self, side: Side, source: Source) -> str:
         subject = self._naming_of(side, source)(SerializationContext(*side), None)
@@ -220,11 +238,20 @@ class Schemas:
         except SerdesError as error:
             details = f"format = {schema.schema_type}, subject = {hint}, schema = {schema.text}"
             raise failed(f"Error when registering schema. {details}", error) from None
-        return writing(chosen, schema.schema_type, serializer.version, null_is_tombstone=self._null_is_always_tombstone)
+        try:
+            return writing(
+                chosen,
+                schema.schema_type,
+                serializer.version,
+                self._header_name(side, source),
+                null_is_tombstone=self._null_is_always_tombstone,
+            )
+        except SerializationError as error:
+            raise SERIALIZING_FAILED(detail=f"{side.field}: {error}") from None
 
     async def _schema_of(
         self, form: EmbeddedFormat | None, subject: str | None, side: Side, source: Source
-    ) -> tuple[SchemaText, int | RegisteredSchema | None]:
+    ) -> tuple[SchemaText, SchemaId | RegisteredSchema | None]:
         """The schema, and its id or version if the request names one."""
         if source.text is not None:
             assert form is not None
@@ -232,9 +259,10 @@ class Schemas:
             return SchemaText(form.schema_type, source.text, source.references), None
         registry = self._registry()
         info: SchemaInfo | RegisteredSchema
+        question: Flow[Any]
         if source.schema_id is not None:
-            failure, name = f"by id. schemaId = {source.schema_id}", f"schema {source.schema_id}"
-            question: Flow[Any] = registry.endpoints.schema_by_id(source.schema_id, subject)
+            failure, name = fetched_by(source.schema_id), f"schema {source.schema_id}"
+            question = _schema_by(source.schema_id, registry.endpoints, subject)
         else:
             subject = self._subject_of_version(side, source)
             failure = f"version. subject = {subject}, version = {source.version}"
@@ -261,14 +289,9 @@ class Schemas:
         end, form = self._forms.get(schema_id, (0.0, None))
         if self._client is None or form is not None or monotonic() < end:
             return form
-        endpoints = self._client.endpoints
-        question: Flow[Any]
-        if isinstance(schema_id, int):
-            question = endpoints.schema_by_id(schema_id)
-        else:
-            question = endpoints.schema_by_guid(str(schema_id))
         try:
-            form = FORM_OF_TYPE.get((await self._client.drive(question)).schema.schema_type)
+            info = await self._client.drive(_schema_by(schema_id, self._client.endpoints))
+            form = FORM_OF_TYPE.get(info.schema.schema_type)
         except SerdesError:
             form = None
         if len(self._forms) >= CACHED:
@@ -331,6 +354,13 @@ class Schemas:
         """Close the connections to the registry."""
         if self._client is not None:
             await self._client.close()
+
+
+def _schema_by(schema_id: SchemaId, endpoints: Endpoints, subject: str | None = None) -> Flow[SchemaInfo]:
+    """The schema with an id, in the context of a subject, or with a guid."""
+    if isinstance(schema_id, int):
+        return endpoints.schema_by_id(schema_id, subject)
+    return endpoints.schema_by_guid(str(schema_id))
 
 
 def _recent(cache: OrderedDict[Hashable, V], key: Hashable) -> V | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from rest_proxy.formats.frame_places import Header
 from rest_proxy.formats.plain import DataError
 from serdes.client.flow import Later
 from serdes.codec import EncodeError
@@ -40,7 +41,8 @@ class QuickWriter(NamedTuple):
 class Writer(NamedTuple):
     """The writer of a request's keys or values; without `quick`, `encode` never takes long.
 
-    `encode` raises DataError, or SchemaCompileError if the schema only now proves invalid.
+    `encode` raises DataError, or SchemaCompileError if the schema only now proves invalid. `header` belongs to each
+    record with such a key or value; None if their frames are before the data.
     """
 
     schema_id: int
@@ -49,25 +51,35 @@ class Writer(NamedTuple):
     quick: QuickWriter | None
     schema_type: str
     version: int | None
+    header: Header | None = None
 
 
-def writing(chosen: Chosen, schema_type: str, version: int | None, *, null_is_tombstone: bool) -> Writer:
+def writing(
+    chosen: Chosen, schema_type: str, version: int | None, header_name: str | None, *, null_is_tombstone: bool
+) -> Writer:
     """Make the writer for a schema.
 
     Args:
         chosen: The schema.
         schema_type: The registry's type of the schema.
         version: The subject's version of the schema.
+        header_name: The header for the frame; None if it goes before the data.
         null_is_tombstone: Treat null as a tombstone even if the schema accepts null.
+
+    Raises:
+        SerializationError: The frame goes into a header, and the registry gave no guid for it.
     """
     assert chosen.id is not None
+    header = None if header_name is None else (header_name, chosen.header)
+    prefix = chosen.prefix if header is None else b""
     null = _Null(is_tombstone=null_is_tombstone)
     covers = chosen.encoder.covers
     if covers is None:
-        return Writer(chosen.id, chosen.subject, _at_once(chosen, null), None, schema_type, version)
-    encode = _quickly(chosen, null)
+        encode = _at_once(chosen, prefix, null)
+        return Writer(chosen.id, chosen.subject, encode, None, schema_type, version, header)
+    encode = _quickly(chosen, prefix, null)
     quick = QuickWriter(covers, encode)
-    return Writer(chosen.id, chosen.subject, _or_later(encode, chosen, null), quick, schema_type, version)
+    return Writer(chosen.id, chosen.subject, _or_later(encode, prefix, null), quick, schema_type, version, header)
 
 
 @dataclass(slots=True)
@@ -87,8 +99,8 @@ class _Null:
 # The functions below take most of the time of a record, so they do little per record.
 
 
-def _at_once(chosen: Chosen, null: _Null) -> Encode:
-    convert, prefix = chosen.encoder.encode, chosen.prefix
+def _at_once(chosen: Chosen, prefix: bytes, null: _Null) -> Encode:
+    convert = chosen.encoder.encode
 
     def encode(value: Any) -> bytes | None:
         if value is None and null.is_tombstone:
@@ -101,8 +113,8 @@ def _at_once(chosen: Chosen, null: _Null) -> Encode:
     return encode
 
 
-def _quickly(chosen: Chosen, null: _Null) -> Encode:
-    convert, prefix = chosen.encoder.encode, chosen.prefix
+def _quickly(chosen: Chosen, prefix: bytes, null: _Null) -> Encode:
+    convert = chosen.encoder.encode
 
     def encode(value: Any) -> bytes | None:
         if value is None and null.is_tombstone:
@@ -118,9 +130,7 @@ def _quickly(chosen: Chosen, null: _Null) -> Encode:
     return encode
 
 
-def _or_later(encode: Encode, chosen: Chosen, null: _Null) -> Encode:
-    prefix = chosen.prefix
-
+def _or_later(encode: Encode, prefix: bytes, null: _Null) -> Encode:
     def encode_or_wait(value: Any) -> bytes | None:
         try:
             return encode(value)

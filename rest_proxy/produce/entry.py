@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
+from uuid import UUID
 
 import msgspec
 from msgspec import Raw, Struct
@@ -14,8 +15,8 @@ from msgspec import Raw, Struct
 from compat.schema import Reference
 from rest_proxy.errors import BAD_REQUEST, PARTITION_NOT_FOUND
 from rest_proxy.exchange.bodies import MISSING, SchemaReference, reader_of
+from rest_proxy.formats.frame_places import ID_SERIALIZERS, Headers
 from rest_proxy.formats.schemas import LATEST, Source
-from rest_proxy.produce.loop_producer import Headers
 from serdes.message.subject import STRATEGIES, Strategy
 
 #: Type -> name of the embedded format, for the types whose data a schema describes.
@@ -26,6 +27,8 @@ _STRATEGIES: dict[str, Strategy] = {
     "RECORD_NAME": STRATEGIES["RECORD"],
     "TOPIC_RECORD_NAME": STRATEGIES["TOPIC_RECORD"],
 }
+#: The members that name a schema.
+_NAMING = ("schema_id", "schema_guid", "schema_version", "schema")
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d(:\d\d([.,]\d{1,9})?)?([Zz]|[+-]\d\d(:?\d\d)?)")
 _NUMBER = re.compile(r"-?\d{1,18}(\.\d+)?")
 _MAX_PARTITION = 2**31 - 1
@@ -36,13 +39,16 @@ _MAX_TIMESTAMP_MS = 253402300799999
 class Data(Struct, forbid_unknown_fields=True, gc=False):
     """A key or value: its data as JSON text, and how to encode it.
 
-    `size` has no effect; it is accepted so that the result of a read can be produced unchanged.
+    `size` has no effect; it is accepted so that the result of a read can be produced unchanged. `schema_guid` and
+    `schema_id_serializer` are ours.
     """
 
     type: str | None = None
     subject: str | None = None
     subject_name_strategy: str | None = None
+    schema_id_serializer: str | None = None
     schema_id: int | None = None
+    schema_guid: str | None = None
     schema_version: int | None = None
     schema: str | None = None
     references: list[SchemaReference] | None = None
@@ -170,8 +176,11 @@ def data_form(data: Data, side: str) -> DataForm:
     if data.type is not None and data.type not in SCHEMA_TYPES:
         allowed = ", ".join((*PLAIN_TYPES, *SCHEMA_TYPES))
         raise BAD_REQUEST(detail=f"{side}: there is no type {data.type[:64]}; it must be one of {allowed}.")
-    named = [name for name in ("schema_id", "schema_version", "schema") if getattr(data, name) is not None]
+    named = [name for name in _NAMING if getattr(data, name) is not None]
     if len(named) > 1:
+        if "schema_guid" in named:
+            names = " and ".join(f"'{name}'" for name in named)
+            raise BAD_REQUEST(detail=f"{side}: {names} both name a schema: give one of them.")
         raise BAD_REQUEST(detail=f"{side}: Only one of 'schema_id', 'schema_version' or 'schema' can be used.")
     if data.subject is not None and data.subject_name_strategy is not None:
         raise BAD_REQUEST(detail=f"{side}: Only one of 'subject_name_strategy' or 'subject' can be used.")
@@ -185,7 +194,7 @@ def data_form(data: Data, side: str) -> DataForm:
 
 
 def _refuse_schema_members(data: Data, side: str) -> None:
-    for name in ("schema_id", "schema_version", "schema", "subject", "subject_name_strategy", "references"):
+    for name in (*_NAMING, "subject", "subject_name_strategy", "references", "schema_id_serializer"):
         if getattr(data, name) is not None:
             raise BAD_REQUEST(detail=f"{side}: 'type={data.type}' cannot be used with '{name}'.")
 
@@ -202,12 +211,36 @@ def _source(data: Data, side: str) -> Source:
             allowed = ", ".join(_STRATEGIES)
             name = data.subject_name_strategy[:64]
             raise BAD_REQUEST(detail=f"{side}: there is no subject_name_strategy {name}; it must be one of {allowed}.")
-    by_name = data.schema is None and data.schema_id is None
+    by_name = data.schema is None and data.schema_id is None and data.schema_guid is None
     if by_name and naming not in (None, _STRATEGIES["TOPIC_NAME"]):
         name = str(data.subject_name_strategy)
         raise BAD_REQUEST(detail=f"Cannot use schema_subject_strategy={name} without schema_id or schema.")
     version = (LATEST if data.schema_version is None else data.schema_version) if by_name else None
-    return Source(data.schema, data.schema_id, _pinned(data.references), version, data.subject, naming)
+    return Source(
+        data.schema,
+        data.schema_id if data.schema_guid is None else _guid(data.schema_guid, side),
+        _pinned(data.references),
+        version,
+        data.subject,
+        naming,
+        _in_header(data.schema_id_serializer, side),
+    )
+
+
+def _guid(text: str, side: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        detail = f"{side}: schema_guid must be a guid such as 89791762-2336-4186-9674-299b90a802e2 (was {text[:64]})."
+        raise BAD_REQUEST(detail=detail) from None
+
+
+def _in_header(name: str | None, side: str) -> bool | None:
+    """Whether the frame goes into a header; None as the settings say."""
+    if name is not None and name not in ID_SERIALIZERS:
+        allowed = ", ".join(ID_SERIALIZERS)
+        raise BAD_REQUEST(detail=f"{side}: there is no schema_id_serializer {name[:64]}; it must be one of {allowed}.")
+    return None if name is None else ID_SERIALIZERS[name]
 
 
 def _pinned(references: Sequence[SchemaReference] | None) -> tuple[Reference, ...]:

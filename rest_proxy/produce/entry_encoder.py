@@ -14,6 +14,7 @@ from magicbyte.kit.errors import ApiError
 from rest_proxy.access.rights import ProxyRights
 from rest_proxy.errors import BAD_REQUEST
 from rest_proxy.formats.embedded import FORMATS
+from rest_proxy.formats.frame_places import Header, Headers, with_frame
 from rest_proxy.formats.plain import NULL, DataError, Options, base64_to_bytes, json_string_to_bytes, json_to_bytes
 from rest_proxy.formats.writers import Writer
 from rest_proxy.produce.entry import SCHEMA_TYPES, Data, Entry, data_form, headers_of, partition_of, timestamp_of
@@ -46,12 +47,22 @@ class _Encoding(NamedTuple):
         slow: The writer of parsed JSON, if a thread may be needed; None if not.
         has_schema: Whether a schema encodes the data.
         report: The report, without the size.
+        header: Goes with each record that has such data; None if the frame is before the data, or there is none.
     """
 
     encode: Callable[[bytes], bytes | None]
     slow: Writer | None
     has_schema: bool
     report: bytes
+    header: Header | None = None
+
+
+class _Part(NamedTuple):
+    """An encoded key or value: its bytes (None for a Kafka null), its report, and how it was encoded."""
+
+    data: bytes | None
+    report: bytes
+    encoding: _Encoding
 
 
 def _json(text: bytes) -> bytes | None:
@@ -116,19 +127,18 @@ class EntryEncoder:
         partition = partition_of(entry)
         if monotonic() >= self._kept_until or partition >= self._partitions:
             return None
-        key = value = key_report = value_report = None
+        key = value = None
         if entry.key is not None:
             encoding = self._kept["key"].get(_members(entry.key))
             if encoding is None or encoding.slow is not None:
                 return None
-            key, key_report = _encoded(encoding, entry.key, "key")
+            key = _encoded(encoding, entry.key, "key")
         if entry.value is not None:
             encoding = self._kept["value"].get(_members(entry.value))
             if encoding is None or encoding.slow is not None:
                 return None
-            value, value_report = _encoded(encoding, entry.value, "value")
-        record = (key, value, partition, timestamp_of(entry), headers_of(entry))
-        return Encoded(record, key_report, value_report)
+            value = _encoded(encoding, entry.value, "value")
+        return _joined(partition, timestamp_of(entry), headers_of(entry), key, value)
 
     async def encode(self, entry: Entry) -> Encoded:
         """Encode a record.
@@ -142,9 +152,9 @@ class EntryEncoder:
         if partition >= self._partitions:
             await self._cluster.require_partition(self._topic, partition, topic_may_be_missing=True)
             self._partitions = partition + 1
-        key, key_report = (None, None) if entry.key is None else await self._data(entry.key, "key")
-        value, value_report = (None, None) if entry.value is None else await self._data(entry.value, "value")
-        return Encoded((key, value, partition, timestamp, headers), key_report, value_report)
+        key = None if entry.key is None else await self._data(entry.key, "key")
+        value = None if entry.value is None else await self._data(entry.value, "value")
+        return _joined(partition, timestamp, headers, key, value)
 
     async def _renew(self) -> None:
         """Drop the cached encodings; raises UNAUTHORIZED or KAFKA_AUTHORIZATION if the client may not write now."""
@@ -157,7 +167,7 @@ class EntryEncoder:
             self._rights.require_topics("WRITE", (self._topic,))
         self._kept_until = monotonic() + _KEPT_SECONDS
 
-    async def _data(self, data: Data, side: str) -> tuple[bytes | None, bytes]:
+    async def _data(self, data: Data, side: str) -> _Part:
         members = _members(data)
         encodings = self._kept[side]
         encoding = encodings.get(members)
@@ -169,7 +179,7 @@ class EntryEncoder:
         if encoding.slow is None or (text := bytes(data.data)) == NULL:
             return _encoded(encoding, data, side)
         encoded = await self._encoder.encode_one(msgspec.json.decode(text), encoding.slow, side, len(text))
-        return encoded, encoding.report % len(encoded or b"")
+        return _Part(encoded, encoding.report % len(encoded or b""), encoding)
 
     async def _encoding(self, data: Data, side: str) -> _Encoding:
         type_name, source = data_form(data, side)
@@ -187,20 +197,42 @@ class EntryEncoder:
         encode = writer.encode
         parse = _avro_json if writer.schema_type == "AVRO" else msgspec.json.decode
         slow = None if writer.quick is None else writer
-        return _Encoding(lambda text: encode(parse(text)), slow, True, report)
+        return _Encoding(lambda text: encode(parse(text)), slow, True, report, writer.header)
 
 
-def _encoded(encoding: _Encoding, data: Data, side: str) -> tuple[bytes | None, bytes]:
-    """Encode data that never takes long; returns its bytes and its report."""
+def _joined(partition: int, timestamp: int, headers: Headers | None, key: _Part | None, value: _Part | None) -> Encoded:
+    """The record of a key and value, with the headers that name their schemas."""
+    record = (
+        key and key.data,
+        value and value.data,
+        partition,
+        timestamp,
+        _framed(_framed(headers, key, "key"), value, "value"),
+    )
+    return Encoded(record, key and key.report, value and value.report)
+
+
+def _framed(headers: Headers | None, part: _Part | None, side: str) -> Headers | None:
+    """The headers with the frame of a key or value; data without a schema and tombstones have none."""
+    if part is None or part.data is None or not part.encoding.has_schema:
+        return headers
+    try:
+        return with_frame(headers, side, part.encoding.header)
+    except DataError as error:
+        raise _refusal(error.within(side)) from None
+
+
+def _encoded(encoding: _Encoding, data: Data, side: str) -> _Part:
+    """Encode data that never takes long."""
     text = bytes(data.data)
     if text == NULL:
         # Null is a Kafka null for every type, even if the schema accepts null as a value.
-        return None, encoding.report % -1
+        return _Part(None, encoding.report % -1, encoding)
     try:
         encoded = encoding.encode(text)
     except DataError as error:
         raise _refusal(error.within(side) if encoding.has_schema else str(error)) from None
-    return encoded, encoding.report % (-1 if encoded is None else len(encoded))
+    return _Part(encoded, encoding.report % (-1 if encoded is None else len(encoded)), encoding)
 
 
 def _refusal(detail: str) -> ApiError:
@@ -214,7 +246,9 @@ def _members(data: Data) -> Hashable:
         data.type,
         data.subject,
         data.subject_name_strategy,
+        data.schema_id_serializer,
         data.schema_id,
+        data.schema_guid,
         data.schema_version,
         data.schema,
         references,

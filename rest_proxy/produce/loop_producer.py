@@ -8,13 +8,14 @@ import asyncio
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Protocol
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from magicbyte.kit.kafka import client_settings as kafka
 from rest_proxy.errors import refuses
+from rest_proxy.formats.frame_places import Headers
 
 log = logging.getLogger("rest_proxy.produce.loop_producer")
 
@@ -24,8 +25,6 @@ _POLL_SECONDS = 0.2
 #: connect once a second, but reports only once that it gets no token.
 _REFUSED_SECONDS = 3.0
 
-#: Headers in order; names may be repeated.
-Headers = Sequence[tuple[str, bytes | None]]
 #: Key, value, partition, timestamp and headers of a record. The partition is -1 if the partitioner chooses it; the
 #: timestamp is in ms since the epoch, 0 for now. A bare tuple because there are many.
 Record = tuple[bytes | None, bytes | None, int, int, Headers | None]

@@ -22,6 +22,7 @@ from rest_proxy.errors import (
 from rest_proxy.exchange import bodies
 from rest_proxy.exchange.dialect import Dialect, Outcome
 from rest_proxy.formats.embedded import EmbeddedFormat
+from rest_proxy.formats.frame_places import ID_SERIALIZERS, Header
 from rest_proxy.formats.plain import TAGGED, Options
 from rest_proxy.formats.schemas import Source
 from rest_proxy.formats.writers import Encode, QuickWriter, Writer
@@ -105,12 +106,14 @@ async def produce(parts: Producing, request: Produce) -> tuple[int, bytes]:
         if plain is not None:
             encoded = encode_records(records, plain, plain, request.misfit, partition=partition, are_texts=True)
         else:
+            assert isinstance(parsed, bodies.DataProduceRequest)
             encoder = RecordEncoder(parts, request.topic, request.options, _REQUEST_TIME, request.misfit)
             key, value = await _writers(encoder, request, parsed, records)
             ids = (key and key.schema_id, value and value.schema_id)
             encoded = await encoder.encode_all(
                 records, key or _NO_SCHEMA, value or _NO_SCHEMA, partition=partition, json_size=len(request.body)
             )
+            encoded = _with_frames(encoded, key and key.header, value and value.header)
     batch = parts.producers.of_sender(may_create=may_create).send_batch(request.topic, encoded, request.acks)
     # asyncio.timeout with a shield would cost five times as much as this timer.
     timer = asyncio.get_running_loop().call_later(request.timeout_ms / 1000, batch.give_up)
@@ -123,10 +126,22 @@ async def produce(parts: Producing, request: Produce) -> tuple[int, bytes]:
 
 
 async def _writers(
-    encoder: RecordEncoder, request: Produce, parsed: bodies.ProduceRequest, records: Sequence[Any]
+    encoder: RecordEncoder, request: Produce, parsed: bodies.DataProduceRequest, records: Sequence[Any]
 ) -> tuple[Writer | None, Writer | None]:
-    key = _source(parsed.key_schema, parsed.key_schema_id, parsed.key_schema_references, "key")
-    value = _source(parsed.value_schema, parsed.value_schema_id, parsed.value_schema_references, "value")
+    key = _source(
+        parsed.key_schema,
+        parsed.key_schema_id,
+        parsed.key_schema_references,
+        _in_header(parsed.key_schema_id_serializer, "key"),
+        "key",
+    )
+    value = _source(
+        parsed.value_schema,
+        parsed.value_schema_id,
+        parsed.value_schema_references,
+        _in_header(parsed.value_schema_id_serializer, "value"),
+        "value",
+    )
     if key is None and any(record.key is not None for record in records):
         raise KEY_SCHEMA_MISSING()
     if value is None and any(record.value is not None for record in records):
@@ -173,6 +188,7 @@ def _source(
     text: str | None,
     schema_id: int | None,
     references: Sequence[bodies.SchemaReference] | None,
+    in_header: bool | None,  # noqa: FBT001  one of the members of a side, in their order
     side: str,
 ) -> Source | None:
     if text is not None and schema_id is not None:
@@ -182,7 +198,28 @@ def _source(
     if schema_id is not None and not 0 <= schema_id < 2**31:
         raise INVALID_ENTITY(detail=f"{side}_schema_id must be between 0 and {2**31 - 1} (was {schema_id})")
     pinned = tuple(Reference(reference.name, reference.subject, reference.version) for reference in references or ())
-    return Source(text, schema_id, pinned)
+    return Source(text, schema_id, pinned, in_header=in_header)
+
+
+def _in_header(name: str | None, side: str) -> bool | None:
+    """Whether the frame goes into a header; None as the settings say."""
+    if name is not None and name not in ID_SERIALIZERS:
+        allowed = ", ".join(ID_SERIALIZERS)
+        raise INVALID_ENTITY(detail=f"{side}_schema_id_serializer must be one of {allowed} (was {name[:64]})")
+    return None if name is None else ID_SERIALIZERS[name]
+
+
+def _with_frames(records: list[Record], key_header: Header | None, value_header: Header | None) -> list[Record]:
+    """The records, with the headers of the keys and values that they have."""
+    if key_header is None and value_header is None:
+        return records
+    framed: list[Record] = []
+    for key, value, partition, timestamp, _ in records:
+        headers = None if key is None or key_header is None else [key_header]
+        if value is not None and value_header is not None:
+            headers = [*(headers or ()), value_header]
+        framed.append((key, value, partition, timestamp, headers))
+    return framed
 
 
 def _as_they_are(request: Produce, records: Sequence[Any]) -> list[Record]:

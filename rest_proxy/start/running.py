@@ -55,7 +55,10 @@ async def running(
         max_record_bytes=settings.max_record_bytes,
     )
     schemas = Schemas(
-        make_registry(settings), settings.naming(), null_is_always_tombstone=settings.null_body_is_empty_record
+        make_registry(settings),
+        settings.naming(),
+        settings.frame_places(),
+        null_is_always_tombstone=settings.null_body_is_empty_record,
     )
     instances = Instances(
         idle_seconds=settings.consumer_instance_timeout_ms / 1000,

@@ -198,16 +198,17 @@ def _protobuf_value_stop(
     client: RegistryClient, error: Exception, data: bytes, frame: wire.Frame, info: SchemaInfo, subject: str
 ) -> Stop | None:
     del error
-    message = frame.rest + data if frame.offset == 0 else data
-    start = 0 if frame.offset == 0 else frame.offset
+    start = frame.offset
     try:
+        in_header = wire.header_indexes(frame) if frame.offset == 0 else b""
+        message = in_header + data
         indexes, position = wire.read_indexes(message, start)
         parsed = parse(info.schema, client.dependencies(info.schema, subject))
         descriptor = parsed.message_class(parsed.message_name(indexes)).DESCRIPTOR
     except (SerializationError, LookupError):
         return Stop("$", start)
     stop = protobuf_stop(message, position, descriptor)
-    return None if stop is None else Stop(stop[0], stop[1] - len(frame.rest))
+    return None if stop is None else Stop(stop[0], stop[1] - len(in_header))
 
 
 _STOPS: Mapping[str, Callable[..., Stop | None]] = {

@@ -37,6 +37,7 @@ class ReaderFormat:
         explain: Makes the exception for the caller from a decoder's exception and the message.
         indexed: True if message indexes precede the payload; if the frame is in a header, decoders get them
             as the first bytes of the message.
+        zigzag: False if message indexes are plain varints.
         needs_writer: False if the payload can be read without the writer's schema.
         needs_references: False if it can be read without the schemas that the writer's schema refers to.
     """
@@ -47,6 +48,7 @@ class ReaderFormat:
     errors: tuple[type[Exception], ...]
     explain: Callable[[Exception, bytes], Exception]
     indexed: bool = False
+    zigzag: bool = True
     needs_writer: bool = True
     needs_references: bool = True
 
@@ -137,7 +139,7 @@ class Deserializer:
             frame = wire.read_prefix(data)
         decode = yield from self.decoder(frame, ctx)
         if self._form.indexed and frame.offset == 0:
-            data = frame.rest + data
+            data = wire.header_indexes(frame, zigzag=self._form.zigzag) + data
         try:
             datum = decode(data, frame.offset)
             if isinstance(datum, Later):

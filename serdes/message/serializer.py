@@ -75,6 +75,17 @@ class Chosen:
         assert self.id is not None
         return wire.prefix(self.id) + self.encoder.indexes
 
+    @property
+    def header(self) -> bytes:
+        """The value of the header that names the schema: magic, guid and Protobuf's message indexes.
+
+        Raises:
+            SerializationError: the registry gave no guid, as those before Confluent Platform 8.0 do.
+        """
+        if self.guid is None:
+            raise SerializationError("the registry gives no guid, which the header mode of the wire format needs")
+        return wire.guid_bytes(self.guid) + self.encoder.indexes
+
 
 class Serializer:
     """Serializes data of one schema; safe to share between threads.
@@ -157,11 +168,8 @@ class Serializer:
         assert isinstance(payload, bytes)
         if not in_header:
             return chosen.prefix + payload
-        if chosen.guid is None:
-            raise SerializationError("the registry gives no guid, which the header mode of the wire format needs")
         assert ctx is not None
-        header = wire.guid_bytes(chosen.guid) + chosen.encoder.indexes
-        wire.write_header(ctx.headers, wire.header_name(is_key=is_key), header)
+        wire.write_header(ctx.headers, wire.header_name(is_key=is_key), chosen.header)
         return payload
 
     def chosen(self, ctx: Context | None) -> Flow[Chosen]:

@@ -118,11 +118,23 @@ def find_header(headers: Headers, name: str) -> bytes | None:
 
 
 def write_header(headers: Headers, name: str, value: bytes) -> None:
-    """Sets a header in the caller's list of pairs or mapping."""
+    """Sets a header in the caller's list of pairs or mapping; it replaces those of the same name."""
     if hasattr(headers, "items"):
         headers[name] = value
-    else:
-        headers.append((name, value))
+        return
+    if any(pair[0] == name for pair in headers):
+        headers[:] = [pair for pair in headers if pair[0] != name]
+    headers.append((name, value))
+
+
+def header_indexes(frame: Frame, *, zigzag: bool = True) -> bytes:
+    """The bytes of Protobuf's message indexes in a header, without the bytes after them, which Java ignores, too.
+
+    Raises:
+        TruncatedMessage: the header ends before or inside the indexes; they must not be read from the payload.
+        InvalidMessageIndexes: see `read_indexes`.
+    """
+    return frame.rest[: read_indexes(frame.rest, zigzag=zigzag)[1]]
 
 
 def write_indexes(indexes: Sequence[int], *, zigzag: bool = True) -> bytes:

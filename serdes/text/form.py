@@ -159,4 +159,5 @@ def deserializing(schema_type: str, config: DeserializerConfig, options: TextOpt
         ERRORS,
         lambda error, _: error,
         indexed=schema_type == PROTOBUF,
+        zigzag=not getattr(config, "plain_indexes", False),
     )

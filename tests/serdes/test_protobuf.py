@@ -131,6 +131,13 @@ def test_header_mode(client: RegistryClient, classes: Classes):
     assert ProtobufSerializer(user, client, {"schema.id.serializer": "header"})(user(name="a"), ctx) == b"\x0a\x01a"
     ((name, value),) = ctx.headers
     assert (name, value[:1], value[17:]) == ("__value_schema_id", b"\x01", b"\x02\x02")
+    # Indexes that the header lacks are not read from the payload, and bytes after them are no part of it.
+    read = ProtobufDeserializer(user, schema_registry_client=client)
+    for rest in (b"\x02\x02", b"\x02\x02\x0a"):
+        named = SerializationContext("users", "value", [(name, value[:17] + rest)])
+        assert read(b"\x0a\x01a", named).name == "a"
+    with pytest.raises(TruncatedMessage):
+        read(b"\x02\x02\x0a\x01a", SerializationContext("users", "value", [(name, value[:17])]))
     assert ProtobufDeserializer(None, None, client)(b"\x0a\x01a", ctx).name == "a"
     assert ProtobufDeserializer(user)(b"\x0a\x01a", ctx).name == "a"
 

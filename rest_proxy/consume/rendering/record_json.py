@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import orjson
 
-from rest_proxy.consume.rendering.typed_data import DataDecoder
+from rest_proxy.consume.rendering.typed_data import DataDecoder, Decoded
 from rest_proxy.consume.stateless.fetched import FetchedRecord
 from rest_proxy.formats.instants import instant
 from rest_proxy.formats.plain import NULL, DataError, bytes_to_base64
@@ -71,5 +71,20 @@ class RecordWriter:
                 b2a_base64(data, newline=False),
             )
         assert decoded is not None
-        schema = b"" if not isinstance(decoded.schema_id, int) else b'"schema_id":%d,' % decoded.schema_id
-        return b'{"type":"%b",%b"size":%d,"data":%b}' % (decoded.type.encode(), schema, len(data), decoded.data)
+        return b'{"type":"%b",%b"size":%d,"data":%b}' % (
+            decoded.type.encode(),
+            _schema(decoded),
+            len(data),
+            decoded.data,
+        )
+
+
+def _schema(decoded: Decoded) -> bytes:
+    """The members that name the schema, as requests to produce have them."""
+    schema_id = decoded.schema_id
+    if schema_id is None:
+        return b""
+    if isinstance(schema_id, int):
+        return b'"schema_id":%d,' % schema_id
+    place = b'"schema_id_serializer":"HEADER",' if decoded.in_header else b""
+    return b'"schema_guid":"%b",%b' % (str(schema_id).encode(), place)

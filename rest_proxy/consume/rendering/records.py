@@ -10,7 +10,7 @@ import orjson
 
 from rest_proxy.access.rights import ProxyRights
 from rest_proxy.consume.rendering.run_by_size import run_by_size
-from rest_proxy.formats.embedded import EmbeddedFormat
+from rest_proxy.formats.embedded import PROTOBUF, EmbeddedFormat
 from rest_proxy.formats.plain import NULL, DataError, Options, bytes_to_base64
 from rest_proxy.formats.schema_reading import HiddenSchema, SchemaId
 from rest_proxy.formats.schemas import Read, Schemas
@@ -79,11 +79,21 @@ async def _load(
 
 
 class Framed(NamedTuple):
-    """The schema that a message names, and its payload from an offset on."""
+    """The schema that a message names, its payload from an offset on, and the frame if it is in a header."""
 
     schema_id: SchemaId
     data: bytes
     offset: int
+    header: wire.Frame | None = None
+
+    def decoded(self, form: EmbeddedFormat, read: Read) -> bytes:
+        """The payload as JSON text; raises DataError."""
+        if self.header is None or form is not PROTOBUF:
+            return read(self.data, self.offset)
+        try:
+            return read(wire.header_indexes(self.header) + self.data, 0)
+        except WireError as error:
+            raise DataError("", str(error)) from None
 
 
 def framed(data: bytes, headers: Any, *, is_key: bool) -> Framed:
@@ -96,9 +106,7 @@ def framed(data: bytes, headers: Any, *, is_key: bool) -> Framed:
         raise DataError("", str(error)) from None
     schema_id = frame.schema_id if frame.schema_id is not None else frame.guid
     assert schema_id is not None
-    if frame.rest:  # message indexes in the header instead of before the payload
-        return Framed(schema_id, frame.rest + data[frame.offset :], 0)
-    return Framed(schema_id, data, frame.offset)
+    return Framed(schema_id, data, frame.offset, frame if frame.offset == 0 else None)
 
 
 def _render(
@@ -115,11 +123,11 @@ def _render(
             return plain(data)
         if data is None:
             return NULL
-        schema_id, payload, offset = framed(data, headers, is_key=is_key)
-        read = readers[schema_id]
+        message = framed(data, headers, is_key=is_key)
+        read = readers[message.schema_id]
         if isinstance(read, DataError):
             raise read
-        return read(payload, offset)
+        return message.decoded(form, read)
 
     topics: dict[str, bytes] = {}
     parts: list[bytes] = []

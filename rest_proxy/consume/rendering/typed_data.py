@@ -22,11 +22,12 @@ TYPES = ("BINARY", "STRING", "JSON", *_FORMS)
 
 
 class Decoded(NamedTuple):
-    """A key or value: its type, its data as JSON text, and its schema if it has one."""
+    """A key or value: its type, its data as JSON text, and its schema, if it has one, and whether a header names it."""
 
     type: str
     data: bytes
     schema_id: SchemaId | None = None
+    in_header: bool = False
 
 
 class DataDecoder:
@@ -97,7 +98,7 @@ class DataDecoder:
         read = self._readers.get(frame.schema_id)
         if read is None:
             raise self._unusable[frame.schema_id]
-        return Decoded(name, read(frame.data, frame.offset), frame.schema_id)
+        return Decoded(name, frame.decoded(_FORMS[name], read), frame.schema_id, frame.header is not None)
 
     def _frame(self, record: FetchedRecord) -> Framed | None:
         data = record.key() if self._is_key else record.value()

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 PartitionNumber = Annotated[int, Field(ge=0, le=2**31 - 1)]
+_IdSerializer = Annotated[
+    Literal["PREFIX", "HEADER"] | None,
+    Field(
+        description="Ours, for formats with schemas. Whether the schema's id is before the data, or its guid in a "
+        "header of the record; by default as the settings say."
+    ),
+]
 _Base64 = Annotated[str | None, Field(description="Base64.")]
 
 
@@ -51,6 +58,8 @@ class BinaryRecord(TypedDict):
 class ProduceRequest(_Schemas):
     """Records to produce, with their schemas if the format has schemas."""
 
+    key_schema_id_serializer: NotRequired[_IdSerializer]
+    value_schema_id_serializer: NotRequired[_IdSerializer]
     records: Annotated[list[ProducedRecord], Field(min_length=1)]
 
 

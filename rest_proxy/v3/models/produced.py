@@ -40,7 +40,23 @@ class RecordData(TypedDict):
     type: NotRequired[DataType | None]
     subject: NotRequired[str | None]
     subject_name_strategy: NotRequired[Literal["TOPIC_NAME", "RECORD_NAME", "TOPIC_RECORD_NAME"] | None]
+    schema_id_serializer: NotRequired[
+        Annotated[
+            Literal["PREFIX", "HEADER"] | None,
+            Field(
+                description="Ours. Whether the schema's id is before the data, or its guid in a header of the record; "
+                "by default as the settings say."
+            ),
+        ]
+    ]
     schema_id: NotRequired[int | None]
+    schema_guid: NotRequired[
+        Annotated[
+            str | None,
+            Field(description="Ours. The guid of the schema, instead of its id."),
+            WithJsonSchema({"type": ["string", "null"], "format": "uuid"}),
+        ]
+    ]
     schema_version: NotRequired[int | None]
     schema: NotRequired[str | None]
     references: NotRequired[

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, NotRequired
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 from typing_extensions import TypedDict
 
 from rest_proxy.v3.models.frame import Collection
@@ -16,6 +16,14 @@ class ReadData(TypedDict):
 
     type: NotRequired[DataType]
     schema_id: NotRequired[int]
+    schema_guid: NotRequired[
+        Annotated[
+            str,
+            Field(description="Instead of the id, if the record names its schema by guid."),
+            WithJsonSchema({"type": "string", "format": "uuid"}),
+        ]
+    ]
+    schema_id_serializer: NotRequired[Annotated[Literal["HEADER"], Field(description="A header names the schema.")]]
     size: NotRequired[int]
     data: NotRequired[Any]
     error_code: NotRequired[Literal[40301, 40801]]

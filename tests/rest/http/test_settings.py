@@ -68,6 +68,33 @@ def test_subjects_by_each_strategy(form: str, schema: str, name: str | None) -> 
         assert naming(SerializationContext("t", "key"), record_name) == subject
 
 
+@pytest.mark.parametrize(
+    ("name", "in_header"),
+    [
+        ("PrefixSchemaIdSerializer", False),
+        (" HeaderSchemaIdSerializer ", True),
+        ("io.confluent.kafka.serializers.schema.id.HeaderSchemaIdSerializer", True),
+    ],
+)
+def test_places_of_frames_by_java_class(name: str, in_header: bool) -> None:  # noqa: FBT001
+    for side in ("key", "value"):
+        setting = {f"schema.registry.{side}.schema.id.serializer": name}
+        assert RestProxySettings.from_properties(BASE | setting).frame_places() == (
+            in_header and side == "key",
+            in_header and side == "value",
+        )
+
+
+def test_a_place_of_frames_that_there_is_not() -> None:
+    setting = {"schema.registry.key.schema.id.serializer": "a.DualSchemaIdDeserializer"}
+    with pytest.raises(SettingsError) as error:
+        RestProxySettings.from_properties(BASE | setting)
+    assert str(error.value) == (
+        "schema.registry.key.schema.id.serializer: there is no a.DualSchemaIdDeserializer, only "
+        "PrefixSchemaIdSerializer, HeaderSchemaIdSerializer"
+    )
+
+
 def test_subjects_named_after_records(kafka: str, registry_url: str, rest: Any) -> None:
     topic, record = rest.unique("named"), rest.unique("R").replace("-", "_")
     properties = {"schema.registry.value.subject.name.strategy": "RecordNameStrategy"}

@@ -39,15 +39,26 @@ def record(name: str) -> str:
 class Proxies:
     """A proxy for each naming strategy, and the ids of the schemas."""
 
-    def __init__(self, servers: Mapping[str, ServerProcess], ids: Mapping[str, int]) -> None:
+    def __init__(
+        self, servers: Mapping[str, ServerProcess], ids: Mapping[str, int], guids: Mapping[str, str]
+    ) -> None:
         self._urls = {naming: server.url for naming, server in servers.items()}
         self.ids = ids
+        self.guids = guids
 
     def produce(self, naming: str, who: str, schema_id: int, form: str = "avro") -> httpx.Response:
         headers = {"content-type": f"application/vnd.kafka.{form}.v2+json"}
         body = json.dumps({"value_schema_id": schema_id, "records": [{"value": {}}]})
         url = f"{self._urls[naming]}/topics/{TOPIC}"
         return httpx.post(url, content=body, headers=headers, auth=(who, f"mbs_{who}"), timeout=60)
+
+    def produce_by_guid(self, naming: str, who: str, guid: str) -> Any:
+        """The report of a record of v3 whose header names the schema."""
+        value = {"schema_guid": guid, "schema_id_serializer": "HEADER", "data": {}}
+        url = f"{self._urls[naming]}/v3/clusters/any/topics/{TOPIC}/records"
+        answer = httpx.post(url, json={"value": value}, auth=(who, f"mbs_{who}"), timeout=60)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
 
 
 @pytest.fixture(scope="module")
@@ -77,11 +88,12 @@ def proxies(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pr
             "nameless": ("sealed-nameless", {"schema": '"int"'}),
             "visible elsewhere": ("elsewhere", {"schema": record("com.example.Elsewhere")}),
         }
-        ids = {}
+        ids, guids = {}, {}
         for name, (subject, body) in schemas.items():
             answer = httpx.post(f"{registry.url}/subjects/{subject}/versions", json=body, timeout=60)
             assert answer.status_code == 200, answer.text
             ids[name] = answer.json()["id"]
+            guids[name] = answer.json()["guid"]
         servers = {
             naming: stack.enter_context(
                 running_rest_proxy(
@@ -92,7 +104,7 @@ def proxies(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pr
             )
             for naming in ("RecordNameStrategy", "TopicNameStrategy")
         }
-        yield Proxies(servers, ids)
+        yield Proxies(servers, ids, guids)
 
 
 def missing(schema_id: int) -> tuple[int, dict[str, Any]]:
@@ -139,3 +151,25 @@ def test_a_schema_that_the_client_may_read_elsewhere_is_no_secret(proxies: Proxi
     answer = proxies.produce("RecordNameStrategy", "reader", proxies.ids["visible elsewhere"])
     denied = "User is denied operation Read on Subject: com.example.Elsewhere"
     assert told(answer) == (403, {"error_code": 40301, "message": denied})
+
+
+@pytest.mark.parametrize("naming", ["RecordNameStrategy", "TopicNameStrategy"])
+@pytest.mark.parametrize("name", [SEALED, PROTOBUF, "ruled", "nameless"])
+def test_a_forbidden_guid_looks_missing(proxies: Proxies, naming: str, name: str):
+    def absent(guid: str) -> dict[str, Any]:
+        text = f"Error when fetching schema by guid. schemaGuid = {guid}"
+        return {"error_code": 422, "message": f"Error: 42207 : Error serializing message. {text}"}
+
+    unknown, guid = str(uuid.uuid4()), proxies.guids[name]
+    assert proxies.produce_by_guid(naming, "writer", unknown) == absent(unknown)
+    assert proxies.produce_by_guid(naming, "writer", guid) == absent(guid)
+    # Once the proxy knows the schema, too.
+    proxies.produce_by_guid(naming, "all", guid)
+    assert proxies.produce_by_guid(naming, "writer", guid) == absent(guid)
+
+
+def test_a_guid_needs_the_right_to_its_subject(proxies: Proxies):
+    assert proxies.produce_by_guid("RecordNameStrategy", "writer", proxies.guids[OPEN])["error_code"] == 200
+    denied = f"User is denied operation Read on Subject: {TOPIC}-value"
+    report = proxies.produce_by_guid("TopicNameStrategy", "other", proxies.guids[SEALED])
+    assert report == {"error_code": 40301, "message": denied}

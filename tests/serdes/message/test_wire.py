@@ -70,9 +70,33 @@ def test_write_header():
     pairs = [("a", b"1")]
     wire.write_header(pairs, wire.KEY_SCHEMA_ID, GUID_BYTES)
     assert pairs == [("a", b"1"), ("__key_schema_id", GUID_BYTES)]
+    named = [("__key_schema_id", b"old"), ("a", b"1"), ("__key_schema_id", None), ("__value_schema_id", b"kept")]
+    wire.write_header(named, wire.KEY_SCHEMA_ID, GUID_BYTES)
+    assert named == [("a", b"1"), ("__value_schema_id", b"kept"), ("__key_schema_id", GUID_BYTES)]
     mapping = {}
     wire.write_header(mapping, wire.VALUE_SCHEMA_ID, GUID_BYTES)
     assert mapping == {"__value_schema_id": GUID_BYTES}
+
+
+@pytest.mark.parametrize(
+    ("rest", "zigzag", "indexes"),
+    [
+        (b"\x00", True, b"\x00"),
+        (b"\x02\x02", True, b"\x02\x02"),
+        (b"\x02\x02more", True, b"\x02\x02"),
+        (b"\x01\x01more", False, b"\x01\x01"),
+        (b"", True, TruncatedMessage),
+        (b"\x04\x02", True, TruncatedMessage),
+        (b"\x01\x01", True, InvalidMessageIndexes),
+    ],
+)
+def test_message_indexes_of_a_header(rest, zigzag, indexes):
+    frame = wire.Frame(None, GUID, 0, rest)
+    if isinstance(indexes, bytes):
+        assert wire.header_indexes(frame, zigzag=zigzag) == indexes
+    else:
+        with pytest.raises(indexes):
+            wire.header_indexes(frame, zigzag=zigzag)
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,8 @@ class _Viewer:
             shown[f"{side}_decoding_error"] = str(error)
             decoded = None
         if decoded is not None and decoded.schema_id is not None:
-            shown.setdefault("metadata", {})[f"{side}_schema_id"] = decoded.schema_id
+            name = "schema_id" if isinstance(decoded.schema_id, int) else "schema_guid"
+            shown.setdefault("metadata", {})[f"{side}_{name}"] = decoded.schema_id
         if decoded is None or decoded.type == "BINARY":
             data = record.key() if side == "key" else record.value()
             return None if data is None else {"__raw__": b64encode(data).decode()}
