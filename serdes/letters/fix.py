@@ -1,4 +1,4 @@
-"""The repair of a letter's bytes: another schema id, or a function of a Python file.
+"""The repair of a letter: another schema in its frame, or a function of a Python file for its bytes.
 
 The file is the caller's own program and runs in this process, as `python FILE` would. It defines
 
@@ -15,14 +15,23 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from serdes.error import ConfigError
+from serdes.error import ConfigError, SchemaNotFound
+from serdes.letters.headers import Header
 from serdes.letters.letter import Letter
 from serdes.message import wire
 
-#: Returns the key and the value to send.
-Fix = Callable[[Letter], tuple[bytes | None, bytes | None]]
+
+class Fixed(NamedTuple):
+    """What is sent for a letter: key, value, and the record's own headers."""
+
+    key: bytes | None
+    value: bytes | None
+    headers: list[Header]
+
+
+Fix = Callable[[Letter], Fixed]
 
 _FUNCTIONS = {"key": "fix_key", "value": "fix"}
 
@@ -37,26 +46,41 @@ class NotFixed(Exception):
         return self.reason
 
 
-def as_it_is(letter: Letter) -> tuple[bytes | None, bytes | None]:
-    """The key and the value unchanged."""
-    return letter.key, letter.value
+def as_it_is(letter: Letter) -> Fixed:
+    """The key, the value and the headers unchanged."""
+    return Fixed(letter.key, letter.value, letter.original_headers)
 
 
-def with_schema_id(schema_id: int, part: str) -> Fix:
-    """A fix that puts an id into the frame of the key or value, or a frame before bytes that have none.
+def with_schema_id(schema_id: int, part: str, guid_of: Callable[[int], str | None]) -> Fix:
+    """A fix that puts a schema into the frame of the key or value, or a frame before bytes that have none.
+
+    A frame stays where it is: before the payload, or in a header, which then gets the schema's guid.
 
     Args:
         schema_id: The id of the schema that the payload was really written with.
         part: `key` or `value`.
+        guid_of: Asks the registry for the guid of a schema, for frames in headers; raises SchemaNotFound.
     """
+    name = wire.header_name(is_key=part == "key")
 
-    def fix(letter: Letter) -> tuple[bytes | None, bytes | None]:
-        data = getattr(letter, part)
+    def fix(letter: Letter) -> Fixed:
+        data: bytes | None = getattr(letter, part)
         if data is None:
             raise NotFixed(f"there is no {part} to put a schema id into")
+        headers = letter.original_headers
+        header = wire.find_header(headers, name)
+        if header is not None:
+            try:
+                guid = guid_of(schema_id)
+            except SchemaNotFound as error:
+                raise NotFixed(error.message) from error
+            if guid is None:
+                raise NotFixed(f"the registry gives no guid of schema {schema_id} for the header {name}")
+            wire.write_header(headers, name, wire.guid_bytes(guid) + header[wire.V1_SIZE :])
+            return Fixed(letter.key, letter.value, headers)
         is_framed = len(data) >= wire.V0_SIZE and data[0] == wire.MAGIC_V0
         fixed = wire.prefix(schema_id) + (data[wire.V0_SIZE :] if is_framed else data)
-        return (fixed, letter.value) if part == "key" else (letter.key, fixed)
+        return Fixed(fixed, letter.value, headers) if part == "key" else Fixed(letter.key, fixed, headers)
 
     return fix
 
@@ -81,9 +105,10 @@ def from_script(path: str, option: str = "--fix") -> Fix:
     if not any(map(callable, functions.values())):
         raise ConfigError(option, f"{path} defines neither fix(value, letter) nor fix_key(key, letter)")
 
-    def fix(letter: Letter) -> tuple[bytes | None, bytes | None]:
+    def fix(letter: Letter) -> Fixed:
         key = _fixed(functions["key"], "key", letter.key, letter, path)
-        return key, _fixed(functions["value"], "value", letter.value, letter, path)
+        value = _fixed(functions["value"], "value", letter.value, letter, path)
+        return Fixed(key, value, letter.original_headers)
 
     return fix
 

@@ -54,7 +54,7 @@ class DeadLetter:
         exception: The error's class, if there was one.
         message: The error's text.
         stacktrace: The error's stack trace.
-        schema_id: The id in the record's prefix, if there is one.
+        schema_id: The id in the record's prefix; None if a header names the schema by guid, or nothing does.
         subject: The subject in which the schema was looked up.
         timestamp: The record's own timestamp in milliseconds since 1970.
         attempt: How many times the record was tried.

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from serdes.letters.headers import KEY_CONVERTER, DeadLetter, Header, original_headers, read_letter, replays
-from serdes.text.field_reader import schema_id_of
+from serdes.message.wire import Frame
+from serdes.text.field_reader import frame_of
 
 #: A record's topic, partition and offset.
 RecordPosition = tuple[str, int, int]
@@ -62,12 +63,25 @@ class Letter:
 
     @property
     def schema_id(self) -> int | None:
-        """The id of the schema that failed: from a header, or from the frame of the key or value."""
+        """The id of the schema that failed: from the letter's header, or from the prefix of the key or value."""
         failure = self.failure
         if failure is not None and failure.schema_id is not None:
             return failure.schema_id
-        data = self.key if failure is not None and failure.stage == KEY_CONVERTER else self.value
-        return schema_id_of(data or b"")
+        frame = self._failed_frame
+        return None if frame is None else frame.schema_id
+
+    @property
+    def schema_guid(self) -> str | None:
+        """The guid of the schema that failed, if the record names it by guid: in a header, or before the payload."""
+        frame = self._failed_frame
+        return None if frame is None or frame.guid is None else str(frame.guid)
+
+    @property
+    def _failed_frame(self) -> Frame | None:
+        """The frame of the key or value that failed; None if it has none."""
+        is_key = self.failure is not None and self.failure.stage == KEY_CONVERTER
+        part, data = ("key", self.key) if is_key else ("value", self.value)
+        return None if data is None else frame_of(data, list(self.headers), part)
 
     @property
     def replays(self) -> int:

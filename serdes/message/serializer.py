@@ -172,6 +172,10 @@ class Serializer:
         wire.write_header(ctx.headers, wire.header_name(is_key=is_key), chosen.header)
         return payload
 
+    def in_header(self, *, is_key: bool) -> bool:
+        """True if the schema's guid goes into a header, false if its id goes before the payload."""
+        return self._config.in_header(is_key=is_key)
+
     def chosen(self, ctx: Context | None) -> Flow[Chosen]:
         """The schema of a topic's keys or values: cached, or chosen now as for a first message."""
         key = (None, None) if ctx is None else (ctx.topic, ctx.field)

@@ -63,7 +63,7 @@ class FieldReader:
             datum: Any = deserialize(data, context)
         except (SerializationError, SchemaNotFound) as error:
             reason = error.message if isinstance(error, SchemaNotFound) else str(error)
-            raise Undecodable(self.part, reason, data, schema_id_of(data)) from error
+            raise Undecodable(self.part, reason, data, schema_id_of(data, headers, self.part)) from error
         return _with_remarks(datum) if self.with_remarks else datum
 
     def is_framed(self, data: bytes, headers: Headers) -> bool:
@@ -107,9 +107,15 @@ def _with_remarks(remarked: Remarked) -> bytes:
     return remarked.text + b"\t" + dumps([asdict(remark) for remark in remarked.remarks.listed])
 
 
-def schema_id_of(data: bytes) -> int | None:
-    """The schema id in a record's prefix, if it has one."""
+def schema_id_of(data: bytes, headers: Headers, part: str) -> int | None:
+    """The schema id in the prefix of a record's key or value, if it has one and no header names the schema."""
+    frame = frame_of(data, headers, part)
+    return None if frame is None else frame.schema_id
+
+
+def frame_of(data: bytes, headers: Headers, part: str) -> wire.Frame | None:
+    """The frame of a record's key or value; None if there is none, or it is broken."""
     try:
-        return wire.read_prefix(data).schema_id
+        return wire.read_dual(data, headers, is_key=part == "key")
     except SerializationError:
         return None

@@ -25,6 +25,7 @@ COLUMNS = (
     "exception",
     "reason",
     "schema_id",
+    "schema_guid",
     "subject",
     "attempt",
     "batch",
@@ -68,6 +69,7 @@ def row_of(letter: Letter) -> tuple[str | int | None, ...]:
         "fingerprint": fingerprint(failure),
         "replays": letter.replays,
         "schema_id": letter.schema_id,
+        "schema_guid": letter.schema_guid,
     }
     return tuple(
         values[name] if name in values else getattr(failure, _FROM_FAILURE.get(name, name), None) for name in COLUMNS

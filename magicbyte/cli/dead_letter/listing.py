@@ -20,7 +20,7 @@ from serdes.letters.letter import Letter, RecordPosition
 _GROUPS: dict[str, Callable[[Letter], str]] = {
     "reason": lambda letter: fingerprint(letter.failure),
     "topic": lambda letter: "-" if letter.failure is None else letter.failure.topic,
-    "schema-id": lambda letter: "-" if letter.schema_id is None else str(letter.schema_id),
+    "schema-id": lambda letter: letter.schema_guid or "-" if letter.schema_id is None else str(letter.schema_id),
     "pipeline": lambda letter: "-" if letter.failure is None else letter.failure.connector or "-",
 }
 #: Longest text of a reason in the table.

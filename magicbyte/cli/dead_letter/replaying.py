@@ -7,8 +7,9 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 
 from magicbyte.cli.dead_letter.conditions import condition
 from magicbyte.cli.dead_letter.letters_topic import LettersTopic, since
@@ -17,6 +18,7 @@ from magicbyte.cli.dead_letter.readers import warning
 from magicbyte.cli.dead_letter.sending import Sender, Sent
 from magicbyte.cli.records.consume import gather_properties
 from magicbyte.topic_ids.tally import utc
+from serdes.client.clients import RegistryClient
 from serdes.console.client import open_client
 from serdes.console.outcome import OK, tell
 from serdes.console.produce.loop import Record
@@ -58,7 +60,7 @@ class Choice:
     Attributes:
         topic: The topic of dead letters.
         options: The command's options.
-        fix: Makes the key and value to send.
+        fix: Makes the key, the value and the headers to send.
         decoder: Decodes them; None with --force.
         states: Which letters were replayed.
     """
@@ -90,19 +92,18 @@ class Choice:
         if letter.failure is not None and letter.failure.masked:
             raise NotReplayed(MASKED, "the letter has neither key nor value; read the record at its origin")
         target, partition = self._target(letter)
-        headers = letter.original_headers
         try:
-            parts = dict(zip(PARTS, self.fix(letter), strict=True))
+            fixed = self.fix(letter)
         except NotFixed as error:
             raise NotReplayed(NOT_FIXED, str(error)) from error
-        for part, data in parts.items():
+        for part in PARTS:
             if self.decoder is None:
                 break
-            problem = self.decoder.problem(part, data, target, headers, letter.failure)
+            problem = self.decoder.problem(part, getattr(fixed, part), target, fixed.headers, letter.failure)
             if problem is not None:
                 raise NotReplayed(FAILS, problem)
-        headers.append((REPLAY, str(count + 1).encode()))
-        record = Record(parts["key"], parts["value"], headers, partition, letter.original_time)
+        headers = [*fixed.headers, (REPLAY, str(count + 1).encode())]
+        record = Record(fixed.key, fixed.value, headers, partition, letter.original_time)
         self._now.add(letter.identity)
         times = 1 if state is None else state.count + 1
         return Sent(target, record, letter.identity, Replayed(times, int(time.time() * 1000), target))
@@ -156,13 +157,14 @@ class Summary:
 def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     """Send letters back, and write the outcome to stdout."""
     fits = condition(options.where)
-    fix = _fix(options)
     topic = LettersTopic(options)
+    client = cache(lambda: open_client(gather_properties(options).client, topic.config))
+    fix = _fix(options, client)
     summary = Summary()
     try:
         windows = topic.windows(since(options, parser))
         sender = None if options.dry_run else Sender(topic)
-        choice = Choice(topic, options, fix, _decoder(options, topic), topic.states())
+        choice = Choice(topic, options, fix, _decoder(options, client), topic.states())
         letters = (letter for letter in topic.letters(windows) if fits(letter))
         _send(_chosen(letters, choice, summary), sender, summary, options)
     finally:
@@ -183,18 +185,19 @@ def _send(chosen: Iterator[Sent], sender: Sender | None, summary: Summary, optio
             time.sleep(max(0.0, began + len(batch) / options.rate - time.monotonic()))
 
 
-def _fix(options: argparse.Namespace) -> Fix:
+def _fix(options: argparse.Namespace, client: Callable[[], RegistryClient]) -> Fix:
     if options.fix is not None:
         return from_script(options.fix)
-    return as_it_is if options.schema_id is None else with_schema_id(options.schema_id, options.part)
+    if options.schema_id is None:
+        return as_it_is
+    return with_schema_id(options.schema_id, options.part, lambda schema_id: client().schema_by_id(schema_id).guid)
 
 
-def _decoder(options: argparse.Namespace, topic: LettersTopic) -> LetterDecoder | None:
+def _decoder(options: argparse.Namespace, client: Callable[[], RegistryClient]) -> LetterDecoder | None:
     if options.force:
         return None
-    gathered = gather_properties(options)
     formats = {"key": options.key_format, "value": options.value_format}
-    return LetterDecoder(open_client(gathered.client, topic.config), gathered.serde, formats)
+    return LetterDecoder(client(), gather_properties(options).serde, formats)
 
 
 def _chosen(letters: Iterator[Letter], choice: Choice, summary: Summary) -> Iterator[Sent]:

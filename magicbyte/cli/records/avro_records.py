@@ -113,7 +113,7 @@ class ContainerSink:
             payload = self._deserialize(data, SerializationContext(message.topic(), "value", message.headers()))
         except (SerializationError, SchemaNotFound) as error:
             reason = error.message if isinstance(error, SchemaNotFound) else str(error)
-            raise Undecodable("value", reason, data, schema_id_of(data)) from error
+            raise Undecodable("value", reason, data, schema_id_of(data, message.headers(), "value")) from error
         self._container.append(payload)
         return b""
 

@@ -57,6 +57,8 @@ def _parser() -> argparse.ArgumentParser:
         add(f"--{part}-schema", metavar="TEXT|@FILE", help=f"register this schema for the {part}")
         add(f"--{part}-schema-id", type=number, metavar="ID", help="use this schema of the registry's")
         add(f"--{part}-schema-version", type=number, metavar="N", help="use this version of the subject")
+        framing = "the schema's id before the data, or its guid in a header (default prefix)"
+        add(f"--{part}-framing", choices=("prefix", "header"), help=framing)
     add("--key-format", choices=("string", "schema"), help="keys as text, or with the subject's schema")
     add("--schema-type", choices=sorted(_TYPES), help="of a schema given as text (default: what it looks like)")
     add("--message", metavar="NAME", help="the full name of the Protobuf message (default: the file's first)")
@@ -81,8 +83,10 @@ def _run(arguments: Sequence[str]) -> int:
         parser.error(f"--input is values, records or a file that ends in {ENDING}, not {options.input}")
     if is_container and (options.file or options.value_schema or options.schema_type or options.message):
         parser.error("an Avro container file has its own records and schema")
-    if options.input != "records" and (options.key_schema or options.key_schema_id or options.key_format):
+    if options.input != "records" and (_has_key_schema(options) or options.key_format):
         parser.error("lines have keys with --input records only")
+    if options.key_framing and not _has_key_schema(options):
+        parser.error("--key-framing is for keys with a schema: name one, or say --key-format schema")
     kafka = properties.read_file("--command-config", options.command_config)
     kafka |= properties.parse_pairs("--command-property", options.command_property)
     config = producer_config(options.bootstrap_server, kafka, {})
@@ -110,7 +114,7 @@ def _produce_container(options: argparse.Namespace, sending: Sending) -> int:
         with Path(options.input).open("rb") as file:
             file_schema = Schema(header_schema(file))
             file.seek(0)
-            conf: dict[str, Any] = dict(settings.serde)
+            conf: dict[str, Any] = {**settings.serde, **_framing("value", options)}
             subject = client.drive(_subject(client, "value", options))
             if options.value_schema_id is not None or options.value_schema_version is not None:
                 conf |= _schema(client, "value", options)[2]
@@ -154,14 +158,24 @@ def _to_record(options: argparse.Namespace, config: dict[str, Any]) -> ToRecord:
             return Record(None, data, headers)
 
         return of_value
-    with_schema = options.key_schema or options.key_schema_id or options.key_schema_version
     key = None
-    if with_schema or options.key_format == "schema":
+    if _has_key_schema(options):
         key = _serializer(client, "key", options, settings)
 
     from magicbyte.cli.records.json_lines import record_of_line  # noqa: PLC0415 - values need none of it
 
     return lambda text, number: record_of_line(text, number, key, value)
+
+
+def _has_key_schema(options: argparse.Namespace) -> bool:
+    named = (options.key_schema, options.key_schema_id, options.key_schema_version)
+    return options.key_format == "schema" or any(value is not None for value in named)
+
+
+def _framing(part: str, options: argparse.Namespace) -> dict[str, str]:
+    """The setting of the serializer that says where the frame goes; empty if the option is missing."""
+    framing: str | None = getattr(options, f"{part}_framing")
+    return {} if framing is None else {f"{part}.schema.id.serializer": framing}
 
 
 def _serializer(
@@ -176,7 +190,7 @@ def _serializer(
         client,
         schema,
         schema_type,
-        {**conf, **settings.serde},
+        {**conf, **settings.serde, **_framing(part, options)},
         text_options,
         options.topic,
         part,

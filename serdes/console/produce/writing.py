@@ -9,6 +9,8 @@ from compat.schema import SchemaText
 from serdes.client.clients import RegistryClient
 from serdes.client.flow import Flow
 from serdes.client.models import RegisteredSchema, SchemaInfo
+from serdes.error import SerializationError
+from serdes.message import wire
 from serdes.message.serializer import Serializer
 from serdes.schema import Schema
 from serdes.serialization import SerializationContext
@@ -44,6 +46,9 @@ def writer(
 ) -> Serialize:
     """Makes the function from a text and the record's headers to the field's bytes.
 
+    If the frame goes into a header, it replaces the record's headers of this name. If it goes before the payload, the
+    function refuses a record with such a header.
+
     Args:
         client: The registry's client.
         schema: The schema to register or look up; None if a setting names one of the registry's.
@@ -59,8 +64,15 @@ def writer(
     """
     serializer = text_serializer(client, schema, schema_type, conf, options, DrySerializer if dry_run else Serializer)
     client.drive(serializer.chosen(SerializationContext(topic, field, [])))
+    name = wire.header_name(is_key=field == "key")
+    in_header = serializer.in_header(is_key=field == "key")
 
     def serialize(text: str, headers: list[tuple[str, bytes | None]]) -> bytes | None:
+        if headers and not in_header and wire.find_header(headers, name) is not None:
+            raise SerializationError(
+                f"readers would take the schema that the header {name} names: leave this header out, or write the frame"
+                f" into it with {field}.schema.id.serializer=HeaderSchemaIdSerializer"
+            )
         return serializer(text, SerializationContext(topic, field, headers))
 
     return serialize

@@ -76,7 +76,7 @@ def test_subjects_by_each_strategy(form: str, schema: str, name: str | None) -> 
         ("io.confluent.kafka.serializers.schema.id.HeaderSchemaIdSerializer", True),
     ],
 )
-def test_places_of_frames_by_java_class(name: str, in_header: bool) -> None:  # noqa: FBT001
+def test_places_of_frames_by_java_class(name: str, in_header: bool) -> None:
     for side in ("key", "value"):
         setting = {f"schema.registry.{side}.schema.id.serializer": name}
         assert RestProxySettings.from_properties(BASE | setting).frame_places() == (

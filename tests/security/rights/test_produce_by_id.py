@@ -39,9 +39,7 @@ def record(name: str) -> str:
 class Proxies:
     """A proxy for each naming strategy, and the ids of the schemas."""
 
-    def __init__(
-        self, servers: Mapping[str, ServerProcess], ids: Mapping[str, int], guids: Mapping[str, str]
-    ) -> None:
+    def __init__(self, servers: Mapping[str, ServerProcess], ids: Mapping[str, int], guids: Mapping[str, str]) -> None:
         self._urls = {naming: server.url for naming, server in servers.items()}
         self.ids = ids
         self.guids = guids

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from compat.schema import AVRO, JSON, PROTOBUF, SchemaText
 from magicbyte.cli.dead_letter import main
 from serdes.client.clients import RegistryClient
 from serdes.codec import compile_codec
-from serdes.letters.headers import FORMS, DeadLetter
+from serdes.letters.headers import FORMS, DeadLetter, Header
 from serdes.message import wire
 
 #: 2026-10-01T00:00:00Z.
@@ -28,6 +29,7 @@ FLIGHT = json.dumps(
     }
 )
 VALUE = compile_codec(FLIGHT).encode({"id": 7, "carrier": "UA"})
+NO_GUID = "00000000-0000-0000-0000-000000000000"
 
 
 class Desk:
@@ -48,11 +50,13 @@ class Desk:
     def register(self, text: str = FLIGHT, schema_type: str = AVRO) -> int:
         return self.registry.register(f"{self.source}-value", SchemaText(schema_type, text)).id
 
-    def bury(self, value: bytes | None, offset: int, form: str = "connect", **said: Any) -> None:
+    def bury(
+        self, value: bytes | None, offset: int, form: str = "connect", own: Sequence[Header] = (), **said: Any
+    ) -> None:
         letter = DeadLetter(
             self.source, offset % 2, offset, **{"stage": "VALUE_CONVERTER", "connector": "app", "exception": "E"} | said
         )
-        headers = [("own", b"h"), *letter.headers(FORMS[form])]
+        headers = [("own", b"h"), *own, *letter.headers(FORMS[form])]
         self._producer.produce(self.letters, value, b"k%d" % offset, headers=headers, timestamp=OCTOBER + offset)
         assert self._producer.flush(20) == 0
 
@@ -251,6 +255,73 @@ def test_fixes_and_other_targets(desk: Desk, tmp_path: Path):
     sound = wire.prefix(schema_id) + VALUE
     assert [record.value() for record in desk.records()] == [sound]
     assert [record.value() for record in desk.records(target)] == [sound]
+
+
+def test_letters_keep_frames_in_headers(desk: Desk):
+    schema_id = desk.register()
+    guid = desk.registry.schema_by_id(schema_id).guid
+    assert guid is not None
+    header, unknown = ("__value_schema_id", wire.guid_bytes(guid)), ("__value_schema_id", wire.guid_bytes(NO_GUID))
+    desk.bury(VALUE, 0, own=[header], stage="TASK_PUT")
+    desk.bury(wire.prefix(schema_id) + VALUE, 2, stage="TASK_PUT")
+    desk.bury(VALUE[:-1], 4, own=[header])
+    desk.bury(VALUE, 6, own=[unknown])
+    desk.bury(VALUE, 8, own=[("__value_schema_id", b"broken")])
+    groups = desk.run("list", "--by", "schema-id", "--output", "json")["groups"]
+    assert {group["name"]: group["letters"] for group in groups} == {guid: 2, str(schema_id): 1, NO_GUID: 1, "-": 1}
+    where = ("--where", f"schema_guid = '{guid}'", "--output", "json")
+    assert [group["letters"] for group in desk.run("list", *where)["groups"]] == [1, 1]
+    shown = desk.run("show", "--offset", "0:0")
+    assert f"  header      __value_schema_id: {header[1].hex(' ')}\n" in shown
+    assert f"  schema      {guid}, AVRO\n" in shown
+    assert '  decoded     {"id":7,"carrier":"UA"}\n' in shown
+    value = desk.run("show", "--offset", "0:2", "--output", "json")["value"]
+    assert (value["schemaId"], value["path"], value["byte"]) == (guid, "$.carrier", 1)
+    value = desk.run("show", "--offset", "0:4", "--output", "json")["value"]
+    assert (value["schemaId"], value["byte"]) == (None, 0)
+    assert value["problem"].startswith("unknown magic byte")
+    done = desk.run("replay", "--output", "json", code=100)
+    assert (done["sent"], done["stay"]) == ({desk.source: 2}, {"would fail again": 3})
+    sent = [("own", b"h"), header, ("__errors.replay", b"1")]
+    assert [(record.value(), record.headers()) for record in desk.records()] == [
+        (VALUE, sent),
+        (wire.prefix(schema_id) + VALUE, [("own", b"h"), ("__errors.replay", b"1")]),
+    ]
+    # The right schema goes into the header, where the frame is.
+    fix = ("--where", f"schema_guid = '{NO_GUID}' or schema_guid is null", "--output", "json")
+    done = desk.run("replay", *fix, "--schema-id", "999999", code=100)
+    assert done["stay"] == {"not fixed": 2, "replayed before": 1}
+    assert "not fixed: Schema 999999 not found" in desk.err
+    done = desk.run("replay", *fix, "--schema-id", str(schema_id))
+    assert (done["sent"], done["stay"]) == ({desk.source: 2}, {"replayed before": 1})
+    assert [(record.value(), record.headers()) for record in desk.records()][2:] == [(VALUE, sent)] * 2
+
+
+def test_a_key_with_its_frame_in_a_header_is_replayed(desk: Desk):
+    schema_id = desk.registry.register(f"{desk.source}-key", SchemaText(AVRO, '"string"')).id
+    guid = desk.registry.schema_by_id(schema_id).guid
+    assert guid is not None
+    header = ("__key_schema_id", wire.guid_bytes(guid))
+    # The keys are k0 and so on: no Avro strings.
+    desk.bury(None, 0, own=[header], stage="KEY_CONVERTER")
+    assert [group["name"] for group in desk.run("list", "--by", "schema-id", "--output", "json")["groups"]] == [guid]
+    shown = desk.run("show", "--offset", "0:0", "--output", "json")["key"]
+    assert (shown["schemaId"], shown["decoded"], shown["byte"]) == (guid, None, 0)
+    done = desk.run("replay", "--output", "json", code=100)
+    assert (done["sent"], done["stay"]) == ({}, {"would fail again": 1})
+
+
+def test_protobuf_letters_are_shown_with_indexes_in_the_header(desk: Desk):
+    text = 'syntax = "proto3"; message A { B b = 1; message B { string s = 2; } } message C { A a = 3; }'
+    guid = desk.registry.schema_by_id(desk.register(text, PROTOBUF)).guid
+    assert guid is not None
+    for offset, (indexes, place) in enumerate(
+        ((b"\x02\x02", ("$.a.b.s", 4)), (b"\x02\x02more", ("$.a.b.s", 4)), (b"", ("$", 0)))
+    ):
+        header = ("__value_schema_id", wire.guid_bytes(guid) + indexes)
+        desk.bury(b"\x1a\x06\x0a\x04\x12\x05ab", offset, own=[header])
+        value = desk.run("show", "--offset", f"0:{offset}", "--output", "json")["value"]
+        assert (value["schemaType"], value["path"], value["byte"]) == ("PROTOBUF", *place)
 
 
 def test_a_masked_letter_is_not_sent_as_a_tombstone(desk: Desk):

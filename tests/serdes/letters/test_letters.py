@@ -7,19 +7,25 @@ from pathlib import Path
 import pytest
 from google.protobuf import descriptor_pb2
 
-from serdes.error import ConfigError
+from serdes.error import ConfigError, SchemaNotFound
 from serdes.letters.fingerprint import fingerprint, pattern_of, reason_of
 from serdes.letters.fix import NotFixed, from_script, with_schema_id
-from serdes.letters.headers import DeadLetter
+from serdes.letters.headers import OWN, DeadLetter, Header
 from serdes.letters.json_stop import json_stop
 from serdes.letters.letter import Letter, Replayed, read_state, state_key, state_value
 from serdes.letters.protobuf_stop import protobuf_stop
+from serdes.message import wire
 
 PLACE = ("dead", 0, 7)
 
 
-def letter(value: bytes | None = b"v", key: bytes | None = b"k") -> Letter:
-    return Letter(PLACE, 1000, key, value, ())
+GUID = "00000000-0000-0000-0000-000000000007"
+OTHER_GUID = "00000000-0000-0000-0000-000000000102"
+HEADER = ("__value_schema_id", wire.guid_bytes(GUID))
+
+
+def letter(value: bytes | None = b"v", key: bytes | None = b"k", *headers: Header) -> Letter:
+    return Letter(PLACE, 1000, key, value, headers)
 
 
 @pytest.mark.parametrize(
@@ -84,12 +90,39 @@ def test_where_a_protobuf_message_stops() -> None:
 
 
 def test_an_id_goes_into_a_frame_or_before_bytes_without_one() -> None:
-    fix = with_schema_id(258, "value")
-    assert fix(letter(b"\0\0\0\0\x09abc")) == (b"k", b"\0\0\0\x01\x02abc")
-    assert fix(letter(b"abc")) == (b"k", b"\0\0\0\x01\x02abc")
-    assert with_schema_id(1, "key")(letter(b"v", b"k")) == (b"\0\0\0\0\x01k", b"v")
+    fix = with_schema_id(258, "value", {}.get)
+    assert fix(letter(b"\0\0\0\0\x09abc")) == (b"k", b"\0\0\0\x01\x02abc", [])
+    assert fix(letter(b"abc")) == (b"k", b"\0\0\0\x01\x02abc", [])
+    assert with_schema_id(1, "key", {}.get)(letter(b"v", b"k", HEADER)) == (b"\0\0\0\0\x01k", b"v", [HEADER])
     with pytest.raises(NotFixed, match="there is no value"):
         fix(letter(None))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b"\x01" + bytes(16), wire.guid_bytes(OTHER_GUID)),
+        # Protobuf's message indexes stay.
+        (b"\x01" + bytes(16) + b"\x02\x02", wire.guid_bytes(OTHER_GUID) + b"\x02\x02"),
+        (b"broken", wire.guid_bytes(OTHER_GUID)),
+        (b"", wire.guid_bytes(OTHER_GUID)),
+    ],
+)
+def test_a_frame_in_a_header_stays_there(before: bytes, after: bytes) -> None:
+    own = ("own", b"1")
+    named = letter(b"\0\0\0\0\x09abc", b"k", ("__value_schema_id", before), own, (f"{OWN}attempt", b"1"))
+    fix = with_schema_id(258, "value", {258: OTHER_GUID}.get)
+    assert fix(named) == (b"k", b"\0\0\0\0\x09abc", [own, ("__value_schema_id", after)])
+    with pytest.raises(NotFixed, match="the registry gives no guid of schema 9 for the header __value_schema_id"):
+        with_schema_id(9, "value", {}.get)(named)
+
+
+def test_a_schema_that_the_registry_lacks_fixes_nothing() -> None:
+    def guid_of(schema_id: int) -> str | None:
+        raise SchemaNotFound(404, 40403, f"Schema {schema_id} not found")
+
+    with pytest.raises(NotFixed, match="Schema 9 not found"):
+        with_schema_id(9, "value", guid_of)(letter(b"v", None, HEADER))
 
 
 def test_a_script_fixes_leaves_and_fails(tmp_path: Path) -> None:
@@ -103,8 +136,8 @@ def test_a_script_fixes_leaves_and_fails(tmp_path: Path) -> None:
         "    return value[int(value[:1]):] + str(letter.place[2]).encode()\n"
     )
     fix = from_script(str(script))
-    assert fix(letter(b"2abc")) == (b"k", b"bc7")
-    assert fix(letter(None)) == (b"k", None)
+    assert fix(letter(b"2abc", b"k", HEADER)) == (b"k", b"bc7", [HEADER])
+    assert fix(letter(None)) == (b"k", None, [])
     for value, reason in (
         (b"leave", "fix left it"),
         (b"text", "fix returned str, not bytes"),
@@ -114,7 +147,7 @@ def test_a_script_fixes_leaves_and_fails(tmp_path: Path) -> None:
             fix(letter(value))
         assert str(raised.value) == reason
     script.write_text("def fix_key(key, letter):\n    return key.upper()\n")
-    assert from_script(str(script))(letter()) == (b"K", b"v")
+    assert from_script(str(script))(letter()) == (b"K", b"v", [])
 
 
 def test_a_script_that_is_none(tmp_path: Path) -> None:
@@ -143,3 +176,22 @@ def test_the_schema_id_is_that_of_a_header_or_of_the_frame() -> None:
     assert Letter(PLACE, None, b"k", frame, ()).schema_id == 7
     assert Letter(PLACE, None, b"k", None, ()).schema_id is None
     assert Letter(PLACE, None, None, frame, DeadLetter("t", 0, 1, schema_id=9).headers()).schema_id == 9
+
+
+@pytest.mark.parametrize(
+    ("value", "headers", "named"),
+    [
+        (b"\0\0\0\0\x07x", (), (7, None)),
+        # The payload begins like a frame, and is none: the header decides.
+        (b"\0\0\0\0\x07x", (HEADER,), (None, GUID)),
+        (b"", (HEADER,), (None, GUID)),
+        (b"\0\0\0\0\x07x", (("__key_schema_id", HEADER[1]),), (7, None)),
+        (b"x", (("__value_schema_id", b"broken"),), (None, None)),
+        (wire.guid_bytes(GUID) + b"x", (), (None, GUID)),
+        (None, (HEADER,), (None, None)),
+        (b"x", (), (None, None)),
+    ],
+)
+def test_the_schema_that_a_letter_names(value: bytes | None, headers: tuple[Header, ...], named: object) -> None:
+    failed = letter(value, b"k", *headers)
+    assert (failed.schema_id, failed.schema_guid) == named

@@ -90,7 +90,7 @@ def test_write_header():
         (b"\x01\x01", True, InvalidMessageIndexes),
     ],
 )
-def test_message_indexes_of_a_header(rest, zigzag, indexes):
+def test_message_indexes_of_a_header(rest: bytes, zigzag: bool, indexes: bytes | type[Exception]):
     frame = wire.Frame(None, GUID, 0, rest)
     if isinstance(indexes, bytes):
         assert wire.header_indexes(frame, zigzag=zigzag) == indexes
