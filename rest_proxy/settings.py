@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, Field
@@ -15,7 +15,6 @@ from magicbyte.kit.settings.patterns import java_classes
 from magicbyte.kit.settings.server import ByteSize, Milliseconds, Takes
 from magicbyte.security.settings import LOG
 from rest_proxy.access.endpoints import EndpointLists, parse_endpoints
-from rest_proxy.formats.frame_places import FramePlaces
 from serdes.client.config import client_options
 from serdes.error import ConfigError
 from serdes.message.subject import STRATEGIES, Naming
@@ -40,6 +39,13 @@ _WITHOUT_EFFECT = {
     "rate.limit.backend": "there is one implementation of rate limits",
     "rate.limit.per.cluster.cache.expiry.ms": "a proxy serves one cluster, whose limit is always kept",
 }
+
+
+class FramePlaces(NamedTuple):
+    """Whether keys, and whether values, have their frames in a header if a request does not say it."""
+
+    key: bool = False
+    value: bool = False
 
 
 def _costs(value: Any) -> Mapping[str, int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from rest_proxy.formats.plain import DataError
 from serdes.message import wire
@@ -14,13 +13,6 @@ ID_SERIALIZERS = {"PREFIX": False, "HEADER": True}
 Header = tuple[str, bytes]
 #: Headers in order, as the Kafka client takes them.
 Headers = Sequence[tuple[str, bytes | None]]
-
-
-class FramePlaces(NamedTuple):
-    """Whether keys, and whether values, are framed in a header if a request does not say it."""
-
-    key: bool = False
-    value: bool = False
 
 
 def header_name(field: str) -> str:

@@ -19,11 +19,12 @@ from rest_proxy.errors import (
 )
 from rest_proxy.formats.embedded import FORM_OF_TYPE, EmbeddedFormat
 from rest_proxy.formats.flows import ProxyDeserializer, ProxySerializer, text_options
-from rest_proxy.formats.frame_places import FramePlaces, header_name
+from rest_proxy.formats.frame_places import header_name
 from rest_proxy.formats.plain import DataError, Options
 from rest_proxy.formats.schema_reading import SchemaId, SchemaReading
 from rest_proxy.formats.schema_rights import Require, as_if_missing, failed, fetched_by, requirement
 from rest_proxy.formats.writers import Writer, reading, writing
+from rest_proxy.settings import FramePlaces
 from serdes.client.clients import AsyncRegistryClient
 from serdes.client.endpoints.cached import Endpoints
 from serdes.client.flow import Flow, called

@@ -70,7 +70,8 @@ class FieldReader:
         """Whether the bytes are read as framed with a schema id."""
         if self.plain is not None:
             return False
-        if not self.text_without_frame or wire.find_header(headers, wire.header_name(is_key=self.part == "key")):
+        in_header = wire.find_header(headers, wire.header_name(is_key=self.part == "key")) is not None
+        if in_header or not self.text_without_frame:
             return True
         return len(data) >= wire.V0_SIZE and data[0] in {wire.MAGIC_V0, wire.MAGIC_V1}
 

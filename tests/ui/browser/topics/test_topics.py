@@ -141,6 +141,33 @@ def test_a_topic(page: Page) -> None:
     expect(page.locator(".record")).to_have_count(4)
 
 
+def test_frames_in_headers_beside_prefixes(page: Page, watch: Watch, kafka_page: Kafka) -> None:
+    """The page decodes both, and counts the guid beside the id."""
+    admin = AdminClient({"bootstrap.servers": kafka_page.broker.bootstrap_servers})
+    admin.create_topics([NewTopic("mixed", 1, 1)])["mixed"].result(30)
+    kafka_page.register("mixed-value", record(F1))
+    for framing, text in (("prefix", "before"), ("header", "beside")):
+        answer = httpx.post(
+            f"{kafka_page.registry.url}/ui/encode",
+            json={"subject": "mixed-value", "version": 1, "framing": framing, "data": [{"f1": text}]},
+        ).json()
+        (item,) = answer["data"]
+        headers = [("__value_schema_id", base64.b64decode(item["header"]))] if framing == "header" else None
+        kafka_page.produce("mixed", base64.b64decode(item["data"]), headers=headers)
+    page.goto("topics/mixed/messages?partition=0")
+    records = page.locator(".record")
+    expect(records).to_have_count(2)
+    for text in ("before", "beside"):
+        expect(records.filter(has_text=f'{{"f1": "{text}"}}')).to_have_count(1)
+    page.goto("topics/mixed")
+    rows = page.locator(".met li")
+    expect(rows.filter(has_text="mixed-value v1")).to_have_count(2)
+    guid = item["guid"]
+    expect(page.get_by_role("link", name=f"guid {guid}")).to_have_attribute(
+        "href", re.compile(rf"/ui/schemas/guids/{guid}$")
+    )
+
+
 def test_messages(page: Page, watch: Watch) -> None:
     page.goto("topics/t2/messages?partition=0")
     records = page.locator(".record")

@@ -10,10 +10,12 @@ import { cells } from "../../text/bytes.js";
 import { html } from "../../vendor/ui.js";
 import { useBroker } from "./broker.js";
 import { count } from "./head.js";
+import { headerOf, messageOf } from "./messages/decode_records.js";
 import { PARTS } from "./subjects.js";
 
 /**
- * @typedef {{part: "key" | "value", id: string, records: number, sample: string | null,
+ * `id`: a number, a guid, or PLAIN
+ * @typedef {{part: "key" | "value", id: string, records: number, sample: import("../../api/serdes.js").Message,
  *   holder: import("../../api/serdes.js").Decoded | null}} Met
  */
 
@@ -62,6 +64,8 @@ function MetRow({ topic, row: { part, id, records, holder }, subjects }) {
       <span class="met-part dim s">${part}</span>
       <span class="mono s anywhere">${id === PLAIN
         ? html`<span class="dim">${PLAIN}</span>`
+        : isGuid(id)
+        ? html`<a class="link" href=${href(path`/schemas/guids/${id}`)}>guid ${id}</a>`
         : html`<a class="link num" href=${href(path`/schemas/ids/${id}`)}>id ${id}</a>`}</span>
       <span class="mono s anywhere grow">${held &&
         html`<a href=${
@@ -104,7 +108,7 @@ async function met(topic, partitions, signal) {
       const id = idOf(record, part);
       if (id === null) continue;
       const row = rows.get(part + id) ??
-        { part, id, records: 0, sample: id === PLAIN ? null : record[part], holder: null };
+        { part, id, records: 0, sample: id === PLAIN ? null : messageOf(record, part), holder: null };
       row.records += 1;
       rows.set(part + id, row);
     }
@@ -119,14 +123,17 @@ async function met(topic, partitions, signal) {
   return { records: records.length, met: all };
 }
 
+/** @param {string} id */
+const isGuid = (id) => id.includes("-");
+
 /**
- * The id that a key or value begins with; null if there is none to look for.
+ * The id that a key or value begins with, or the guid in its header or before it; null if there is no key or value.
  * @param {rest.RecordBytes} record
  * @param {"key" | "value"} part
  */
 function idOf(record, part) {
-  const bytes = bytesOf(record[part]);
-  if (record[part] === null || record.headers.some(({ name }) => name === `__${part}_schema_id`)) return null;
-  const id = cells(bytes).find(({ kind }) => kind === "id");
-  return id && /^\d+$/.test(id.words) ? id.words : PLAIN;
+  if (record[part] === null) return null;
+  const header = headerOf(record, part);
+  const id = cells(bytesOf(header ?? record[part])).find(({ kind }) => kind === "guid" || (kind === "id" && !header));
+  return id && (isGuid(id.words) || /^\d+$/.test(id.words)) ? id.words : PLAIN;
 }

@@ -26,12 +26,27 @@ export async function decodeRecords(topic, records, { signal, stored = false } =
  */
 async function partsOf(records, wanted, signal) {
   const part = wanted.isKey ? "key" : "value";
-  const messages = records.map((record) => {
-    const data = record[part];
-    const header = record.headers.findLast(({ name, value }) => name === `__${part}_schema_id` && value !== null)
-      ?.value;
-    return data !== null && header ? { data, header } : data;
-  });
+  const messages = records.map((record) => messageOf(record, part));
   if (messages.every((message) => message === null)) return messages.map(() => ({ value: null }));
   return await decode(messages, wanted, { signal });
+}
+
+/**
+ * A key or value as `decode` takes it, with the header that names its schema, if there is one.
+ * @param {RecordBytes} record
+ * @param {"key" | "value"} part
+ */
+export function messageOf(record, part) {
+  const data = record[part];
+  const header = headerOf(record, part);
+  return data !== null && header !== null ? { data, header } : data;
+}
+
+/**
+ * The value of the header that names the schema of a key or value, in base64; null if there is none.
+ * @param {RecordBytes} record
+ * @param {"key" | "value"} part
+ */
+export function headerOf(record, part) {
+  return record.headers.findLast(({ name, value }) => name === `__${part}_schema_id` && value !== null)?.value ?? null;
 }
