@@ -17,6 +17,7 @@ from functools import partial
 from magicbyte.kit.errors import ApiError
 from magicbyte.kit.kafka import client_settings as kafka
 from rest_proxy.errors import RECORD_TOO_LARGE
+from rest_proxy.formats.frame_places import Headers
 from rest_proxy.produce.budget import Budget
 from rest_proxy.produce.loop_producer import LoopProducer, Record
 from rest_proxy.produce.sent import Batch, SentRecord
@@ -81,7 +82,10 @@ class Producers:
         Raises:
             ApiError: RECORD_TOO_LARGE, which names the record; BUFFER_FULL.
         """
-        sizes = [(len(record[0]) if record[0] else 0) + (len(record[1]) if record[1] else 0) for record in records]
+        sizes = [
+            (len(key) if key else 0) + (len(value) if value else 0) + (_size_of_headers(headers) if headers else 0)
+            for key, value, _, _, headers in records
+        ]
         largest = max(sizes)
         if largest > self._max_record_bytes:
             raise self._too_large(f"records[{sizes.index(largest)}]", largest)
@@ -130,7 +134,7 @@ class Producers:
         key, value, _, _, headers = record
         size = (len(key) if key else 0) + (len(value) if value else 0)
         if headers:
-            size += sum(len(name) + (len(content) if content else 0) for name, content in headers)
+            size += _size_of_headers(headers)
         if size > self._max_record_bytes:
             raise self._too_large("The message", size)
         return size + RECORD_OVERHEAD
@@ -176,3 +180,7 @@ class Producers:
         unsettled = sum(await asyncio.gather(*closing))
         if unsettled:
             log.warning("%d records had no delivery report at the stop", unsettled)
+
+
+def _size_of_headers(headers: Headers) -> int:
+    return sum(len(name) + (len(content) if content else 0) for name, content in headers)
