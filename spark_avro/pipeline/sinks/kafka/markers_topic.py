@@ -30,8 +30,9 @@ _CONFIG = {"cleanup.policy": "compact", "segment.bytes": str(16 * 1024 * 1024)}
 #: How long to wait for a broker, and for other pipelines' open transactions, in seconds.
 _REQUEST_SECONDS = 30.0
 _OPEN_SECONDS = 180.0
-#: How many records a consumer returns at a time.
+#: How many records a consumer returns at a time, and how long it waits for so many.
 _CHUNK = 10_000
+_WAIT_SECONDS = 0.01
 #: The broker does not know the partition's leader, or no longer leads it.
 _NO_LEADER = frozenset(
     {
@@ -236,7 +237,7 @@ def _records(consumer: Consumer, ends: Mapping[int, int]) -> Iterator[Message]:
     unread = {partition for partition, end in ends.items() if end > 0}
     deadline = time.monotonic() + _OPEN_SECONDS
     while unread:
-        messages = consumer.consume(_CHUNK, 0.1)
+        messages = consumer.consume(_CHUNK, _WAIT_SECONDS)
         if not messages and time.monotonic() > deadline:
             raise SinkRefused(f"{MARKERS}: a transaction of another pipeline stays open; stop that pipeline")
         for message in messages:
@@ -262,7 +263,9 @@ def reading(
         isolation: Which records of transactions it reads.
     """
     group = {"group.id": f"magicbyte-pipeline-{name}", "enable.auto.commit": False}
+    # The broker tells the end of a partition when it answers a fetch, which it would put off for half a second.
     reads = {"isolation.level": isolation, "enable.partition.eof": True, "auto.offset.reset": "earliest"}
+    reads["fetch.wait.max.ms"] = 10
     consumer = Consumer({**client, **group, **reads})
     try:
         consumer.assign([TopicPartition(MARKERS, partition, start) for partition, start in starts.items()])

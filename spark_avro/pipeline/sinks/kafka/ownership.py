@@ -19,7 +19,7 @@ from confluent_kafka import Producer
 from magicbyte.kit.kafka.client_settings import Config
 from spark_avro.pipeline.ports import BatchIdentity
 from spark_avro.pipeline.sinks.kafka.markers_topic import MARKERS, MarkersTopic
-from spark_avro.pipeline.sinks.kafka.producing import TRANSACTION_SECONDS
+from spark_avro.pipeline.sinks.kafka.producing import TRANSACTION_SECONDS, started_producer
 from spark_avro.pipeline.sinks.kafka.query_records import (
     DRIVER,
     Owner,
@@ -190,9 +190,7 @@ class Start:
 
     def _producer(self, name: str) -> Producer:
         """A producer; earlier producers of this name are fenced, and their open transactions aborted."""
-        producer = Producer({**self.producing, "transactional.id": f"{_ID}{name}"})
-        producer.init_transactions(TRANSACTION_SECONDS)
-        return producer
+        return started_producer(self.producing, f"{_ID}{name}")
 
 
 def _layout(writers: int) -> str:

@@ -19,7 +19,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from magicbyte.kit.kafka.client_settings import PRODUCER_DEFAULTS, Config
 from spark_avro.pipeline.ports import REASON, Fenced, SinkRefused
-from spark_avro.pipeline.sinks.kafka.markers_topic import create_topic, until_known
+from spark_avro.pipeline.sinks.kafka.markers_topic import MARKERS, create_topic, until_known
 
 TRANSACTION_SECONDS = 120.0
 
@@ -50,6 +50,19 @@ TRANSACTIONAL: Config = {
     # Nothing waits for a single record: the transaction fails if one of its records does.
     "delivery.report.only.error": True,
 }
+
+
+def started_producer(producing: Config, transactional_id: str) -> Producer:
+    """A producer; earlier producers of its id are fenced, and their open transactions aborted.
+
+    Raises:
+        KafkaException: No broker answers, or it refuses.
+    """
+    producer = Producer({**producing, "transactional.id": transactional_id})
+    # Without a connection to a broker, the client would look for the transaction's coordinator half a second later.
+    producer.list_topics(MARKERS, timeout=TRANSACTION_SECONDS)
+    producer.init_transactions(TRANSACTION_SECONDS)
+    return producer
 
 
 class RecordQueue:

@@ -20,6 +20,7 @@ from spark_avro.pipeline.sinks.kafka.producing import (
     TRANSACTIONAL,
     RecordQueue,
     TopicLimits,
+    started_producer,
     with_sizes,
 )
 from spark_avro.pipeline.sinks.kafka.query_records import read_owner
@@ -108,7 +109,6 @@ class Writing:
     def _write(self, number: int, parts: Iterator[pa.RecordBatch]) -> Outcome:
         writer, marker = self.writers[number]
         producer = self._producer(writer)
-        producer.init_transactions(TRANSACTION_SECONDS)
         found, since = self._found(writer, marker)
         if found is not None:
             # Spark waits until its rows are read.
@@ -130,7 +130,7 @@ class Writing:
         settings = with_sizes({**TRANSACTIONAL, **client_config(self.properties, role="producer")}, self.limits)
         if "buffer.memory" not in self.properties:
             settings = {**settings, "queue.buffering.max.kbytes": _QUEUE_KBYTES}
-        return Producer({**settings, "transactional.id": writer.transactional_id})
+        return started_producer(settings, writer.transactional_id)
 
     def _found(self, writer: StartedWriter, marker: Marker) -> tuple[Marker | None, int]:
         """The marker that a predecessor committed since the driver looked; and the end of the partition.
