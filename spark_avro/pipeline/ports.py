@@ -28,6 +28,8 @@ KEY = "_key"
 HEADERS = "_headers"
 #: The column of a row's time, with the watermark; from the first step that remembers rows to the last step.
 EVENT_TIME = "_event_time"
+#: The end of the name of a join's rows without a match in Spark's progress.
+UNMATCHED = "without a match"
 #: The column with the reason in the rows that a sink rejects.
 REASON = "_error"
 #: The column with the names of the checks that a row fails.
@@ -94,6 +96,8 @@ class BatchIdentity:
             from the beginning of the new topics: offsets below an earlier batch's are right for them.
         input_id: The identity of the batch's input, if the source has no offsets: a digest of its files, or an id that
             the run log gave it; empty for other sources.
+        table_ranges: The source offsets of topics that steps join as tables. They are no part of a target's marker: a
+            query with new state reads such topics again.
         attempted: Whether the batch was planned before this run, so that an earlier attempt may have written it.
     """
 
@@ -104,7 +108,13 @@ class BatchIdentity:
     topic_ids: Mapping[str, str] = field(default_factory=dict, hash=False)
     former_topic_ids: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False, compare=False)
     input_id: str = ""
+    table_ranges: tuple[SourceRange, ...] = field(default=(), compare=False)
     attempted: bool = field(default=False, compare=False)
+
+    @property
+    def all_ranges(self) -> tuple[SourceRange, ...]:
+        """The source offsets with those of tables."""
+        return (*self.ranges, *self.table_ranges)
 
     def __str__(self) -> str:
         return f"{self.query_id}-{self.number}"

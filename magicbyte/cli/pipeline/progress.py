@@ -62,6 +62,8 @@ def _print_state(progress: Progress) -> None:
     print(f"\n{'state':30} {'rows':>12} {'memory':>12} {'disk':>12} {'late':>12}")
     for operator in progress.state.operators:
         print(f"{operator.name:30} {operator.rows:>12} {operator.memory:>12} {operator.disk:>12} {operator.late:>12}")
+    for name, count in progress.state.unmatched.items():
+        print(f"{name}: {count} rows without a match")
 
 
 def offsets(options: argparse.Namespace) -> int:

@@ -15,6 +15,7 @@ from spark_avro.pipeline.file.sinks import SINK, KafkaSink, SinkSpec, shared_tar
 from spark_avro.pipeline.file.source import SOURCE, TABLE, KafkaSource, RateSource, Source, Table, Topics
 from spark_avro.pipeline.file.state_rules import state_problems
 from spark_avro.pipeline.file.steps import STEP, Join, Step
+from spark_avro.pipeline.file.topic_rules import topic_problems
 
 
 class RegistrySection(Section):
@@ -116,13 +117,19 @@ class Pipeline(Section):
         """The topics of all parts; none with a pattern."""
         return tuple(topic for _, part in self.parts for topic in part.topics)
 
+    @property
+    def table_topics(self) -> frozenset[str]:
+        """The topics that steps join as tables; they are read before all others."""
+        names = {step.topic for step in self.steps if isinstance(step, Join)}
+        return frozenset(topic for name, part in self.streams.items() if name in names for topic in part.topics)
+
     def problems(self) -> Iterable[tuple[str, str] | Finding]:
         found = list(self._problems())
         # A stream that is wrong in another way may be meant for a step that is missing.
         return found or list(self._unused_streams())
 
     def _unused_streams(self) -> Iterable[tuple[str, str]]:
-        joined = {step.stream for step in self.steps if isinstance(step, Join)}
+        joined = {step.reads for step in self.steps if isinstance(step, Join)}
         for name in self.streams:
             if name not in joined:
                 yield "streams", f"no step joins {name}; its records would be read for nothing"
@@ -146,13 +153,14 @@ class Pipeline(Section):
         if len(names) != len(set(names)):
             yield "quality", "two checks have the same name"
 
-    def _join_problems(self) -> Iterable[tuple[str, str]]:
+    def _join_problems(self) -> Iterable[tuple[str, str] | Finding]:
         joins = [step for step in self.steps if isinstance(step, Join)]
         for step in joins:
             if step.table is not None and step.table not in self.tables:
                 yield "tables", f"has no table {step.table!r}, which {step.origin.setting} joins"
             if step.stream is not None and step.stream not in self.streams:
                 yield "streams", f"has no stream {step.stream!r}, which {step.origin.setting} joins"
+        yield from topic_problems(joins, self.streams)
 
     def _kafka_problems(self) -> Iterable[tuple[str, str] | Finding]:
         reads_kafka = isinstance(self.source, KafkaSource)

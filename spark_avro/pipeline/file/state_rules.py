@@ -12,7 +12,8 @@ from spark_avro.pipeline.file.field_path import FieldPath
 from spark_avro.pipeline.file.policies import Check
 from spark_avro.pipeline.file.sinks import FilesSink, SinkSpec, Upsert
 from spark_avro.pipeline.file.sql_text import Sql
-from spark_avro.pipeline.file.steps import Aggregate, Deduplicate, Join, Step, Window, remembers
+from spark_avro.pipeline.file.steps import Aggregate, Deduplicate, Join, Step, Window, joins_topic, remembers
+from spark_avro.pipeline.file.topic_rules import order_problems
 
 #: The times that rows have after a step besides the one that it names.
 _OF_WINDOWS: Mapping[type[Step], Collection[tuple[str, ...]]] = defaultdict(
@@ -34,6 +35,7 @@ def state_problems(
         has_record_times: Whether `_kafka.timestamp` is set in the rows of the source.
     """
     yield from _time_problems(steps)
+    yield from order_problems(steps, checks)
     remembering = [step for step in steps if remembers(step)]
     groups = [step for step in steps if isinstance(step, Window | Aggregate)]
     if not has_record_times:
@@ -60,7 +62,7 @@ def state_problems(
 def _record_time_problems(remembering: Sequence[Step], checks: Sequence[Check]) -> Iterator[Finding]:
     """Parts that go by the time of a record, which the source has not: their state would never end."""
     for step in remembering:
-        if getattr(step, "time", FieldPath(())).parts == ("_kafka", "timestamp"):
+        if getattr(step, "time", FieldPath(())).parts == ("_kafka", "timestamp") and not joins_topic(step):
             yield step.finding("time", "is missing: the rows of this source have no record's time")
     for check in checks:
         if check.remembered_for is not None:
@@ -84,7 +86,7 @@ def _time_problems(steps: Sequence[Step]) -> Iterator[Finding]:
     first: Step | None = None
     time = FieldPath(())
     for step in steps:
-        if not remembers(step):
+        if not remembers(step) or joins_topic(step):
             continue
         own = getattr(step, "time", None)
         if (

@@ -188,19 +188,25 @@ class Aggregate(Section):
 
 
 class Join(Section):
-    """Columns of a table, or of the records of another stream."""
+    """Columns of a table, of the records of another stream, or of the newest values of a compacted topic."""
 
     table: str | None = setting(text("a table's name"), "A name in `tables`.", default=None)
     stream: str | None = setting(text("a stream's name"), "Instead of table: a name in `streams`.", default=None)
+    topic: str | None = setting(
+        text("a stream's name"),
+        "Instead of table: a name in `streams`, whose topic is read as a table. It has the newest value of each key.",
+        default=None,
+    )
     condition: Sql | tuple[FieldPath, ...] = setting(
         either(ListOf(field_path(), least=1), sql()),
-        "Columns that both have, or a condition over `this` and the name of the table or stream.",
+        "Columns that both have, or a condition over `this` and the name of the table or stream; for a topic the"
+        " fields that its key is equal to.",
         "on",
     )
     how: str = setting(
         choice("inner", "left", "right", "full", "semi"),
         "Which rows are kept without a match: none, those of the pipeline (left), of the stream (right) or both (full);"
-        " semi keeps rows with a match, without new columns. A table takes inner and left.",
+        " semi keeps rows with a match, without new columns. A table and a topic take inner and left.",
         default="inner",
     )
     refresh: timedelta = setting(
@@ -216,23 +222,39 @@ class Join(Section):
         field_path(), "The time of the stream's rows.", default=FieldPath(("_kafka", "timestamp"))
     )
     late: timedelta = setting(duration(), "How late a row of a stream may come.", default=timedelta(0))
+    wait: timedelta | None = setting(
+        duration(),
+        "How long a row waits for its key, if the topic has no value of it yet.",
+        default=None,
+        default_words="rows do not wait",
+    )
 
     def problems(self) -> Iterable[tuple[str, str]]:
-        if (self.table is None) == (self.stream is None):
-            yield "", "must have table or stream"
+        if sum(name is not None for name in (self.table, self.stream, self.topic)) != 1:
+            yield "", "must have one of table, stream and topic"
+            return
         if self.stream is not None and self.within is None:
             yield "", "within is missing: without it, the rows of both streams are kept for ever"
-        if self.table is not None and self.how not in {"inner", "left"}:
-            yield "how", f"{self.how} is for streams; a table takes inner or left"
-        of_streams, of_tables = ("within", "time", "stream-time", "late"), ("refresh",)
-        for name in of_streams if self.stream is None else of_tables:
-            if name in self.origin.places:
-                yield name, f"is for joins with a {'stream' if self.stream is None else 'table'}"
+        if self.stream is None and self.how not in {"inner", "left"}:
+            kind = "table" if self.topic is None else "topic"
+            yield "how", f"{self.how} is for streams; a {kind} takes inner or left"
+        if self.topic is not None and isinstance(self.condition, Sql):
+            yield "on", "must be a list of the fields that the topic's key is equal to; compute them in a step before"
+        of_kinds = {"stream": ("within", "time", "stream-time", "late"), "table": ("refresh",), "topic": ("wait",)}
+        for kind, names in of_kinds.items():
+            for name in names if getattr(self, kind) is None else ():
+                if name in self.origin.places:
+                    yield name, f"is for joins with a {kind}"
 
     @property
     def other(self) -> str:
-        """The name of the table or stream."""
-        return self.table or self.stream or ""
+        """The name of the table, stream or topic."""
+        return self.table or self.stream or self.topic or ""
+
+    @property
+    def reads(self) -> str | None:
+        """The name in `streams` whose records the step reads; None for a table."""
+        return self.stream or self.topic
 
 
 class Python(Section):
@@ -267,7 +289,12 @@ Step = (
 
 def remembers(step: Step) -> bool:
     """Whether a step remembers rows between batches, so that Spark keeps state for it."""
-    return isinstance(step, Deduplicate | Window | Aggregate) or (isinstance(step, Join) and step.stream is not None)
+    return isinstance(step, Deduplicate | Window | Aggregate) or (isinstance(step, Join) and step.reads is not None)
+
+
+def joins_topic(step: Step) -> bool:
+    """Whether a step joins a compacted topic as a table."""
+    return isinstance(step, Join) and step.topic is not None
 
 
 #: The steps by their names in the file.

@@ -89,7 +89,7 @@ class BatchRunner:
         # The batch before is done with the tables.
         self.opened.tables.refresh()
         note = partial(self._changes.note, batch=batch)
-        passed = self._one_pass.stage(records, batch, self.opened.context(records), note)
+        passed = self._one_pass.stage(records, batch, self.opened.context(records, whole_topics=True), note)
         counts = None if passed is None else self._committed(passed, batch, started)
         if counts is None:
             counts = self._in_stages(records, batch, started)
@@ -134,7 +134,7 @@ class BatchRunner:
         Raises:
             Failure: as `run`.
         """
-        lost = self.opened.source.lost(batch.batch.ranges)
+        lost = self.opened.source.lost(batch.batch.all_ranges)
         read = _Read(batch.originals(), batch.decoded, lost, ())
         counts = self._finished(batch, read, batch.batch, started, before_writing)
         counts.check()
@@ -145,7 +145,7 @@ class BatchRunner:
         """Decode and count a batch, carry it through steps and checks, and write it, one after the other."""
         read = self._read(records, batch)
         try:
-            rows = Transform(self.opened, self.opened.context(read.records), read.decoded, batch)
+            rows = Transform(self.opened, self.opened.context(read.records, whole_topics=True), read.decoded, batch)
             return self._finished(rows, read, batch, started)
         finally:
             read.decoded.rows.unpersist()
@@ -258,7 +258,7 @@ class BatchRunner:
 def _ends(batch: BatchIdentity, without: Collection[str] = ()) -> dict[str, dict[int, int]]:
     """The next offset of each partition after a batch, except those of some topics."""
     ends: dict[str, dict[int, int]] = {}
-    for part in batch.ranges:
+    for part in batch.all_ranges:
         if part.topic not in without:
             ends.setdefault(part.topic, {})[part.partition] = part.end
     return ends

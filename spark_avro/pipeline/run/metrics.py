@@ -57,6 +57,7 @@ class PipelineMetrics:
         self._state_rows = self._gauge("state_rows", "Rows that a step keeps.", "operator")
         self._state_bytes = self._gauge("state_bytes", "Bytes of a step's state in memory and files.", "operator")
         self._late = self._gauge("late_rows", "Rows that came after the watermark, which are left out.", "operator")
+        self._unmatched = self._gauge("unmatched_rows", "Rows that found no value in a topic that is a table.", "step")
         self._watermark = self._gauge("watermark_seconds", "The time up to which no more rows are expected.")
         self._file: Path | None = None
         self._server: Any = None
@@ -111,6 +112,8 @@ class PipelineMetrics:
             self._state_rows.labels(self._name, label).set(operator.rows)
             self._state_bytes.labels(self._name, label).set(operator.memory + operator.disk)
             self._late.labels(self._name, label).set(operator.late)
+        for step, rows in state.unmatched.items():
+            self._unmatched.labels(self._name, step).set(rows)
         if state.watermark is not None:
             self._watermark.labels(self._name).set(datetime.fromisoformat(state.watermark).timestamp())
         for schema_id, rows in state.ids.items():

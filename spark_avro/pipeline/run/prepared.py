@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -29,9 +30,13 @@ from spark_avro.pipeline.sources.source import Source
 from spark_avro.pipeline.steps.step import StepContext
 from spark_avro.pipeline.steps.table import apply_steps
 from spark_avro.pipeline.steps.tables import Tables
-from spark_avro.pipeline.steps.times import needs_time, with_stream_times
+from spark_avro.pipeline.steps.times import needs_time, with_stream_times, with_table_keys
+from spark_avro.pipeline.steps.topic_table import table_records
 from spark_avro.streams.decoder import RecordDecoder
 from spark_avro.streams.following import patiently
+
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,34 +65,55 @@ class Opened:
     tables: Tables
     cautions: tuple[str, ...] = ()
 
-    def context(self, records: DataFrame) -> StepContext:
+    def context(self, records: DataFrame, *, whole_topics: bool = False) -> StepContext:
         """The resources that steps may use for rows that are all there.
 
         Args:
             records: The records of all parts, of which steps may join those of streams.
+            whole_topics: Whether topics that are joined as tables are read from their beginning to their end; if not,
+                their records are among `records`.
         """
-        return self.context_of(partial(self.decoded, records))
 
-    def context_of(self, decoded_stream: Callable[[str], DataFrame]) -> StepContext:
+        def of_topic(name: str) -> DataFrame:
+            return self.decoded(self.source.whole(self.pipeline.table_topics), name)
+
+        return self.context_of(partial(self.decoded, records), of_topic if whole_topics else None)
+
+    def context_of(
+        self, decoded_stream: Callable[[str], DataFrame], decoded_topic: Callable[[str], DataFrame] | None = None
+    ) -> StepContext:
         """The resources that steps may use for rows that are all there.
 
         Args:
             decoded_stream: The decoded records of a stream, by its name.
+            decoded_topic: Those of a topic that is joined as a table; as `decoded_stream` if not given.
         """
+
+        def topic(step: Join) -> DataFrame:
+            assert step.topic is not None
+            decoded = (decoded_topic or decoded_stream)(step.topic)
+            return table_records(self._sound_records(decoded, step))
 
         def stream(step: Join) -> DataFrame:
             assert step.stream is not None
             decoded = decoded_stream(step.stream)
             # In a batch no letters are made of a stream's records, so none of them may be left out.
-            for first in decoded.where(F.col("error").isNotNull()).limit(1).collect():
-                place = first[POSITION]
-                raise BrokenRecord(
-                    first["error"]["reason"],
-                    f"topic {place['topic']}, partition {place['partition']}, offset {place['offset']}",
-                )
+            _refuse_broken(decoded)
             return record_columns(decoded, self.source, step.stream)
 
-        return StepContext(self.tables, stream, time_needed=needs_time(self.pipeline.steps))
+        return StepContext(self.tables, stream, topic, time_needed=needs_time(self.pipeline.steps))
+
+    def _sound_records(self, decoded: DataFrame, step: Join) -> DataFrame:
+        """The records of a topic that can be decoded; the stream's batches make dead letters of the others.
+
+        Raises:
+            BrokenRecord: one cannot be decoded, and errors.tolerance is none.
+        """
+        if self.pipeline.errors.tolerance == "none":
+            _refuse_broken(decoded)
+        elif decoded.where(F.col("error").isNotNull()).limit(1).collect():
+            log.warning("%s: %s has records that cannot be decoded; they are left out", step.origin.setting, step.topic)
+        return decoded.where(F.col("error").isNull())
 
     @property
     def decoder(self) -> RecordDecoder:
@@ -105,7 +131,9 @@ class Opened:
             PipelineError: a column has types in two parts that no type holds.
         """
         rows = self.decoders[name].rows(self.source.positioned(records, name))
-        return with_stream_times(rows, self.pipeline.steps, name) if name else rows
+        if not name:
+            return rows
+        return with_table_keys(with_stream_times(rows, self.pipeline.steps, name), self.pipeline.steps, name)
 
     def close(self) -> None:
         """Close all connections, and forget the tables."""
@@ -177,6 +205,16 @@ def open_pipeline(pipeline: Pipeline, spark: SparkSession, *, adopt: bool = Fals
         tables=Tables(spark, pipeline.tables, _refreshes(pipeline)),
         cautions=cautions,
     )
+
+
+def _refuse_broken(decoded: DataFrame) -> None:
+    """Raise BrokenRecord for the first record that cannot be decoded."""
+    for first in decoded.where(F.col("error").isNotNull()).limit(1).collect():
+        place = first[POSITION]
+        raise BrokenRecord(
+            first["error"]["reason"],
+            f"topic {place['topic']}, partition {place['partition']}, offset {place['offset']}",
+        )
 
 
 def _refreshes(pipeline: Pipeline) -> dict[str, timedelta]:

@@ -62,7 +62,7 @@ def rehearse(prepared: Prepared, count: int) -> Rehearsal:
 
 def rehearse_records(opened: Opened, records: DataFrame) -> Rehearsal:
     """What the pipeline would do with records; steps remember nothing."""
-    return rehearse_decoded(opened, opened.decoded(records), opened.context(records))
+    return rehearse_decoded(opened, opened.decoded(records), opened.context(records, whole_topics=True))
 
 
 def rehearse_decoded(opened: Opened, decoded: DataFrame, context: StepContext) -> Rehearsal:
@@ -108,6 +108,7 @@ def plan_text(prepared: Prepared) -> str:
 def _newest(source: KafkaRecords, count: int) -> tuple[SourceRange, ...]:
     """The newest records of all partitions, up to a number."""
     starts, ends = source.offsets_for(None, end=False), source.offsets_for(None, end=True)
+    ends = {place: end for place, end in ends.items() if place[0] not in source.table_topics}
     share = max(1, count // max(1, len(ends)))
     ranges = (
         SourceRange(topic, partition, max(starts[topic, partition], end - share), end)

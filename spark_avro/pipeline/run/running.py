@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from magicbyte.kit.failure import Failure
 from spark_avro.pipeline.file.pipeline import Pipeline
-from spark_avro.pipeline.file.steps import Aggregate, Window
+from spark_avro.pipeline.file.steps import Aggregate, Join, Window
 from spark_avro.pipeline.ports import BatchIdentity, SourceRange
 from spark_avro.pipeline.run.batch import BatchRunner
 from spark_avro.pipeline.run.batches import Batches, PlainBatches, QueryOutdated
@@ -31,6 +31,7 @@ from spark_avro.pipeline.run.run_log import RunLog
 from spark_avro.pipeline.session_settings import applied
 from spark_avro.pipeline.sources.checkpoint import Checkpoint
 from spark_avro.pipeline.sources.source_topics import SourceTopics
+from spark_avro.pipeline.sources.table_topics import TableTopics
 from spark_avro.pipeline.state.batches import StateBatches
 from spark_avro.pipeline.state.new_state import begin_new_state
 from spark_avro.pipeline.state.operators import StateRecord, operators_of
@@ -40,6 +41,9 @@ log = logging.getLogger(__name__)
 
 #: Seconds between two checks whether to stop a query; the most seconds until a finished batch is in the checkpoint.
 _LOOK, _COMMIT = 0.2, 10.0
+#: Where rows wait for a time, Spark runs batches without records for ever, so that a run of what is available would not
+#: end.
+_TIMERS_WITH_RECORDS = {"spark.sql.streaming.noDataMicroBatches.enabled": "false"}
 
 
 @dataclass(slots=True)
@@ -140,18 +144,23 @@ class Running:
                     raise
 
         is_repeat = topics.begin(can_rewind=batches.can_rewind)
+        tables = TableTopics(batches.runner.opened.source, checkpoint)
+        to_load = tables.to_load()
         # Made here: topics that were made again change where a query begins.
-        stream = batches.runner.opened.source.stream(checkpoint.anew_from)
+        stream = batches.runner.opened.source.stream(tables.starts(), to_load)
         assert stream is not None
         query = batches.query(stream)
         # One batch: the one that is planned.
-        trigger = {"once": True} if is_repeat else self._trigger()
+        trigger = {"once": True} if is_repeat else {"availableNow": True} if to_load else self._trigger()
         writer = query.rows.writeStream.foreachBatch(one_batch).queryName(self.pipeline.name)
         writer = writer.outputMode(query.output_mode).option("checkpointLocation", checkpoint.query.path)
-        with applied(self.spark, query.settings):
+        settings = {**query.settings, **(_TIMERS_WITH_RECORDS if "availableNow" in trigger else {})}
+        with applied(self.spark, settings if self._waits() else query.settings):
             started = writer.trigger(**trigger).start()
         self._wait(started, checkpoint, topics, batches, again)
-        return (is_repeat or again.is_set()) and not self._stopping.is_set()
+        if to_load and not again.is_set() and not self._stopping.is_set():
+            tables.loaded()
+        return (bool(to_load) or is_repeat or again.is_set()) and not self._stopping.is_set()
 
     def _wait(
         self, query: Any, checkpoint: Checkpoint, topics: SourceTopics, batches: Batches, again: threading.Event
@@ -234,6 +243,10 @@ class Running:
         self.health.progressed(counts.number)
         if self.on_batch is not None:
             self.on_batch(counts)
+
+    def _waits(self) -> bool:
+        """Whether rows wait for a time in the state."""
+        return any(isinstance(step, Join) and step.wait is not None for step in self.pipeline.steps)
 
     def _trigger(self) -> dict[str, Any]:
         every = self.pipeline.trigger.every

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pyspark.sql import SparkSession
 
 from spark_avro.pipeline.folder import Folder
-from spark_avro.pipeline.sources.checkpoint_reader import POINTER, CheckpointReader, Offsets
+from spark_avro.pipeline.sources.checkpoint_reader import FIRST_OFFSETS, POINTER, CheckpointReader, Offsets
 
 #: The folders of queries that began anew.
 _QUERIES = "_magicbyte/queries"
@@ -64,6 +64,24 @@ class Checkpoint(CheckpointReader[Folder]):
                 self.query.delete(f"offsets/.{number}.crc")
                 self.query.replace(f"offsets/{number}", "\n".join([version, metadata, *[offsets[-1]] * reads]))
 
+    def note_first_offsets(self, starts: Offsets) -> None:
+        """Note at which offsets the topics begin that are read after the tables."""
+        self.query.replace(FIRST_OFFSETS, json.dumps(starts))
+
+    def add_offsets(self, number: int, starts: Offsets) -> None:
+        """Let the batch after a finished one read further topics, too.
+
+        Args:
+            number: The last batch, which is finished.
+            starts: The offsets at which these topics begin.
+        """
+        name = f"offsets/{number - self._base}"
+        version, metadata, *offsets = (self.query.read(name) or "").rstrip("\n").split("\n")
+        ends = json.dumps({**starts, **self.ends(number)}, separators=(",", ":"))
+        # Spark's checksum beside the file is that of its former text.
+        self.query.delete(f"offsets/.{number - self._base}.crc")
+        self.query.replace(name, "\n".join([version, metadata, *[ends] * len(offsets)]))
+
     def files_digest(self, number: int) -> str:
         """A digest of the paths and times of a batch's files; empty for sources other than files."""
         last = _log_offset(self.query.read(f"offsets/{number}"))
@@ -115,6 +133,7 @@ class Checkpoint(CheckpointReader[Folder]):
             starts: The first offsets of these topics.
         """
         self.query.delete("sources/0")
+        self.query.delete(FIRST_OFFSETS)
         text = self.folder.read(POINTER)
         if text:
             pointer = json.loads(text)

@@ -13,6 +13,9 @@ from spark_avro.pipeline.ports import SourceRange
 #: Our pointer to the folder of Spark's query, if it is not the checkpoint itself.
 POINTER = "_magicbyte/query.json"
 
+#: The offsets at which a first query reads topics that are no tables, if it reads tables before (`table_topics.py`).
+FIRST_OFFSETS = "_magicbyte/first-offsets.json"
+
 Offsets = Mapping[str, Mapping[int, int]]
 
 F = TypeVar("F", bound=ReadableFolder)
@@ -105,9 +108,13 @@ class CheckpointReader(Generic[F]):
         """The offsets from which the first batch reads."""
         return offsets_in(self.query.read("sources/0/0")) or self._starts
 
+    def first_offsets(self) -> Offsets:
+        """The offsets at which topics that are no tables begin, if the query reads tables before; else empty."""
+        return self._starts or offsets_in(self.query.read(FIRST_OFFSETS))
+
     def ranges(self, number: int) -> tuple[SourceRange, ...]:
         """The offsets of a batch."""
-        before = self.starts() if number == self._base else self.ends(number - 1)
+        before = {**self.first_offsets(), **(self.starts() if number == self._base else self.ends(number - 1))}
         return tuple(
             SourceRange(topic, partition, start, end)
             for topic, partitions in sorted(self.ends(number).items())

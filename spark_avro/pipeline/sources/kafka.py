@@ -43,6 +43,7 @@ class KafkaRecords:
         self._spark = spark
         self._spec = spec
         self._pipeline = pipeline
+        self.table_topics: Collection[str] = pipeline.table_topics
         self.refreshes = pipeline.evolve.new_version == "refresh"
         self.parts: Sequence[Part] = [
             Part(name, part.topics, part_plans(part, pipeline), part, by_id=part.value.is_by_id)
@@ -53,10 +54,12 @@ class KafkaRecords:
         self._admin: AdminClient | None = None
         self._position: Column | None = None
 
-    def stream(self, starts: Offsets | None = None) -> DataFrame:
+    def stream(self, starts: Offsets | None = None, topics: Collection[str] = ()) -> DataFrame:
         """The records as a stream."""
-        start = self._start_at(starts) if starts else self._start()
+        start = self._start_at(starts, topics) if starts or topics else self._start()
         options = {**self._options(), **start, "maxOffsetsPerTrigger": str(self._spec.limit.records)}
+        if topics:
+            options["subscribe"] = ",".join(sorted(topics))
         return self._spark.readStream.format("kafka").options(**options).load()
 
     def batch(self, ranges: Sequence[SourceRange] = ()) -> DataFrame:
@@ -75,6 +78,41 @@ class KafkaRecords:
             layers[counts[place]].append(part)
             counts[place] += 1
         return reduce(DataFrame.unionAll, (self._load({**options, **_assigned(layer)}) for layer in layers))
+
+    def whole(self, topics: Collection[str]) -> DataFrame:
+        """All records of some topics, from their first offsets to their ends."""
+        starts, ends = self.offsets_for(None, end=False), self.offsets_for(None, end=True)
+        ranges = [
+            SourceRange(topic, partition, start, ends[topic, partition])
+            for (topic, partition), start in starts.items()
+            if topic in topics and start < ends[topic, partition]
+        ]
+        return self.batch(ranges) if ranges else self.empty()
+
+    def stream_starts(self) -> Offsets:
+        """The offsets at which a new checkpoint begins to read the topics that are no tables.
+
+        Raises:
+            KafkaException: the broker does not answer, or a topic does not exist.
+        """
+        start = self._spec.start
+        if isinstance(start, str):
+            found = self.offsets_for(None, end=start == "latest")
+        elif isinstance(start, datetime):
+            found = self.offsets_for(start, end=True)
+        else:
+            first = self.offsets_for(None, end=False)
+            found = {place: start.get(place[0], {}).get(str(place[1]), offset) for place, offset in first.items()}
+        starts: dict[str, dict[int, int]] = {}
+        for (topic, partition), offset in found.items():
+            if topic not in self.table_topics:
+                starts.setdefault(topic, {})[partition] = offset
+        return starts
+
+    def has_table_records(self) -> bool:
+        """Whether a topic that is joined as a table has records."""
+        starts, ends = self.offsets_for(None, end=False), self.offsets_for(None, end=True)
+        return any(ends[place] > start for place, start in starts.items() if place[0] in self.table_topics)
 
     def _load(self, options: Mapping[str, str]) -> DataFrame:
         return self._spark.read.format("kafka").options(**options).load()
@@ -230,10 +268,12 @@ class KafkaRecords:
             **spec.options,
         }
 
-    def _start_at(self, starts: Offsets) -> dict[str, str]:
+    def _start_at(self, starts: Offsets, topics: Collection[str] = ()) -> dict[str, str]:
         """Spark's option for offsets, which must name all partitions: new ones are read from their beginning."""
         offsets: dict[str, dict[str, int]] = {}
         for topic, partition in self.partitions():
+            if topics and topic not in topics:
+                continue
             offsets.setdefault(topic, {})[str(partition)] = starts.get(topic, {}).get(partition, _EARLIEST)
         return {"startingOffsets": json.dumps(offsets)}
 

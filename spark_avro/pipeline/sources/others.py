@@ -32,6 +32,7 @@ class Rows:
     parts: Sequence[Part] = ()
     plans: Mapping[str, Plans] = {}
     refreshes = False
+    table_topics: Collection[str] = ()
 
     def batch(self, ranges: Sequence[SourceRange] = ()) -> DataFrame:
         """All rows."""
@@ -50,6 +51,18 @@ class Rows:
         """The source of a row in words."""
         del error
         return str(position["topic"])
+
+    def whole(self, _topics: Collection[str]) -> DataFrame:
+        """No rows: the source has no topics."""
+        return self.empty()
+
+    def stream_starts(self) -> Offsets:
+        """No offsets."""
+        return {}
+
+    def has_table_records(self) -> bool:
+        """Never: the source has no topics."""
+        return False
 
     def lag(self, _ends: Offsets) -> Mapping[tuple[str, int], int]:
         """No lag: the source has no offsets."""
@@ -94,7 +107,7 @@ class FileRows(Rows):
             self.plans = {"value": FixedPlan(LinePlan())}
             self.parts = [Part("", (), self.plans, spec)]
 
-    def stream(self, _starts: Offsets | None = None) -> DataFrame:
+    def stream(self, _starts: Offsets | None = None, _topics: Collection[str] = ()) -> DataFrame:
         """The rows of files that are not read yet."""
         spec = self._spec
         if are_checked(spec):
@@ -127,7 +140,7 @@ class JdbcRows(Rows):
         self._spark = spark
         self._spec = spec
 
-    def stream(self, _starts: Offsets | None = None) -> None:
+    def stream(self, _starts: Offsets | None = None, _topics: Collection[str] = ()) -> None:
         """A query is read once."""
 
     def batch(self, ranges: Sequence[SourceRange] = ()) -> DataFrame:
@@ -145,7 +158,7 @@ class RateRows(Rows):
         self._spec = spec
         self._bounded = bounded
 
-    def stream(self, _starts: Offsets | None = None) -> DataFrame | None:
+    def stream(self, _starts: Offsets | None = None, _topics: Collection[str] = ()) -> DataFrame | None:
         """The rows as they come; None if the source is bounded."""
         if self._bounded:
             return None

@@ -22,18 +22,30 @@ class Source(Protocol):
             empty, and one for each stream; none if the records are rows already.
         plans: The sources of the plans of all parts.
         refreshes: Whether versions registered after the start are read.
+        table_topics: The topics that steps join as tables.
     """
 
     parts: Sequence[Part]
     plans: Mapping[str, Plans]
     refreshes: bool
+    table_topics: Collection[str]
 
-    def stream(self, starts: Offsets | None = None) -> DataFrame | None:
+    def stream(self, starts: Offsets | None = None, topics: Collection[str] = ()) -> DataFrame | None:
         """The records as a stream; None for a source that is read once.
 
         Args:
             starts: The offsets at which a new query begins, instead of those of the file.
+            topics: The only topics to read; all if empty.
         """
+
+    def whole(self, topics: Collection[str]) -> DataFrame:
+        """All records of some topics, from their first offsets to their ends."""
+
+    def stream_starts(self) -> Offsets:
+        """The offsets at which a new checkpoint begins to read the topics that are no tables."""
+
+    def has_table_records(self) -> bool:
+        """Whether a topic that is joined as a table has records."""
 
     def batch(self, ranges: Sequence[SourceRange] = ()) -> DataFrame:
         """The records of some offsets, or all records."""

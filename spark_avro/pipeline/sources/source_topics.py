@@ -72,14 +72,16 @@ class SourceTopics:
         unknown = topics - self._log.ids(number).keys()
         if unknown and number > self._planned:
             self._log.record(number, self._source.topic_ids(unknown))
+        ranges, tables = self._checkpoint.ranges(number), self._source.table_topics
         return BatchIdentity(
             pipeline,
             self._checkpoint.query_id() or "",
             number,
-            self._checkpoint.ranges(number),
+            tuple(part for part in ranges if part.topic not in tables),
             {topic: topic_id for topic, topic_id in self._log.ids(number).items() if topic in topics},
             {topic: ids for topic, ids in self._log.former_ids(number).items() if topic in topics},
             "" if topics else self._checkpoint.files_digest(number),
+            table_ranges=tuple(part for part in ranges if part.topic in tables),
         )
 
     def check(self) -> None:

@@ -39,7 +39,7 @@ def ranges_between(
     return tuple(
         SourceRange(topic, partition, start, ends[topic, partition])
         for (topic, partition), start in sorted(starts.items())
-        if start < ends[topic, partition]
+        if start < ends[topic, partition] and topic not in pipeline.table_topics
     )
 
 

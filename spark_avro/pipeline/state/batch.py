@@ -97,7 +97,7 @@ class StateBatch:
         dead = int(found.get(_DEAD, 0))
         # Offsets tell what was read; of a source without them, only what came out of the steps is known.
         has_offsets = isinstance(opened.pipeline.source, KafkaSource)
-        read = sum(part.end - part.start for part in batch.ranges) if has_offsets else int(found[_ROWS]) + dead
+        read = sum(part.end - part.start for part in batch.all_ranges) if has_offsets else int(found[_ROWS]) + dead
         failed = rows.limit(0)
         if UNDECODED in rows.columns:
             failed = rows.where(F.col(UNDECODED).isNotNull()).select(POSITION, f"{UNDECODED}.*")
@@ -148,7 +148,9 @@ class StateBatch:
 
     def originals(self) -> DataFrame:
         """The records of the batch, for dead letters; a group has its key as JSON in place of a record's key."""
-        records = self.opened.source.batch(self.batch.ranges) if self.batch.ranges else self.opened.source.empty()
+        records = (
+            self.opened.source.batch(self.batch.all_ranges) if self.batch.all_ranges else self.opened.source.empty()
+        )
         groups = [step.group for step in self.opened.pipeline.steps if isinstance(step, Window | Aggregate)]
         if not groups or "key" not in records.columns:
             return records

@@ -23,12 +23,21 @@ def _span(span: timedelta) -> str:
     return str(duration().written(span))
 
 
+def _of_topic(step: Join) -> str:
+    values = f"the newest value of each key of {step.topic}, until the key is deleted: it grows with the number of keys"
+    return values if step.wait is None else f"{values}; and rows without a match, for {_span(step.wait)}"
+
+
 #: Section -> what its state has.
 _KEEPS: Mapping[type[Section], Callable[[Any], str]] = {
     Deduplicate: lambda _step: "each key, until the watermark is the time below after its first row",
     Window: lambda step: "one row for each group of an open " + ("session" if step.session is not None else "window"),
     Aggregate: lambda _step: "one row for each group, for ever: it grows with the number of groups",
-    Join: lambda step: f"the rows of both sides, until the watermark is {_span(step.within)} after them",
+    Join: lambda step: (
+        _of_topic(step)
+        if step.topic is not None
+        else f"the rows of both sides, until the watermark is {_span(step.within)} after them"
+    ),
     Check: lambda _check: "each key, until the watermark is the time below after its first row",
 }
 

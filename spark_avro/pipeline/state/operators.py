@@ -39,6 +39,24 @@ def _span(span: timedelta | None) -> str:
     return "not given" if span is None else str(duration().written(span))
 
 
+def _of_stream(step: Join) -> dict[str, Any]:
+    return {
+        "stream": step.stream,
+        "on": _texts(step.condition) if isinstance(step.condition, tuple) else str(step.condition),
+        "within": _span(step.within),
+        "how": step.how,
+    }
+
+
+def _of_topic(step: Join) -> dict[str, Any]:
+    # The state has each key with its value, and rows only if these wait. How long they wait may change.
+    return {
+        "topic": step.topic,
+        "on": _texts(step.condition) if isinstance(step.condition, tuple) else str(step.condition),
+        "wait": "not given" if step.wait is None else "given",
+    }
+
+
 #: Section -> what its state depends on. Other settings, such as `late`, may change between runs.
 _IDENTITIES: Mapping[type[Section], Callable[[Any], dict[str, Any]]] = {
     Deduplicate: lambda step: {"by": _texts(step.by)},
@@ -51,12 +69,7 @@ _IDENTITIES: Mapping[type[Section], Callable[[Any], dict[str, Any]]] = {
         "emit": step.emit,
     },
     Aggregate: lambda step: {"group": _texts(step.group), "aggregate": _texts(step.aggregate)},
-    Join: lambda step: {
-        "stream": step.stream,
-        "on": _texts(step.condition) if isinstance(step.condition, tuple) else str(step.condition),
-        "within": _span(step.within),
-        "how": step.how,
-    },
+    Join: lambda step: _of_topic(step) if step.topic is not None else _of_stream(step),
     Check: lambda check: {"unique": _texts(check.unique.key)},
 }
 

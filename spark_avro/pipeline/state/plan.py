@@ -34,6 +34,7 @@ from spark_avro.pipeline.steps.stateful import dedupe_keys
 from spark_avro.pipeline.steps.step import StepContext
 from spark_avro.pipeline.steps.table import STEP_KINDS, apply_steps, before_state
 from spark_avro.pipeline.steps.times import needs_time, with_time
+from spark_avro.pipeline.steps.topic_table import table_records
 from spark_avro.plan.decoding import schema_id
 
 #: The column of a failed record: its error, and the column or stage that failed. NULL in rows.
@@ -71,9 +72,9 @@ class StreamPlan:
             PipelineError: a step does not fit the columns, or Spark has no streaming operator for it.
         """
         own, *others = (self._decoded(records, name) for name in ("", *self._streams()))
-        streams = dict(zip(self._streams(), others, strict=True))
+        joined = dict(zip(self._streams(), others, strict=True))
         delay = delay_of(self.opened.pipeline.steps, self.opened.pipeline.quality)
-        rows = self._steps(delay, self._sound(own), {name: self._sound(other, name) for name, other in streams.items()})
+        rows = self._steps(delay, self._sound(own), joined)
         united = rows.drop(EVENT_TIME)
         for number, check in enumerate(self.opened.pipeline.quality):
             if check.remembered_for is not None:
@@ -94,7 +95,7 @@ class StreamPlan:
         return decoded.observe(RECORDS, *(column.alias(name) for name, column in measures.items()))
 
     def _streams(self) -> list[str]:
-        joined = (step.stream for step in self.opened.pipeline.steps if isinstance(step, Join))
+        joined = (step.reads for step in self.opened.pipeline.steps if isinstance(step, Join))
         return list(dict.fromkeys(name for name in joined if name is not None))
 
     def _decoded(self, records: DataFrame, name: str) -> DataFrame:
@@ -105,13 +106,19 @@ class StreamPlan:
         good = decoded.where(F.col("error").isNull()) if "error" in decoded.columns else decoded
         return record_columns(good, self.opened.source, name)
 
-    def _steps(self, delay: timedelta, rows: DataFrame, streams: Mapping[str, DataFrame]) -> DataFrame:
+    def _steps(self, delay: timedelta, rows: DataFrame, joined: Mapping[str, DataFrame]) -> DataFrame:
         def stream(step: Join) -> DataFrame:
             assert step.stream is not None
-            return self.kept.whole_rows(f"{step.origin.setting} {step.stream}", streams[step.stream], step)
+            records = self._sound(joined[step.stream], step.stream)
+            return self.kept.whole_rows(f"{step.origin.setting} {step.stream}", records, step)
+
+        def topic(step: Join) -> DataFrame:
+            assert step.topic is not None
+            records = table_records(joined[step.topic].where(F.col("error").isNull()))
+            return self.kept.whole_rows(f"{step.origin.setting} {step.topic}", records, step)
 
         pipeline = self.opened.pipeline
-        context = StepContext(self.opened.tables, stream, delay, self.kept.key, needs_time(pipeline.steps))
+        context = StepContext(self.opened.tables, stream, topic, delay, self.kept.key, needs_time(pipeline.steps))
         for step in pipeline.steps:
             with _told(step):
                 if remembers(step):
@@ -130,7 +137,7 @@ class StreamPlan:
         step = opened.pipeline.steps[len(before)]
         rows = self._kept(step, rows)
         columns = dedupe_keys(rows, step, self.kept.key) if isinstance(step, Deduplicate) else []
-        if isinstance(step, Deduplicate | Join):
+        if isinstance(step, Deduplicate) or (isinstance(step, Join) and step.stream is not None):
             time = with_time(column_at(step.time, rows.schema), needs_time(opened.pipeline.steps))
             columns.append(time.alias(EVENT_TIME))
         return rows.select("*", *columns)
@@ -138,7 +145,9 @@ class StreamPlan:
     def _kept(self, step: Step, rows: DataFrame) -> DataFrame:
         operator = step.origin.setting
         if isinstance(step, Join):
-            return self.kept.whole_rows(operator, rows, step)
+            # Rows that do not wait for a topic's key are not kept.
+            is_kept = step.topic is None or step.wait is not None
+            return self.kept.whole_rows(operator, rows, step) if is_kept else rows
         if isinstance(step, Window | Aggregate):
             return self.kept.rows(operator, rows, references(rows, (*step.group, *step.aggregate)))
         return rows

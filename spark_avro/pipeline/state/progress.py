@@ -10,8 +10,9 @@ from typing import Any
 
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.state_rules import delay_of
-from spark_avro.pipeline.file.steps import Aggregate, Join, remembers
+from spark_avro.pipeline.file.steps import Aggregate, Join, joins_topic, remembers
 from spark_avro.pipeline.folder import Folder, ReadableFolder
+from spark_avro.pipeline.ports import UNMATCHED
 from spark_avro.pipeline.run.measures import counts_by_id
 
 _FILE = "_magicbyte/progress.json"
@@ -49,6 +50,8 @@ class StateProgress:
         operators: The operators, in the order of Spark's plan.
         newest: The newest time of each input that has a watermark, in ISO 8601, by `inputs_of`.
         ids: The records of the batch by schema id.
+        unmatched: How many rows found no value in the topic that a step joins as a table, in all batches, by the step's
+            place in the file.
     """
 
     batch: int
@@ -56,6 +59,7 @@ class StateProgress:
     operators: Sequence[OperatorProgress] = ()
     newest: Mapping[str, str] = field(default_factory=dict)
     ids: Mapping[int, int] = field(default_factory=dict)
+    unmatched: Mapping[str, int] = field(default_factory=dict)
 
     def after(self, number: int, progress: Mapping[str, Any]) -> StateProgress:
         """The state after the next batch.
@@ -85,10 +89,22 @@ class StateProgress:
             for name, row in observed.items()
             if name != RECORDS and _value(row, "newest")
         }
+        unmatched = {
+            name.removesuffix(f" {UNMATCHED}"): int(_value(row, "unmatched") or 0)
+            for name, row in observed.items()
+            if name.endswith(f" {UNMATCHED}")
+        }
+        counts = {name: self.unmatched.get(name, 0) + count for name, count in unmatched.items()}
         ids = counts_by_id(_fields(observed[RECORDS])) if RECORDS in observed else {}
         known = None if watermark in (None, _EPOCH) else watermark
         return replace(
-            self, batch=number, watermark=known, operators=operators, newest={**self.newest, **newest}, ids=ids
+            self,
+            batch=number,
+            watermark=known,
+            operators=operators,
+            newest={**self.newest, **newest},
+            ids=ids,
+            unmatched={**self.unmatched, **counts},
         )
 
     def holders(self, pipeline: Pipeline) -> list[tuple[str, str]]:
@@ -116,7 +132,9 @@ class StateProgress:
 
 def inputs_of(pipeline: Pipeline) -> list[tuple[str, timedelta]]:
     """The inputs with a watermark, with how late their rows may come; Spark's watermark is that of the slowest."""
-    own = [step for step in pipeline.steps if remembers(step) and not isinstance(step, Aggregate)]
+    own = [
+        step for step in pipeline.steps if remembers(step) and not isinstance(step, Aggregate) and not joins_topic(step)
+    ]
     inputs = [(step.origin.setting, delay_of(pipeline.steps, pipeline.quality)) for step in own[:1]]
     streams = [(f"{step.origin.setting} {step.stream}", step.late) for step in own if isinstance(step, Join)]
     return inputs + streams

@@ -15,10 +15,14 @@ from spark_avro.pipeline.steps.fields_at import type_at
 from spark_avro.pipeline.steps.sql import told_at
 from spark_avro.pipeline.steps.stateful import join_stream
 from spark_avro.pipeline.steps.step import StepContext
+from spark_avro.pipeline.steps.topic_table import join_topic_batch, join_topic_stream
 
 
 def join(rows: DataFrame, step: Join, context: StepContext) -> DataFrame:
-    """The rows, with the columns of a table or of another stream that they lack."""
+    """The rows, with the columns of a table, another stream or a topic that they lack."""
+    if step.topic is not None:
+        join_topic = join_topic_stream if rows.isStreaming else join_topic_batch
+        return join_topic(rows, step, context)
     if step.table is None:
         return join_stream(rows, step, context)
     table = context.tables.table(step.table)

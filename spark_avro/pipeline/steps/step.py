@@ -29,6 +29,10 @@ def _no_streams(step: Join) -> DataFrame:
     raise step.error("stream", f"{step.stream} cannot be read here: these are records of one topic")
 
 
+def _no_topics(step: Join) -> DataFrame:
+    raise step.error("topic", f"{step.topic} cannot be read here: these are records of one topic")
+
+
 def _any_type(_operator: str, _name: str, column: Column, _kind: DataType) -> Column:
     return column
 
@@ -40,6 +44,7 @@ class StepContext:
     Attributes:
         tables: The tables of the file.
         stream: Returns the records of the stream that a step joins.
+        topic: Returns the records of the topic that a step joins as a table, see `topic_table.table_records`.
         delay: How late a row of the pipeline may come: Spark has one watermark for all steps.
         key: Returns the column of an operator's key in the type that its state has.
         time_needed: Why each row needs a time; empty if none does.
@@ -47,6 +52,7 @@ class StepContext:
 
     tables: Tables
     stream: Callable[[Join], DataFrame] = _no_streams
+    topic: Callable[[Join], DataFrame] = _no_topics
     delay: timedelta = timedelta(0)
     key: Key = _any_type
     time_needed: str = ""

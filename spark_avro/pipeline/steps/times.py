@@ -59,6 +59,22 @@ def with_stream_times(decoded: DataFrame, steps: Sequence[Step], name: str) -> D
     )
 
 
+def with_table_keys(decoded: DataFrame, steps: Sequence[Step], name: str) -> DataFrame:
+    """Give the decoded records of a topic without a key an error, if a step joins the topic as a table.
+
+    Args:
+        decoded: The records.
+        steps: The pipeline's steps.
+        name: The name of the topic's stream.
+    """
+    joins = [step for step in steps if isinstance(step, Join) and step.topic == name]
+    if not joins:
+        return decoded
+    reason = F.lit(f"{joins[0].origin.setting}: the record has no key, and the table has one value for each key")
+    own = F.col(f"{POSITION}.schema_id")
+    return failing(decoded, [Case(F.col(f"{POSITION}.key").isNull(), reason, F.lit(STEPS), own)])
+
+
 def _reason(step: Join, time: str) -> str:
     return f"{step.origin.setting}: {time} is NULL, and how: {step.how} needs a time in each row that it writes"
 
