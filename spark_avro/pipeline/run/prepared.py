@@ -35,7 +35,6 @@ from spark_avro.pipeline.steps.topic_table import table_records
 from spark_avro.streams.decoder import RecordDecoder
 from spark_avro.streams.following import patiently
 
-
 log = logging.getLogger(__name__)
 
 

@@ -56,7 +56,7 @@ class KafkaRecords:
 
     def stream(self, starts: Offsets | None = None, topics: Collection[str] = ()) -> DataFrame:
         """The records as a stream."""
-        start = self._start_at(starts, topics) if starts or topics else self._start()
+        start = self._start_at(starts or {}, topics) if starts or topics else self._start()
         options = {**self._options(), **start, "maxOffsetsPerTrigger": str(self._spec.limit.records)}
         if topics:
             options["subscribe"] = ",".join(sorted(topics))

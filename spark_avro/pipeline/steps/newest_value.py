@@ -57,6 +57,10 @@ class Newest:
         return replace(self, payload=payload, partition=partition, offset=offset, millis=millis)
 
 
+#: A row of the stream, the newest value of its key, and whether there is one.
+_Output = tuple[bytes, bytes | None, bool]
+
+
 @dataclass(slots=True)
 class _Rows:
     """The rows of a key in a batch."""
@@ -82,23 +86,16 @@ class NewestValue:
         if self._wait is not None:
             self._due = handle.getMapState("due", "millis bigint", "join_keys binary")
 
-    def handleInputRows(self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any) -> Iterator[pd.DataFrame]:  # noqa: N802, N803
+    def handleInputRows(  # noqa: N802 - Spark's name
+        self,
+        key: Any,
+        rows: Iterator[pd.DataFrame],
+        timerValues: Any,  # noqa: N803 - Spark's name
+    ) -> Iterator[pd.DataFrame]:
         """Take the rows of a bucket: first all records of the topic, then the rows of the stream."""
         del key
-        by_key: dict[bytes, _Rows] = {}
-        output: list[tuple[bytes, bytes | None, bool]] = []
-        for frame in rows:
-            for own, is_table, partition, offset, millis, payload in zip(
-                *(frame[name] for name in INPUT[1:]), strict=True
-            ):
-                if own is None:
-                    # A key with NULL equals nothing.
-                    output.append((bytes(payload), None, False))
-                elif is_table:
-                    record = (int(partition), int(offset), int(millis), None if payload is None else bytes(payload))
-                    by_key.setdefault(bytes(own), _Rows()).records.append(record)
-                else:
-                    by_key.setdefault(bytes(own), _Rows()).rows.append(bytes(payload))
+        output: list[_Output] = []
+        by_key = _by_key(rows, output)
         until = None if self._wait is None else timerValues.getCurrentProcessingTimeInMs() + self._wait
         waiting: list[bytes] = []
         for own, batch in by_key.items():
@@ -122,12 +119,17 @@ class NewestValue:
             self._due.updateValue((until,), ((entry[0] if entry else b"") + _joined(waiting),))
         yield from _frames(output)
 
-    def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[pd.DataFrame]:  # noqa: N802, N803
+    def handleExpiredTimer(  # noqa: N802 - Spark's name
+        self,
+        key: Any,
+        timerValues: Any,  # noqa: N803 - Spark's name
+        expiredTimerInfo: Any,  # noqa: N803 - Spark's name
+    ) -> Iterator[pd.DataFrame]:
         """Return the rows of a bucket that have waited long enough."""
         del key, timerValues
         until = expiredTimerInfo.getExpiryTimeInMs()
         entry = self._due.getValue((until,))
-        output: list[tuple[bytes, bytes | None, bool]] = []
+        output: list[_Output] = []
         for own in _divided(bytes(entry[0])) if entry else ():
             before = self._read(own)
             output += [(row, None, False) for end, row in before.waiting if end <= until]
@@ -161,7 +163,23 @@ class NewestValue:
         )
 
 
-def _frames(output: list[tuple[bytes, bytes | None, bool]]) -> Iterator[pd.DataFrame]:
+def _by_key(rows: Iterator[pd.DataFrame], output: list[_Output]) -> dict[bytes, _Rows]:
+    """The rows of each key; rows whose key is NULL are added to the output, since NULL equals nothing."""
+    by_key: dict[bytes, _Rows] = {}
+    for frame in rows:
+        for own, is_table, *place, payload in zip(*(frame[name] for name in INPUT[1:]), strict=True):
+            if own is None:
+                output.append((bytes(payload), None, False))
+            elif is_table:
+                partition, offset, millis = map(int, place)
+                record = (partition, offset, millis, None if payload is None else bytes(payload))
+                by_key.setdefault(bytes(own), _Rows()).records.append(record)
+            else:
+                by_key.setdefault(bytes(own), _Rows()).rows.append(bytes(payload))
+    return by_key
+
+
+def _frames(output: list[_Output]) -> Iterator[pd.DataFrame]:
     if output:
         rows, found, matched = zip(*output, strict=True)
         columns: Mapping[str, Iterable[Any]] = {"row": rows, "found": found, "is_matched": matched}

@@ -84,6 +84,34 @@ def test_windows_and_joins(
         assert found == _table(section, page) != []
 
 
+@pytest.mark.slow
+def test_a_stream_and_a_table(
+    spark: SparkSession,
+    topics: Any,
+    registry: RegistryClient,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    section = _section("A stream and a table in ten minutes")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BROKERS", topics.servers)
+    monkeypatch.setenv("REGISTRY", registry.urls[0])
+    names = {"orders": topics.create(), "shops": topics.create()}
+    _write_files(section, names, tmp_path)
+    commands = _commands(section)
+    assert [command[0] for command in commands] == ["produce", "produce", "pipeline", "pipeline"]
+    for command in commands:
+        capfd.readouterr()
+        assert main(_with_servers(command, names, topics.servers, registry)) == 0, command
+    status = capfd.readouterr().out
+    assert "steps[0].join: 1 rows without a match" in status
+    assert re.search(r"transformWithStateInPandasExec +2 ", status)
+    page = ("id", "shop", "city")
+    rows = spark.read.parquet(str(tmp_path / "lake" / "cities")).select(*page).orderBy("id")
+    assert [tuple(map(_text, row)) for row in rows.collect()] == _table(section, page) != []
+
+
 def _section(title: str) -> str:
     [section] = [part for part in PAGE.read_text(encoding="utf-8").split("\n## ") if part.startswith(f"{title}\n")]
     return section

@@ -67,6 +67,7 @@ def found(sink: ListSink) -> list[tuple[Any, ...]]:
     ],
 )
 def test_rows_have_the_newest_value_of_their_key(
+    *,
     how: str,
     expected: list[Any],
     spark: SparkSession,
@@ -300,5 +301,5 @@ def test_pyspark_3_5_is_refused(
     monkeypatch.setattr(topic_rules, "spark_version", lambda: (3, 5))
     file = pipeline_file("o", steps_of("c"))
     assert "needs PySpark 4.0 or newer, and 3.5 is installed" in lint(file, capsys)
-    with pytest.raises(PipelineError, match="Install PySpark 4.0 or newer; or write the topic to a table"):
+    with pytest.raises(PipelineError, match=r"Install PySpark 4\.0 or newer; or write the topic to a table"):
         spark_avro.pipeline(file)
