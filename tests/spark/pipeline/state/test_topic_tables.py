@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -171,6 +173,29 @@ def test_a_repeated_batch_has_the_same_rows(
     spark_avro.pipeline(file).run(spark)
     assert sink.batches[key] == before[key] != []
     assert found(sink) == [(1, "a", "Oslo"), (2, "b", None), (3, "b", "Bonn")]
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_while_it_loads_goes_on(
+    spark: SparkSession, topics: Any, events: Any, cities: Any, pipeline_file: Any, tmp_path: Path
+) -> None:
+    topic, table = topics.create(), topics.create()
+    events(topic, *((number, f"k{number}", 1) for number in range(4)))
+    cities(table, *((f"k{number % 4}", f"city {number}") for number in range(40)))
+    sink = f"{{files: {{path: {tmp_path}/out, time: _kafka.timestamp}}}}"
+    file = pipeline_file(topic, f"{steps_of(table)}\nspark: {{spark.master: 'local[2]'}}", sink=sink)
+    command = [sys.executable, "-P", "-m", "magicbyte.cli.main", "pipeline", "run", str(file)]
+    process = subprocess.Popen([*command, "--set", "source.limit.records=5"], cwd=Path(__file__).parents[4])
+    commits = tmp_path / "checkpoint" / "commits"
+    while not (commits / "1").exists():
+        assert process.poll() is None, "the run must be loading"
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    assert not (tmp_path / "out").exists() or not list((tmp_path / "out").rglob("*.parquet"))
+    spark_avro.pipeline(file).run(spark)
+    rows = spark.read.parquet(f"{tmp_path}/out").select("id", "city").orderBy("id").collect()
+    assert [tuple(row) for row in rows] == [(number, f"city {36 + number}") for number in range(4)]
 
 
 @pytest.mark.slow

@@ -75,20 +75,15 @@ def test_the_newest_record_does_not_depend_on_the_order_of_partitions(
         assert state.payload == newest, order
 
 
-class State(dict[Any, Any]):
-    """Spark's map state in memory."""
-
-    def getValue(self, key: Any) -> Any:
-        return self.get(key)
-
-    updateValue = dict.__setitem__
-    removeKey = dict.__delitem__
+def map_state(kept: dict[Any, Any]) -> Any:
+    """Spark's map state over a dictionary."""
+    return SimpleNamespace(getValue=kept.get, updateValue=kept.__setitem__, removeKey=kept.__delitem__)
 
 
 def test_rows_wait_as_long_as_their_batch_says() -> None:
     timers: list[int] = []
-    states = {"values": State(), "due": State()}
-    handle = SimpleNamespace(getMapState=lambda name, *_: states[name], registerTimer=timers.append)
+    states: dict[str, dict[Any, Any]] = {"values": {}, "due": {}}
+    handle = SimpleNamespace(getMapState=lambda name, *_: map_state(states[name]), registerTimer=timers.append)
     operator = NewestValue(100)
     operator.init(handle)
     names = ("join_key", "is_table", "partition", "offset", "millis", "payload")
