@@ -21,7 +21,8 @@ def backfill(options: argparse.Namespace) -> int:
     from spark_avro.pipeline.upkeep.ranges import parse_range, words  # noqa: PLC0415
 
     try:
-        ranges = tuple(parse_range(text, pipeline.topics) for text in options.offsets)
+        topics = [topic for topic in pipeline.topics if topic not in pipeline.table_topics]
+        ranges = tuple(parse_range(text, topics) for text in options.offsets)
     except ValueError as error:
         raise ConfigError("--offsets", str(error)) from error
     with pipeline_session(pipeline, options.master) as spark:

@@ -12,6 +12,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql.types import StructField, StructType
 
 from compat.schema import AVRO, SchemaText
 from spark_avro.pipeline.file.pipeline import Pipeline, RegistrySection
@@ -26,19 +27,22 @@ from spark_avro.registry import client_of
 _RAW = "raw"
 #: The keys of a record of a pipeline with several parts: its topic, the value if it has no `raw`, and perhaps its time.
 _TOPIC, _VALUE, _TIMESTAMP = "topic", "value", "timestamp"
+#: The key of a record of a topic that is joined as a table.
+_KEY = "key"
 #: The name of the schema's file beside the records; with several parts, TOPIC.avsc for the first topic of each.
 SCHEMA = "value.avsc"
 
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """A record of a case: its topic, its bytes or its value in JSON, and its time in milliseconds."""
+    """A record of a case: its topic, its bytes or its value in JSON, its time in milliseconds, and its key in JSON."""
 
     offset: int
     topic: str
     raw: bytes | None
     text: str
     timestamp: int = 0
+    key: str | None = None
 
 
 class CaseRunner:
@@ -96,7 +100,8 @@ class CaseRunner:
         topic = str(record.get(_TOPIC))
         # Without a time of its own, a record has one that does not depend on the clock.
         timestamp = record.get(_TIMESTAMP, 0)
-        keys = set(record) - {_TIMESTAMP}
+        is_table = topic in self._pipeline.table_topics
+        keys = set(record) - {_TIMESTAMP, *([_KEY] if is_table else [])}
         is_raw = keys == {_TOPIC, _RAW}
         if topic not in self._pipeline.topics or not (is_raw or keys == {_TOPIC, _VALUE}):
             forms = '{"topic": .., "value": {..}} or {"topic": .., "raw": ".."}'
@@ -110,11 +115,18 @@ class CaseRunner:
             )
         if is_raw:
             return _Record(offset, topic, bytes.fromhex(record[_RAW]), "", timestamp)
+        if is_table and record.get(_KEY) is None:
+            raise self._pipeline.error(
+                "source", f"record {offset + 1} of the case has no key, and {topic} is joined by its key; give key"
+            )
+        key = json.dumps(record[_KEY]) if is_table else None
+        if is_table and record[_VALUE] is None:
+            return _Record(offset, topic, None, "null", timestamp, key)
         if not isinstance(record[_VALUE], dict):
             raise self._pipeline.error(
                 "source", f"record {offset + 1} of the case: value must be a JSON object; give other values as raw"
             )
-        return _Record(offset, topic, None, json.dumps(record[_VALUE]), timestamp)
+        return _Record(offset, topic, None, json.dumps(record[_VALUE]), timestamp, key)
 
     def _records(self, records: Sequence[_Record]) -> DataFrame:
         values = [(record.offset, record.topic, record.timestamp, record.raw) for record in records]
@@ -140,7 +152,16 @@ class CaseRunner:
 
     def _of_json(self, records: Sequence[_Record], like: DataFrame) -> DataFrame:
         """Values in JSON as decoded records, with the types of `like`."""
-        values = [(record.offset, record.topic, record.timestamp, record.text) for record in records]
+        values = [
+            # One object, so that a key may be any JSON.
+            (
+                record.offset,
+                record.topic,
+                record.timestamp,
+                f'{{"value": {record.text}, "key": {record.key or "null"}}}',
+            )
+            for record in records
+        ]
         rows = self._spark.createDataFrame(values, "offset bigint, topic string, time bigint, text string")
         kind = like.schema["decoded"].dataType
         place = {
@@ -149,8 +170,13 @@ class CaseRunner:
             "offset": F.col("offset"),
             "timestamp": F.timestamp_millis("time"),
         }
-        value = F.from_json("text", kind, {"mode": "FAILFAST"})  # type: ignore[arg-type,unused-ignore]
-        return rows.select(position(place).alias(POSITION), value.alias("decoded"))
+        fields = [StructField("value", kind)]
+        has_key = "decoded_key" in like.columns
+        if has_key:
+            fields.append(StructField("key", like.schema["decoded_key"].dataType))
+        value = F.from_json("text", StructType(fields), {"mode": "FAILFAST"})
+        key = [value["key"].alias("decoded_key")] if has_key else []
+        return rows.select(position(place).alias(POSITION), value["value"].alias("decoded"), *key)
 
 
 def _with_schemas(pipeline: Pipeline, schemas: Mapping[str, Path], names: Mapping[str, str]) -> Pipeline:

@@ -30,6 +30,8 @@ def begin_new_state(opened: Opened, checkpoint: Checkpoint) -> None:
     starts = checkpoint.starts() if committed is None else checkpoint.ends(committed)
     # Tables are read again from their beginning: they were in the state.
     tables = opened.source.table_topics
+    # If they are not loaded yet, the batches have no offsets of the other topics.
+    starts = {**checkpoint.first_offsets(), **starts}
     starts = {topic: offsets for topic, offsets in starts.items() if topic not in tables}
     checkpoint.begin_anew(starts, state_settings(opened.spark, opened.pipeline.spark))
     log.warning("the state is new: rows before batch %s are forgotten", "0" if committed is None else committed + 1)

@@ -21,6 +21,7 @@ from spark_avro.pipeline.run.progress import progress_of
 from spark_avro.pipeline.run.running import Running
 from spark_avro.pipeline.sources.time_range import range_id, ranges_between
 from tests.spark.pipeline.flights import ListSink
+from tests.spark.pipeline.state.events import EVENT
 
 pytestmark = [pytest.mark.usefixtures("strict")]
 
@@ -120,7 +121,11 @@ def test_the_table_is_loaded_before_the_first_row_is_joined(
     pipeline.run(spark)
     assert found(sink) == [(number, f"k{number}", "new") for number in range(6)]
     # 12 records of the table and 6 of the topic, at most 5 in a batch.
-    assert [[part.topic == topic for part in batch.ranges] for batch in sink.identities] == [[]] * 3 + [[True]] * 2
+    has_rows = [bool(batch.ranges) for batch in sink.identities]
+    assert has_rows == sorted(has_rows)
+    assert (has_rows.count(False) >= 3, has_rows.count(True) >= 2) == (True, True)
+    loading = [part for batch in sink.identities if not batch.ranges for part in batch.table_ranges]
+    assert sum(part.end - part.start for part in loading) == 12
 
 
 @pytest.mark.slow
@@ -173,6 +178,40 @@ def test_a_repeated_batch_has_the_same_rows(
     spark_avro.pipeline(file).run(spark)
     assert sink.batches[key] == before[key] != []
     assert found(sink) == [(1, "a", "Oslo"), (2, "b", None), (3, "b", "Bonn")]
+
+
+@pytest.mark.slow
+def test_new_state_has_the_table_before_an_unfinished_batch_is_repeated(
+    spark: SparkSession, topics: Any, events: Any, cities: Any, sink: ListSink, pipeline_file: Any, tmp_path: Path
+) -> None:
+    topic, table = topics.create(), topics.create()
+    deduplicate = "{deduplicate: {by: id, time: at, within: 1h}}"
+    file = pipeline_file(topic, steps_of(table).replace("steps: [", f"steps: [{deduplicate}, "))
+    cities(table, ("a", "Bergen"), ("a", "Oslo"))
+    events(topic, (1, "a", 1), (1, "a", 1))
+    spark_avro.pipeline(file).run(spark)
+    unfinished = sink.identities[-2 if not sink.identities[-1].ranges else -1]
+    for name in (tmp_path / "checkpoint" / "commits").iterdir():
+        if (
+            name.name.strip(".").split(".")[0].isdecimal()
+            and int(name.name.strip(".").split(".")[0]) >= unfinished.number
+        ):
+            name.unlink()
+    for name in (tmp_path / "checkpoint" / "offsets").iterdir():
+        if (
+            name.name.strip(".").split(".")[0].isdecimal()
+            and int(name.name.strip(".").split(".")[0]) > unfinished.number
+        ):
+            name.unlink()
+    del sink.batches[str(unfinished)]
+    sink.identities.clear()
+    spark_avro.pipeline(file).run(spark, new_state=True)
+    repeated = sink.identities[0]
+    assert (repeated.number, repeated.ranges) == (unfinished.number, unfinished.ranges)
+    assert sum(part.end - part.start for part in repeated.table_ranges) == 2
+    events(topic, (2, "a", 2))
+    spark_avro.pipeline(file).run(spark)
+    assert found(sink) == [(1, "a", "Oslo"), (2, "a", "Oslo")]
 
 
 @pytest.mark.slow
@@ -274,6 +313,32 @@ def test_a_range_is_joined_with_the_whole_topic(
     result = Running(pipeline.file, spark).run_range(ranges, range_id(ranges))
     assert (found(sink), result.read) == (as_stream, 2)
     assert as_stream == [(1, "a", "Oslo"), (2, "b", None)]
+
+
+@pytest.mark.slow
+def test_cases_have_records_of_tables(
+    spark: SparkSession, pipeline_file: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    case = tmp_path / "cases" / "joined"
+    case.mkdir(parents=True)
+    (case / "orders.avsc").write_text(EVENT)
+    (case / "towns.avsc").write_text(CITY)
+    records: list[dict[str, Any]] = [
+        {"topic": "orders", "value": {"id": 1, "k": "a", "at": "1970-01-01T00:00:00Z"}},
+        {"topic": "orders", "value": {"id": 2, "k": "b", "at": "1970-01-01T00:00:00Z"}},
+        {"topic": "towns", "key": "a", "value": {"city": "Bergen"}},
+        {"topic": "towns", "key": "a", "value": {"city": "Oslo"}},
+        {"topic": "towns", "key": "b", "value": {"city": "Rome"}},
+        {"topic": "towns", "key": "b", "value": None},
+    ]
+    (case / "records.jsonl").write_text("\n".join(map(json.dumps, records)))
+    (case / "rows.jsonl").write_text('{"id": 1, "city": "Oslo"}\n{"id": 2, "city": null}\n')
+    file = pipeline_file("orders", steps_of("towns", more=", {select: [id, city]}"))
+    command = ["pipeline", "test", str(file), "--cases", str(tmp_path / "cases")]
+    assert main(command) == 0, capsys.readouterr()
+    (case / "records.jsonl").write_text(json.dumps({"topic": "towns", "value": None}))
+    assert main(command) != 0
+    assert "record 1 of the case has no key, and towns is joined by its key" in capsys.readouterr().err
 
 
 def lint(file: Path, capsys: pytest.CaptureFixture[str]) -> str:
