@@ -82,7 +82,7 @@ _LATE = "sink: {files: {path: /tmp/out, time: window_start, late: 1h}}"
             "steps[1].deduplicate: stands after steps[0].join, whose rows of the stream alone have no time of the"
             " watermark",
         ),
-        ("steps: [{join: {on: [k]}}]", "steps[0].join: must have table or stream"),
+        ("steps: [{join: {on: [k]}}]", "steps[0].join: must have one of table, stream and topic"),
         (
             _PAY + "steps: [{join: {stream: pays, on: [k]}}]",
             "steps[0].join: within is missing: without it, the rows of both streams are kept for ever",
