@@ -1,7 +1,7 @@
 """The operator of a join with a compacted topic, in Python workers: the newest value of each key, and waiting rows.
 
 Keys and rows are bytes here, so pandas cannot change a value. Keys are divided into buckets, and Spark calls the
-operator once for each bucket of a batch: a call for each key would take longer than all else.
+operator once for each bucket of a batch: it sends a batch of Arrow for each call.
 """
 
 from __future__ import annotations
