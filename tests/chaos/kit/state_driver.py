@@ -196,13 +196,22 @@ class Driver:
             time.sleep(0.005)
 
     def _end(self, code: int) -> None:
+        """Wait for the end of the process, as long as batches begin or end."""
         assert self._process is not None
-        try:
-            found = self._process.wait(PATIENCE * 3)
-        except subprocess.TimeoutExpired:
-            os.killpg(self._process.pid, signal.SIGKILL)
-            raise AssertionError(f"the driver does not end:\n{self.log()}") from None
+        seen, deadline = self._progress(), time.monotonic() + PATIENCE
+        while (found := self._process.poll()) is None:
+            time.sleep(0.1)
+            if (now := self._progress()) != seen:
+                seen, deadline = now, time.monotonic() + PATIENCE
+            if time.monotonic() > deadline:
+                os.killpg(self._process.pid, signal.SIGKILL)
+                raise AssertionError(f"the driver does not end:\n{self.log()}")
         assert found == code, f"ended with {found}, not {code}:\n{self.log()}"
+
+    def _progress(self) -> list[int]:
+        """The numbers of the batches that were begun and that ended."""
+        folders = (pipeline.query() / name for pipeline in self.pipelines for name in ("offsets", "commits"))
+        return [newest(folder) for folder in folders]
 
     def log(self) -> str:
         """The end of the log."""
