@@ -256,6 +256,7 @@ def test_a_repeated_batch_reports_the_refused_records_of_the_first_time(topic: T
     assert (first.written, again.written, again.refused, again.repeated) == (9, 9, 1, True)
 
 
+@BY_DRIVER
 @pytest.mark.parametrize(("query", "repeated"), [("q1", True), ("q2", None)])
 def test_a_marker_of_an_earlier_release_is_read(topic: Topic, numbers: Rows, query: str, repeated: bool | None) -> None:
     topic.create()
@@ -424,6 +425,7 @@ def test_a_mirror_copies_records_as_they_are(topic: Topic, spark: SparkSession) 
         topic.sink(mirror=True).prepare(rows.selectExpr("value", "1 as one", "_kafka").schema)
 
 
+@BY_DRIVER
 def test_a_mirror_copies_the_schemas_of_its_records_under_their_ids(topic: Topic, spark: SparkSession) -> None:
     name = f"r{uuid.uuid4().hex}"
     inner = SchemaText(AVRO, f'{{"type":"enum","name":"{name}","symbols":["A"]}}')
@@ -497,6 +499,7 @@ EDGES: dict[str, tuple[str, Any]] = {
 }  # fmt: skip
 
 
+@BY_DRIVER
 def test_avro_keeps_each_value(topic: Topic, numbers: Rows) -> None:
     columns = [f"{sql} as {name}" for name, (sql, _) in EDGES.items()]
     broken = "cast(unhex('FF41') as string) as broken"
@@ -521,6 +524,7 @@ def test_a_map_whose_keys_are_no_texts_is_refused(topic: Topic, numbers: Rows) -
         topic.sink(value=Payload(format="json-plain")).prepare(schema)
 
 
+@BY_DRIVER
 @pytest.mark.parametrize("delivery", ["exactly-once", "at-least-once"])
 @pytest.mark.parametrize("format_", ["json", "json-plain", "protobuf"])
 def test_a_text_that_is_not_utf8_is_rejected(
