@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -35,14 +36,16 @@ class _Query:
         limits: What records the topic takes.
         started: What the start found.
         writers: The writers, with their last markers.
-        stage: Where the last batch is stored.
+        stage: The folder in which batches are stored; a backfill beside the stream has another one.
+        noted: Where the last batch is stored.
     """
 
     query_id: str
     limits: TopicLimits
     started: Started
     writers: tuple[StartedWriter, ...]
-    stage: StageRecord | None
+    stage: Stage
+    noted: StageRecord | None
 
     @property
     def last(self) -> Marker | None:
@@ -80,7 +83,6 @@ class ExecutorsTarget:
             )
         self._spec, self._context = spec, context
         self._topic = ExactTopic(spec, context)
-        self._stage: Stage | None = None
         self._query: _Query | None = None
 
     def prepare(self, schema: spark.StructType) -> tuple[str, ...]:
@@ -113,18 +115,18 @@ class ExecutorsTarget:
                 # Later, the letters are there: they are written before the first writer begins.
                 reject(staged.rejected(self._context.spark))
             self._run(pending, query, staged, batch)
-            self._opened_stage().forget(staged)
+            query.stage.forget(staged)
         markers = [writer.marker for writer in query.writers if writer.marker is not None]
         written, refused = sum(marker.written for marker in markers), sum(marker.refused for marker in markers)
         return SinkResult(written) if is_new else SinkResult(written, repeated=True, refused=refused)
 
     def _staged(self, rows: DataFrame, batch: BatchIdentity, query: _Query, *, is_new: bool) -> StagedRecords:
         """The stored records of a batch."""
-        stage, count = self._opened_stage(), len(query.writers)
+        stage, count = query.stage, len(query.writers)
         records = self._topic.records(rows, query.limits)
         staged = None
-        if query.stage is not None and self._is_of(query.stage, batch, count):
-            staged = stage.at(query.stage, records, count)
+        if query.noted is not None and self._is_of(query.noted, batch, count):
+            staged = stage.at(query.noted, records, count)
         if staged is None:
             if not is_new and not self._context.adopt:
                 raise SinkRefused(
@@ -135,7 +137,7 @@ class ExecutorsTarget:
                 )
             staged = stage.store(batch, query.last, records, count)
             query.started.note_stage(staged.noted, batch, self._topic.sink)
-            query.stage = staged.noted
+            query.noted = staged.noted
             # Only now: a driver that was replaced may come here, but cannot note what it stored.
             stage.keep(staged)
         if self._topic.schemas is not None:
@@ -187,15 +189,13 @@ class ExecutorsTarget:
             limits = self._topic.opened()
             slots = self._context.spark.sparkContext.defaultParallelism
             started = self._topic.start(self._spec.writers, slots).run(batch)
-            self._query = _Query(batch.query_id, limits, started, started.writers, started.stage)
+            sink = re.sub(r"[^A-Za-z0-9._-]", "_", self._topic.sink)
+            # Names that differ in other characters are those of expressions.
+            name = sink if self._topic.name else f"{sink}-{zlib.crc32(self._topic.sink.encode()):08x}"
+            folder = f"{self._context.checkpoint.rstrip('/')}/kafka/{name}/{batch.query_id}"
+            stage = Stage(self._context.spark, folder, self._topic.name)
+            self._query = _Query(batch.query_id, limits, started, started.writers, stage, started.stage)
         return self._query
-
-    def _opened_stage(self) -> Stage:
-        if self._stage is None:
-            name = re.sub(r"[^A-Za-z0-9._-]", "_", self._topic.sink)
-            folder = f"{self._context.checkpoint.rstrip('/')}/kafka/{name}"
-            self._stage = Stage(self._context.spark, folder, self._topic.name)
-        return self._stage
 
 
 def _head(name: str) -> Column:

@@ -92,12 +92,23 @@ def test_a_lost_stage_is_refused_unless_it_is_adopted(
     crash_after(monkeypatch, 1)
     with pytest.raises(Crash):
         topic.sink().write(numbers(0, 40), topic.batch(0, 0, 40))
-    [stage] = (tmp_path / "checkpoint" / "kafka" / topic.name).iterdir()
+    [stage] = (tmp_path / "checkpoint" / "kafka" / topic.name / "q1").iterdir()
     stage.rename(tmp_path / "lost")
     with pytest.raises(SinkRefused, match=r"some of 3 writers have written batch q1-0.*or run once with --adopt"):
         topic.sink().write(numbers(0, 40), topic.batch(0, 0, 40))
     topic.sink({"adopt": True}).write(numbers(0, 40), topic.batch(0, 0, 40))
     assert topic.values() == sorted(b"%d" % n for n in range(40))
+
+
+def test_a_backfill_leaves_what_the_stream_has_stored(
+    topic: Topic, numbers: Rows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crash_after(monkeypatch, 1)
+    with pytest.raises(Crash):
+        topic.sink().write(numbers(100, 140), topic.batch(7, 100, 140))
+    topic.sink().write(numbers(0, 10), topic.batch(0, 0, 10, "bf-0"))
+    assert topic.sink().write(numbers(100, 140), topic.batch(7, 100, 140)).repeated is True
+    assert topic.values() == sorted(b"%d" % n for n in (*range(10), *range(100, 140)))
 
 
 def test_another_number_of_writers_begins_with_a_batch(
