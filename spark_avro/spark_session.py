@@ -27,7 +27,6 @@ _DEFAULTS = {
     "spark.ui.showConsoleProgress": "false",
     # Spark keeps the plans of so many jobs as texts, each with the schemas of all versions: 1000 are half a gigabyte.
     "spark.sql.ui.retainedExecutions": "50",
-    "spark.sql.maxPlanStringLength": "100000",
     "spark.sql.session.timeZone": "UTC",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
