@@ -111,11 +111,11 @@ def test_v2_frames_in_headers_as_the_request_says(
     assert data == shown
 
 
-def test_the_header_counts_as_a_part_of_the_record(rest: Any, untouched: str):
+def test_the_header_counts_as_a_part_of_the_record(rest: Any, topic: str):
     """The largest record has 1 MiB: with 17 bytes of the guid and the name, nothing of this request is sent."""
     text = "x" * (1048576 - 3 - len("__value_schema_id") - 16)
     body = {"value_schema": '"string"', "value_schema_id_serializer": "HEADER", "records": [{"value": text}]}
-    answer = rest.post_v2(f"/topics/{untouched}", body, "avro")
+    answer = rest.post_v2(f"/topics/{topic}", body, "avro")
     assert answer.status_code == 413, answer.text
     assert "records[0] is 1048577 bytes when serialized" in answer.json()["message"]
 
@@ -137,10 +137,10 @@ def test_the_header_counts_as_a_part_of_the_record(rest: Any, untouched: str):
     ],
 )
 def test_v2_refuses_other_serializers(
-    rest: Any, untouched: str, form: str, members: Any, status: int, code: int, message: str
+    rest: Any, topic: str, form: str, members: Any, status: int, code: int, message: str
 ):
     body = {"value_schema": AVRO, **members, "records": [{"value": None}]}
-    answer = rest.post_v2(f"/topics/{untouched}", body, form)
+    answer = rest.post_v2(f"/topics/{topic}", body, form)
     assert (answer.status_code, answer.json()["error_code"]) == (status, code), answer.text
     assert message in answer.json()["message"]
 
