@@ -7,7 +7,7 @@ operator once for each bucket of a batch: it sends a batch of Arrow for each cal
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -182,12 +182,11 @@ def _by_key(rows: Iterator[pd.DataFrame], output: list[_Output]) -> dict[bytes, 
 def _frames(output: list[_Output]) -> Iterator[pd.DataFrame]:
     if output:
         rows, found, matched = zip(*output, strict=True)
-        columns: Mapping[str, Iterable[Any]] = {"row": rows, "found": found, "is_matched": matched}
         yield pd.DataFrame(
             {
-                "row": pd.Series(columns["row"], dtype=object),
-                "found": pd.Series(columns["found"], dtype=object),
-                "is_matched": pd.Series(columns["is_matched"], dtype=bool),
+                "row": pd.Series(rows, dtype=object),
+                "found": pd.Series(found, dtype=object),
+                "is_matched": pd.Series(matched, dtype=bool),
             }
         )
 

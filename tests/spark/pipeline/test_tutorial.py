@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -18,28 +19,45 @@ from serdes.client.clients import RegistryClient
 PAGE = Path(__file__).parents[3] / "docs" / "pipelines.md"
 
 
+@dataclass(frozen=True)
+class Tutorial:
+    """A section of the page: its commands, and what runs one of them with the servers and topics of the test."""
+
+    section: str
+    commands: list[list[str]]
+    run: Callable[[list[str]], int]
+
+
+@pytest.fixture
+def tutorial(
+    topics: Any, registry: RegistryClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Tutorial]:
+    """Write the files of a section, whose topics get names of their own, into a folder, and go there."""
+
+    def make(title: str, *named: str) -> Tutorial:
+        section = _section(title)
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("BROKERS", topics.servers)
+        monkeypatch.setenv("REGISTRY", registry.urls[0])
+        names = {name: topics.create() for name in named}
+        _write_files(section, names, tmp_path)
+        run = lambda command: main(_with_servers(command, names, topics.servers, registry))  # noqa: E731 - short
+        return Tutorial(section, _commands(section), run)
+
+    return make
+
+
 @pytest.mark.slow
 def test_from_topic_to_lake(
-    spark: SparkSession,
-    topics: Any,
-    registry: RegistryClient,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+    spark: SparkSession, tutorial: Callable[..., Tutorial], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    section = _section("From topic to lake in ten minutes")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("BROKERS", topics.servers)
-    monkeypatch.setenv("REGISTRY", registry.urls[0])
-    names = {"flights": topics.create()}
-    _write_files(section, names, tmp_path)
-    commands = _commands(section)
-    assert [command[0] for command in commands] == ["up", "produce", "pipeline", "pipeline", "pipeline"]
-    for command in commands[1:]:
+    made = tutorial("From topic to lake in ten minutes", "flights")
+    assert [command[0] for command in made.commands] == ["up", "produce", "pipeline", "pipeline", "pipeline"]
+    for command in made.commands[1:]:
         if command[1] == "run":
             capfd.readouterr()
-        assert main(_with_servers(command, names, topics.servers, registry)) == 0, command
-    expected = re.search(r"`run` prints\n\n    (.+)\n", section)
+        assert made.run(command) == 0, command
+    expected = re.search(r"`run` prints\n\n    (.+)\n", made.section)
     assert expected is not None
     assert capfd.readouterr().out.strip().endswith(expected[1])
     rows = spark.read.parquet(str(tmp_path / "lake" / "flights")).orderBy("id").collect()
@@ -51,65 +69,43 @@ def test_from_topic_to_lake(
 
 @pytest.mark.slow
 def test_windows_and_joins(
-    spark: SparkSession,
-    topics: Any,
-    registry: RegistryClient,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+    spark: SparkSession, tutorial: Callable[..., Tutorial], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    section = _section("Windows and joins in ten minutes")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("BROKERS", topics.servers)
-    monkeypatch.setenv("REGISTRY", registry.urls[0])
-    names = {"orders": topics.create(), "payments": topics.create()}
-    _write_files(section, names, tmp_path)
-    commands = _commands(section)
-    assert [command[:2] for command in commands] == [
+    made = tutorial("Windows and joins in ten minutes", "orders", "payments")
+    assert [command[:2] for command in made.commands] == [
         ["produce", "orders"],
         ["produce", "payments"],
         ["pipeline", "run"],
         ["pipeline", "run"],
         ["pipeline", "status"],
     ]
-    for command in commands:
+    for command in made.commands:
         capfd.readouterr()
-        assert main(_with_servers(command, names, topics.servers, registry)) == 0, command
+        assert made.run(command) == 0, command
     status = capfd.readouterr().out
     assert "watermark  2026-01-01T08:25:00.000Z" in status
     assert re.search(r"steps\[0\]\.join: newest row \S+  holds the watermark\n", status)
     sales, paid = (spark.read.parquet(str(tmp_path / "lake" / name)) for name in ("sales", "paid"))
     for page, rows in ((("window_start", "city", "orders", "amount"), sales), (("id", "ts", "paid_at"), paid)):
         found = [tuple(map(_text, row)) for row in rows.select(*page).orderBy(page[0]).collect()]
-        assert found == _table(section, page) != []
+        assert found == _table(made.section, page) != []
 
 
 @pytest.mark.slow
 def test_a_stream_and_a_table(
-    spark: SparkSession,
-    topics: Any,
-    registry: RegistryClient,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+    spark: SparkSession, tutorial: Callable[..., Tutorial], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    section = _section("A stream and a table in ten minutes")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("BROKERS", topics.servers)
-    monkeypatch.setenv("REGISTRY", registry.urls[0])
-    names = {"orders": topics.create(), "shops": topics.create()}
-    _write_files(section, names, tmp_path)
-    commands = _commands(section)
-    assert [command[0] for command in commands] == ["produce", "produce", "pipeline", "pipeline"]
-    for command in commands:
+    made = tutorial("A stream and a table in ten minutes", "orders", "shops")
+    assert [command[0] for command in made.commands] == ["produce", "produce", "pipeline", "pipeline"]
+    for command in made.commands:
         capfd.readouterr()
-        assert main(_with_servers(command, names, topics.servers, registry)) == 0, command
+        assert made.run(command) == 0, command
     status = capfd.readouterr().out
     assert "steps[0].join: 1 rows without a match" in status
     assert re.search(r"transformWithStateInPandasExec +2 ", status)
     page = ("id", "shop", "city")
     rows = spark.read.parquet(str(tmp_path / "lake" / "cities")).select(*page).orderBy("id")
-    assert [tuple(map(_text, row)) for row in rows.collect()] == _table(section, page) != []
+    assert [tuple(map(_text, row)) for row in rows.collect()] == _table(made.section, page) != []
 
 
 def _section(title: str) -> str:

@@ -148,7 +148,7 @@ class MarkersTopic:
         return kept
 
     def ends(self) -> dict[int, int]:
-        """The high watermark of each partition, of which each is behind all records that are there now.
+        """The high watermark of each partition: the offset of the next record.
 
         Raises:
             KafkaException: No broker answers, or it refuses.
@@ -184,22 +184,21 @@ def later_records(
         SinkRefused: Another pipeline's transaction stays open.
     """
     partition, since = place
-    with reading(client, name, {}) as consumer:
+
+    def news(consumer: Consumer, end: int) -> Iterator[tuple[int, str, bytes]]:
+        for record in _records(consumer, {partition: end}):
+            key, value = (record.key() or b"").decode(errors="replace"), record.value()
+            if key in keys and value is not None and is_news(key, value):
+                yield record.offset(), key, value
+
+    with reading(client, name, {partition: since}, isolation="read_uncommitted") as consumer:
         _, end = consumer.get_watermark_offsets(TopicPartition(MARKERS, partition), timeout=_REQUEST_SECONDS)
-
-    def news(start: int, isolation: str) -> Iterator[tuple[int, str, bytes]]:
-        with reading(client, name, {partition: start}, isolation=isolation) as consumer:
-            for record in _records(consumer, {partition: end}):
-                key, value = (record.key() or b"").decode(errors="replace"), record.value()
-                if key in keys and value is not None and is_news(key, value):
-                    yield record.offset(), key, value
-
-    if since >= end:
-        return {}, end
-    first = min((offset for offset, _, _ in news(since, "read_uncommitted")), default=None)
+        # At the end there is nothing to wait for.
+        first = min((offset for offset, _, _ in news(consumer, end)), default=None) if since < end else None
     if first is None:
         return {}, end
-    return {key: value for _, key, value in news(first, "read_committed")}, end
+    with reading(client, name, {partition: first}) as consumer:
+        return {key: value for _, key, value in news(consumer, end)}, end
 
 
 def check_policy(admin: AdminClient) -> None:

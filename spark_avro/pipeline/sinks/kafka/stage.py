@@ -96,7 +96,8 @@ class Stage:
         """
         if not self._folder.exists(noted.attempt):
             return None
-        schema = self._divided(self._numbered(records, writers), writers).schema
+        numbered = self._numbered(records, writers)
+        schema = numbered.drop(*_sorting(numbered)).schema
         return StagedRecords(noted, f"{self.path}/{noted.attempt}", schema)
 
     def store(self, batch: BatchIdentity, before: Marker | None, records: DataFrame, writers: int) -> StagedRecords:
@@ -154,7 +155,7 @@ class Stage:
         )
         ids = F.array(*(F.lit(number) for number in self._ids(writers)))
         divided = numbered.unionByName(one_each).repartition(writers, F.element_at(ids, F.col(WRITER)))
-        order = [name for name in kinds if name.startswith(_ORDER)]
+        order = _sorting(numbered)
         return (divided.sortWithinPartitions(*order) if order else divided).drop(*order)
 
     def _ids(self, writers: int) -> tuple[int, ...]:
@@ -183,6 +184,11 @@ def _divisor(records: DataFrame) -> Column:
     if "partition" not in records.columns:
         return by_key
     return F.when(F.col("partition").isNotNull(), F.hash("partition")).otherwise(by_key)
+
+
+def _sorting(numbered: DataFrame) -> list[str]:
+    """The names of the columns that sort records, which are not stored."""
+    return [name for name in numbered.columns if name.startswith(_ORDER)]
 
 
 def _order(position: dict[str, Column]) -> list[Column]:

@@ -10,6 +10,7 @@ import orjson
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
+from spark_avro.pipeline.session_settings import applied
 from spark_avro.pipeline.sinks.marker import Marker, MarkerKey, earlier_marker, read_marker
 
 #: Properties that give a commit a transaction's identity and metadata; a MERGE has no options for them.
@@ -75,17 +76,8 @@ class DeltaMarkers:
             _TRANSACTION.format("Version"): str(marker.batch),
             _METADATA: orjson.dumps({_KEY: str(self._key), _MARKER: orjson.loads(marker.text())}).decode(),
         }
-        before = {name: session.conf.get(name, None) for name in properties}
-        for name, value in properties.items():
-            session.conf.set(name, value)
-        try:
+        with applied(session, properties):
             yield
-        finally:
-            for name, earlier in before.items():
-                if earlier is None:
-                    session.conf.unset(name)
-                else:
-                    session.conf.set(name, earlier)
         self._last = marker
 
     def _noted(self, session: SparkSession, number: int) -> Marker | None:
