@@ -80,7 +80,7 @@ class RecordQueue:
         """Queue records; columns without any value are not converted to Python objects.
 
         Args:
-            part: The columns key, value and headers, and perhaps topic, partition and timestamp.
+            part: The columns key and value, and perhaps headers, topic, partition and timestamp.
 
         Raises:
             SinkRefused: The queue stays full.
@@ -120,8 +120,8 @@ class RecordQueue:
 def _extras(records: pa.RecordBatch) -> Iterator[dict[str, Any]] | None:
     """The arguments of `produce` besides topic, value and key; None if no record has any."""
     made: dict[str, Iterable[Any]] = {}
-    headers = records.column("headers")
-    if headers.null_count < len(headers):
+    headers = records.column("headers") if "headers" in records.schema.names else None
+    if headers is not None and headers.null_count < len(headers):
         made["headers"] = ([(pair["key"], pair["value"]) for pair in pairs or ()] for pairs in headers.to_pylist())
     if "partition" in records.schema.names:
         # No partition: the producer's partitioner chooses one.

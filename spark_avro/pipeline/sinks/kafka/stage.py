@@ -56,7 +56,8 @@ class StagedRecords:
     Attributes:
         noted: Where they are, and how many.
         path: The folder of the files, one for each writer.
-        schema: The columns.
+        schema: The columns; without `headers` if no record has any, because Spark hands a NULL array to Python in ten
+            times the time of a key.
     """
 
     noted: StageRecord
@@ -114,11 +115,12 @@ class Stage:
         rows = self._divided(self._numbered(records, writers), writers)
         counted = Observed(rows, _counts())
         counted.rows.write.options(**_OPTIONS).parquet(path)
-        counts = counted.result(["rows", "refused"])
+        counts = counted.result(["rows", "refused", "headers"])
         if counts is None:
             counts = self._session.read.schema(rows.schema).parquet(path).agg(*_counts()).collect()[0].asDict()
         marker = marker_of(batch, before, written=counts["rows"], refused=counts["refused"])
-        return StagedRecords(StageRecord(attempt, marker), path, rows.schema)
+        schema = rows.schema if counts["headers"] else rows.drop("headers").schema
+        return StagedRecords(StageRecord(attempt, marker), path, schema)
 
     def keep(self, staged: StagedRecords) -> None:
         """Delete what earlier attempts and batches left."""
@@ -169,10 +171,11 @@ class Stage:
 
 
 def _counts() -> list[Column]:
-    """The numbers of records that the topic takes, and of the others."""
+    """The numbers of records that the topic takes, of the others, and of those with headers."""
     return [
         F.count(F.when(F.col(IS_RECORD) & F.col(REASON).isNull(), 1)).alias("rows"),
         F.count(F.when(F.col(REASON).isNotNull(), 1)).alias("refused"),
+        F.count("headers").alias("headers"),
     ]
 
 
@@ -192,8 +195,10 @@ def _sorting(numbered: DataFrame) -> list[str]:
 
 
 def _order(position: dict[str, Column]) -> list[Column]:
-    """The columns that sort records by position; none if they have none."""
+    """The column that sorts records by position, as one number; none if they have none.
+
+    Records of several topics need no order among them.
+    """
     if not {"partition", "offset"} <= position.keys():
         return []
-    place = F.shiftleft(position["partition"].cast("long"), _OFFSET_BITS).bitwiseOR(position["offset"])
-    return [*([position["topic"]] if "topic" in position else []), place]
+    return [F.shiftleft(position["partition"].cast("long"), _OFFSET_BITS).bitwiseOR(position["offset"])]
