@@ -141,7 +141,7 @@ def test_four_sinks_checks_and_letters_read_the_state_once(
     )
     file = pipeline_file(topic, rest, f"[{', '.join(files + tables)}]")
     file.write_text(file.read_text().replace("\nsink: ", "\nsinks: "))
-    events(topic, (1, "a", 0), (2, "b", 1), (3, "a", 2), (4, "c", 3), (9, "d", 4), (5, "b", 5))
+    events(topic, (1, "a", 0), (2, "b", 1), (3, "a", 2), (4, "c", 3), (9, "d", 4), (4, "b", 5))
     topics.produce(topic, b"no record")
     queries: list[Any] = []
     pipeline = spark_avro.pipeline(file).file
