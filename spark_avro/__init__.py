@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from magicbyte.kit.extras import require
 
 if TYPE_CHECKING:
-    from spark_avro.functions import confluent_schema_id, from_confluent_avro
+    from spark_avro.functions import confluent_schema_guid, confluent_schema_id, from_confluent_avro
     from spark_avro.json_schema.functions import confluent_json_udf, from_confluent_json, to_confluent_json
     from spark_avro.modes import KAFKA_POSITION
     from spark_avro.pipeline.api import pipeline
@@ -29,6 +29,7 @@ __all__ = [
     "confluent_avro_udf",
     "confluent_json_udf",
     "confluent_protobuf_udf",
+    "confluent_schema_guid",
     "confluent_schema_id",
     "follow",
     "from_confluent_avro",
@@ -50,6 +51,7 @@ _MODULES = {
     "confluent_avro_udf": "workers.avro",
     "confluent_json_udf": "json_schema.functions",
     "confluent_protobuf_udf": "protobuf.functions",
+    "confluent_schema_guid": "functions",
     "confluent_schema_id": "functions",
     "follow": "streams.following",
     "from_confluent_avro": "functions",

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from spark_avro.modes import FAILFAST, ColumnOrName, messages, present
-from spark_avro.plan.decoding import Decoded, Decoding, decoded, schema_id
+from spark_avro.modes import FAILFAST, ColumnOrName, message_in, present
+from spark_avro.plan.decoding import Decoded, Decoding, decoded, parts_of
+from spark_avro.plan.frames import Guids, Message, schema_guid, schema_id
 from spark_avro.plan.selection import Selection, plan_decoding, select_versions
 from spark_avro.registry import Registry
 from spark_avro.workers.avro import decoded_in_python
@@ -30,6 +31,7 @@ def from_confluent_avro(  # noqa: PLR0913 - independent settings, by name
     mode: str = FAILFAST,
     position: Sequence[ColumnOrName] = (),
     is_key: bool = False,
+    headers: ColumnOrName | None = None,
 ) -> Column:
     """A column of Confluent-format Avro, decoded with the schema that each record was written with.
 
@@ -37,7 +39,7 @@ def from_confluent_avro(  # noqa: PLR0913 - independent settings, by name
     stays NULL.
 
     Args:
-        column: Binary: magic byte, schema id, payload.
+        column: Binary: magic byte, schema id or guid, payload; the payload alone if a header has the guid.
         registry: The registry's URL, the settings of its client (`{"url": .., "basic.auth.user.info": ..}`), or a
             `serdes.RegistryClient`.
         subject: The subject whose versions are decoded; its latest is the reader's schema.
@@ -53,7 +55,10 @@ def from_confluent_avro(  # noqa: PLR0913 - independent settings, by name
             NULL, or a struct of `reason`, `id` and `raw`, and then value is NULL. DROP drops the rows of broken records
             (the column generates rows: only one such column per select).
         position: Columns of topic, partition and offset for errors: KAFKA_POSITION with the Kafka source.
-        is_key: Whether `topic` means the subject of the topic's keys.
+        is_key: Whether `topic` means the subject of the topic's keys, and headers name keys' schemas.
+        headers: The records' headers, if headers may name the schemas: the column of that name of the Kafka source,
+            read with `includeHeaders`. A header `__value_schema_id` (for keys `__key_schema_id`) decides; a record
+            without it has its schema's id or guid before the payload.
 
     Raises:
         NoSubject: the registry does not have the subject.
@@ -74,26 +79,34 @@ def from_confluent_avro(  # noqa: PLR0913 - independent settings, by name
     )
     plan = plan_decoding(chosen, fields, record)
     if ask_registry:
-        payload = messages(column)
-        parts = _with_fallback(payload, plan, chosen, asked_by_workers(registry))
-        return present(parts, payload, mode=mode, position=position, drop=_unselected(payload, plan))
-    return decode_column(column, plan, mode=mode, position=position)
+        asked = asked_by_workers(registry)
+        sent = message_in(column, headers, is_key=is_key)
+        parts = parts_of(sent, plan.guids, lambda by_id: _with_fallback(by_id, plan, chosen, asked))
+        return present(parts, sent.payload, mode=mode, position=position, drop=_unselected(sent, plan))
+    return decode_column(column, plan, mode=mode, position=position, is_key=is_key, headers=headers)
 
 
 def decode_column(
-    column: ColumnOrName, plan: Decoding, *, mode: str = FAILFAST, position: Sequence[ColumnOrName] = ()
+    column: ColumnOrName,
+    plan: Decoding,
+    *,
+    mode: str = FAILFAST,
+    position: Sequence[ColumnOrName] = (),
+    is_key: bool = False,
+    headers: ColumnOrName | None = None,
 ) -> Column:
     """A column decoded by an existing plan; see from_confluent_avro."""
-    payload = messages(column)
-    return present(decoded(payload, plan), payload, mode=mode, position=position, drop=_unselected(payload, plan))
+    sent = message_in(column, headers, is_key=is_key)
+    return present(plan.parts(sent), sent.payload, mode=mode, position=position, drop=_unselected(sent, plan))
 
 
-def _with_fallback(payload: Column, plan: Decoding, chosen: Selection, asked: Asked) -> Decoded:
+def _with_fallback(message: Column, plan: Decoding, chosen: Selection, asked: Asked) -> Decoded:
     """The JVM's parts, or those of Python workers for ids that the plan lacks; the workers get NULL for all others."""
-    parts = decoded(payload, plan)
+    parts = decoded(message, plan)
     planned = [*plan.ids, *plan.unreadable, *plan.unselected]
-    is_planned = F.coalesce(schema_id(payload).isin(*planned), F.lit(False))
-    foreign = F.when(schema_id(payload).isNotNull() & ~is_planned, payload)
+    is_planned = F.coalesce(parts.schema_id.isin(*planned), F.lit(False))
+    is_named = parts.schema_id.isNotNull() | schema_guid(message).isNotNull()
+    foreign = F.when(is_named & ~is_planned, message)
     in_python = decoded_in_python(foreign, chosen, reader=plan.reader, asked=asked)
     is_foreign = foreign.isNotNull()
     return Decoded(
@@ -104,12 +117,36 @@ def _with_fallback(payload: Column, plan: Decoding, chosen: Selection, asked: As
     )
 
 
-def _unselected(payload: Column, plan: Decoding) -> Column | None:
+def _unselected(sent: Message, plan: Decoding) -> Column | None:
     if not plan.unselected:
         return None
-    return F.coalesce(schema_id(payload).isin(*plan.unselected), F.lit(False))
+    return F.coalesce(schema_id(sent.by_id(plan.guids)).isin(*plan.unselected), F.lit(False))
 
 
-def confluent_schema_id(column: ColumnOrName) -> Column:
-    """The schema id of each message as a long; NULL if the message is NULL, too short, or has another magic byte."""
-    return schema_id(messages(column))
+def confluent_schema_id(
+    column: ColumnOrName,
+    *,
+    headers: ColumnOrName | None = None,
+    guids: Guids | None = None,
+    is_key: bool = False,
+) -> Column:
+    """The schema id of each message as a long; NULL for NULL and for a message without a known frame.
+
+    Args:
+        column: Binary, as in `from_confluent_avro`.
+        headers: As in `from_confluent_avro`.
+        guids: The ids of guids; the id of a message with another guid is NULL. `confluent_schema_guid` has the guids.
+        is_key: Whether headers name keys' schemas.
+    """
+    return schema_id(message_in(column, headers, is_key=is_key).by_id(guids or {}))
+
+
+def confluent_schema_guid(column: ColumnOrName, *, headers: ColumnOrName | None = None, is_key: bool = False) -> Column:
+    """The schema guid of each message as text; NULL for NULL, and for a message that has an id or no frame.
+
+    Args:
+        column: Binary, as in `from_confluent_avro`.
+        headers: As in `from_confluent_avro`.
+        is_key: Whether headers name keys' schemas.
+    """
+    return schema_guid(message_in(column, headers, is_key=is_key).by_id({}))

@@ -10,6 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from spark_avro.errors import PlanError
 from spark_avro.plan.decoding import Decoded
+from spark_avro.plan.frames import Message, message_of
 
 FAILFAST = "FAILFAST"
 PERMISSIVE = "PERMISSIVE"
@@ -47,6 +48,11 @@ def present(
 def as_column(column: ColumnOrName) -> Column:
     """The column itself, or the column of a name."""
     return F.col(column) if isinstance(column, str) else column
+
+
+def message_in(column: ColumnOrName, headers: ColumnOrName | None, *, is_key: bool) -> Message:
+    """The messages of a column, whose schemas headers may name; see `messages`."""
+    return message_of(messages(column), None if headers is None else as_column(headers), is_key=is_key)
 
 
 def messages(column: ColumnOrName) -> Column:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
@@ -12,9 +12,12 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from compat.schema import AVRO
 from serdes.client.clients import RegistryClient
 from spark_avro.errors import NoSubject, PlanError
-from spark_avro.modes import FAILFAST, messages, present
+from spark_avro.modes import FAILFAST, message_in, present
 from spark_avro.plan import tree as trees
-from spark_avro.plan.decoding import Decoded, Decoding, decoded, decoding, reason, schema_id
+from spark_avro.plan.decoding import Decoded, Decoding, decoded, decoding, long_decimals, parts_of
+from spark_avro.plan.frames import Guids, Message, schema_id
+from spark_avro.plan.reasons import reason
+from spark_avro.plan.selection import guids_of
 from spark_avro.registry import (
     Registry,
     Version,
@@ -35,6 +38,7 @@ def from_confluent_avro_records(
     topic: str | None = None,
     mode: str = FAILFAST,
     position: Sequence[Any] = (),
+    headers: Any = None,
 ) -> Column:
     """A column of Confluent-format Avro records of several types: a struct with a field for each type.
 
@@ -49,6 +53,7 @@ def from_confluent_avro_records(
         topic: Instead of subjects, a topic: all its subjects by the topic record name strategy, `{topic}-{full name}`.
         mode: As in `from_confluent_avro`; the value of a broken record is NULL.
         position: As in `from_confluent_avro`.
+        headers: As in `from_confluent_avro`.
 
     Raises:
         NoSubject: the registry does not have a subject, or has none for the topic.
@@ -60,8 +65,9 @@ def from_confluent_avro_records(
     client = client_of(registry)
     names = list(subjects) or _subjects_of(client, topic)
     versions = newest_first([version for name in names for version in versions_of(client, name)])
-    payload = messages(column)
-    return present(RecordsPlan.of(versions, names).parts(payload), payload, mode=mode, position=position)
+    sent = message_in(column, headers, is_key=False)
+    plan = RecordsPlan.of(versions, names)
+    return present(plan.parts(sent), sent.payload, mode=mode, position=position)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +76,18 @@ class RecordsPlan:
 
     Attributes:
         plans: The decoding of each type, by the name of its field.
+        guids: The ids of the schemas' guids, newest first.
     """
 
     plans: Mapping[str, Decoding]
+    guids: Guids
+    has_indexes: ClassVar[bool] = False
 
     @classmethod
-    def of(cls, versions: Sequence[Version], subjects: Sequence[str]) -> RecordsPlan:
+    def of(cls, versions: Sequence[Version], subjects: Sequence[str], other_guids: Guids | None = None) -> RecordsPlan:
         """The plan for the versions of subjects, newest first; see `plan_records`."""
-        return cls(plan_records(versions, subjects))
+        guids = {**guids_of(versions), **(other_guids or {})}
+        return cls(plan_records(versions, subjects, guids), guids)
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -89,20 +99,29 @@ class RecordsPlan:
         """The reasons why records cannot be read, by id."""
         return {schema_id: problem for plan in self.plans.values() for schema_id, problem in plan.unreadable.items()}
 
-    def parts(self, payload: Column) -> Decoded:
-        """The parts of a payload decoded by this plan."""
-        parts = {field: decoded(payload, plan) for field, plan in self.plans.items()}
+    def parts(self, message: Message) -> Decoded:
+        """The parts of a message decoded by this plan."""
+        return parts_of(message, self.guids, self._decoded)
+
+    def _decoded(self, message: Column) -> Decoded:
+        parts = {field: decoded(message, plan) for field, plan in self.plans.items()}
         # A type's `sound` is true only for its records, and its value is NULL for all others.
-        sound = F.greatest(payload.isNull(), *(part.sound for part in parts.values()))
+        sound = F.greatest(message.isNull(), *(part.sound for part in parts.values()))
         together = F.array(F.struct(*(part.value.alias(field) for field, part in parts.items())))
-        value = F.get(together, F.when(payload.isNotNull(), F.lit(0)))
+        value = F.get(together, F.when(message.isNotNull(), F.lit(0)))
         first = next(iter(self.plans.values()))
-        branches = tuple(branch for plan in self.plans.values() for branch in plan.branches)
-        whole = Decoding(first.reader, branches, self.unreadable, (), first.origin)
-        return Decoded(value, sound, reason(payload, whole), schema_id(payload))
+        explained = [item for plan in self.plans.values() for item in long_decimals(message, plan)]
+        why = reason(
+            message,
+            ids=self.ids,
+            unreadable=self.unreadable,
+            origin=first.origin,
+            explained=explained,
+        )
+        return Decoded(value, sound, why, schema_id(message))
 
 
-def plan_records(versions: Sequence[Version], subjects: Sequence[str]) -> Mapping[str, Decoding]:
+def plan_records(versions: Sequence[Version], subjects: Sequence[str], guids: Guids) -> Mapping[str, Decoding]:
     """Plans how records of several types are read: one decoding per type, by the field's name."""
     origin = f"subjects {', '.join(subjects)}"
     by_name: dict[str, list[Version]] = {}
@@ -118,7 +137,7 @@ def plan_records(versions: Sequence[Version], subjects: Sequence[str]) -> Mappin
         last = name.rpartition(".")[2]
         field = last if short.count(last.lower()) == 1 else name.replace(".", "_")
         reader = trees.tree(members[0].schema, members[0].label, reader=True)
-        plans[field] = decoding(members, reader, origin)
+        plans[field] = decoding(members, reader, origin, guids=guids)
     # Newest first so far; the fields are in the order in which the types were registered.
     return dict(reversed(plans.items()))
 

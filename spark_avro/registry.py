@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -15,7 +16,7 @@ from magicbyte.kit.secret import is_secret
 from serdes.client.clients import RegistryClient
 from serdes.client.config import client_options, short_names
 from serdes.client.models import RegisteredSchema, SchemaInfo
-from serdes.error import RegistryError, SubjectNotFound, VersionNotFound
+from serdes.error import RegistryError, SchemaNotFound, SubjectNotFound, VersionNotFound
 from serdes.rules.seam import Ruled, after_decoding, before_encoding, refusal
 from spark_avro.errors import NoSubject, PlanError, UnsupportedSchema
 from spark_avro.sent_schema import SentSchema
@@ -35,6 +36,7 @@ class Version:
         dependencies: The texts that it refers to.
         refusal: The reason why records with this schema must not be read, if its rules or the reader's forbid it.
         number: The number of the version in its subject; None for a schema by its id.
+        guid: The guid, which headers name the schema by; None if the registry gives none.
     """
 
     id: int
@@ -42,6 +44,7 @@ class Version:
     dependencies: Dependencies = ()
     refusal: str | None = None
     number: int | None = None
+    guid: str | None = None
 
     @property
     def label(self) -> str:
@@ -191,7 +194,21 @@ def _version(
     where = f" ({held.subject} version {held.version})" if isinstance(held, RegisteredSchema) else ""
     ruled = Ruled(f"{label}{where}", held.schema, held.rule_set)
     number = held.version if isinstance(held, RegisteredSchema) else None
-    return Version(held.id, ruled, client.dependencies(held.schema, subject), number=number)
+    return Version(held.id, ruled, client.dependencies(held.schema, subject), number=number, guid=held.guid)
+
+
+def id_of_guid(client: RegistryClient, guid: str, subject: str | None) -> int | None:
+    """The id of a guid's schema in the context of a subject; None if the registry has none there.
+
+    Raises:
+        RegistryUnavailable: no URL of the registry answers.
+    """
+    with suppress(SchemaNotFound):
+        for schema_id in client.ids_of(guid):
+            with suppress(SchemaNotFound):
+                if client.schema_by_id(schema_id, subject).guid == guid:
+                    return schema_id
+    return None
 
 
 def with_refusals(versions: Sequence[Version], reader: Ruled | None) -> list[Version]:

@@ -51,7 +51,8 @@ def tables(
         if len(sharing) > 1:
             raise PlanError(f"topics: {' and '.join(sharing)} would both be the table {name}")
     for topic, name in names.items():
-        source = {"startingOffsets": "earliest", **(options or {}), "kafka.bootstrap.servers": bootstrap_servers}
+        source = {"startingOffsets": "earliest", **(options or {})}
+        source |= {"kafka.bootstrap.servers": bootstrap_servers, "includeHeaders": "true"}
         _define(topic, name, source, registry)
 
 
@@ -62,7 +63,9 @@ def _define(topic: str, name: str, source: Mapping[str, str], registry: Registry
         raise PlanError("this PySpark has no declarative pipelines; they came with 4.1") from None
 
     spark = SparkSession.active()
-    decoded = from_confluent_avro("value", topic=topic, registry=registry, mode=PERMISSIVE, position=KAFKA_POSITION)
+    decoded = from_confluent_avro(
+        "value", topic=topic, registry=registry, mode=PERMISSIVE, position=KAFKA_POSITION, headers="headers"
+    )
     place = F.struct(*_PLACE).alias("_kafka")
 
     def records() -> DataFrame:

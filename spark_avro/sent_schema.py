@@ -7,9 +7,6 @@ from dataclasses import dataclass
 from compat.schema import Dependencies, SchemaText
 from serdes.rules.seam import Ruled
 
-#: The error text for a frame with a schema guid (V1), which is recognized but not supported.
-GUID = "0x01, a schema guid's (V1), where only a schema id's 0x00 is read"
-
 
 @dataclass(frozen=True)
 class SentSchema:

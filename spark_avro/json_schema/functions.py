@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as spark
 
 from compat.schema import JSON, SchemaText
-from serdes.message import wire
 from spark_avro.errors import PlanError
 from spark_avro.json_schema.types import json_schema_of, json_type
-from spark_avro.modes import FAILFAST, as_column, messages, present
-from spark_avro.plan.decoding import MALFORMED, Branch, Decoded, Decoding, reason, schema_id
-from spark_avro.plan.resolution import Resolved
+from spark_avro.modes import FAILFAST, as_column, message_in, present
+from spark_avro.plan.decoding import Decoded, parts_of
+from spark_avro.plan.frames import Guids, Message, body
+from spark_avro.plan.frames import schema_id as id_of
+from spark_avro.plan.reasons import MALFORMED, reason
 from spark_avro.plan.selection import Selection, select_versions
+from spark_avro.plan.written_frame import PREFIX, check_schema_id, frame_before, with_frame
 from spark_avro.registry import Registry, client_of, register_or_look_up, subject_of
 from spark_avro.stored_values import json_text
 from spark_avro.valid_text import HALF_PAIR, has_half_pair, utf8_text
@@ -36,6 +38,7 @@ class JsonPlan:
 
     chosen: Selection
     kind: spark.DataType
+    has_indexes: ClassVar[bool] = False
 
     @property
     def ids(self) -> Sequence[int]:
@@ -47,17 +50,24 @@ class JsonPlan:
         """The reasons why records cannot be read, by id."""
         return self.chosen.refusals
 
-    def parts(self, payload: Column) -> Decoded:
-        """The parts of a payload decoded by this plan."""
-        readable = F.coalesce(schema_id(payload).isin(*self.ids), F.lit(False))
-        text = F.when(readable, utf8_text(F.substring(payload, wire.V0_SIZE + 1, 2**31 - 1)))
+    @property
+    def guids(self) -> Guids:
+        """The ids of the schemas' guids, newest first."""
+        return self.chosen.guids
+
+    def parts(self, message: Message) -> Decoded:
+        """The parts of a message decoded by this plan."""
+        return parts_of(message, self.guids, self._decoded)
+
+    def _decoded(self, message: Column) -> Decoded:
+        number = id_of(message)
+        readable = F.coalesce(number.isin(*self.ids), F.lit(False))
+        text = F.when(readable, utf8_text(body(message)))
         value, parsed = _parse(text, self.kind)
-        sound = payload.isNull() | (readable & F.coalesce(parsed, F.lit(False)))
-        text_type = {"type": "string"}
-        branch = Branch(tuple(self.ids), text_type, Resolved(text_type))
-        shape = Decoding(text_type, (branch,), self.unreadable, origin=self.chosen.origin)
-        why = F.when(has_half_pair(text), F.lit(f"{MALFORMED}: {HALF_PAIR}")).otherwise(reason(payload, shape))
-        return Decoded(value, sound, why, schema_id(payload))
+        sound = message.isNull() | (readable & F.coalesce(parsed, F.lit(False)))
+        why = reason(message, ids=self.ids, unreadable=self.unreadable, origin=self.chosen.origin)
+        why = F.when(has_half_pair(text), F.lit(f"{MALFORMED}: {HALF_PAIR}")).otherwise(why)
+        return Decoded(value, sound, why, number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +76,12 @@ class ValidatingJsonPlan(JsonPlan):
 
     asked: Asked | None = None
 
-    def parts(self, payload: Column) -> Decoded:
-        """The parts of a payload decoded by this plan."""
+    def _decoded(self, message: Column) -> Decoded:
         chosen = self.chosen
         batch = json_decoder(chosen.sent_schemas, chosen.origin, chosen.reader_ruled, self.asked)
-        valid = decoded_by(batch, payload, spark.StringType())
+        valid = decoded_by(batch, message, spark.StringType())
         value, parsed = _parse(valid.value, self.kind)
-        sound = payload.isNull() | (valid.sound & F.coalesce(parsed, F.lit(False)))
+        sound = message.isNull() | (valid.sound & F.coalesce(parsed, F.lit(False)))
         unfit = F.when(has_half_pair(valid.value), F.lit(f"{MALFORMED}: {HALF_PAIR}"))
         unfit = unfit.otherwise(F.lit(f"{MALFORMED}: the JSON does not have the column's type"))
         why = F.coalesce(valid.reason, unfit)
@@ -99,6 +108,7 @@ def from_confluent_json(
     mode: str = FAILFAST,
     position: Sequence[Any] = (),
     is_key: bool = False,
+    headers: Any = None,
 ) -> Column:
     """Decode a column of Confluent-format JSON Schema messages; NULL stays NULL.
 
@@ -113,17 +123,18 @@ def from_confluent_json(
         data_type: The Spark type instead of the schema's; DDL text is accepted.
         mode: As in `from_confluent_avro`.
         position: As in `from_confluent_avro`.
-        is_key: Whether `topic` means the subject of its key.
+        is_key: Whether `topic` means the subject of its key, and headers name keys' schemas.
+        headers: As in `from_confluent_avro`.
 
     Raises:
         NoSubject, PlanError, UnsupportedSchema, RulesNotSupported, RegistryUnavailable: as `from_confluent_avro`.
     """
-    payload = messages(column)
+    sent = message_in(column, headers, is_key=is_key)
     plan = JsonPlan(*_select(registry, subject, topic, ids, data_type, is_key=is_key))
-    return present(plan.parts(payload), payload, mode=mode, position=position)
+    return present(plan.parts(sent), sent.payload, mode=mode, position=position)
 
 
-def confluent_json_udf(
+def confluent_json_udf(  # noqa: PLR0913 - independent settings, by name
     column: Any,
     *,
     registry: Registry,
@@ -135,17 +146,18 @@ def confluent_json_udf(
     mode: str = FAILFAST,
     position: Sequence[Any] = (),
     is_key: bool = False,
+    headers: Any = None,
 ) -> Column:
     """Do the same as `from_confluent_json`, after Python workers have validated each message with its schema.
 
     `ask_registry` lets workers look up ids that were not known when the query was planned; the other arguments and the
     errors are those of `from_confluent_json`.
     """
-    payload = messages(column)
+    sent = message_in(column, headers, is_key=is_key)
     chosen, kind = _select(registry, subject, topic, ids, data_type, is_key=is_key)
     asked = asked_by_workers(registry) if ask_registry else None
     plan = ValidatingJsonPlan(chosen, kind, asked)
-    return present(plan.parts(payload), payload, mode=mode, position=position)
+    return present(plan.parts(sent), sent.payload, mode=mode, position=position)
 
 
 def to_confluent_json(
@@ -159,6 +171,7 @@ def to_confluent_json(
     title: str = "Row",
     register: bool = True,
     is_key: bool = False,
+    schema_id: str = PREFIX,
 ) -> Column:
     """Encode a column of structs, arrays or maps as Confluent-format JSON; NULL stays NULL, NULL fields are omitted.
 
@@ -172,12 +185,14 @@ def to_confluent_json(
         title: The title of a derived schema.
         register: Whether to register a schema that the subject does not have; otherwise that is an error.
         is_key: Whether `topic` means the subject of its key.
+        schema_id: As in `to_confluent_avro`.
 
     Raises:
         PlanError: arguments are missing, or JSON has no matching type.
         IncompatibleSchema: the schema is incompatible with the subject's versions.
         RulesNotSupported: the schema has rules that this client cannot apply.
     """
+    check_schema_id(schema_id)
     payload = as_column(column)
     if schema is None:
         if data is None:
@@ -189,7 +204,9 @@ def to_confluent_json(
     name, _ = subject_of(subject=subject, topic=topic, is_key=is_key)
     client = client_of(registry)
     held = register_or_look_up(client, name, text, register=register)
-    return F.concat(F.lit(wire.prefix(held.id)), json_text(payload).cast("binary"))
+    encoded, before = json_text(payload).cast("binary"), frame_before(held, schema_id)
+    encoded = F.concat(F.lit(before), encoded) if before else encoded
+    return with_frame(encoded, payload, held, schema_id, is_key=is_key)
 
 
 def _select(

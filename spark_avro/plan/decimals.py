@@ -15,7 +15,6 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.avro.functions import from_avro
 
-from serdes.message import wire
 from spark_avro.plan import tree as trees
 from spark_avro.plan.guard import shape
 from spark_avro.plan.tree import MAX_PRECISION, Tree
@@ -100,13 +99,12 @@ def _is_cut(leaf: Tree) -> bool:
     return bool(is_short and leaf.get("size", _LONG_BYTES + 1) > _LONG_BYTES)
 
 
-def has_long_decimal(payload: Column, writer: Tree, reader: Tree) -> Column:
-    """Whether a payload that does not decode is a value of the trees whose decimals are bytes."""
+def has_long_decimal(body: Column, writer: Tree, reader: Tree) -> Column:
+    """Whether bytes that do not decode are a value of the trees whose decimals are bytes."""
     written, read = _with_leaves(writer, _without_decimal), _with_leaves(reader, _without_decimal)
     around = shape(read, [written])
-    body = F.concat(F.substring(payload, wire.V0_SIZE + 1, 2**31 - 1), F.lit(around.suffix))
     options = {"mode": "PERMISSIVE", "avroSchema": trees.text(around.reader(read))}
-    whole = from_avro(body, trees.text(around.writer(written)), options)
+    whole = from_avro(F.concat(body, F.lit(around.suffix)), trees.text(around.writer(written)), options)
     return whole[around.witness].isNotNull()
 
 

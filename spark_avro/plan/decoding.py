@@ -15,9 +15,9 @@ Columns consist of public functions only, so all this also works over Spark Conn
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Protocol
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
@@ -27,20 +27,13 @@ from serdes.message import wire
 from spark_avro.errors import UnsupportedSchema
 from spark_avro.plan import decimals
 from spark_avro.plan import tree as trees
+from spark_avro.plan.frames import Guids, Message, body, schema_id
 from spark_avro.plan.guard import shape
+from spark_avro.plan.reasons import HEADER, TOO_MANY_DIGITS, reason, verbatim
 from spark_avro.plan.resolution import Resolved, Unreadable, resolve, with_nulls
 from spark_avro.plan.tree import Tree
 from spark_avro.plan.types import spark_type
 from spark_avro.registry import Version
-from spark_avro.sent_schema import GUID
-
-#: The kinds of broken messages: the error's `reason` begins with one of these.
-SHORT = "payload too short"
-MAGIC = "wrong magic byte"
-UNKNOWN = "unknown schema id"
-UNREADABLE = "unreadable schema"
-MALFORMED = "malformed payload"
-TOO_MANY_DIGITS = "too many digits"
 
 
 class ColumnPlan(Protocol):
@@ -54,8 +47,16 @@ class ColumnPlan(Protocol):
     def unreadable(self) -> Mapping[int, str]:
         """The reasons why records cannot be read, by id."""
 
-    def parts(self, payload: Column) -> Decoded:
-        """The parts of a payload decoded by this plan."""
+    @property
+    def guids(self) -> Guids:
+        """The ids of the schemas' guids, newest first."""
+
+    @property
+    def has_indexes(self) -> bool:
+        """Whether the message indexes of Protobuf follow a guid in a header."""
+
+    def parts(self, message: Message) -> Decoded:
+        """The parts of a message decoded by this plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,7 @@ class Decoding:
         unreadable: The reasons why records cannot be read, by id.
         unselected: Ids of records that are not selected: they become null without being broken.
         origin: The source of the versions, for errors, such as `subject flights-value`.
+        guids: The ids of the schemas' guids, newest first.
     """
 
     reader: Tree
@@ -84,24 +86,29 @@ class Decoding:
     unreadable: Mapping[int, str] = field(default_factory=dict)
     unselected: tuple[int, ...] = ()
     origin: str = ""
+    guids: Guids = field(default_factory=dict)
+    has_indexes: ClassVar[bool] = False
 
     @property
     def ids(self) -> tuple[int, ...]:
         """The ids whose records can be read."""
         return tuple(schema_id for branch in self.branches for schema_id in branch.ids)
 
-    def parts(self, payload: Column) -> Decoded:
-        """The parts of a payload decoded by this plan."""
-        return decoded(payload, self)
+    def parts(self, message: Message) -> Decoded:
+        """The parts of a message decoded by this plan."""
+        return parts_of(message, self.guids, lambda by_id: decoded(by_id, self))
 
 
-def decoding(versions: Sequence[Version], reader: Tree, origin: str, *, record: str | None = None) -> Decoding:
+def decoding(
+    versions: Sequence[Version], reader: Tree, origin: str, *, guids: Guids, record: str | None = None
+) -> Decoding:
     """Plans how records of versions, newest first, are read as a reader's tree; equal writers' trees share a branch.
 
     Args:
         versions: The registry's versions.
         reader: The tree whose Spark type the column gets.
         origin: The source of the versions, for errors.
+        guids: The ids of the schemas' guids.
         record: The full name of the records to select; other records become null.
 
     Raises:
@@ -134,7 +141,7 @@ def decoding(versions: Sequence[Version], reader: Tree, origin: str, *, record: 
             unreadable.update(dict.fromkeys(ids, str(error)))
         else:
             branches.append(Branch(ids, writer, resolved))
-    return Decoding(reader, tuple(branches), unreadable, unselected, origin)
+    return Decoding(reader, tuple(branches), unreadable, unselected, origin, guids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,48 +154,86 @@ class Decoded:
     schema_id: Column
 
 
-def decoded(payload: Column, plan: Decoding) -> Decoded:
-    """The parts of a decoded column; if `value` and `sound` are both always evaluated, Spark decodes once."""
+def parts_of(message: Message, guids: Guids, decode: Callable[[Column], Decoded], *, indexes: bool = False) -> Decoded:
+    """The parts of a message.
+
+    Args:
+        message: The message.
+        guids: The ids of guids.
+        decode: Returns the parts of a message with an id before the payload.
+        indexes: As in `Message.by_id`.
+    """
+    by_id = message.by_id(guids, indexes=indexes)
+    parts = decode(by_id)
+    if message.header is None:
+        return parts
+    malformed = message.is_malformed()
+    why = F.when(malformed, F.concat(F.lit(f"{HEADER}: "), message.problem())).otherwise(parts.reason)
+    return replace(parts, sound=parts.sound & ~malformed, reason=why)
+
+
+def decoded(message: Column, plan: Decoding) -> Decoded:
+    """The parts of a message with an id before the payload.
+
+    If `value` and `sound` are both always evaluated, Spark decodes once.
+    """
     raw_bytes = plan.reader == {"type": "bytes"} and all(branch.writer == {"type": "bytes"} for branch in plan.branches)
     build = _raw if raw_bytes else _decoded_by_avro
-    value, sound = build(payload, plan)
-    return Decoded(value, sound, reason(payload, plan), schema_id(payload))
+    value, sound = build(message, plan)
+    why = reason(
+        message,
+        ids=plan.ids,
+        unreadable=plan.unreadable,
+        origin=plan.origin,
+        explained=list(long_decimals(message, plan)),
+    )
+    return Decoded(value, sound, why, schema_id(message))
 
 
-def _raw(payload: Column, plan: Decoding) -> tuple[Column, Column]:
-    """A top-level `bytes` is the payload itself, without a length (wire format, Avro payloads)."""
-    body = F.substring(payload, wire.V0_SIZE + 1, 2**31 - 1)
-    value = _by_header(payload, body, plan, lambda _branch, body: body, plan.reader)
-    return value, value.isNotNull() == _expected(payload, plan)
+def long_decimals(message: Column, plan: Decoding) -> Iterator[tuple[Sequence[int], Column, str]]:
+    """The ids of schemas with decimals, whether a message has one of too many digits, and the reason."""
+    for branch in plan.branches:
+        names = ", ".join(decimals.decimal_names(branch.reader.tree))
+        if names:
+            has_one = decimals.has_long_decimal(body(message), branch.writer, branch.reader.tree)
+            why = f"{TOO_MANY_DIGITS}: a decimal of id %3$s (0x%4$s) has more than its type: {verbatim(names)}"
+            yield branch.ids, has_one, why
 
 
-def _decoded_by_avro(payload: Column, plan: Decoding) -> tuple[Column, Column]:
+def _raw(message: Column, plan: Decoding) -> tuple[Column, Column]:
+    """A top-level `bytes` is the message itself, without a length (wire format, Avro payloads)."""
+    raw = body(message)
+    value = _by_schema(message, raw, plan, lambda _branch, raw: raw, plan.reader)
+    return value, value.isNotNull() == _expected(message, plan)
+
+
+def _decoded_by_avro(message: Column, plan: Decoding) -> tuple[Column, Column]:
     around = shape(plan.reader, [branch.writer for branch in plan.branches])
-    # rpad copies the payload in a third of concat's time. It is called by name because PySpark 3.5's function does not
+    # rpad copies the message in a third of concat's time. It is called by name because PySpark 3.5's function does not
     # accept columns.
-    body = F.call_function(
+    guarded = F.call_function(
         "rpad",
-        F.substring(payload, wire.V0_SIZE + 1, 2**31 - 1),
-        F.octet_length(payload) + F.lit(len(around.suffix) - wire.V0_SIZE),
+        body(message),
+        F.octet_length(message) + F.lit(len(around.suffix) - wire.V0_SIZE),
         F.lit(around.suffix),
     )
 
     common, casts = around.reader(_common(plan)), _has_casts(plan)
 
-    def decode(branch: Branch, body: Column) -> Column:
+    def decode(branch: Branch, guarded: Column) -> Column:
         reader = trees.text(around.reader(decimals.uncut(branch.reader.tree)))
         writer = trees.text(around.writer(with_nulls(branch.writer, plan.reader)))
-        column = from_avro(body, writer, {"mode": "PERMISSIVE", "avroSchema": reader})
+        column = from_avro(guarded, writer, {"mode": "PERMISSIVE", "avroSchema": reader})
         return column.cast(spark_type(common)) if casts else column
 
-    whole = _by_header(payload, body, plan, decode, common)
+    whole = _by_schema(message, guarded, plan, decode, common)
     value, is_there = around.result(whole), whole[around.witness].isNotNull()
-    fits = _decimals_fit(payload, around.value(whole), plan)
+    fits = _decimals_fit(message, around.value(whole), plan)
     if fits is None:
-        return value, is_there == _expected(payload, plan)
+        return value, is_there == _expected(message, plan)
     # As in `modes`, `get` always evaluates both sides. The cast raises for decimals that do not fit, so it comes last.
     value = F.get(F.array(value), F.when(fits, F.lit(0))).cast(spark_type(plan.reader))
-    return value, (is_there & fits) == _expected(payload, plan)
+    return value, (is_there & fits) == _expected(message, plan)
 
 
 def _common(plan: Decoding) -> Tree:
@@ -202,7 +247,7 @@ def _has_casts(plan: Decoding) -> bool:
     return any(branch.reader.cast for branch in plan.branches)
 
 
-def _decimals_fit(payload: Column, value: Column, plan: Decoding) -> Column | None:
+def _decimals_fit(message: Column, value: Column, plan: Decoding) -> Column | None:
     """Whether the decimals of a value have at most the digits of their types; None if Spark's reader compares them."""
     by_tree: dict[str, tuple[Tree, list[int]]] = {}
     for branch in plan.branches:
@@ -211,7 +256,7 @@ def _decimals_fit(payload: Column, value: Column, plan: Decoding) -> Column | No
     conditions = [(decimals.fits(value, tree), ids) for tree, ids in by_tree.values()]
     if len(conditions) == 1:
         return conditions[0][0]
-    header = F.substring(payload, 1, wire.V0_SIZE)
+    header = F.substring(message, 1, wire.V0_SIZE)
     column = None
     for condition, ids in conditions:
         if condition is not None:
@@ -220,19 +265,19 @@ def _decimals_fit(payload: Column, value: Column, plan: Decoding) -> Column | No
     return None if column is None else column.otherwise(F.lit(True))
 
 
-def _expected(payload: Column, plan: Decoding) -> Column:
-    """Whether the payload is expected to have a value."""
+def _expected(message: Column, plan: Decoding) -> Column:
+    """Whether the message is expected to have a value."""
     if not plan.unselected:
-        return payload.isNotNull()
+        return message.isNotNull()
     prefixes = [F.lit(wire.prefix(schema_id)) for schema_id in plan.unselected]
-    return payload.isNotNull() & ~F.substring(payload, 1, wire.V0_SIZE).isin(*prefixes)
+    return message.isNotNull() & ~F.substring(message, 1, wire.V0_SIZE).isin(*prefixes)
 
 
-def _by_header(
-    payload: Column, body: Column, plan: Decoding, decode: Callable[[Branch, Column], Column], reader: Tree
+def _by_schema(
+    message: Column, bytes_: Column, plan: Decoding, decode: Callable[[Branch, Column], Column], reader: Tree
 ) -> Column:
-    """The body decoded by the branch of the payload's header; NULL of the reader's type if no branch has the header."""
-    header = F.substring(payload, 1, wire.V0_SIZE)
+    """The bytes decoded by the branch of the message's schema; NULL of the reader's type if no branch has it."""
+    header = F.substring(message, 1, wire.V0_SIZE)
     cases: list[tuple[Column, Branch]] = []
     for branch in plan.branches:
         headers = [F.lit(wire.prefix(schema_id)) for schema_id in branch.ids]
@@ -241,61 +286,8 @@ def _by_header(
         return F.lit(None).cast(spark_type(reader))
     if len(cases) == 1:
         # The optimiser would push expressions around it into a CASE of one branch, and so decode for each mention.
-        return decode(cases[0][1], F.when(cases[0][0], body))
-    column = F.when(cases[0][0], decode(cases[0][1], body))
+        return decode(cases[0][1], F.when(cases[0][0], bytes_))
+    column = F.when(cases[0][0], decode(cases[0][1], bytes_))
     for test, branch in cases[1:]:
-        column = column.when(test, decode(branch, body))
+        column = column.when(test, decode(branch, bytes_))
     return column
-
-
-def schema_id(payload: Column) -> Column:
-    """The schema id in a payload's header as a long; null if the payload has no header of this wire format."""
-    digits = F.hex(F.substring(payload, 2, wire.V0_SIZE - 1))
-    has_id = (F.substring(payload, 1, 1) == F.lit(b"\x00")) & (F.octet_length(payload) >= wire.V0_SIZE)
-    return F.when(has_id, F.conv(digits, 16, 10).cast("long"))
-
-
-def reason(payload: Column, plan: Decoding) -> Column:
-    """The reason why a payload is not sound, as text; evaluated for broken rows only.
-
-    All reasons share one format call, because Spark plans and compiles every expression of a query.
-    """
-    size = F.octet_length(payload)
-    header = F.hex(F.substring(payload, 1, wire.V0_SIZE))
-    first, digits = F.substring(header, 1, 2), F.substring(header, 3, 8)
-    text = F.when(
-        (size == 0) | ((first == "00") & (size < wire.V0_SIZE)),
-        F.lit(f"{SHORT}: %1$s bytes, the header alone has {wire.V0_SIZE}"),
-    )
-    text = text.when(first == "01", F.lit(f"{MAGIC}: {GUID}"))
-    text = text.when(first != "00", F.lit(f"{MAGIC}: 0x%2$s where a schema id's message has 0x00"))
-    for unreadable, problem in plan.unreadable.items():
-        explanation = f"{UNREADABLE}: id %3$s (0x%4$s): {_verbatim(problem)}"
-        text = text.when(header == _shown(unreadable), F.lit(explanation))
-    for branch in plan.branches:
-        names = ", ".join(decimals.decimal_names(branch.reader.tree))
-        if names:
-            ids = header.isin(*map(_shown, branch.ids))
-            explanation = f"{TOO_MANY_DIGITS}: a decimal of id %3$s (0x%4$s) has more than its type: {_verbatim(names)}"
-            text = text.when(
-                ids & decimals.has_long_decimal(payload, branch.writer, branch.reader.tree), F.lit(explanation)
-            )
-    if plan.ids:
-        malformed = (
-            f"{MALFORMED}: the %5$s bytes after the header are not one value of schema id %3$s (0x%4$s)"
-            " (truncated, left over, or not for this reader)"
-        )
-        headers = F.lit(",".join(map(_shown, plan.ids)))
-        text = text.when(F.find_in_set(header, headers) > 0, F.lit(malformed))
-    unknown = f"{UNKNOWN}: %3$s (0x%4$s) is not among those of {_verbatim(plan.origin)} when the query was planned"
-    number = F.conv(digits, 16, 10)
-    return F.printf(text.otherwise(F.lit(unknown)), size, first, number, digits, size - wire.V0_SIZE)
-
-
-def _verbatim(text: str) -> str:
-    return text.replace("%", "%%")
-
-
-def _shown(schema_id: int) -> str:
-    """The header of an id's messages, in hexadecimal as Spark's `hex` writes it."""
-    return wire.prefix(schema_id).hex().upper()

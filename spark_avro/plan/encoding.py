@@ -11,14 +11,15 @@ from pyspark.sql.avro.functions import to_avro
 
 from compat.schema import AVRO, SchemaText
 from serdes.client.clients import LATEST, RegistryClient
+from serdes.client.models import RegisteredSchema
 from serdes.error import SubjectNotFound, VersionNotFound
-from serdes.message import wire
 from serdes.message.subject import STRATEGIES
 from serdes.serialization import SerializationContext, SerializationError
 from spark_avro.errors import NoSubject, PlanError
 from spark_avro.plan import tree as trees
 from spark_avro.plan.column_fit import fit
 from spark_avro.plan.derive import derive
+from spark_avro.plan.written_frame import PREFIX, check_schema_id, frame_before, with_frame
 from spark_avro.registry import Registry, client_of, parsed, register_or_look_up, writable
 
 #: A schema: its text, or a SchemaText if it has references.
@@ -40,8 +41,9 @@ def to_confluent_avro(  # noqa: PLR0913 - independent settings, by name
     normalize: bool = False,
     drop_extra: bool = False,
     is_key: bool = False,
+    schema_id: str = PREFIX,
 ) -> Column:
-    """A column as Confluent-format Avro: magic byte, schema id, payload; NULL stays NULL.
+    """A column as Confluent-format Avro, with its schema's id before the payload or in a header; NULL stays NULL.
 
     The schema is registered (or looked up) here, on the driver, once.
 
@@ -60,7 +62,9 @@ def to_confluent_avro(  # noqa: PLR0913 - independent settings, by name
         register: Whether a new schema is registered; else it is an error if the subject does not have the schema.
         normalize: Whether the registry normalises the schema when it registers or looks it up.
         drop_extra: Whether fields that the schema lacks are dropped; else they are refused.
-        is_key: Whether the column will be a record's key, for the strategies with a topic.
+        is_key: Whether the column will be a record's key, for the strategies with a topic, and for the header.
+        schema_id: `prefix` puts the schema's id before the payload, `header` its guid into a header of the record. The
+            column is then a struct of `value` (`key` with `is_key`) and `headers`, which Spark's Kafka sink takes.
 
     Raises:
         UnfitColumn: the column cannot be written with the schema without loss.
@@ -70,19 +74,21 @@ def to_confluent_avro(  # noqa: PLR0913 - independent settings, by name
         NoSubject, PlanError: arguments contradict each other, or a named subject or version does not exist.
         RegistryUnavailable: the registry does not answer.
     """
+    check_schema_id(schema_id)
     client = client_of(registry)
     payload = F.col(column) if isinstance(column, str) else column
     source = None if data is None else data.select(payload.alias("payload")).schema["payload"].dataType
     text = _given(schema, version, source, record_name)
     name = _subject(client, text, subject, topic, strategy, is_key=is_key)
-    schema_id, text = _registered(client, name, text, version, register=register, normalize=normalize)
-    writer = trees.tree(parsed(client, text, name, f"schema id {schema_id}"), f"schema id {schema_id}", reader=True)
+    held, text = _registered(client, name, text, version, register=register, normalize=normalize)
+    label = f"schema id {held.id}"
+    writer = trees.tree(parsed(client, text, name, label), label, reader=True)
     fitted = fit(payload, source, writer, drop_extra=drop_extra)
-    header = F.lit(wire.prefix(schema_id))
-    if writer == {"type": "bytes"}:
-        return F.concat(header, fitted)
     # Avro reports a NULL that the schema does not allow; a check here would take a tenth of the encoding time.
-    return F.concat(header, to_avro(fitted, trees.text(writer)))
+    encoded = fitted if writer == {"type": "bytes"} else to_avro(fitted, trees.text(writer))
+    before = frame_before(held, schema_id)
+    encoded = F.concat(F.lit(before), encoded) if before else encoded
+    return with_frame(encoded, payload, held, schema_id, is_key=is_key)
 
 
 def _given(
@@ -131,7 +137,7 @@ def _registered(
     *,
     register: bool,
     normalize: bool,
-) -> tuple[int, SchemaText]:
+) -> tuple[RegisteredSchema, SchemaText]:
     if text is None:
         if version == LATEST:
             client.clear_latest_caches()
@@ -141,5 +147,5 @@ def _registered(
             raise NoSubject(subject) from None
         except VersionNotFound as error:
             raise PlanError(f"subject {subject!r}: {error.message}") from error
-        return writable(registered).id, registered.schema
-    return register_or_look_up(client, subject, text, register=register, normalize=normalize).id, text
+        return writable(registered), registered.schema
+    return register_or_look_up(client, subject, text, register=register, normalize=normalize), text

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from compat.schema import AVRO, SchemaText
 from serdes.rules.seam import Ruled
 from spark_avro.errors import PlanError
 from spark_avro.plan import tree as trees
 from spark_avro.plan.decoding import Decoding, decoding
+from spark_avro.plan.frames import Guids
 from spark_avro.registry import (
     Registry,
     Version,
@@ -35,6 +36,7 @@ class Selection:
         origin: The source of the versions, for errors.
         explicit: Whether the reader's schema was given as text instead of a version.
         reader_ruled: The reader's schema with its rules; None if they do not apply.
+        other_guids: The ids of guids that are in no version, for errors.
     """
 
     versions: Sequence[Version]
@@ -42,6 +44,12 @@ class Selection:
     origin: str
     explicit: bool = False
     reader_ruled: Ruled | None = None
+    other_guids: Guids = field(default_factory=dict)
+
+    @property
+    def guids(self) -> Guids:
+        """The ids of the versions' guids, newest first, and of the others."""
+        return {**guids_of(self.versions), **self.other_guids}
 
     @property
     def sent_schemas(self) -> Mapping[int, SentSchema]:
@@ -115,6 +123,15 @@ def select_versions(
     return Selection(versions, reader, origin, explicit=reader_schema is not None, reader_ruled=reader_ruled)
 
 
+def guids_of(versions: Sequence[Version]) -> Guids:
+    """The ids of the guids of versions, newest first; a registry without guids gives none."""
+    guids: dict[str, int] = {}
+    for version in versions:
+        if version.guid is not None:
+            guids.setdefault(version.guid, version.id)
+    return guids
+
+
 def _newest_named(versions: Sequence[Version], record: str, origin: str) -> Version:
     for version in versions:
         if version.schema.full_name == record:
@@ -128,4 +145,4 @@ def plan_decoding(chosen: Selection, fields: Sequence[str] | None = None, record
     reader = trees.tree(chosen.reader.schema, chosen.reader.label, reader=True)
     if fields is not None:
         reader = trees.prune(reader, list(fields), chosen.reader.label)
-    return decoding(chosen.versions, reader, chosen.origin, record=record)
+    return decoding(chosen.versions, reader, chosen.origin, guids=chosen.guids, record=record)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
@@ -14,10 +14,12 @@ from compat.schema import PROTOBUF, SchemaText
 from serdes.message import wire
 from serdes.rules.seam import Ruled
 from spark_avro.errors import PlanError
-from spark_avro.modes import FAILFAST, as_column, messages, present
-from spark_avro.plan.decoding import Decoded
+from spark_avro.modes import FAILFAST, as_column, message_in, present
+from spark_avro.plan.decoding import Decoded, parts_of
+from spark_avro.plan.frames import Guids, Message
 from spark_avro.plan.protobuf_types import message_class, message_type, parsed
 from spark_avro.plan.selection import Selection, select_versions
+from spark_avro.plan.written_frame import PREFIX, check_schema_id, frame_before, with_frame
 from spark_avro.registry import Registry, client_of, register_or_look_up, subject_of
 from spark_avro.sent_schema import SentSchema
 from spark_avro.stored_values import json_text
@@ -39,6 +41,7 @@ class ProtobufPlan:
     message: str
     kind: spark.DataType
     asked: Asked | None = None
+    has_indexes: ClassVar[bool] = True
 
     @property
     def ids(self) -> Sequence[int]:
@@ -50,14 +53,21 @@ class ProtobufPlan:
         """The reasons why records cannot be read, by id."""
         return self.chosen.refusals
 
-    def parts(self, payload: Column) -> Decoded:
-        """The parts of a payload decoded by this plan."""
+    @property
+    def guids(self) -> Guids:
+        """The ids of the schemas' guids, newest first."""
+        return self.chosen.guids
+
+    def parts(self, message: Message) -> Decoded:
+        """The parts of a message decoded by this plan."""
         chosen = self.chosen
         reader = chosen.reader.sent
         batch = protobuf_decoder(
             chosen.sent_schemas, reader, self.message, chosen.origin, chosen.reader_ruled, self.asked
         )
-        return decoded_by(batch, payload, self.kind)
+        return parts_of(
+            message, self.guids, lambda by_id: decoded_by(batch, by_id, self.kind), indexes=self.has_indexes
+        )
 
 
 def plan_protobuf(chosen: Selection, message: str | None = None, asked: Asked | None = None) -> ProtobufPlan:
@@ -74,7 +84,7 @@ def plan_protobuf(chosen: Selection, message: str | None = None, asked: Asked | 
     return ProtobufPlan(chosen, name, message_type(message_class(reader, name).DESCRIPTOR), asked)
 
 
-def from_confluent_protobuf(
+def from_confluent_protobuf(  # noqa: PLR0913 - independent settings, by name
     column: Any,
     *,
     registry: Registry,
@@ -86,6 +96,7 @@ def from_confluent_protobuf(
     mode: str = FAILFAST,
     position: Sequence[Any] = (),
     is_key: bool = False,
+    headers: Any = None,
 ) -> Column:
     """A column of Confluent-format Protobuf messages as structs; NULL stays NULL.
 
@@ -104,18 +115,19 @@ def from_confluent_protobuf(
         ask_registry: Whether workers ask the registry for ids that were not known when the query was planned.
         mode: As in `from_confluent_avro`.
         position: As in `from_confluent_avro`.
-        is_key: Whether `topic` means the subject of the topic's keys.
+        is_key: Whether `topic` means the subject of the topic's keys, and headers name keys' schemas.
+        headers: As in `from_confluent_avro`; the message indexes follow the guid.
 
     Raises:
         UnsupportedSchema: the message is recursive, or the schema has none of that name.
         NoSubject, PlanError, RulesNotSupported, RegistryUnavailable: as in `from_confluent_avro`.
     """
-    payload = messages(column)
+    sent = message_in(column, headers, is_key=is_key)
     chosen = select_versions(
         registry=registry, schema_type=PROTOBUF, subject=subject, topic=topic, ids=ids, is_key=is_key
     )
     plan = plan_protobuf(chosen, message, asked_by_workers(registry) if ask_registry else None)
-    return present(plan.parts(payload), payload, mode=mode, position=position)
+    return present(plan.parts(sent), sent.payload, mode=mode, position=position)
 
 
 confluent_protobuf_udf = from_confluent_protobuf
@@ -131,6 +143,7 @@ def to_confluent_protobuf(
     message: str | None = None,
     register: bool = True,
     is_key: bool = False,
+    schema_id: str = PREFIX,
 ) -> Column:
     """A column of structs as Confluent-format Protobuf; NULL stays NULL, and NULL fields are unset.
 
@@ -143,6 +156,7 @@ def to_confluent_protobuf(
         message: The full name of the message; by default the schema's first.
         register: Whether a new schema is registered; else it is an error if the subject does not have the schema.
         is_key: Whether `topic` means the subject of the topic's keys.
+        schema_id: As in `to_confluent_avro`; the message indexes follow the guid.
 
     Raises:
         PlanError: there is neither subject nor topic, or the schema has no message.
@@ -150,6 +164,7 @@ def to_confluent_protobuf(
         IncompatibleSchema: the subject's compatibility level refuses the schema.
         RulesNotSupported: the schema has rules that a client must carry out.
     """
+    check_schema_id(schema_id)
     if subject is None and topic is None:
         raise PlanError("give a subject or a topic")
     client = client_of(registry)
@@ -161,10 +176,12 @@ def to_confluent_protobuf(
         raise PlanError("the schema has no message")
     message_class(sent, full_name)
     registered = register_or_look_up(client, name, text, register=register)
-    prefix = wire.prefix(registered.id) + wire.write_indexes(parsed(sent).message_indexes(full_name))
+    indexes = wire.write_indexes(parsed(sent).message_indexes(full_name))
+    encoder = _encoder(sent, full_name, frame_before(registered, schema_id, indexes))
     # Protobuf's JSON mapping reads what to_json writes: base64 for bytes, RFC 3339 for timestamps.
     texts = json_text(as_column(column))
-    return F.pandas_udf(_encoder(sent, full_name, prefix), "binary")(texts)  # type: ignore[call-overload,unused-ignore]
+    encoded = F.pandas_udf(encoder, "binary")(texts)  # type: ignore[call-overload,unused-ignore]
+    return with_frame(encoded, as_column(column), registered, schema_id, is_key=is_key, indexes=indexes)
 
 
 def _encoder(schema: SentSchema, full_name: str, prefix: bytes) -> Callable[[pd.Series], pd.Series]:

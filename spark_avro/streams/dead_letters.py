@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from serdes.message import wire
 from spark_avro.modes import PERMISSIVE, present
-from spark_avro.plan.decoding import MAGIC, ColumnPlan, Decoded
+from spark_avro.plan.decoding import ColumnPlan
+from spark_avro.plan.frames import BY_ID, FRAME, Message, frame_column
 from spark_avro.streams.header_columns import HEADERS, with_headers
 
 #: Columns of Spark's Kafka source.
@@ -36,7 +36,7 @@ def split(
 ) -> DataFrame:
     """The records with `decoded` (the value, or NULL) and `error` (NULL, or a struct of reason, id and raw).
 
-    A record with its schema's guid in the headers (V1) is not read; if the rows have `headers`, its error says so.
+    If the rows have `headers`, they may name the schemas.
 
     Args:
         records: Rows of Spark's Kafka source, or any rows with a binary column.
@@ -59,8 +59,8 @@ def split_columns(
     names: tuple[str, str],
     *,
     is_key: bool | None = None,
-) -> tuple[list[Column], list[Column]]:
-    """The columns that `split` selects, first from the records and then from the result.
+) -> list[list[Column]]:
+    """The columns that `split` selects, one selection after the other.
 
     Args:
         present_names: The names of the records' columns.
@@ -70,23 +70,21 @@ def split_columns(
         names: The names of the two columns of the result.
         is_key: Whether the column has keys; by default, whether its name is `key`.
     """
-    payload = F.col(column)
-    parts = plan.parts(payload)
-    if "headers" in present_names and (plan.ids or plan.unreadable):
-        parts = _not_by_header(parts, payload, wire.header_name(is_key=column == "key" if is_key is None else is_key))
-    result = present(parts, payload, mode=PERMISSIVE).alias("result_")
-    value, error = F.col("result_.value").alias(names[0]), F.col("result_.error").alias(names[1])
+    sent = Message(F.col(column))
     unchanged = [F.col(f"`{name}`") for name in kept]
-    return [*unchanged, result], [*unchanged, value, error]
-
-
-def _not_by_header(parts: Decoded, payload: Column, name: str) -> Decoded:
-    """The parts, which become broken if a header of this name has the schema's guid."""
-    # `exists` with a lambda would take the whole projection, with its Avro decoder, out of the generated code.
-    named = F.coalesce(F.array_contains("headers.key", name), F.lit(False)) & payload.isNotNull()
-    reason = F.when(named, F.lit(f"{MAGIC}: none, but a guid in the header {name} (V1), which is not read"))
-    schema_id = F.when(~named, parts.schema_id)
-    return replace(parts, sound=parts.sound & ~named, reason=F.coalesce(reason, parts.reason), schema_id=schema_id)
+    selections: list[list[Column]] = []
+    if plan.ids or plan.unreadable:
+        needed = [F.col(f"`{name}`") for name in dict.fromkeys([*kept, column])]
+        if "headers" in present_names:
+            selections.append([*needed, frame_column(is_key=column == "key" if is_key is None else is_key)])
+            sent = Message(F.col(column), F.col(FRAME))
+            needed.append(F.col(FRAME))
+        by_id = sent.by_id(plan.guids, indexes=plan.has_indexes)
+        selections.append([*needed, by_id.alias(BY_ID)])
+        sent = replace(sent, resolved=F.col(BY_ID))
+    result = present(plan.parts(sent), sent.payload, mode=PERMISSIVE).alias("result_")
+    value, error = F.col("result_.value").alias(names[0]), F.col("result_.error").alias(names[1])
+    return [*selections, [*unchanged, result], [*unchanged, value, error]]
 
 
 def to_dead_letters(

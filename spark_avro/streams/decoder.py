@@ -9,14 +9,15 @@ from typing import Protocol
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from spark_avro.plan.decoding import UNKNOWN, ColumnPlan
+from spark_avro.plan.decoding import ColumnPlan
+from spark_avro.plan.reasons import unknown_name
 from spark_avro.streams.dead_letters import split_columns
 from spark_avro.streams.followers import Plans
 
 #: The names of the measures that each batch has.
 ALL, DEAD, UNKNOWN_IDS = "all_", "dead_", "unknown_"
 
-#: The most unknown ids of one batch that are looked up.
+#: The most unknown ids and guids of one batch that are looked up.
 _LOOKED_UP = 1000
 
 
@@ -122,7 +123,7 @@ class Decoder:
         return [*map(F.col, values), error, F.coalesce(*cases).alias("error_column")]
 
     def _measures(self) -> list[Column]:
-        ids = F.collect_set(F.when(F.col("error.reason").startswith(UNKNOWN), F.col("error.id")))
+        ids = F.collect_set(unknown_name(F.col("error")))
         standard = {ALL: F.count(F.lit(1)), DEAD: F.count("error"), UNKNOWN_IDS: F.slice(ids, 1, _LOOKED_UP)}
         return [measure.alias(name) for name, measure in {**standard, **self.further()}.items()]
 

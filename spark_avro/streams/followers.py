@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Protocol
 
 from compat.schema import AVRO, JSON, PROTOBUF
@@ -14,12 +16,37 @@ from spark_avro.plan.decoding import ColumnPlan
 from spark_avro.plan.selection import Selection, plan_decoding, select_versions
 from spark_avro.protobuf.functions import plan_protobuf
 from spark_avro.records import RecordsPlan, subjects_of_topics
-from spark_avro.registry import Registry, Version, client_of, newest_first, subject_of, version_type, versions_of
+from spark_avro.registry import (
+    Registry,
+    Version,
+    client_of,
+    id_of_guid,
+    newest_first,
+    subject_of,
+    version_type,
+    versions_of,
+)
 
 log = logging.getLogger(__name__)
 
 #: The type of a subject's latest version.
 AUTO = "AUTO"
+
+#: What records call a schema: its id or its guid.
+SchemaName = int | str
+
+#: Seconds before the registry is asked again for a guid that it lacks, and the most guids to ask for at once.
+_ASK_AGAIN, _ASKED_AT_ONCE = 60.0, 50
+
+
+def schema_names(plan: ColumnPlan) -> set[SchemaName]:
+    """The ids that a plan can read, and the guids whose ids it knows."""
+    return {*plan.ids, *plan.guids}
+
+
+def names_in(texts: Iterable[str]) -> frozenset[SchemaName]:
+    """The ids and guids in texts."""
+    return frozenset(int(text) if text.isdecimal() else text for text in texts)
 
 
 class Plans(Protocol):
@@ -43,6 +70,13 @@ class Plans(Protocol):
             RegistryUnavailable: the registry does not answer.
         """
 
+    def find(self, unknown: Collection[SchemaName]) -> None:
+        """Learns the ids of guids that the plan lacks, for the errors of their records; makes a new plan if it does.
+
+        Raises:
+            RegistryUnavailable: the registry does not answer.
+        """
+
 
 @dataclass(slots=True)
 class RegistryFollower:
@@ -55,6 +89,8 @@ class RegistryFollower:
     registry: Registry = field(repr=False)
     _plan: ColumnPlan | None = field(default=None, init=False, repr=False)
     _versions: Mapping[int, int] = field(default_factory=dict, init=False, repr=False)
+    _other_guids: dict[str, int] = field(default_factory=dict, init=False, repr=False)
+    _asked: dict[str, float] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def plan(self) -> ColumnPlan:
@@ -97,20 +133,44 @@ class RegistryFollower:
             log.info("new schema ids are read: %s", ", ".join(map(str, sorted(new))))
         return self._plan
 
-    def has(self, schema_id: int) -> bool:
-        """Whether the registry has a schema of an id, in any subject.
+    def find(self, unknown: Collection[SchemaName]) -> None:
+        """Learns the ids of guids that the plan lacks, for the errors of their records; makes a new plan if it does.
+
+        A guid that the registry lacks is asked for again after a minute.
+
+        Raises:
+            RegistryUnavailable: the registry does not answer.
+        """
+        now = time.monotonic()
+        self._asked = {guid: asked for guid, asked in self._asked.items() if now - asked < _ASK_AGAIN}
+        lacking = (name for name in unknown if isinstance(name, str) and name not in self.plan.guids)
+        for guid in islice((guid for guid in lacking if guid not in self._asked), _ASKED_AT_ONCE):
+            schema_id = id_of_guid(client_of(self.registry), guid, self._first_subject())
+            self._asked[guid] = now
+            if schema_id is not None:
+                self._other_guids[guid] = schema_id
+        if not self._other_guids.keys() <= self.plan.guids.keys():
+            self.read()
+
+    def has(self, name: SchemaName) -> bool:
+        """Whether the registry has a schema of an id or guid, in any subject.
 
         Raises:
             RegistryUnavailable: the registry does not answer.
         """
         try:
-            client_of(self.registry).schema_by_id(schema_id)
+            client = client_of(self.registry)
+            client.schema_by_id(name) if isinstance(name, int) else client.schema_by_guid(name)
         except SchemaNotFound:
             return False
         return True
 
     def _make(self) -> tuple[ColumnPlan, Iterable[Version]]:
         """A plan of the registry's versions, and these versions, newest first."""
+        raise NotImplementedError
+
+    def _first_subject(self) -> str | None:
+        """A subject in whose context guids have ids; None for the default context."""
         raise NotImplementedError
 
 
@@ -150,7 +210,13 @@ class Follower(RegistryFollower):
             is_key=self.is_key,
             reader_version=self.reader_version,
         )
+        selection = replace(selection, other_guids=dict(self._other_guids))
         return _PLANS[schema_type](self, selection), selection.versions
+
+    def _first_subject(self) -> str | None:
+        if self.subject is None and self.topic is None:
+            return None
+        return subject_of(subject=self.subject, topic=self.topic, is_key=self.is_key)[0]
 
     def _type(self) -> str:
         if self.schema_type != AUTO:
@@ -184,4 +250,7 @@ class RecordsFollower(RegistryFollower):
         client = client_of(self.registry)
         subjects = list(self.subjects) or subjects_of_topics(client, self.topics)
         versions = newest_first([version for subject in subjects for version in versions_of(client, subject)])
-        return RecordsPlan.of(versions, subjects), versions
+        return RecordsPlan.of(versions, subjects, self._other_guids), versions
+
+    def _first_subject(self) -> str | None:
+        return next(iter(self.subjects), None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -17,7 +17,7 @@ from serdes.error import RegistryUnavailable
 from spark_avro.errors import BrokenRecord
 from spark_avro.streams.dead_letters import Counts
 from spark_avro.streams.decoder import ALL, DEAD, UNKNOWN_IDS, Decoder, RecordDecoder
-from spark_avro.streams.followers import Follower
+from spark_avro.streams.followers import Follower, Plans, SchemaName, names_in, schema_names
 
 log = logging.getLogger(__name__)
 
@@ -35,20 +35,29 @@ class DecodedBatch:
     Attributes:
         rows: The rows as `split` returns them, persisted.
         counts: The numbers of rows.
-        unknown: The ids that are not in the plan.
+        unknown: The ids and guids that are not in the plan.
         measured: The results of the requested aggregates.
     """
 
     rows: DataFrame
     counts: Counts
-    unknown: frozenset[int]
+    unknown: frozenset[SchemaName]
     measured: Mapping[str, Any]
 
 
+def _as_they_are(batch: DataFrame) -> DataFrame:
+    return batch
+
+
 def decode_batch(
-    batch: DataFrame, decoder: RecordDecoder, *, patience: timedelta = timedelta(0), refresh: bool = True
+    batch: DataFrame,
+    decoder: RecordDecoder,
+    *,
+    patience: timedelta = timedelta(0),
+    refresh: bool = True,
+    prepared: Callable[[DataFrame], DataFrame] = _as_they_are,
 ) -> DecodedBatch:
-    """Decodes a batch with a plan that has all ids that the registry has.
+    """Decodes a batch with a plan that has all ids and guids that the registry has.
 
     If the registry does not answer, the last plan is used as long as it has all ids of the batch.
 
@@ -57,6 +66,7 @@ def decode_batch(
         decoder: The plans, and what is measured.
         patience: How long to wait for an unreachable registry that the batch needs.
         refresh: Whether versions that are registered after the first plan are read.
+        prepared: Returns the records to decode; called again whenever the plans change.
 
     Raises:
         RegistryUnavailable: the registry does not answer, and the batch needs it.
@@ -64,20 +74,29 @@ def decode_batch(
     plans = decoder.plans.values()
     for source in plans:
         patiently(source.refresh if refresh else partial(getattr, source, "plan"), patience)
-    decoded = _decode(batch, decoder)
+    decoded = _decode(prepared(batch), decoder)
     if not refresh or not decoded.unknown:
         return decoded
     try:
-        # One plan may have an id that is unknown in another one's column.
-        new = [set(source.plan.ids) for source in plans]
-        new = [set(patiently(source.read, patience).ids) - before for source, before in zip(plans, new, strict=True)]
+        is_known_now = _look_up(decoded.unknown, plans, patience)
     except BaseException:
         decoded.rows.unpersist()
         raise
-    if decoded.unknown.isdisjoint(set().union(*new)):
+    if not is_known_now:
         return decoded
     decoded.rows.unpersist()
-    return _decode(batch, decoder)
+    return _decode(prepared(batch), decoder)
+
+
+def _look_up(unknown: Collection[SchemaName], plans: Collection[Plans], patience: timedelta) -> bool:
+    """Asks the registry for the schemas that plans lack; whether a plan has one of them now."""
+    # One plan may have an id that is unknown in another one's column.
+    before = [schema_names(source.plan) for source in plans]
+    for source in plans:
+        patiently(source.read, patience)
+        patiently(partial(source.find, unknown), patience)
+    new = [schema_names(source.plan) - known for source, known in zip(plans, before, strict=True)]
+    return not set(unknown).isdisjoint(set().union(*new))
 
 
 def _decode(batch: DataFrame, decoder: RecordDecoder) -> DecodedBatch:
@@ -88,7 +107,7 @@ def _decode(batch: DataFrame, decoder: RecordDecoder) -> DecodedBatch:
         rows.unpersist()
         raise
     counts = Counts(measured[ALL], measured[ALL] - measured[DEAD], measured[DEAD])
-    return DecodedBatch(rows, counts, frozenset(measured[UNKNOWN_IDS]), measured)
+    return DecodedBatch(rows, counts, names_in(measured[UNKNOWN_IDS]), measured)
 
 
 def patiently(ask: Callable[[], Any], patience: timedelta) -> Any:

@@ -8,9 +8,9 @@ from typing import Any
 from pyspark.sql import Column
 from pyspark.sql import types as spark
 
-from spark_avro.modes import FAILFAST, messages, present
+from spark_avro.modes import FAILFAST, message_in, present
 from spark_avro.plan import tree as trees
-from spark_avro.plan.decoding import Decoded
+from spark_avro.plan.decoding import Decoded, parts_of
 from spark_avro.plan.selection import Selection, select_versions
 from spark_avro.plan.spark_form import reader_text
 from spark_avro.plan.tree import Tree
@@ -33,6 +33,7 @@ def confluent_avro_udf(  # noqa: PLR0913 - each is a setting of its own, by name
     mode: str = FAILFAST,
     position: Sequence[Any] = (),
     is_key: bool = False,
+    headers: Any = None,
 ) -> Column:
     """Decode a column of Confluent-format Avro in Python workers: slower than `from_confluent_avro`, with more options.
 
@@ -48,12 +49,13 @@ def confluent_avro_udf(  # noqa: PLR0913 - each is a setting of its own, by name
         mode: As in `from_confluent_avro`.
         position: As in `from_confluent_avro`.
         is_key: As in `from_confluent_avro`.
+        headers: As in `from_confluent_avro`.
 
     Raises:
         UnsupportedSchema: the reader's schema is recursive, without `as_json`, or a decimal has more than 38 digits.
         NoSubject, PlanError, RulesNotSupported, RegistryUnavailable: as `from_confluent_avro`.
     """
-    payload = messages(column)
+    sent = message_in(column, headers, is_key=is_key)
     chosen = select_versions(
         registry=registry,
         subject=subject,
@@ -65,27 +67,28 @@ def confluent_avro_udf(  # noqa: PLR0913 - each is a setting of its own, by name
     )
     asked = asked_by_workers(registry) if ask_registry else None
     decode = decoded_as_json if as_json else decoded_in_python
-    return present(decode(payload, chosen, asked=asked), payload, mode=mode, position=position)
+    parts = parts_of(sent, chosen.guids, lambda by_id: decode(by_id, chosen, asked=asked))
+    return present(parts, sent.payload, mode=mode, position=position)
 
 
-def decoded_as_json(payload: Column, chosen: Selection, *, asked: Asked | None) -> Decoded:
+def decoded_as_json(message: Column, chosen: Selection, *, asked: Asked | None) -> Decoded:
     """The parts of a column whose values are texts of Avro JSON."""
     reader = chosen.reader.schema.rendered("resolved") if chosen.explicit else None
     batch = avro_json_decoder(chosen.sent_schemas, reader, chosen.origin, chosen.reader_ruled, asked)
-    return decoded_by(batch, payload, spark.StringType())
+    return decoded_by(batch, message, spark.StringType())
 
 
 def decoded_in_python(
-    payload: Column, chosen: Selection, *, reader: Tree | None = None, asked: Asked | None = None
+    message: Column, chosen: Selection, *, reader: Tree | None = None, asked: Asked | None = None
 ) -> Decoded:
     """The parts of a column that workers decode.
 
     Args:
-        payload: The messages.
+        message: The messages with ids before the payloads.
         chosen: The schemas.
         reader: The tree of the reader's schema, if only a part of it is used.
         asked: The settings of the registry's client for looking up other ids; None if other ids are errors.
     """
     tree = trees.tree(chosen.reader.schema, chosen.reader.label, reader=True) if reader is None else reader
     batch = avro_decoder(chosen.sent_schemas, reader_text(tree), chosen.origin, chosen.reader_ruled, asked)
-    return decoded_by(batch, payload, spark_type(tree))
+    return decoded_by(batch, message, spark_type(tree))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
+from uuid import UUID
 
 import orjson
 
@@ -19,7 +20,7 @@ from serdes.client.config import client_options
 from serdes.error import RulesNotSupported, SerdesError
 from serdes.message import wire
 from serdes.rules.seam import Ruled, after_decoding
-from spark_avro.sent_schema import GUID, SentSchema
+from spark_avro.sent_schema import SentSchema
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -66,10 +67,11 @@ class Decoder:
     make_columns: Callable[[SentSchema, pa.DataType], Read | None] | None = None
     _ready: dict[int, Decode] = field(default_factory=dict, compare=False)
     _columns: dict[int, Read | None] = field(default_factory=dict, compare=False)
+    _ids: dict[str, int] = field(default_factory=dict, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """The state to send to a worker, without compiled functions."""
-        return {**self.__dict__, "_ready": {}, "_columns": {}}
+        return {**self.__dict__, "_ready": {}, "_columns": {}, "_ids": {}}
 
     def __call__(self, messages: pa.Array, kind: pa.DataType) -> tuple[pa.Array, pa.Array]:
         """The values of binary messages as an array of the type, and the error of each."""
@@ -99,6 +101,11 @@ class Decoder:
         """The value of a single message, and the reason if it is broken."""
         if message is None:
             return None, None
+        if message[:1] == b"\x01" and len(message) >= wire.V1_SIZE:
+            try:
+                message = self._by_id(message)
+            except LookupError as error:
+                return None, str(error.args[0])
         if message[:1] != b"\x00" or len(message) < wire.V0_SIZE:
             return None, _no_header(message)
         schema_id = int.from_bytes(message[1 : wire.V0_SIZE], "big")
@@ -113,6 +120,27 @@ class Decoder:
             shown = f"{schema_id} (0x{schema_id:08X})"
             size = len(message) - wire.V0_SIZE
             return None, f"malformed payload: the {size} bytes after the header are no value of id {shown}: {error}"
+
+    def _by_id(self, message: bytes) -> bytes:
+        """The message of a guid that was unknown when the query was planned, with the schema's id instead."""
+        guid = str(UUID(bytes=bytes(message[1 : wire.V1_SIZE])))
+        if guid not in self._ids:
+            self._ids[guid] = self._ask_id(guid)
+        return wire.prefix(self._ids[guid]) + message[wire.V1_SIZE :]
+
+    def _ask_id(self, guid: str) -> int:
+        from spark_avro.registry import id_of_guid  # noqa: PLC0415 - only if workers ask
+
+        shown = f"unknown schema guid: {guid}"
+        if self.asked is None:
+            raise LookupError(f"{shown} is not among those of {self.origin} when the query was planned")
+        try:
+            schema_id = id_of_guid(_client(self.asked), guid, None)
+        except SerdesError as error:
+            raise LookupError(f"{shown}: {error}") from error
+        if schema_id is None:
+            raise LookupError(f"{shown}: the registry has no schema of it")
+        return schema_id
 
     def _decoder(self, schema_id: int) -> Decode:
         schema = self._schema(schema_id)
@@ -146,7 +174,8 @@ def _refusing(problem: str) -> Decode:
 
 def _no_header(message: bytes) -> str:
     if message[:1] == b"\x01":
-        return f"wrong magic byte: {GUID}"
+        size = wire.V1_SIZE
+        return f"payload too short: {len(message)} bytes, magic byte and schema guid alone have {size}"
     if message and message[0]:
         return f"wrong magic byte: 0x{message[0]:02X} where a schema id's message has 0x00"
     return f"payload too short: {len(message)} bytes, the header alone has {wire.V0_SIZE}"

@@ -8,7 +8,8 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as spark
 
-from spark_avro.plan.decoding import Decoded, schema_id
+from spark_avro.plan.decoding import Decoded
+from spark_avro.plan.frames import schema_id
 from spark_avro.registry import Registry, settings_for_workers
 from spark_avro.workers.decoding import Asked, Batch
 
@@ -19,17 +20,17 @@ if TYPE_CHECKING:
 _VALUE, _REASON = "value", "reason"
 
 
-def decoded_by(batch: Batch, payload: Column, kind: spark.DataType) -> Decoded:
+def decoded_by(batch: Batch, message: Column, kind: spark.DataType) -> Decoded:
     """The parts of a column that Python workers decode with one call per batch of rows.
 
     Args:
         batch: The decoder.
-        payload: The messages.
+        message: The messages with ids before the payloads.
         kind: The Spark type of the values.
     """
     fields = [spark.StructField(_VALUE, kind), spark.StructField(_REASON, spark.StringType())]
-    whole = _vectorized(batch, spark.StructType(fields))(payload)
-    return Decoded(whole[_VALUE], whole[_REASON].isNull(), whole[_REASON], schema_id(payload))
+    whole = _vectorized(batch, spark.StructType(fields))(message)
+    return Decoded(whole[_VALUE], whole[_REASON].isNull(), whole[_REASON], schema_id(message))
 
 
 def _vectorized(batch: Batch, returns: spark.StructType) -> Any:

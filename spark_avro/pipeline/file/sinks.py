@@ -16,6 +16,9 @@ from spark_avro.pipeline.file.section import Section
 from spark_avro.pipeline.file.sql_text import Sql, SqlRole
 
 _KAFKA_TIME = FieldPath(("_kafka", "timestamp"))
+#: Formats of records that name their schemas.
+BY_ID = ("avro", "json", "protobuf")
+
 _KEEP = "Whether `_kafka` is kept as a column, which backfill --replace needs for tables."
 
 
@@ -32,6 +35,15 @@ class Payload(Section):
         default="derive",
     )
     register: bool = setting(flag(), "Whether a schema that the subject does not have is registered.", default=True)
+    schema_id: str = setting(
+        choice("prefix", "header"),
+        "Where a record names its schema: by id before the payload, or by guid in a header (needs readers of it).",
+        default="prefix",
+    )
+
+    def problems(self) -> Iterable[tuple[str, str]]:
+        if self.schema_id == "header" and self.format not in BY_ID:
+            yield "schema-id", f"is for formats with schemas: {', '.join(BY_ID)}; the format is {self.format}"
 
 
 class Mirror(Section):

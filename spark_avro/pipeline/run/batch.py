@@ -187,13 +187,14 @@ class BatchRunner:
 
     def _decode(self, records: DataFrame) -> DecodedBatch:
         source, registry = self.opened.source, self.opened.pipeline.registry
-        rows = source.positioned(records)
         if not source.plans:
-            rows = rows.persist()
+            rows = source.positioned(records).persist()
             measured = rows.agg(*row_measures()).collect()[0].asDict()
             return DecodedBatch(rows, Counts(measured[ROWS], measured[ROWS], 0), frozenset(), measured)
         patience = {"patience": registry.patience} if registry else {}
-        return decode_batch(rows, self.opened.decoder, refresh=source.refreshes, **patience)
+        return decode_batch(
+            records, self.opened.decoder, refresh=source.refreshes, prepared=source.positioned, **patience
+        )
 
     def _written(
         self,

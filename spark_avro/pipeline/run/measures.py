@@ -10,7 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from spark_avro.pipeline.ports import POSITION
 from spark_avro.pipeline.sources.parts import Part
-from spark_avro.plan.decoding import UNREADABLE
+from spark_avro.plan.reasons import UNREADABLE
 from spark_avro.streams.decoder import ALL, DEAD
 
 #: The names of measures: all rows, the newest time, and the records of refused versions.

@@ -11,8 +11,8 @@ from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.ports import POSITION
 from spark_avro.pipeline.run.measures import UNREADABLE_ROWS
 from spark_avro.pipeline.sources.source import Source
-from spark_avro.plan.decoding import UNREADABLE
-from spark_avro.streams.followers import RegistryFollower
+from spark_avro.plan.reasons import UNREADABLE, unknown_name
+from spark_avro.streams.followers import RegistryFollower, SchemaName
 from spark_avro.streams.following import DecodedBatch, patiently
 
 
@@ -31,15 +31,11 @@ def refuse(decoded: DecodedBatch, pipeline: Pipeline, source: Source) -> None:
     if not decoded.counts.dead:
         return
     registered = _registered(decoded, pipeline, source)
+    is_registered = unknown_name(F.col("error")).isin(*map(str, registered))
     if registered and pipeline.evolve.new_version == "fail" and not source.refreshes:
-        _raise(decoded.rows, source, F.col("error.id").isin(*registered), "evolve.new-version is fail")
+        _raise(decoded.rows, source, is_registered, "evolve.new-version is fail")
     if registered and source.refreshes and pipeline.evolve.unreadable == "fail":
-        _raise(
-            decoded.rows,
-            source,
-            F.col("error.id").isin(*registered),
-            "it is of another subject; evolve.unreadable is fail",
-        )
+        _raise(decoded.rows, source, is_registered, "it is of another subject; evolve.unreadable is fail")
     if decoded.measured.get(UNREADABLE_ROWS) and pipeline.evolve.unreadable == "fail":
         _raise(decoded.rows, source, F.col("error.reason").startswith(UNREADABLE), "evolve.unreadable is fail")
     if pipeline.errors.tolerance == "none":
@@ -47,17 +43,17 @@ def refuse(decoded: DecodedBatch, pipeline: Pipeline, source: Source) -> None:
         raise BrokenRecord(reason, place)
 
 
-def _registered(decoded: DecodedBatch, pipeline: Pipeline, source: Source) -> list[int]:
-    """The ids outside the plan that the registry has; for an id that it lacks, the record is at fault."""
+def _registered(decoded: DecodedBatch, pipeline: Pipeline, source: Source) -> list[SchemaName]:
+    """The ids and guids outside the plan that the registry has; for one that it lacks, the record is at fault."""
     followers = [plans for plans in source.plans.values() if isinstance(plans, RegistryFollower)]
     if not decoded.unknown or not followers or pipeline.registry is None:
         return []
 
-    def registered() -> list[int]:
-        return [number for number in sorted(decoded.unknown) if followers[0].has(number)]
+    def registered() -> list[SchemaName]:
+        return [name for name in sorted(decoded.unknown, key=str) if followers[0].has(name)]
 
-    # One wait for all ids: with one for each, a batch could wait for any time.
-    found: list[int] = patiently(registered, pipeline.registry.patience)
+    # One wait for all of them: with one for each, a batch could wait for any time.
+    found: list[SchemaName] = patiently(registered, pipeline.registry.patience)
     return found
 
 

@@ -21,7 +21,7 @@ from spark_avro.pipeline.ports import SourceRange
 from spark_avro.pipeline.sources.checkpoint_reader import Offsets
 from spark_avro.pipeline.sources.parts import Part, plans_of, records_of
 from spark_avro.pipeline.sources.plans import part_plans
-from spark_avro.pipeline.sources.position import record_position
+from spark_avro.pipeline.sources.position import NamedSchemas, record_position
 from spark_avro.pipeline.sources.topic_ids import TopicIdsByName, TopicReplaced, read_topic_ids
 from spark_avro.streams.followers import Plans
 
@@ -52,7 +52,7 @@ class KafkaRecords:
         self.plans: Mapping[str, Plans] = plans_of(self.parts)
         self._client: Consumer | None = None
         self._admin: AdminClient | None = None
-        self._position: Column | None = None
+        self._position: tuple[Sequence[NamedSchemas], list[list[Column]]] | None = None
 
     def stream(self, starts: Offsets | None = None, topics: Collection[str] = ()) -> DataFrame:
         """The records as a stream."""
@@ -123,11 +123,13 @@ class KafkaRecords:
 
     def positioned(self, records: DataFrame, name: str = "") -> DataFrame:
         """The records of the parts with a name, as `_kafka`, and as value, key and headers for decoding."""
-        if self._position is None:
-            by_id = [part for part in self.parts if part.by_id]
-            topics = [topic for part in by_id for topic in part.topics]
-            self._position = record_position(by_id=True if len(by_id) == len(self.parts) else topics)
-        return records_of(records, self.parts, name).select(self._position, "value", "key", "headers")
+        named = [(part.topics, part.plans["value"].plan.guids) for part in self.parts if part.by_id]
+        if self._position is None or self._position[0] != named:
+            self._position = named, record_position(named, of_all=len(self.parts) == 1)
+        records = records_of(records, self.parts, name)
+        for columns in self._position[1]:
+            records = records.select(*columns)
+        return records
 
     def place(self, position: Row, error: Row) -> str:
         """The position of a record in words."""

@@ -7,16 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
+from typing import ClassVar
 from urllib.parse import unquote
 
-from pyspark.sql import Column, DataFrame, DataFrameReader, Row, SparkSession
+from pyspark.sql import DataFrame, DataFrameReader, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as spark
 from pyspark.sql.streaming import DataStreamReader
 from pyspark.sql.types import _parse_datatype_string
 
 from spark_avro.pipeline.file.source import FilesSource
-from spark_avro.plan.decoding import MALFORMED, Decoded
+from spark_avro.plan.decoding import Decoded
+from spark_avro.plan.frames import Guids, Message
+from spark_avro.plan.reasons import MALFORMED
 
 #: Spark's column for the texts of malformed lines.
 _TEXT = "_magicbyte_malformed"
@@ -31,11 +34,13 @@ class LinePlan:
 
     ids: Sequence[int] = ()
     unreadable: Mapping[int, str] = field(default_factory=dict)
+    guids: Guids = field(default_factory=dict)
+    has_indexes: ClassVar[bool] = False
 
-    def parts(self, payload: Column) -> Decoded:
+    def parts(self, message: Message) -> Decoded:
         """The parts of a line."""
-        sound = payload.getField("text").isNull()
-        return Decoded(payload.getField("row"), sound, F.lit(_REASON), F.lit(None).cast("long"))
+        sound = message.payload.getField("text").isNull()
+        return Decoded(message.payload.getField("row"), sound, F.lit(_REASON), F.lit(None).cast("long"))
 
 
 def are_checked(spec: FilesSource) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
-from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as spark
 from pyspark.sql.types import _parse_datatype_string
@@ -14,8 +14,10 @@ from compat.schema import AVRO, JSON, PROTOBUF
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.policies import Pin
 from spark_avro.pipeline.file.source import Format, Topics
-from spark_avro.plan.decoding import MALFORMED, ColumnPlan, Decoded
-from spark_avro.streams.followers import AUTO, Follower, Plans, RecordsFollower
+from spark_avro.plan.decoding import ColumnPlan, Decoded
+from spark_avro.plan.frames import Guids, Message
+from spark_avro.plan.reasons import MALFORMED
+from spark_avro.streams.followers import AUTO, Follower, Plans, RecordsFollower, SchemaName
 from spark_avro.valid_text import HALF_PAIR, has_half_pair, utf8_text
 
 #: Formats with ids -> the type of their schemas.
@@ -30,10 +32,13 @@ class RawPlan:
     kind: str
     ids: Sequence[int] = ()
     unreadable: Mapping[int, str] = field(default_factory=dict)
+    guids: Guids = field(default_factory=dict)
+    has_indexes: ClassVar[bool] = False
 
-    def parts(self, payload: Column) -> Decoded:
-        """The parts of a payload; each is sound."""
-        return Decoded(payload.cast(self.kind), F.lit(True), F.lit(None).cast("string"), F.lit(None).cast("long"))
+    def parts(self, message: Message) -> Decoded:
+        """The parts of a message; each is sound."""
+        value, nothing = message.payload.cast(self.kind), F.lit(None)
+        return Decoded(value, F.lit(True), nothing.cast("string"), nothing.cast("long"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +48,21 @@ class PlainJsonPlan:
     columns: str
     ids: Sequence[int] = ()
     unreadable: Mapping[int, str] = field(default_factory=dict)
+    guids: Guids = field(default_factory=dict)
+    has_indexes: ClassVar[bool] = False
 
-    def parts(self, payload: Column) -> Decoded:
-        """The parts of a payload."""
+    def parts(self, message: Message) -> Decoded:
+        """The parts of a message."""
         kind = _parse_datatype_string(self.columns)
         assert isinstance(kind, spark.StructType)
         around = spark.StructType([*kind.fields, spark.StructField(_CORRUPT, spark.StringType())])
         options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT}
-        text = utf8_text(payload)
+        text = utf8_text(message.payload)
         is_half = has_half_pair(text)
         whole = F.from_json(F.when(~is_half, text), around, options)
         parsed = whole.isNotNull() & whole[_CORRUPT].isNull()
         value = F.when(parsed, F.struct(*(whole[name].alias(name) for name in kind.names)))
-        sound = payload.isNull() | F.coalesce(parsed, F.lit(False))
+        sound = message.payload.isNull() | F.coalesce(parsed, F.lit(False))
         unfit = F.lit(f"{MALFORMED}: this is no JSON object in UTF-8 with the columns {self.columns}")
         why = F.when(is_half, F.lit(f"{MALFORMED}: {HALF_PAIR}")).otherwise(unfit)
         return Decoded(value, sound, why, F.lit(None).cast("long"))
@@ -75,6 +82,9 @@ class FixedPlan:
     def read(self) -> ColumnPlan:
         """The plan."""
         return self.plan
+
+    def find(self, unknown: Collection[SchemaName]) -> None:
+        """Learns nothing."""
 
 
 def part_plans(spec: Topics, pipeline: Pipeline) -> Mapping[str, Plans]:

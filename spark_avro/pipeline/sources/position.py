@@ -9,7 +9,10 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from spark_avro.pipeline.ports import POSITION
-from spark_avro.plan.decoding import schema_id
+from spark_avro.plan.frames import BY_ID, FRAME, Guids, Message, frame_column, schema_id
+
+#: Topics whose records name their schemas, and the ids of the guids.
+NamedSchemas = tuple[Sequence[str], Guids]
 
 #: The fields with their types.
 FIELDS: Mapping[str, str] = {
@@ -30,18 +33,30 @@ def position(parts: Mapping[str, Column]) -> Column:
     return F.struct(*(parts.get(name, nothing).cast(kind).alias(name) for name, kind in FIELDS.items())).alias(POSITION)
 
 
-def record_position(*, by_id: bool | Sequence[str]) -> Column:
-    """The struct `_kafka` of records of Spark's Kafka source.
+def record_position(named: Sequence[NamedSchemas], *, of_all: bool) -> list[list[Column]]:
+    """The struct `_kafka` of records of Spark's Kafka source, with `value`, `key` and `headers`.
 
     Args:
-        by_id: Whether the records name their schemas by id, or the topics whose records do; the fields for the schema
-            are NULL for others.
+        named: The topics whose records name their schemas; the fields for the schema are NULL for others.
+        of_all: Whether the records are all of the same topics, so that these need not be compared.
+
+    Returns:
+        The columns to select, one selection after the other.
     """
     parts = {name: F.col(name) for name in FIELDS if not name.startswith("schema_")}
-    if by_id:
-        number = schema_id(F.col("value"))
-        parts["schema_id"] = number if by_id is True else F.when(F.col("topic").isin(*by_id), number)
-    return position(parts)
+    records = [F.col("value"), *parts.values()]
+    selections: list[list[Column]] = []
+    if named:
+        message = Message(F.col("value"), F.col(FRAME))
+        by_ids = [message.by_id(guids).alias(f"{BY_ID}{number}") for number, (_, guids) in enumerate(named)]
+        selections = [[*records, frame_column(is_key=False)], [*records, *by_ids]]
+        columns = [
+            by_id if of_all else F.when(F.col("topic").isin(*topics), by_id)
+            for number, (topics, _) in enumerate(named)
+            for by_id in [F.col(f"{BY_ID}{number}")]
+        ]
+        parts["schema_id"] = schema_id(F.coalesce(*columns))
+    return [*selections, [position(parts), F.col("value"), F.col("key"), F.col("headers")]]
 
 
 def with_version(versions: Sequence[tuple[Sequence[str], Mapping[int, int]]]) -> Column:

@@ -28,7 +28,7 @@ from spark_avro.pipeline.state.faults import UnknownId
 from spark_avro.pipeline.state.plan import UNDECODED
 from spark_avro.pipeline.state.refused import told
 from spark_avro.pipeline.state.unique import column_of
-from spark_avro.plan.decoding import UNKNOWN, UNREADABLE
+from spark_avro.plan.reasons import UNREADABLE, is_unknown, unknown_guid
 from spark_avro.streams.dead_letters import Counts
 from spark_avro.streams.following import DecodedBatch
 
@@ -36,7 +36,7 @@ from spark_avro.streams.following import DecodedBatch
 NO_PARTITION = -1
 #: The bits of a group's offset below the batch's number, so that a later batch is newer: Spark's partition, the row.
 _PARTITION_BITS, _ROW_BITS = 10, 22
-#: The most unknown ids of one batch that are looked up.
+#: The most unknown ids and guids of one batch that are looked up.
 _LOOKED_UP = 1000
 _ROWS, _DEAD, _UNKNOWN = "rows_", "dead_", "unknown_"
 
@@ -51,7 +51,7 @@ class StateBatch:
         decoded: The failed records, and the counts.
         count: The number of rows after the steps.
         batch: Its identity.
-        unknown: The schema ids that the plan lacks.
+        unknown: The schema ids and guids that the plan lacks.
     """
 
     opened: Opened
@@ -81,9 +81,10 @@ class StateBatch:
             place = F.struct(
                 F.col(f"{POSITION}.topic").alias("topic"),
                 F.coalesce(F.col(f"{UNDECODED}.error_column") == "key", F.lit(False)).alias("is_key"),
-                F.col(f"{UNDECODED}.error.id").alias("schema_id"),
+                F.coalesce(F.col(f"{UNDECODED}.error.id"), F.lit(-1)).alias("schema_id"),
+                F.coalesce(unknown_guid(reason), F.lit("")).alias("guid"),
             )
-            ids = F.collect_set(F.when(reason.startswith(UNKNOWN), place))
+            ids = F.collect_set(F.when(is_unknown(reason), place))
             measures |= {
                 _DEAD: F.count(UNDECODED),
                 _UNKNOWN: F.slice(ids, 1, _LOOKED_UP),
@@ -105,7 +106,7 @@ class StateBatch:
         decoded = DecodedBatch(
             failed,
             Counts(read, read - dead, dead),
-            frozenset(item.schema_id for item in unknown),
+            frozenset(item.name for item in unknown),
             {UNREADABLE_ROWS: 0, **found},
         )
         return StateBatch(opened, rows, decoded, int(found[_ROWS]), batch, unknown)

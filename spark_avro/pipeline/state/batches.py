@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import pyspark
@@ -49,6 +50,7 @@ from spark_avro.pipeline.state.refused import reads_of, told
 from spark_avro.pipeline.state.settings import PARTITIONS, PROVIDER, state_settings
 from spark_avro.pipeline.steps.table import are_local, before_state
 from spark_avro.plan.decoding import ColumnPlan
+from spark_avro.streams.followers import SchemaName
 from spark_avro.streams.following import patiently
 
 
@@ -84,7 +86,7 @@ class StateBatches:
     can_rewind: bool = False
     _plan: StreamPlan | None = None
     _plans: tuple[ColumnPlan, ...] = ()
-    _asked: dict[int, float] = field(default_factory=dict)
+    _asked: dict[SchemaName, float] = field(default_factory=dict)
     _planned_anew: deque[float] = field(default_factory=deque)
     _progress: StateProgress | None = None
     _noted: int = -1
@@ -204,8 +206,8 @@ class StateBatches:
     def _current_plans(self) -> tuple[ColumnPlan, ...]:
         return tuple(plans.plan for plans in self._opened.source.plans.values())
 
-    def _read_plans(self) -> bool:
-        """Ask the registry for its schemas; whether the plan lacks some.
+    def _read_plans(self, unknown: Collection[SchemaName] = ()) -> bool:
+        """Ask the registry for its schemas, and for guids that are in none; whether the plan lacks some.
 
         Raises:
             RegistryUnavailable: it does not answer.
@@ -215,10 +217,11 @@ class StateBatches:
             return False
         for plans in self._opened.source.plans.values():
             patiently(plans.read, registry.patience)
+            patiently(partial(plans.find, unknown), registry.patience)
         return self._current_plans() != self._plans
 
-    def _look_up(self, unknown: Collection[int]) -> None:
-        """Ask the registry for ids that the plan lacks.
+    def _look_up(self, unknown: Collection[SchemaName]) -> None:
+        """Ask the registry for ids and guids that the plan lacks.
 
         Raises:
             QueryOutdated: it has some of them.
@@ -226,23 +229,23 @@ class StateBatches:
             RegistryUnavailable: it does not answer.
         """
         now = time.monotonic()
-        ask = [schema_id for schema_id in unknown if now - self._asked.get(schema_id, -_ASK_AGAIN) >= _ASK_AGAIN]
+        ask = [name for name in unknown if now - self._asked.get(name, -_ASK_AGAIN) >= _ASK_AGAIN]
         if not ask:
             return
         self._asked |= dict.fromkeys(ask, now)
-        if not self._read_plans():
+        if not self._read_plans(ask):
             return
         while self._planned_anew and now - self._planned_anew[0] > _MINUTE:
             self._planned_anew.popleft()
         if len(self._planned_anew) < _MOST_PLANS:
             self._planned_anew.append(now)
             # They are known in the next plan.
-            for schema_id in ask:
-                del self._asked[schema_id]
-            log.info("new schema ids: %s; the query starts again", ", ".join(map(str, sorted(unknown))))
+            for name in ask:
+                del self._asked[name]
+            log.info("new schema ids: %s; the query starts again", ", ".join(sorted(map(str, unknown))))
             raise QueryOutdated
         if self._opened.pipeline.errors.tolerance == "none":
-            ids = ", ".join(map(str, sorted(unknown)))
+            ids = ", ".join(sorted(map(str, unknown)))
             raise BatchStopped(f"more than {_MOST_PLANS} new plans in a minute because of new schema ids, now {ids}")
 
     def _faults(self, error: Exception, batch: BatchIdentity) -> Sequence[Fault]:

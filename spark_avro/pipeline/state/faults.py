@@ -11,17 +11,31 @@ from dataclasses import asdict, dataclass, replace
 
 from spark_avro.pipeline.folder import Folder
 from spark_avro.pipeline.letters.isolate import Fault
+from spark_avro.streams.followers import SchemaName
 
 _FILE = "_magicbyte/faults.json"
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class UnknownId:
-    """A schema id that the registry lacked, in the keys or values of a topic: another topic may know the same id."""
+    """A schema that the registry lacked, in the keys or values of a topic: another topic may know the same one.
+
+    Attributes:
+        topic: The topic.
+        is_key: Whether the keys have it.
+        schema_id: Its id; -1 if the records have a guid.
+        guid: Its guid; empty if the records have an id.
+    """
 
     topic: str
     is_key: bool
-    schema_id: int
+    schema_id: int = -1
+    guid: str = ""
+
+    @property
+    def name(self) -> SchemaName:
+        """The id or guid."""
+        return self.guid or self.schema_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +44,7 @@ class LeftOut:
 
     Attributes:
         faults: Those that make a step fail.
-        unknown: Ids that the registry lacked when the batch was first written.
+        unknown: Ids and guids that the registry lacked when the batch was first written.
     """
 
     faults: Sequence[Fault] = ()
@@ -57,7 +71,7 @@ class FaultLog:
         self._write(number, replace(self.of(number), faults=faults))
 
     def note_unknown(self, number: int, ids: Collection[UnknownId]) -> None:
-        """Note the unknown ids of a batch, before anything of it is written."""
+        """Note the unknown ids and guids of a batch, before anything of it is written."""
         before = self.of(number)
         if set(ids) - set(before.unknown):
             self._write(number, replace(before, unknown=sorted({*ids, *before.unknown})))

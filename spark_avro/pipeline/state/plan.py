@@ -7,7 +7,7 @@ offsets.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -24,7 +24,8 @@ from spark_avro.pipeline.letters.rows import STEPS
 from spark_avro.pipeline.ports import EVENT_TIME, POSITION
 from spark_avro.pipeline.run.measures import record_measures
 from spark_avro.pipeline.run.prepared import Opened, record_columns
-from spark_avro.pipeline.state.faults import LeftOut
+from spark_avro.pipeline.sources.parts import Part
+from spark_avro.pipeline.state.faults import LeftOut, UnknownId
 from spark_avro.pipeline.state.kept import KeptColumns
 from spark_avro.pipeline.state.progress import RECORDS
 from spark_avro.pipeline.state.refused import check_streaming, references, refusal
@@ -35,7 +36,7 @@ from spark_avro.pipeline.steps.step import StepContext
 from spark_avro.pipeline.steps.table import STEP_KINDS, apply_steps, before_state
 from spark_avro.pipeline.steps.times import needs_time, with_time
 from spark_avro.pipeline.steps.topic_table import table_records
-from spark_avro.plan.decoding import schema_id
+from spark_avro.plan.frames import Guids, message_of, schema_id
 
 #: The column of a failed record: its error, and the column or stage that failed. NULL in rows.
 UNDECODED = "_undecoded_"
@@ -100,7 +101,7 @@ class StreamPlan:
 
     def _decoded(self, records: DataFrame, name: str) -> DataFrame:
         decoded = self.opened.decoded(records, name)
-        return _left_out(decoded, self.left_out) if "error" in decoded.columns else decoded
+        return _left_out(decoded, self.left_out, self.opened.source.parts) if "error" in decoded.columns else decoded
 
     def _sound(self, decoded: DataFrame, name: str = "") -> DataFrame:
         good = decoded.where(F.col("error").isNull()) if "error" in decoded.columns else decoded
@@ -162,15 +163,34 @@ def _told(step: Step) -> Iterator[None]:
         raise refusal(step, error) from None
 
 
-def _left_out(decoded: DataFrame, left_out: LeftOut) -> DataFrame:
+def _left_out(decoded: DataFrame, left_out: LeftOut, parts: Sequence[Part]) -> DataFrame:
     """Decoded records, of which some have the error that they had when their batch was first run."""
     place = {name: F.col(f"{POSITION}.{name}") for name in ("topic", "partition", "offset")}
-    value_id, key_id = F.col(f"{POSITION}.schema_id"), schema_id(F.col(f"{POSITION}.key"))
+    value_id = F.col(f"{POSITION}.schema_id")
     cases = [Case(is_one_of([fault], place), F.lit(fault.reason), F.lit(STEPS), value_id) for fault in left_out.faults]
     for item in left_out.unknown:
-        own = key_id if item.is_key else value_id
+        guids = _guids(parts, item)
+        number = guids.get(item.guid) if item.guid else item.schema_id
+        if number is None:
+            # Its records are broken in this plan, too.
+            continue
+        own = value_id
+        if item.is_key:
+            key, headers = (F.col(f"{POSITION}.{name}") for name in ("key", "headers"))
+            own = schema_id(message_of(key, headers, is_key=True).by_id(guids))
         # Not the reason UNKNOWN, for which the registry would be asked.
-        reason = F.lit(f"the registry had no schema id {item.schema_id} when the batch was first run")
-        is_it = F.coalesce((place["topic"] == item.topic) & (own == item.schema_id), F.lit(False))
+        named = f"guid {item.guid}" if item.guid else f"id {number}"
+        reason = F.lit(f"the registry had no schema {named} when the batch was first run")
+        is_it = F.coalesce((place["topic"] == item.topic) & (own == number), F.lit(False))
         cases.append(Case(is_it, reason, F.lit("key" if item.is_key else "value"), own))
     return failing(decoded, cases)
+
+
+def _guids(parts: Sequence[Part], item: UnknownId) -> Guids:
+    """The ids of the guids in the keys or values of an unknown id's topic."""
+    column = "key" if item.is_key else "value"
+    # A pattern's part has no topics: it is the only one.
+    plans = [
+        part.plans[column] for part in parts if column in part.plans and (len(parts) == 1 or item.topic in part.topics)
+    ]
+    return {guid: number for source in plans for guid, number in source.plan.guids.items()}

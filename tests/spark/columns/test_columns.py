@@ -229,7 +229,7 @@ def test_batches_of_all_kinds() -> None:
     many = part.FEW
     messages = pa.array(
         [
-            *[fuzz.message(b"\x02"), fuzz.message(b"\x04", 8), None, fuzz.message(b"\x06", 9), b"", b"\x01\x02"] * many,
+            *[fuzz.message(b"\x02"), fuzz.message(b"\x04", 8), None, fuzz.message(b"\x06", 9), b"", b"\x02\x02"] * many,
             fuzz.message(b""),
         ],
         pa.binary(),

@@ -124,7 +124,11 @@ BROKEN = [
         b"\x00\x00\x0f\x42\x40\x02",
         "unknown schema id: 1000000 (0x000F4240) is not among those of subject {subject} when the query was planned",
     ),
-    (b"\x01" + bytes(16) + b"\x04UA\x02", "wrong magic byte: 0x01, a schema guid's (V1), where only a schema id's"),
+    (
+        b"\x01" + bytes(16) + b"\x04UA\x02",
+        "unknown schema guid: 00000000-0000-0000-0000-000000000000 is not among those of subject {subject} when",
+    ),
+    (b"\x01" + bytes(15), "payload too short: 16 bytes, magic byte and schema guid alone have 17"),
     (b"{header}", "malformed payload: the 0 bytes after the header are not one value of schema id {id} (0x{hex})"),
     (b"{header}\x04UA", "malformed payload: the 3 bytes after the header"),
     (b"{header}\x04UA\x02\x00", "malformed payload: the 5 bytes after the header"),
@@ -211,7 +215,12 @@ def test_a_schema_that_is_named_in_a_header(spark: SparkSession, avro: Any, subj
     rows = split(data, how).collect()
     assert [row.decoded and row.decoded.delay for row in rows] == [None, 1, 1, None]
     assert [row.error and (row.error.reason, row.error.id, row.error.raw) for row in rows] == [
-        ("wrong magic byte: none, but a guid in the header __value_schema_id (V1), which is not read", None, good),
+        (
+            "malformed schema id header: unknown magic byte 0: expected 1;"
+            " the message was not written with a schema id",
+            None,
+            good,
+        ),
         *[None] * 3,
     ]
 

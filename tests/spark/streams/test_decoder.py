@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pyspark.sql import Column, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from spark_avro.plan.decoding import Decoded
+from spark_avro.plan.frames import Message
 from spark_avro.streams.decoder import Decoder
 
 
@@ -20,9 +21,9 @@ class LongPlan:
     ids: tuple[int, ...] = ()
     unreadable: Mapping[int, str] = field(default_factory=dict)
 
-    def parts(self, payload: Column) -> Decoded:
+    def parts(self, message: Message) -> Decoded:
         self.made.append(self.reason)
-        text = payload.cast("string")
+        text = message.payload.cast("string")
         value = F.when(text.rlike("^[0-9]+$"), text.cast("long"))
         return Decoded(value, value.isNotNull(), F.lit(self.reason), F.lit(None).cast("long"))
 

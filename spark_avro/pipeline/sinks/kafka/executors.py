@@ -7,18 +7,16 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import pyarrow as pa
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as spark
 
-from serdes.message import wire
 from spark_avro.pipeline.file.sinks import KafkaSink
 from spark_avro.pipeline.ports import BatchIdentity, Delivery, Guarantee, Reject, SinkContext, SinkRefused, SinkResult
 from spark_avro.pipeline.session_settings import applied
 from spark_avro.pipeline.sinks.collected import collected
 from spark_avro.pipeline.sinks.kafka.exact_topic import ExactTopic
-from spark_avro.pipeline.sinks.kafka.mirroring import framed_ids
+from spark_avro.pipeline.sinks.kafka.mirroring import frame_columns
 from spark_avro.pipeline.sinks.kafka.ownership import Started, StartedWriter
 from spark_avro.pipeline.sinks.kafka.producing import TopicLimits, refusing
 from spark_avro.pipeline.sinks.kafka.query_records import StageRecord
@@ -141,8 +139,9 @@ class ExecutorsTarget:
             # Only now: a driver that was replaced may come here, but cannot note what it stored.
             stage.keep(staged)
         if self._topic.schemas is not None:
-            heads = staged.read(self._context.spark).select(F.explode(F.array(*map(_head, ("key", "value")))))
-            self._topic.schemas.copy(framed_ids(pa.chunked_array([collected(heads.distinct()).column(0)])))
+            records = staged.read(self._context.spark)
+            frames = records.select(F.explode(frame_columns(records.columns))).distinct()
+            self._topic.schemas.copy_for(collected(frames).column(0).to_pylist())
         return staged
 
     def _is_of(self, noted: StageRecord, batch: BatchIdentity, count: int) -> bool:
@@ -196,11 +195,6 @@ class ExecutorsTarget:
             stage = Stage(self._context.spark, folder, self._topic.name)
             self._query = _Query(batch.query_id, limits, started, started.writers, stage, started.stage)
         return self._query
-
-
-def _head(name: str) -> Column:
-    """The bytes of a key or value that have the schema id."""
-    return F.substring(name, 1, wire.V0_SIZE)
 
 
 def _after(writer: StartedWriter, marker: Marker, outcome: Outcome) -> StartedWriter:

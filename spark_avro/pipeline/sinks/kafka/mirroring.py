@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyspark.sql import Column
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from serdes.client.clients import RegistryClient
 from serdes.client.models import SchemaInfo
 from serdes.error import SchemaNotFound
 from serdes.message import wire
+from serdes.serialization import SerializationError
 from spark_avro.pipeline.ports import SinkRefused
+from spark_avro.registry import id_of_guid
 
 _IMPORT = "IMPORT"
 
@@ -17,15 +24,38 @@ _IMPORT = "IMPORT"
 _LARGEST_ID = 2**31 - 1
 
 
-def framed_ids(column: pa.ChunkedArray) -> set[int]:
-    """The schema ids in the first five bytes of payloads; payloads with another first byte have none."""
-    heads = pc.unique(pc.binary_slice(column.cast(pa.binary()), 0, wire.V0_SIZE))
-    ids = {
-        int.from_bytes(head[1:], "big")
-        for head in heads.to_pylist()
-        if head is not None and len(head) == wire.V0_SIZE and head[0] == wire.MAGIC_V0
-    }
-    return {schema_id for schema_id in ids if schema_id <= _LARGEST_ID}
+def frames_of(records: pa.Table) -> set[bytes]:
+    """The first bytes of keys and values, and the headers, that may be frames of records."""
+    frames: set[bytes] = set()
+    pairs = pc.list_flatten(records["headers"])
+    for is_key, column in ((False, "value"), (True, "key")):
+        messages = records[column].cast(pa.binary())
+        named = pairs.filter(pc.equal(pc.struct_field(pairs, "key"), wire.header_name(is_key=is_key)))
+        for heads in (pc.binary_slice(messages, 0, wire.V0_SIZE), pc.struct_field(named, "value")):
+            frames.update(pc.unique(heads.drop_null()).to_pylist())
+        by_guid = messages.filter(pc.starts_with(messages, bytes([wire.MAGIC_V1])))
+        frames.update(pc.unique(pc.binary_slice(by_guid, 0, wire.V1_SIZE)).to_pylist())
+    return frames
+
+
+def frame_columns(names: Collection[str]) -> Column:
+    """The frames of a record, as an array; see `frames_of`.
+
+    Args:
+        names: The columns of the records; they may lack `headers`.
+    """
+    heads = F.array(*map(_head, ("key", "value")))
+    if "headers" not in names:
+        return heads
+    named = (wire.header_name(is_key=is_key) for is_key in (False, True))
+    by_header = F.filter("headers", lambda pair: pair["key"].isin(*named))["value"]
+    return F.concat(heads, F.coalesce(by_header, F.array().cast("array<binary>")))
+
+
+def _head(name: str) -> Column:
+    """The bytes of a key or value that may be a frame."""
+    size = F.when(F.substring(name, 1, 1) == F.lit(bytes([wire.MAGIC_V1])), wire.V1_SIZE).otherwise(wire.V0_SIZE)
+    return F.substring(name, F.lit(1), size)
 
 
 class SchemaMirror:
@@ -34,6 +64,27 @@ class SchemaMirror:
     def __init__(self, source: RegistryClient, target: RegistryClient) -> None:
         self._source, self._target = source, target
         self._copied: set[int] = set()
+        self._seen: set[str] = set()
+
+    def copy_for(self, frames: Iterable[bytes | None]) -> None:
+        """Copy the schemas that frames name; see `copy`.
+
+        The target gives a schema the same guid, which is of its content.
+        """
+        ids, guids = set(), set()
+        for frame in frames:
+            with suppress(SerializationError):
+                found = wire.read_prefix(frame or b"")
+                if found.guid is not None:
+                    guids.add(str(found.guid))
+                elif found.schema_id is not None and found.schema_id <= _LARGEST_ID:
+                    ids.add(found.schema_id)
+        for guid in sorted(guids - self._seen):
+            schema_id = id_of_guid(self._source, guid, None)
+            if schema_id is not None:
+                self._seen.add(guid)
+                ids.add(schema_id)
+        self.copy(ids)
 
     def copy(self, ids: set[int]) -> None:
         """Register schemas and the schemas that they refer to, under their subjects, versions and ids.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from spark_avro.pipeline.sinks.kafka.murmur2 import offer_murmur2
 from spark_avro.pipeline.sinks.positions import NOT_DATA
 from spark_avro.plan.derive import derive
 from spark_avro.plan.encoding import to_confluent_avro
+from spark_avro.plan.written_frame import HEADER
 from spark_avro.protobuf.functions import to_confluent_protobuf
 from spark_avro.registry import client_of
 from spark_avro.stored_values import NO_KEYS, has_json, json_text
@@ -102,12 +103,17 @@ class Encoding:
         none = F.lit(None).cast("binary")
         position = [F.col(POSITION)] if POSITION in rows.columns else []
         reason = self._broken_text(rows, key)
+        framed_key, key_frame = none, None
+        if key is not None:
+            framed_key, key_frame = self._framed(self._spec.key_format, key, rows, is_key=True)
+        value, value_frame = self._framed(self._spec.value, self._value(rows), rows, is_key=False)
+        frames = [frame for frame in (key_frame, value_frame) if frame is not None]
         return [
             *position,
             (F.expr(self._spec.topic.text) if topic is None else F.lit(topic)).alias("topic"),
-            (none if key is None else self._encoded(self._spec.key_format, key, rows, is_key=True)).alias("key"),
-            self._encoded(self._spec.value, self._value(rows), rows, is_key=False).alias("value"),
-            self._headers(rows, source_header=source_header).alias("headers"),
+            framed_key.alias("key"),
+            value.alias("value"),
+            self._headers(rows, frames, source_header=source_header).alias("headers"),
             *self._partition(rows),
             *([] if reason is None else [reason.alias(REASON)]),
         ]
@@ -157,15 +163,28 @@ class Encoding:
         has_key = isinstance(kind, spark.StructType) and "key" in kind.names
         return F.col(f"{POSITION}.key") if has_key else None
 
-    def _headers(self, rows: DataFrame, *, source_header: bool) -> Column:
+    def _framed(
+        self, payload: Payload, column: Column, rows: DataFrame, *, is_key: bool
+    ) -> tuple[Column, Column | None]:
+        """The encoded column, and the headers that name its schema, if headers do."""
+        encoded = self._encoded(payload, column, rows, is_key=is_key)
+        if payload.schema_id != HEADER:
+            return encoded, None
+        return encoded["key" if is_key else "value"], encoded["headers"]
+
+    def _headers(self, rows: DataFrame, frames: Sequence[Column], *, source_header: bool) -> Column:
         entries = [_header(name, F.expr(sql.text)) for name, sql in self._spec.headers.items()]
         if source_header and POSITION in rows.columns:
             parts = (F.col(f"{POSITION}.{name}").cast("string") for name in ("topic", "partition", "offset"))
             entries.append(_header(SOURCE_HEADER, F.concat_ws(":", *parts)))
-        added = F.array(*entries) if entries else None
-        if HEADERS not in rows.columns:
-            return F.lit(None) if added is None else added
-        return F.col(HEADERS) if added is None else F.concat(F.coalesce(HEADERS, F.slice(added, 1, 0)), added)
+        added = [F.array(*entries)] if entries else []
+        # Readers take the last header of a name, so the frames come last.
+        added += frames
+        if HEADERS in rows.columns and added:
+            added.insert(0, F.coalesce(HEADERS, F.slice(added[0], 1, 0)))
+        if not added:
+            return F.col(HEADERS) if HEADERS in rows.columns else F.lit(None)
+        return added[0] if len(added) == 1 else F.concat(*added)
 
     def _partition(self, rows: DataFrame) -> list[Column]:
         """The number of a record's partition, NULL for that of its key; none if no expression names it."""
@@ -195,6 +214,7 @@ class Encoding:
             return json_text(column).cast("binary")
         client, subject = self._client(), self._subject(payload, is_key=is_key)
         settings: dict[str, Any] = {"registry": client, "subject": subject, "register": payload.register}
+        settings |= {"schema_id": payload.schema_id, "is_key": is_key}
         if payload.schema == "derive":
             settings |= {"data": rows}
             if payload.format == "avro":

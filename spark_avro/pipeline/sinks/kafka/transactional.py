@@ -24,7 +24,7 @@ from spark_avro.pipeline.ports import (
 from spark_avro.pipeline.sinks.collected import collected
 from spark_avro.pipeline.sinks.kafka.exact_topic import ExactTopic
 from spark_avro.pipeline.sinks.kafka.markers_topic import MARKERS
-from spark_avro.pipeline.sinks.kafka.mirroring import framed_ids
+from spark_avro.pipeline.sinks.kafka.mirroring import frames_of
 from spark_avro.pipeline.sinks.kafka.producing import (
     TRANSACTION_SECONDS,
     RecordQueue,
@@ -69,7 +69,7 @@ class TransactionalTarget:
                 records = self._topic.records(rows, writer.limits)
                 data, refused = self._collected(records, writer)
                 if self._topic.schemas is not None:
-                    self._topic.schemas.copy(framed_ids(data["value"]) | framed_ids(data["key"]))
+                    self._topic.schemas.copy_for(frames_of(data))
                 if refused:
                     reject(rejected_rows(self._context.spark, refused))
                 writer.write(data, batch, len(refused))

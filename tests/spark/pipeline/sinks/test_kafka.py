@@ -21,11 +21,13 @@ from confluent_kafka.admin import (
     NewTopic,
 )
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from compat.schema import AVRO, Reference, SchemaText
 from magicbyte.testing import running_registry
 from serdes.client.clients import RegistryClient
 from serdes.codec import compile_codec
+from serdes.message import wire
 from spark_avro.pipeline.file.field_path import FieldPath
 from spark_avro.pipeline.file.sinks import Mirror, Payload
 from spark_avro.pipeline.file.sql_text import Sql
@@ -33,7 +35,7 @@ from spark_avro.pipeline.ports import BatchIdentity, Fenced, ForeignCheckpoint, 
 from spark_avro.pipeline.sinks.kafka import markers_topic as markers_topic_module
 from spark_avro.pipeline.sinks.kafka import ownership, transactional
 from spark_avro.pipeline.sinks.kafka.markers_topic import MARKERS
-from spark_avro.pipeline.sinks.kafka.mirroring import framed_ids
+from spark_avro.pipeline.sinks.kafka.mirroring import frame_columns, frames_of
 from tests.spark.pipeline.sinks.kafka_topic import Topic, murmur2
 
 #: Most tests of this file take seconds each.
@@ -440,7 +442,6 @@ def test_a_mirror_copies_the_schemas_of_its_records_under_their_ids(topic: Topic
         named_struct('topic', 'f', 'partition', 0, 'offset', 5L, 'timestamp', timestamp'2026-01-01 05:00:00',
             'headers', cast(null as array<struct<key: string, value: binary>>), 'key', x'007fffffff01') as _kafka
     """
-    assert framed_ids(pa.chunked_array([[b"\0\xff\xff\xff\xff\1", b"\0\0\0\0\7", b"\1\0\0\0\7", b"\0", None]])) == {7}
     rows = spark.sql(f"select unhex('00{outer_id:08x}00') as value, {columns}")
     with running_registry() as server:
         target = RegistryClient(server.url)
@@ -457,6 +458,52 @@ def test_a_mirror_copies_the_schemas_of_its_records_under_their_ids(topic: Topic
         with pytest.raises(SinkRefused, match=rf"has another schema under id {other}; mirror into a registry, or"):
             sink.write(taken, topic.batch(1, 6, 7))
     assert len(topic.messages()) == 1
+
+
+def test_a_mirror_finds_the_frames_of_records(spark: SparkSession) -> None:
+    guid = b"\1" + bytes(range(16))
+    named = [("__value_schema_id", guid), ("x", b"y"), ("__key_schema_id", b"\1")]
+    kind = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
+    headers = pa.array([[{"key": key, "value": value} for key, value in named], None, []], kind)
+    records = pa.table(
+        {
+            "key": pa.array([b"\0\0\0\0\7ab", None, b"\0"], pa.binary()),
+            "value": pa.array([b"plain", guid[::-1], b"\1" + guid[:0:-1] + b"z"], pa.binary()),
+            "headers": headers,
+        }
+    )
+    by_guid = b"\1" + guid[:0:-1]
+    found = {b"\0\0\0\0\7", b"\0", b"plain", guid[::-1][:5], b"\1\x0f\x0e\x0d\x0c", by_guid, guid, b"\1"}
+    assert frames_of(records) == found
+    rows = spark.createDataFrame(
+        records.to_pylist(), "key binary, value binary, headers array<struct<key: string, value: binary>>"
+    )
+    of_spark = rows.select(F.explode(frame_columns(rows.columns)).alias("frame")).distinct().collect()
+    # Spark reads the first five bytes only of those that are not the whole guid's.
+    assert {bytes(row.frame) for row in of_spark if row.frame is not None} == found - {b"\1\x0f\x0e\x0d\x0c"}
+    without = rows.drop("headers").select(F.explode(frame_columns(["key", "value"])).alias("frame")).distinct()
+    assert guid not in {bytes(row.frame) for row in without.collect() if row.frame is not None}
+
+
+def test_a_mirror_copies_the_schemas_that_headers_name(topic: Topic, spark: SparkSession) -> None:
+    name = f"r{uuid.uuid4().hex}"
+    text = SchemaText(AVRO, f'{{"type":"enum","name":"{name}","symbols":["A"]}}')
+    held = topic.registry.register(f"{name}-value", text)
+    assert held.guid is not None
+    frame = wire.guid_bytes(held.guid)
+    rows = spark.sql(f"""
+        select x'00' as value, named_struct('topic', 'f', 'partition', 0, 'offset', 5L,
+            'timestamp', timestamp'2026-01-01 05:00:00', 'key', x'007fffffff01',
+            'headers', array(named_struct('key', 'h', 'value', x'ff'),
+                named_struct('key', '__value_schema_id', 'value', x'{frame.hex()}'))) as _kafka
+    """)
+    with running_registry() as server:
+        sink = topic.sink(mirror=Mirror(registry=server.url))
+        sink.write(rows, topic.batch(0, 5, 6))
+        copied = RegistryClient(server.url).version(f"{name}-value")
+        assert (copied.id, copied.guid) == (held.id, held.guid)
+    [message] = topic.messages()
+    assert message.headers() == [("h", b"\xff"), ("__value_schema_id", frame)]
 
 
 @BY_DRIVER
