@@ -112,6 +112,7 @@ def test_a_topic_has_prefixes_and_headers_for_values_and_keys(
     ]
 
 
+@pytest.mark.slow
 def test_a_letter_is_told_by_its_schema_fixed_and_replayed(
     spark: SparkSession, topics: Any, avro: Any, sink: ListSink, pipeline_file: Callable[..., Path], capsys: Any
 ) -> None:
@@ -220,6 +221,7 @@ def test_an_id_of_a_batch_is_that_of_the_newest_plan(
     assert (row["id"], row["_kafka"]["schema_id"]) == (1, registered[0])
 
 
+@pytest.mark.slow
 def test_a_repeat_leaves_out_a_guid_that_was_unknown_when_the_batch_was_first_written(
     spark: SparkSession, topics: Any, avro: Any, sink: ListSink, pipeline_file: Callable[..., Path]
 ) -> None:

@@ -174,6 +174,7 @@ def test_a_header_decides_and_else_the_prefix(
     ]
 
 
+@pytest.mark.slow
 def test_an_error_names_the_id_of_a_guid_and_keeps_the_bytes(
     spark: SparkSession, avro: Any, subject: str, versions: Versions, query_failure: type[Exception]
 ) -> None:
@@ -209,6 +210,7 @@ def test_headers_that_are_not_given_are_not_read(
     )[1].startswith("wrong magic byte: 0x0E")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("decode", [from_confluent_json, confluent_json_udf])
 def test_json_schemas(spark: SparkSession, avro: Any, subject: str, decode: Any) -> None:
     schema = {"type": "object", "title": "Order", "properties": {"id": {"type": "integer"}}}
@@ -284,6 +286,7 @@ def test_several_record_types(spark: SparkSession, avro: Any, subject: str) -> N
     assert found[3].startswith(f"unknown schema guid: {UNKNOWN} is not among those of subjects {subject}-a, ")
 
 
+@pytest.mark.slow
 def test_workers_ask_for_guids(spark: SparkSession, avro: Any, subject: str, versions: Versions) -> None:
     url = avro.registry.urls[0]
     settings = {"subject": subject, "registry": url, "mode": "PERMISSIVE", "headers": "headers", "ask_registry": True}
@@ -330,6 +333,7 @@ def test_written_headers_are_read_by_all_deserializers(
     assert [row.v and tuple(row.v) for row in rows] == [(7, "N1234"), None]
 
 
+@pytest.mark.slow
 def test_written_json_and_protobuf(spark: SparkSession, avro: Any, subject: str) -> None:
     data = spark.sql("select struct('x' as s) as v union all select null").coalesce(1)
     settings = {"registry": avro.registry, "subject": f"{subject}-j"}

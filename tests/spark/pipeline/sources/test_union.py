@@ -162,6 +162,7 @@ def test_types_that_do_not_fit_are_told_at_the_start(
     )
 
 
+@pytest.mark.slow
 def test_a_stream_is_joined_and_its_broken_records_are_dead_letters(
     spark: SparkSession, topics: Any, avro: Any, sink: ListSink, union_file: Callable[..., Path]
 ) -> None:

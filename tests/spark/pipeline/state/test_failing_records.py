@@ -31,6 +31,7 @@ def test_a_broken_record_goes_round_the_state(
     assert [letter.value() for letter in topics.consume(dead, 1)] == [b"no record"]
 
 
+@pytest.mark.slow
 def test_a_record_that_makes_a_step_fail_goes_round_the_state(
     spark: SparkSession, topics: Any, events: Any, sink: ListSink, pipeline_file: Any
 ) -> None:
@@ -45,6 +46,7 @@ def test_a_record_that_makes_a_step_fail_goes_round_the_state(
     assert sorted(row["k"] for row in sink.rows) == [7, 8]
 
 
+@pytest.mark.slow
 def test_a_repeat_leaves_out_an_id_that_was_unknown_when_the_batch_was_first_written(
     spark: SparkSession, topics: Any, events: Any, avro: Any, sink: ListSink, pipeline_file: Any
 ) -> None:
@@ -79,6 +81,7 @@ def test_a_repeat_leaves_out_an_id_that_was_unknown_when_the_batch_was_first_wri
     assert sorted(row["id"] for row in sink.rows) == [1, 3, 4]
 
 
+@pytest.mark.slow
 def test_an_id_that_becomes_known_while_its_batch_runs_stops_nothing(
     spark: SparkSession,
     topics: Any,

@@ -22,6 +22,7 @@ from tests.spark.pipeline.state.events import GROUPS
 pytestmark = pytest.mark.usefixtures("strict")
 
 
+@pytest.mark.slow
 def test_a_changed_window_is_refused_and_new_state_goes_on(
     spark: SparkSession, topics: Any, events: Any, sink: ListSink, pipeline_file: Any
 ) -> None:

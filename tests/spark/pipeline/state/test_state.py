@@ -52,6 +52,7 @@ def test_a_window_is_written_once_when_the_watermark_has_passed_it(
     assert rows == [(0, "a", 3, 8), (0, "b", 1, 3), (10, "a", 2, 10)]
 
 
+@pytest.mark.slow
 def test_a_key_that_an_earlier_run_had_fails_its_check(
     spark: SparkSession, topics: Any, events: Any, sink: ListSink, pipeline_file: Any
 ) -> None:
@@ -66,6 +67,7 @@ def test_a_key_that_an_earlier_run_had_fails_its_check(
     assert [(run.written, run.dead) for run in (first, second)] == [(2, 1), (1, 1)]
 
 
+@pytest.mark.slow
 def test_groups_of_each_batch_replace_those_before_and_a_letter_has_their_key(
     spark: SparkSession, topics: Any, events: Any, pipeline_file: Any, tmp_path: Path
 ) -> None:
