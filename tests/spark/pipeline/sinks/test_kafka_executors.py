@@ -16,6 +16,7 @@ from spark_avro.pipeline.file.field_path import FieldPath
 from spark_avro.pipeline.file.sinks import Payload
 from spark_avro.pipeline.file.sql_text import Sql
 from spark_avro.pipeline.ports import Fenced, SinkContext, SinkRefused
+from spark_avro.pipeline.sinks.collected import collected
 from spark_avro.pipeline.sinks.kafka.executors import ExecutorsTarget
 from spark_avro.pipeline.sinks.kafka.stage import StagedRecords
 from spark_avro.pipeline.sinks.kafka.writing import Writing
@@ -168,7 +169,7 @@ def task(topic: Topic, numbers: Rows, monkeypatch: pytest.MonkeyPatch) -> Callab
         properties = target._topic.properties
         writing = Writing(target._topic.name, query.limits, batch, properties, query.started.owner, tasks)
         rows = staged.read(target._context.spark).where(f"writer = {pending[0].number}")
-        taken.append((writing, rows.toArrow().to_batches()))
+        taken.append((writing, collected(rows).to_batches()))
         raise Crash
 
     monkeypatch.setattr(ExecutorsTarget, "_run", take)
