@@ -14,6 +14,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -52,6 +53,7 @@ def _die_after(owner: Any, method: str, calls: int) -> None:
     setattr(owner, method, counted)
 
 
+@dataclass(frozen=True)
 class KillingWriting(Writing):
     """Kills the driver when a writer has committed; later ones have not begun."""
 
@@ -70,11 +72,8 @@ class KillingWriting(Writing):
 
 def _die_after_writer(number: int) -> None:
     def make(*arguments: Any) -> Writing:
-        made = KillingWriting(*arguments)
-        # The fields of a writer are frozen.
-        object.__setattr__(made, "last", number)
-        object.__setattr__(made, "group", os.getpgrp())
-        return made
+        given: Any = (*arguments, number, os.getpgrp())
+        return KillingWriting(*given)
 
     setattr(executors, "Writing", make)  # noqa: B010 - not a name that the module gives away
 
