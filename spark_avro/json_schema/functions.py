@@ -19,7 +19,7 @@ from spark_avro.plan.frames import Guids, Message, body
 from spark_avro.plan.frames import schema_id as id_of
 from spark_avro.plan.reasons import MALFORMED, reason
 from spark_avro.plan.selection import Selection, select_versions
-from spark_avro.plan.written_frame import PREFIX, check_schema_id, frame_before, with_frame
+from spark_avro.plan.written_frame import PREFIX, check_schema_id, framed
 from spark_avro.registry import Registry, client_of, register_or_look_up, subject_of
 from spark_avro.stored_values import json_text
 from spark_avro.valid_text import HALF_PAIR, has_half_pair, utf8_text
@@ -204,9 +204,7 @@ def to_confluent_json(
     name, _ = subject_of(subject=subject, topic=topic, is_key=is_key)
     client = client_of(registry)
     held = register_or_look_up(client, name, text, register=register)
-    encoded, before = json_text(payload).cast("binary"), frame_before(held, schema_id)
-    encoded = F.concat(F.lit(before), encoded) if before else encoded
-    return with_frame(encoded, payload, held, schema_id, is_key=is_key)
+    return framed(json_text(payload).cast("binary"), payload, held, schema_id, is_key=is_key)
 
 
 def _select(

@@ -19,7 +19,7 @@ from spark_avro.errors import NoSubject, PlanError
 from spark_avro.plan import tree as trees
 from spark_avro.plan.column_fit import fit
 from spark_avro.plan.derive import derive
-from spark_avro.plan.written_frame import PREFIX, check_schema_id, frame_before, with_frame
+from spark_avro.plan.written_frame import PREFIX, check_schema_id, framed
 from spark_avro.registry import Registry, client_of, parsed, register_or_look_up, writable
 
 #: A schema: its text, or a SchemaText if it has references.
@@ -86,9 +86,7 @@ def to_confluent_avro(  # noqa: PLR0913 - independent settings, by name
     fitted = fit(payload, source, writer, drop_extra=drop_extra)
     # Avro reports a NULL that the schema does not allow; a check here would take a tenth of the encoding time.
     encoded = fitted if writer == {"type": "bytes"} else to_avro(fitted, trees.text(writer))
-    before = frame_before(held, schema_id)
-    encoded = F.concat(F.lit(before), encoded) if before else encoded
-    return with_frame(encoded, payload, held, schema_id, is_key=is_key)
+    return framed(encoded, payload, held, schema_id, is_key=is_key)
 
 
 def _given(

@@ -29,6 +29,13 @@ def frame_before(registered: RegisteredSchema, schema_id: str, indexes: bytes = 
     return wire.prefix(registered.id) + indexes if schema_id == PREFIX else b""
 
 
+def framed(payload: Column, source: Column, registered: RegisteredSchema, schema_id: str, *, is_key: bool) -> Column:
+    """The encoded column of a payload that has no frame yet; see `with_frame`."""
+    before = frame_before(registered, schema_id)
+    payload = F.concat(F.lit(before), payload) if before else payload
+    return with_frame(payload, source, registered, schema_id, is_key=is_key)
+
+
 def with_frame(
     payload: Column, source: Column, registered: RegisteredSchema, schema_id: str, *, is_key: bool, indexes: bytes = b""
 ) -> Column:

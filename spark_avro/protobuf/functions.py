@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyspark.sql import Column
@@ -65,9 +66,8 @@ class ProtobufPlan:
         batch = protobuf_decoder(
             chosen.sent_schemas, reader, self.message, chosen.origin, chosen.reader_ruled, self.asked
         )
-        return parts_of(
-            message, self.guids, lambda by_id: decoded_by(batch, by_id, self.kind), indexes=self.has_indexes
-        )
+        decode = partial(decoded_by, batch, kind=self.kind)
+        return parts_of(message, self.guids, decode, indexes=self.has_indexes)
 
 
 def plan_protobuf(chosen: Selection, message: str | None = None, asked: Asked | None = None) -> ProtobufPlan:

@@ -17,7 +17,7 @@ from spark_avro.pipeline.file.sql_text import Sql, SqlRole
 
 _KAFKA_TIME = FieldPath(("_kafka", "timestamp"))
 #: Formats of records that name their schemas.
-BY_ID = ("avro", "json", "protobuf")
+_WITH_SCHEMAS = ("avro", "json", "protobuf")
 
 _KEEP = "Whether `_kafka` is kept as a column, which backfill --replace needs for tables."
 
@@ -25,9 +25,7 @@ _KEEP = "Whether `_kafka` is kept as a column, which backfill --replace needs fo
 class Payload(Section):
     """How a record's value or key is encoded."""
 
-    format: str = setting(
-        choice("avro", "json", "protobuf", "json-plain", "string", "bytes"), "The format.", default="avro"
-    )
+    format: str = setting(choice(*_WITH_SCHEMAS, "json-plain", "string", "bytes"), "The format.", default="avro")
     subject: str | None = setting(text("a subject"), "The subject.", default=None, default_words="`TOPIC-value`")
     schema: str = setting(
         text("derive, use-latest or @FILE"),
@@ -42,8 +40,8 @@ class Payload(Section):
     )
 
     def problems(self) -> Iterable[tuple[str, str]]:
-        if self.schema_id == "header" and self.format not in BY_ID:
-            yield "schema-id", f"is for formats with schemas: {', '.join(BY_ID)}; the format is {self.format}"
+        if self.schema_id == "header" and self.format not in _WITH_SCHEMAS:
+            yield "schema-id", f"is for formats with schemas: {', '.join(_WITH_SCHEMAS)}; the format is {self.format}"
 
 
 class Mirror(Section):

@@ -50,11 +50,10 @@ def record_position(named: Sequence[NamedSchemas], *, of_all: bool) -> list[list
         message = Message(F.col("value"), F.col(FRAME))
         by_ids = [message.by_id(guids).alias(f"{BY_ID}{number}") for number, (_, guids) in enumerate(named)]
         selections = [[*records, frame_column(is_key=False)], [*records, *by_ids]]
-        columns = [
-            by_id if of_all else F.when(F.col("topic").isin(*topics), by_id)
-            for number, (topics, _) in enumerate(named)
-            for by_id in [F.col(f"{BY_ID}{number}")]
-        ]
+        columns = [F.col(f"{BY_ID}{number}") for number in range(len(named))]
+        if not of_all:
+            pairs = zip(named, columns, strict=True)
+            columns = [F.when(F.col("topic").isin(*topics), column) for (topics, _), column in pairs]
         parts["schema_id"] = schema_id(F.coalesce(*columns))
     return [*selections, [position(parts), F.col("value"), F.col("key"), F.col("headers")]]
 

@@ -70,6 +70,20 @@ class ListSink:
         return [row for batch in self.batches.values() for row in batch]
 
 
+class CrashesOnce(ListSink):
+    """Crashes after its first batch, and forgets it; `lost` has the rows of that batch."""
+
+    lost: list[dict[str, Any]]
+
+    def write(self, rows: DataFrame, batch: BatchIdentity, *, reject: Reject) -> SinkResult:
+        result = super().write(rows, batch, reject=reject)
+        if len(self.identities) == 1:
+            self.lost = self.rows
+            self.batches.clear()
+            raise ZeroDivisionError
+        return result
+
+
 def messages(avro: Any, schema_id: int, count: int, first: int = 0) -> list[bytes]:
     """So many flights of the first version."""
     return [avro.message(schema_id, V1, {"id": n, "carrier": "UA", "delay": n}) for n in range(first, first + count)]

@@ -12,7 +12,7 @@ import spark_avro
 from spark_avro.pipeline.run.running import Running
 from spark_avro.pipeline.state.batch import StateBatch
 from spark_avro.pipeline.state.refused import StepFailed
-from tests.spark.pipeline.flights import ListSink
+from tests.spark.pipeline.flights import CrashesOnce, ListSink
 from tests.spark.pipeline.state.events import EVENT, MINUTE
 
 pytestmark = pytest.mark.usefixtures("strict")
@@ -48,25 +48,13 @@ def test_a_record_that_makes_a_step_fail_goes_round_the_state(
 
 @pytest.mark.slow
 def test_a_repeat_leaves_out_an_id_that_was_unknown_when_the_batch_was_first_written(
-    spark: SparkSession, topics: Any, events: Any, avro: Any, sink: ListSink, pipeline_file: Any
+    spark: SparkSession, topics: Any, events: Any, avro: Any, sink: Any, pipeline_file: Any
 ) -> None:
     topic, dead = topics.create(), topics.create()
     events(topic, (1, "a", 1))
     newer = json.dumps({**json.loads(EVENT), "doc": topic})
     [other_id] = avro.register(f"{topic}-other", json.dumps({**json.loads(EVENT), "doc": f"{topic}, other"}))
     topics.produce(topic, avro.message(other_id + 1, newer, {"id": 2, "k": "b", "at": MINUTE}))
-
-    first: list[dict[str, Any]] = []
-
-    class CrashesOnce(ListSink):
-        def write(self, rows: Any, batch: Any, *, reject: Any) -> Any:
-            result = super().write(rows, batch, reject=reject)
-            if len(self.identities) == 1:
-                first.extend(self.rows)
-                self.batches.clear()
-                raise ZeroDivisionError
-            return result
-
     sink.__class__ = CrashesOnce
     steps = "steps: [{deduplicate: {by: k, time: at, within: 1h}}]"
     file = pipeline_file(topic, f"{steps}\nerrors: {{tolerance: all, topic: {dead}}}")
@@ -77,7 +65,7 @@ def test_a_repeat_leaves_out_an_id_that_was_unknown_when_the_batch_was_first_wri
     topics.produce(topic, avro.message(other_id + 1, newer, {"id": 4, "k": "d", "at": MINUTE}))
     spark_avro.pipeline(file).run(spark)
     # The repeat has the same rows; the next batch knows the id.
-    assert [row["id"] for row in first] == [1]
+    assert [row["id"] for row in sink.lost] == [1]
     assert sorted(row["id"] for row in sink.rows) == [1, 3, 4]
 
 
