@@ -31,7 +31,7 @@ BENCHES := $(filter-out bench/kit/%,$(wildcard $(if $(AREA),bench/$(AREA)/*.py b
 CHAOS := $(wildcard tests/chaos/$(AREA)*.py)
 FUZZ := $(wildcard tests/fuzz/fuzz_$(AREA)*.py)
 
-.PHONY: demo up test test-all test-rest audit test-clients test-install test-versions test-spark test-brokers test-upgrade lint bench chaos fuzz lock openapi references vendor clean
+.PHONY: demo up test test-all test-rest audit test-clients test-install test-versions test-spark test-brokers test-upgrade lint bench chaos fuzz lock openapi references wheel vendor clean
 
 demo: $(JARS)
 	$(BIN)/python -P -m magicbyte.cli.main demo $(if $(KEEP),--keep)
@@ -119,6 +119,10 @@ openapi: $(INSTALLED)
 # The references of settings in docs/, from the tables of settings.
 references: $(INSTALLED)
 	PYTHONPATH=. $(BIN)/python -P tools/references.py
+
+# dist/magicbyte-VERSION-py3-none-any.whl; the built page needs npm on PATH.
+wheel: $(INSTALLED)
+	$(BIN)/python -m hatchling build --target wheel
 
 # The page's JavaScript libraries and fonts, from the npm packages that vendor.json pins; needs Node and the network.
 vendor:

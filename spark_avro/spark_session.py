@@ -131,7 +131,8 @@ def modules(formats: Collection[str] = (), drivers: Collection[str] = ()) -> dic
     if lock not in jars.LOCKS:
         return {"spark.jars.packages": packages(pyspark.__version__, formats, drivers)}
     jars.table_format_modules(formats, pyspark.__version__)
-    locks = [lock, *(jars.TABLE_FORMAT_LOCKS[name] for name in formats)]
+    line = jars.spark_line(pyspark.__version__)
+    locks = [lock, *(jars.TABLE_FORMAT_LOCKS[name, line] for name in formats)]
     locks += [jars.JDBC_DRIVER_LOCKS[name] for name in drivers]
     return {"spark.jars": ",".join(str(path) for name in locks for path in jars.paths(name))}
 

@@ -27,6 +27,7 @@ from serdes.client.tls_settings import TlsRows
 from serdes.message import config as serdes
 from serdes.message.subject import SubjectRows
 from spark_avro.pipeline.file.pipeline import Pipeline
+from tools.command_parsers import commands_table, flags_table
 
 DOCS = Path(__file__).parents[1] / "docs"
 #: The beginnings of environment variables: of the registry, of the proxy, of either, and of commands.
@@ -58,6 +59,7 @@ def _is_of_nodes(name: str) -> bool:
 #: Page -> name of the mark -> the table there.
 REFERENCES: Mapping[str, Mapping[str, Table]] = {
     "check.md": _whole(Config),
+    "commands.md": {"commands": commands_table, "options": flags_table},
     "pipelines-reference.md": _whole(Pipeline),
     "registry-api.md": {
         "registry": _server(RegistrySettings, REGISTRY),

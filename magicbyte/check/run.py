@@ -30,14 +30,14 @@ class Services:
     Attributes:
         registry: The registry's URL; it overrides that of the settings.
         bootstrap_servers: The brokers' addresses.
-        command_config: A `.properties` file of the Kafka client.
+        kafka_properties: Returns the properties of the Kafka client by Java's names.
         settings: Returns the settings of the registry's client.
         usual_registry: The registry's URL if no other is given: that of the configuration, or of another baseline.
     """
 
     registry: str | None = None
-    bootstrap_servers: str | None = None
-    command_config: str | None = None
+    bootstrap_servers: str = "localhost:9092"
+    kafka_properties: Callable[[], Mapping[str, str]] = dict
     settings: Callable[[], Mapping[str, str]] = dict
     usual_registry: str | None = None
 
@@ -119,20 +119,17 @@ def open_baseline(
         # Import here, for the reason given below.
         from magicbyte.check.baselines.registry import registry_client  # noqa: PLC0415
         from magicbyte.check.baselines.topic import Kafka, TopicBaseline  # noqa: PLC0415
+        from serdes.console.client import DEFAULT_URL  # noqa: PLC0415
         from serdes.console.registry_settings import with_url  # noqa: PLC0415
 
         topics = [topic for name in rest.split(",") if (topic := name.strip())]
         if not topics:
             raise Failure("--against topic: names no topic")
-        if services.bootstrap_servers is None:
-            raise Failure(f"--against {against} needs --bootstrap-servers HOST:PORT")
-        settings = with_url(services.settings(), services.registry, services.usual_registry)
-        if settings is None:
-            raise Failure(
-                f"--against {against} needs --registry URL, or `registry` in magicbyte.toml: ids are looked up"
-            )
-        kafka = Kafka(services.bootstrap_servers, services.command_config)
-        with registry_client(settings) as client:
+        # As `magicbyte consume`: nobody has to name the usual addresses.
+        usual = services.usual_registry or DEFAULT_URL
+        of_client = with_url(services.settings(), services.registry, usual) or {}
+        kafka = Kafka(services.bootstrap_servers, services.kafka_properties())
+        with registry_client(of_client) as client:
             yield TopicBaseline([*dict.fromkeys(topics)], kafka, client, files)
     elif kind == "registry":
         # This import loads the HTTP client, which only registry baselines need.

@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from magicbyte.kit.command_line import CommandParser
 from magicbyte.kit.extras import require
 
 Schema = dict[str, Any]
@@ -20,9 +20,7 @@ PROGRAM = "magicbyte settings-schema"
 
 def main(arguments: Sequence[str]) -> int:
     """Print a schema; returns the exit code."""
-    parser = argparse.ArgumentParser(
-        prog=PROGRAM, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = CommandParser(prog=PROGRAM, description=__doc__, examples=("magicbyte settings-schema registry",))
     parser.add_argument("whose", metavar="WHOSE", choices=SCHEMAS, help=f"one of {', '.join(SCHEMAS)}")
     options = parser.parse_args(arguments)
     sys.stdout.write(json.dumps(SCHEMAS[options.whose](), indent=2) + "\n")

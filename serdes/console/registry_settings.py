@@ -13,7 +13,7 @@ from serdes.console.properties import is_of_client, parse_pairs, read_file
 #: `MAGICBYTE_SCHEMA_REGISTRY_BASIC_AUTH_USER_INFO`, which overrides it.
 _ENVIRONMENT = {"MAGICBYTE_": "", "MAGICBYTE_SCHEMA_REGISTRY_": PREFIX}
 #: The error of a command without a registry.
-NO_REGISTRY = "name the registry: --registry URL, schema.registry.url, or `registry` in magicbyte.toml"
+NO_REGISTRY = "name the registry: --schema-registry-url URL, schema.registry.url, or `registry` in magicbyte.toml"
 
 
 def gather_settings(pairs: Sequence[str], files: Sequence[str | Path], *, url: str | None = None) -> dict[str, str]:

@@ -85,7 +85,7 @@ def with_schema_id(schema_id: int, part: str, guid_of: Callable[[int], str | Non
     return fix
 
 
-def from_script(path: str, option: str = "--fix") -> Fix:
+def from_script(path: str, option: str = "--fix-with") -> Fix:
     """The fix that a Python file defines.
 
     Args:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -94,6 +95,21 @@ def test_its_declared_break_is_told(project: Any):
 )
 def test_definitions_are_yaml(file: str):
     assert yaml.safe_load((ROOT / file).read_text())
+
+
+def test_nothing_that_is_not_published_is_named():
+    """No tag, release or package of Magicbyte: users install its wheel until there is one."""
+    readme = (ROOT / "README.md").read_text()
+    assert "Nothing is published yet." in readme
+    for folder in ("docs", "examples"):
+        for file in (ROOT / folder).rglob("*"):
+            if file.suffix not in {".md", ".yml", ".yaml"}:
+                continue
+            text = file.read_text(encoding="utf-8")
+            assert not re.search(r"magicbyte@v\d|rev: v\d|github\.com/magicbyte", text), file
+            assert not re.search(r"(pip|uv tool|pipx) install (--\S+ )*magicbyte(\s|$)", text), file
+    for name in (".github/workflows/schemas.yml", ".gitlab-ci.yml", ".pre-commit-config.yaml"):
+        assert "vendor/magicbyte-" in (ROOT / "examples" / "ci" / name).read_text(), name
 
 
 def test_the_actions_script_runs_the_check_of_the_base_branch(project: Any, tmp_path: Path):

@@ -1,4 +1,4 @@
-"""A Python environment with the core dependencies alone."""
+"""Python environments: with the core dependencies alone, and fresh ones with extras from the wheel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-ROOT = Path(__file__).parents[2]
+from tests.install.fresh import ROOT, UV, run
 
 
 def core_distributions() -> dict[str, Distribution]:
@@ -65,3 +65,26 @@ def run_slim(slim_python: Path, tmp_path: Path) -> Callable[..., subprocess.Comp
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this checkout, in a folder `dist`."""
+    folder = tmp_path_factory.mktemp("wheel") / "dist"
+    run(UV, "build", "--quiet", "--wheel", "--out-dir", folder, ROOT)
+    (file,) = folder.glob("*.whl")
+    return file
+
+
+@pytest.fixture
+def install(tmp_path: Path, wheel: Path) -> Callable[[str], Path]:
+    """Makes a new environment with uv, with extras of the wheel; returns its `bin`."""
+
+    def made(extras: str) -> Path:
+        folder = tmp_path / "uv"
+        run(UV, "venv", "--quiet", "--python", sys.executable, folder)
+        requirement = f"magicbyte[{extras}] @ {wheel.as_uri()}"
+        run(UV, "pip", "install", "--quiet", "--python", folder / "bin" / "python", requirement)
+        return folder / "bin"
+
+    return made

@@ -106,8 +106,8 @@ def test_every_command_has_a_module_and_help(name: str, capsys: pytest.CaptureFi
         (
             ["registry"],
             (
-                "say where the schemas are to be kept: --storage sqlite:///FILE, --bootstrap-servers HOST:PORT for"
-                " Kafka, or --storage memory: to lose them at the end"
+                "say where the schemas are to be kept: --storage sqlite:///FILE, --storage postgresql://USER@HOST/DATABASE,"
+                " --bootstrap-servers HOST:PORT for Kafka, or --storage memory: to lose them at the end"
             ),
         ),
         (["registry", "--storage", "kafka:"], "--storage kafka: needs --bootstrap-servers HOST:PORT"),
@@ -133,7 +133,7 @@ def test_a_setting_that_cannot_be_is_named(tmp_path: Path) -> None:
 
 REGISTRY = ("registry", "--storage", "memory:", "--listen", "127.0.0.1:1")
 REST_PROXY = ("rest-proxy", "--bootstrap-servers", "127.0.0.1:1")
-UI = ("ui", "--registry-url", "http://127.0.0.1:1")
+UI = ("ui", "--schema-registry-url", "http://127.0.0.1:1")
 
 
 @pytest.mark.parametrize(
@@ -274,7 +274,7 @@ def test_the_temporary_file_of_a_worker_is_no_place(tmp_path: Path) -> None:
             "magicbyte: FILE:2: max.retires: is not a setting of the registry client; did you mean max.retries?\n",
         ),
         (
-            ("register", "--registry", "http://127.0.0.1:1", "--config"),
+            ("register", "--schema-registry-url", "http://127.0.0.1:1", "--config"),
             "\nretries.wait.ms=soon\n",
             1,
             "magicbyte: FILE:2: retries.wait.ms: must be a number, not 'soon'\n",

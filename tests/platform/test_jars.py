@@ -16,6 +16,7 @@ from threading import Thread
 import pyspark
 import pytest
 
+from magicbyte.kit.extras import install_line
 from magicbyte.kit.failure import Failure
 from magicbyte.platform import jars
 from magicbyte.platform.jars import LOCKS, Jar
@@ -70,8 +71,15 @@ def test_no_locked_spark_jar_has_a_twin_in_the_pyspark_wheel(lock: str) -> None:
 @pytest.mark.parametrize(
     ("lock", "locked"),
     [
-        ("delta-4.0.0", {"delta-spark_2.13": "4.0.0", "delta-storage": "4.0.0"}),
-        ("iceberg-1.10.1", {"iceberg-spark-runtime-4.0_2.13": "1.10.1"}),
+        ("delta-4.0.0-spark-4.0", {"delta-spark_2.13": "4.0.0", "delta-storage": "4.0.0"}),
+        ("delta-3.3.2-spark-3.5", {"delta-spark_2.12": "3.3.2", "delta-storage": "3.3.2"}),
+        (
+            "delta-4.1.0-spark-4.1",
+            {"delta-spark_4.1_2.13": "4.1.0", "delta-storage": "4.1.0", "unitycatalog-client": "0.4.0"},
+        ),
+        ("iceberg-1.10.1-spark-4.0", {"iceberg-spark-runtime-4.0_2.13": "1.10.1"}),
+        ("iceberg-1.10.1-spark-3.5", {"iceberg-spark-runtime-3.5_2.12": "1.10.1"}),
+        ("iceberg-1.11.0-spark-4.1", {"iceberg-spark-runtime-4.1_2.13": "1.11.0"}),
     ],
 )
 def test_a_table_format_has_its_own_lock(lock: str, locked: dict[str, str]) -> None:
@@ -89,13 +97,17 @@ def test_a_jdbc_driver_has_its_own_lock(lock: str, locked: dict[str, str]) -> No
     assert {jar.artifact: jar.version for jar in jars.read_lock(lock)} == locked
 
 
-def test_a_table_format_is_for_one_version_of_spark() -> None:
+def test_a_table_format_is_for_the_line_of_spark() -> None:
     assert jars.table_format_modules(["delta", "delta"], "4.0.0") == ("io.delta:delta-spark_2.13:4.0.0",)
-    assert jars.table_format_modules([], "4.1.1") == ()
+    assert jars.table_format_modules(["iceberg", "delta"], "4.1.1") == (
+        "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.11.0",
+        "io.delta:delta-spark_4.1_2.13:4.1.0",
+    )
+    assert jars.table_format_modules([], "4.3.0") == ()
     with pytest.raises(Failure) as error:
-        jars.table_format_modules(["delta", "iceberg"], "4.1.1")
+        jars.table_format_modules(["delta", "iceberg"], "4.3.0")
     assert str(error.value) == (
-        "Delta and Iceberg tables need PySpark 4.0.0, and 4.1.1 is installed: pip install 'pyspark==4.0.0'"
+        "Delta and Iceberg tables need PySpark 3.5, 4.0 or 4.1, and 4.3.0 is installed: " + install_line(["spark41"])
     )
 
 

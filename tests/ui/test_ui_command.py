@@ -28,7 +28,7 @@ COMMAND = [sys.executable, "-P", "-m", "magicbyte.cli.main", "ui"]
 @contextmanager
 def running_ui(folder: Path, registry_url: str, *options: str) -> Iterator[httpx.Client]:
     url = f"http://127.0.0.1:{free_port()}"
-    command = ["ui", "--registry-url", registry_url, "--listen", url.removeprefix("http://"), *options]
+    command = ["ui", "--schema-registry-url", registry_url, "--listen", url.removeprefix("http://"), *options]
     server = ServerProcess("page", command, url, log=folder / f"{free_port()}.log", probe="/ui/config.json")
     try:
         server.start()
@@ -46,7 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def servers(folder: Path) -> Iterator[tuple[httpx.Client, Upstream]]:
-    with upstream() as registry, running_ui(folder, f"{registry.url}/base", "--name", "theirs") as http:
+    with upstream() as registry, running_ui(folder, f"{registry.url}/base", "--title", "theirs") as http:
         yield http, registry
 
 
@@ -259,21 +259,21 @@ def test_the_credentials_of_the_settings_are_for_who_has_none(registry: ServerPr
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ([], "say which registry the page is for: --registry-url http://HOST:8081"),
-        (["--registry-url", "http://localhost:1", "--listen", "nowhere"], "listeners: "),
+        ([], "say which registry the page is for: --schema-registry-url http://HOST:8081"),
+        (["--schema-registry-url", "http://localhost:1", "--listen", "nowhere"], "listeners: "),
         (
-            ["--registry-url", "http://localhost:1", "--listen", "https://127.0.0.1:1"],
+            ["--schema-registry-url", "http://localhost:1", "--listen", "https://127.0.0.1:1"],
             "--listen: the page is served over",
         ),
-        (["--registry-url", "http://localhost:1", "--rest-url", "localhost"], "magicbyte.ui.rest.url: "),
-        (["--registry-url", "http://localhost:1", "--property", "nonsense=1"], "nonsense"),
+        (["--schema-registry-url", "http://localhost:1", "--rest-url", "localhost"], "magicbyte.ui.rest.url: "),
+        (["--schema-registry-url", "http://localhost:1", "--property", "nonsense=1"], "nonsense"),
         (
-            ["--registry-url", "http://localhost:1", "--property", "magicbyte.ui.messages.cpu.ms=0"],
+            ["--schema-registry-url", "http://localhost:1", "--property", "magicbyte.ui.messages.cpu.ms=0"],
             "magicbyte.ui.messages.cpu.ms: ",
         ),
         (
             [
-                "--registry-url",
+                "--schema-registry-url",
                 "http://localhost:1",
                 "--listen",
                 "0.0.0.0:1",
@@ -282,7 +282,7 @@ def test_the_credentials_of_the_settings_are_for_who_has_none(registry: ServerPr
             ],
             "everybody who reaches http://127.0.0.1:1 would have the credentials of the settings",
         ),
-        (["--registry-url", "http://u:pw@localhost:1", "--listen", "0.0.0.0:1"], "would have the credentials"),
+        (["--schema-registry-url", "http://u:pw@localhost:1", "--listen", "0.0.0.0:1"], "would have the credentials"),
     ],
 )
 def test_what_is_refused(options: Sequence[str], text: str) -> None:

@@ -19,28 +19,25 @@ from magicbyte.topic_ids.names import Named, Names, UsedSchema, subject_of
 from magicbyte.topic_ids.scan import Scanner, Selection
 from magicbyte.topic_ids.tally import Usage
 from serdes.client.clients import RegistryClient
-from serdes.console import properties
-from serdes.console.kafka import consumer_config
+from serdes.console.kafka import consumer_config, take_patience
 from serdes.console.outcome import Ended
 from serdes.error import ConfigError, SchemaNotFound, SubjectNotFound, VersionNotFound
 
 _FOREVER = -1
-_PATIENCE = 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class Kafka:
-    """The brokers: `--bootstrap-servers`, and the `.properties` file of `--command-config`, if given."""
+    """The brokers, and the properties of the Kafka client by Java's names."""
 
     servers: str
-    command_config: str | None = None
+    properties: Mapping[str, str]
 
-    def properties(self) -> dict[str, str]:
-        """The file's properties; raises Failure if the file cannot be read."""
-        try:
-            return properties.read_file("--command-config", self.command_config)
-        except ConfigError as error:
-            raise Failure(str(error)) from None
+    def patient_properties(self) -> tuple[dict[str, str], float]:
+        """The properties, and of them the seconds after which an unreachable broker is an error."""
+        properties = dict(self.properties)
+        patience = take_patience(properties)
+        return properties, patience
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,9 +166,10 @@ def _records(number: int) -> str:
 def _count(topics: Iterable[str], kafka: Kafka, client: RegistryClient, subjects: set[str]) -> list[Named]:
     """The schemas of each topic's values, and of its keys if a file has their subject."""
     try:
-        config = consumer_config(kafka.servers, kafka.properties(), group="magicbyte-check", committing=False)
-        scanner = Scanner(config, _PATIENCE)
-    except (KafkaSettingsError, KafkaException) as error:
+        properties, patience = kafka.patient_properties()
+        config = consumer_config(kafka.servers, properties, group="magicbyte-check", committing=False)
+        scanner = Scanner(config, patience)
+    except (ConfigError, KafkaSettingsError, KafkaException) as error:
         raise Failure(f"--bootstrap-servers {kafka.servers}: {error}") from None
     counts = []
     try:
@@ -188,10 +186,11 @@ def _count(topics: Iterable[str], kafka: Kafka, client: RegistryClient, subjects
 
 
 def _retention(topics: Iterable[str], kafka: Kafka) -> Mapping[str, Retention]:
-    config = client_config({**kafka.properties(), "bootstrap.servers": kafka.servers}, role="admin")
+    properties, patience = kafka.patient_properties()
+    config = client_config({**properties, "bootstrap.servers": kafka.servers}, role="admin")
     admin = AdminClient({**config, "log_level": 2})
     asked = {topic: ConfigResource(ConfigResource.Type.TOPIC, topic) for topic in topics}
-    futures = admin.describe_configs([*asked.values()], request_timeout=_PATIENCE)
+    futures = admin.describe_configs([*asked.values()], request_timeout=patience)
     return {topic: _retention_of(futures[resource]) for topic, resource in asked.items()}
 
 

@@ -13,6 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from magicbyte.cli.check.project_options import add_config, project_file, registry_settings
+from magicbyte.cli.flags import (
+    BROKERS,
+    add_bootstrap_servers,
+    add_kafka_properties,
+    add_schema_registry_url,
+    kafka_properties,
+)
+from magicbyte.kit.command_line import CommandParser
 from magicbyte.kit.failure import Failure, say
 
 if TYPE_CHECKING:
@@ -44,9 +52,9 @@ def main(arguments: Sequence[str]) -> int:
             lint=options.lint,
             strict=options.strict,
             services=Services(
-                options.registry,
+                options.schema_registry_url,
                 options.bootstrap_servers,
-                options.command_config,
+                lambda: _kafka_properties(options),
                 lambda: registry_settings(options),
             ),
         )
@@ -66,13 +74,26 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _explain(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="magicbyte check explain", description="Explain a rule, with an example.")
+    parser = CommandParser(
+        prog="magicbyte check explain",
+        description="Explain a rule, with an example.",
+        examples=("magicbyte check explain TYPE_MISMATCH",),
+    )
     parser.add_argument("rule", metavar="RULE", help="such as TYPE_MISMATCH; a file of this name is ./explain")
     options = parser.parse_args(arguments)
     from magicbyte.check.rules import explain_rule  # noqa: PLC0415 - slow to load
 
     _write(explain_rule(options.rule), None)
     return 0
+
+
+def _kafka_properties(options: argparse.Namespace) -> dict[str, str]:
+    from serdes.error import ConfigError  # noqa: PLC0415 - for those who name a topic
+
+    try:
+        return kafka_properties(options)
+    except ConfigError as error:
+        raise Failure(str(error)) from None
 
 
 def _fixed(options: argparse.Namespace, check: Callable[[], Report]) -> Report:
@@ -84,11 +105,15 @@ def _fixed(options: argparse.Namespace, check: Callable[[], Report]) -> Report:
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="magicbyte check",
         description=__doc__,
         epilog="`magicbyte check explain RULE` explains a rule.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        examples=(
+            "magicbyte check",
+            "magicbyte check --against git:main --strict",
+            "magicbyte check --against topic:orders --lint",
+        ),
     )
     parser.add_argument("files", nargs="*", metavar="PATH", help="tell only of these files and folders (default: all)")
     parser.add_argument(
@@ -99,12 +124,11 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         "be left out of folders, files and URLs; may be given several times (default: the configuration's, else the "
         "main branch)",
     )
-    parser.add_argument("--bootstrap-servers", metavar="HOST:PORT,..", help="the brokers of --against topic:")
-    parser.add_argument("--command-config", metavar="FILE", help="a .properties file of the Kafka client's")
-    parser.add_argument(
-        "--registry",
-        metavar="URL",
-        help="where --against topic: looks ids up (default: `registry` of the configuration)",
+    add_bootstrap_servers(parser, help_text=f"the brokers of --against topic: (default {BROKERS})")
+    add_kafka_properties(parser)
+    add_schema_registry_url(
+        parser,
+        "where --against topic: looks ids up (default: the configuration's `registry`, else http://localhost:8081)",
     )
     add_config(parser)
     parser.add_argument("--compatibility", metavar="LEVEL", help="for subjects that have no level of their own")

@@ -8,9 +8,9 @@ from typing import Any
 
 from confluent_kafka import Message
 
+from magicbyte.cli.flags import kafka_properties
 from magicbyte.cli.records.consume import milliseconds
 from magicbyte.topic_ids.scan import Scanner, Selection, Windows
-from serdes.console import properties
 from serdes.console.consume.start import Cluster
 from serdes.console.kafka import consumer_config, take_patience
 from serdes.console.outcome import BAD_DATA, Ended
@@ -30,10 +30,9 @@ class LettersTopic:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.name: str = options.topic
-        self.servers: str = options.bootstrap_server
+        self.servers: str = options.bootstrap_servers
         #: The Kafka client's properties by Java's names.
-        self.kafka = properties.read_file("--command-config", options.command_config)
-        self.kafka |= properties.parse_pairs("--command-property", options.command_property)
+        self.kafka = kafka_properties(options)
         self.patience = take_patience(self.kafka)
         # Skip the letters of aborted transactions.
         kafka = {"isolation.level": "read_committed", **self.kafka}
@@ -91,8 +90,8 @@ class LettersTopic:
 
 
 def since(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int | None:
-    """The timestamp of --since, in milliseconds; None without it."""
-    return None if options.since is None else milliseconds(options.since, "--since", parser)
+    """The timestamp of --from, in milliseconds; None without it."""
+    return None if options.since is None else milliseconds(options.since, "--from", parser)
 
 
 def _letter(message: Message) -> Letter:

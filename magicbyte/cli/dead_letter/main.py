@@ -10,7 +10,9 @@ import importlib
 import re
 from collections.abc import Callable, Sequence
 
+from magicbyte.cli.flags import add_bootstrap_servers, add_schema_registry_url, add_time_range
 from magicbyte.cli.records.consume import add_client_properties
+from magicbyte.kit.command_line import CommandParser, accept_old_names
 from serdes.console.options import number
 from serdes.console.outcome import carried_out
 
@@ -20,49 +22,63 @@ _FORMATS = ("auto", "schema", "json", "bytes")
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=PROGRAM, description=__doc__)
+    parser = CommandParser(prog=PROGRAM, description=__doc__, examples=("magicbyte dead-letter list orders-dead",))
     commands = parser.add_subparsers(dest="command", metavar="list | show | replay | purge", required=True)
-    for name, (text, add_options) in _COMMANDS.items():
-        command = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+    for name, (text, add_options, example) in _COMMANDS.items():
+        command = commands.add_parser(
+            name, help=text, description=f"{text[0].upper()}{text[1:]}.", examples=(f"{PROGRAM} {name} {example}",)
+        )
         command.add_argument("topic", metavar="TOPIC", help="the topic of dead letters")
         add_options(command)
-        servers = ("--bootstrap-server", "--bootstrap-servers")
-        command.add_argument(
-            *servers, metavar="HOST:PORT,..", default="localhost:9092", help="(default localhost:9092)"
-        )
+        add_bootstrap_servers(command)
         add_client_properties(command)
     return parser
 
 
-def _add_where(add: Callable[..., argparse.Action]) -> None:
-    add("--where", metavar="SQL", help="only letters that fit, such as \"stage = 'TASK_PUT' and schema_id = 7\"")
-    add("--since", metavar="TIME", help="only letters with a timestamp since: milliseconds since 1970, or ISO 8601")
+def _add_where(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--where", metavar="SQL", help="only letters that fit, such as \"stage = 'TASK_PUT' and schema_id = 7\""
+    )
+    add_time_range(
+        parser, since="only letters with a timestamp since: milliseconds since 1970, or ISO 8601", old="--since"
+    )
 
 
-def _add_registry(add: Callable[..., argparse.Action]) -> None:
-    add("--schema-registry-url", metavar="URL", help="where schemas are looked up (default http://localhost:8081)")
+def _add_registry(parser: argparse.ArgumentParser) -> None:
+    add_schema_registry_url(parser, "where schemas are looked up (default http://localhost:8081)")
 
 
 def _list_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    _add_where(add)
+    _add_where(parser)
     add("--by", choices=_BY, default="reason", help="(default reason, without its numbers)")
     add("--output", choices=("table", "json"), default="table", help="(default table)")
 
 
 def _show_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--offset", metavar="PARTITION:OFFSET", required=True, help="where the letter stands; `list` has examples")
+    place = parser.add_mutually_exclusive_group(required=True)
+    at = place.add_argument("--at", metavar="PARTITION:OFFSET", help="where the letter stands; `list` has examples")
+    accept_old_names(place, at, "--offset")
     add("--output", choices=("text", "json"), default="text", help="(default text)")
-    _add_registry(add)
+    _add_registry(parser)
 
 
 def _replay_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    _add_where(add)
-    add("--to", metavar="TOPIC", default="original", help="send to this topic (default: original, each to its own)")
+    _add_where(parser)
+    target = add(
+        "--to-topic",
+        metavar="TOPIC",
+        default="original",
+        help="send to this topic (default: original, each to its own)",
+    )
+    accept_old_names(parser, target, "--to")
     fix = parser.add_mutually_exclusive_group()
-    fix.add_argument("--fix", metavar="FILE.py", help="a Python file with fix(value, letter) or fix_key(key, letter)")
+    script = fix.add_argument(
+        "--fix-with", metavar="FILE.py", help="a Python file with fix(value, letter) or fix_key(key, letter)"
+    )
+    accept_old_names(fix, script, "--fix")
     fix.add_argument("--schema-id", type=number, metavar="N", help="the id of the schema that it was written with")
     add("--part", choices=("key", "value"), default="value", help="what --schema-id is for (default value)")
     add("--key-format", choices=_FORMATS, default="auto", help="what keys must be (default auto: by their frames)")
@@ -71,10 +87,11 @@ def _replay_options(parser: argparse.ArgumentParser) -> None:
     add("--again", action="store_true", help="send also letters that were replayed before")
     add("--max-attempts", type=number, default=2, metavar="N", help="refuse records that were replayed N times (2)")
     add("--dry-run", action="store_true", help="tell what would be sent, and send nothing")
-    add("--limit", type=number, metavar="N", help="send N letters at the most")
+    most = add("--max-messages", type=number, metavar="N", help="send N letters at the most")
+    accept_old_names(parser, most, "--limit")
     add("--rate", type=number, metavar="N", help="send N letters a second at the most")
     add("--output", choices=("text", "json"), default="text", help="(default text)")
-    _add_registry(add)
+    _add_registry(parser)
 
 
 def _purge_options(parser: argparse.ArgumentParser) -> None:
@@ -84,11 +101,11 @@ def _purge_options(parser: argparse.ArgumentParser) -> None:
     add("--output", choices=("text", "json"), default="text", help="(default text)")
 
 
-_COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
-    "list": ("count letters by the reason of their failure", _list_options),
-    "show": ("show one letter, and how far its key and value decode", _show_options),
-    "replay": ("send records back, decoded first", _replay_options),
-    "purge": ("delete letters that were replayed", _purge_options),
+_COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None], str]] = {
+    "list": ("count letters by the reason of their failure", _list_options, "orders-dead --by topic"),
+    "show": ("show one letter, and how far its key and value decode", _show_options, "orders-dead --at 0:42"),
+    "replay": ("send records back, decoded first", _replay_options, "orders-dead --fix-with fix.py --dry-run"),
+    "purge": ("delete letters that were replayed", _purge_options, "orders-dead --replayed"),
 }
 #: The modules that carry the commands out, each by its `run(parser, options) -> exit code`.
 _MODULES = {
@@ -108,11 +125,11 @@ def main(arguments: Sequence[str]) -> int:
 def _run(arguments: Sequence[str]) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
-    for name in {options.topic, getattr(options, "to", "original")}:
+    for name in {options.topic, getattr(options, "to_topic", "original")}:
         if not _TOPIC.fullmatch(name) or name in {".", ".."}:
             parser.error(f"{name!r} is no topic's name")
-    if getattr(options, "limit", None) == 0 or getattr(options, "rate", None) == 0:
-        parser.error("--limit and --rate must be at least 1")
+    if getattr(options, "max_messages", None) == 0 or getattr(options, "rate", None) == 0:
+        parser.error("--max-messages and --rate must be at least 1")
     run: Callable[[argparse.ArgumentParser, argparse.Namespace], int]
     run = importlib.import_module(_MODULES[options.command]).run
     return run(parser, options)

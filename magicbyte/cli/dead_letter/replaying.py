@@ -111,8 +111,8 @@ class Choice:
     def _target(self, letter: Letter) -> tuple[str, int | None]:
         """The topic to send to, and the partition: the record's own in its own topic, else by the key."""
         origin = letter.origin
-        if self.options.to != "original":
-            target, partition = self.options.to, None
+        if self.options.to_topic != "original":
+            target, partition = self.options.to_topic, None
         elif origin is not None:
             target, partition, _ = origin
         else:
@@ -125,7 +125,7 @@ class Choice:
     def _partitions_of(self, target: str, letter: Letter) -> list[int]:
         if target not in self._partitions:
             partitions = self._partitions[target] = self.topic.cluster.partitions(target)
-            if partitions and self.options.to == "original":
+            if partitions and self.options.to_topic == "original":
                 failed = None if letter.failure is None else letter.failure.connector
                 text = warning(self.topic, target, partitions, failed)
                 if text is not None:
@@ -176,7 +176,7 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 
 
 def _send(chosen: Iterator[Sent], sender: Sender | None, summary: Summary, options: argparse.Namespace) -> None:
-    for batch in _batches(chosen, options.limit, min(_BATCH, options.rate or _BATCH)):
+    for batch in _batches(chosen, options.max_messages, min(_BATCH, options.rate or _BATCH)):
         began = time.monotonic()
         if sender is not None:
             sender.send(batch)
@@ -186,8 +186,8 @@ def _send(chosen: Iterator[Sent], sender: Sender | None, summary: Summary, optio
 
 
 def _fix(options: argparse.Namespace, client: Callable[[], RegistryClient]) -> Fix:
-    if options.fix is not None:
-        return from_script(options.fix)
+    if options.fix_with is not None:
+        return from_script(options.fix_with)
     if options.schema_id is None:
         return as_it_is
     return with_schema_id(options.schema_id, options.part, lambda schema_id: client().schema_by_id(schema_id).guid)

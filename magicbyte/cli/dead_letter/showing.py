@@ -30,9 +30,9 @@ _BEFORE = 64
 
 def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     """Write the letter to stdout."""
-    place = re.fullmatch(r"(\d+):(\d+)", options.offset)
+    place = re.fullmatch(r"(\d+):(\d+)", options.at)
     if place is None:
-        parser.error(f"--offset must be PARTITION:OFFSET, not {options.offset!r}")
+        parser.error(f"--at must be PARTITION:OFFSET, not {options.at!r}")
     topic = LettersTopic(options)
     try:
         letter = _letter(topic, int(place[1]), int(place[2]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import subprocess
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from magicbyte.cli.demo import flights
 from magicbyte.cli.demo.steps import Session, aggregate_with_spark
+from magicbyte.kit.command_line import CommandParser
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.processes import process
 from magicbyte.platform.broker import free_port, port_is_free
@@ -25,7 +25,7 @@ _REPEATED_MONTH = "12"
 
 def main(arguments: Sequence[str]) -> int:
     """Run the demo; returns 0 if all sums are equal, 1 if they differ or a step failed."""
-    parser = argparse.ArgumentParser(prog="magicbyte demo", description=__doc__)
+    parser = CommandParser(prog="magicbyte demo", description=__doc__, examples=("magicbyte demo --keep",))
     parser.add_argument("--keep", action="store_true", help="leave everything running until Ctrl-C")
     options = parser.parse_args(arguments)
     folder = process.temporary_folder("magicbyte-demo-")

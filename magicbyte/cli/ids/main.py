@@ -12,8 +12,9 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from magicbyte.cli.flags import add_bootstrap_servers, add_schema_registry_url, add_time_range, kafka_properties
 from magicbyte.cli.records.consume import add_client_properties, gather_properties, milliseconds
-from serdes.console import properties
+from magicbyte.kit.command_line import CommandParser
 from serdes.console.kafka import consumer_config, take_patience
 from serdes.console.options import number
 from serdes.console.outcome import Ended, carried_out, tell
@@ -33,22 +34,28 @@ _TICK = 0.5
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog=PROGRAM, usage=f"{PROGRAM} TOPIC [TOPIC ...] [OPTION ...]", description=__doc__
+    parser = CommandParser(
+        prog=PROGRAM,
+        usage=f"{PROGRAM} TOPIC [TOPIC ...] [OPTION ...]",
+        description=__doc__,
+        examples=(
+            "magicbyte ids orders payments",
+            "magicbyte ids orders --unused",
+        ),
     )
     add = parser.add_argument
     add("topics", metavar="TOPIC", nargs="+")
-    servers = ("--bootstrap-server", "--bootstrap-servers")
-    add(*servers, metavar="HOST:PORT,..", default="localhost:9092", help="(default localhost:9092)")
-    add(
-        "--schema-registry-url",
-        metavar="URL",
-        help="where ids are looked up (default: http://localhost:8081 if it answers); none: nowhere",
+    add_bootstrap_servers(parser)
+    add_schema_registry_url(
+        parser, "where ids are looked up (default: http://localhost:8081 if it answers); none: nowhere"
     )
     add_client_properties(parser)
     add("--key", action="store_true", help="count the ids of keys instead of values")
-    add("--from", dest="since", metavar="TIME", help="begin at a time: milliseconds since 1970, or ISO 8601")
-    add("--to", dest="until", metavar="TIME", help="end before a time (default: the end of the topic as it is now)")
+    add_time_range(
+        parser,
+        since="begin at a time: milliseconds since 1970, or ISO 8601",
+        until="end before a time (default: the end of the topic as it is now)",
+    )
     add("--sample", type=number, metavar="N", help="read 100 records at N places of each partition instead of all")
     add("--output", choices=_OUTPUTS, default="table", help="(default table)")
     add("--unused", action="store_true", help="list the versions of the topic's subjects that no record uses")
@@ -65,10 +72,9 @@ def _run(arguments: Sequence[str]) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     _refuse_contradictions(options, parser)
-    kafka = properties.read_file("--command-config", options.command_config)
-    kafka |= properties.parse_pairs("--command-property", options.command_property)
+    kafka = kafka_properties(options)
     patience = take_patience(kafka)
-    config = consumer_config(options.bootstrap_server, kafka, group="magicbyte-ids", committing=False)
+    config = consumer_config(options.bootstrap_servers, kafka, group="magicbyte-ids", committing=False)
     from magicbyte.cli.ids.outputs import OUTPUTS  # noqa: PLC0415 - not for --help
     from magicbyte.topic_ids.scan import Scanner, Selection  # noqa: PLC0415
 

@@ -29,28 +29,80 @@ from magicbyte.cli.pipeline.options import (
     unit_options,
 )
 from magicbyte.cli.pipeline.outcome import PROGRAM, pipeline_outcome
+from magicbyte.kit.command_line import CommandParser
 
-#: Command -> its help, its options, and its module and function.
-COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None], str]] = {
-    "run": ("run it; a stop signal ends it after the batch", run_options, "running:run"),
-    "lint": ("check the file alone, without Spark and network", lint_options, "checking:lint"),
-    "schema": ("write the JSON Schema of pipeline files, for editors", no_options, "checking:schema"),
-    "dry-run": ("run it on some real records, and write nothing", dry_run_options, "preview:dry_run"),
-    "explain": ("tell sources, schemas, columns and guarantees", explain_options, "preview:explain"),
-    "test": ("compare the results of given records with expected ones", test_options, "testing:test"),
+#: Command -> its help, its options, its module and function, and the arguments of an example.
+COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None], str, str]] = {
+    "run": (
+        "run it; a stop signal ends it after the batch",
+        run_options,
+        "running:run",
+        "orders.yaml --until-caught-up",
+    ),
+    "lint": ("check the file alone, without Spark and network", lint_options, "checking:lint", "orders.yaml"),
+    "schema": (
+        "write the JSON Schema of pipeline files, for editors",
+        no_options,
+        "checking:schema",
+        "> pipeline.schema.json",
+    ),
+    "dry-run": (
+        "run it on some real records, and write nothing",
+        dry_run_options,
+        "preview:dry_run",
+        "orders.yaml --rows 20",
+    ),
+    "explain": ("tell sources, schemas, columns and guarantees", explain_options, "preview:explain", "orders.yaml"),
+    "test": (
+        "compare the results of given records with expected ones",
+        test_options,
+        "testing:test",
+        "orders.yaml --cases tests/orders",
+    ),
     "status": (
         "show the last batch and the lag; for several pipelines, a table with a row for each",
         status_options,
         "progress:status",
+        "orders.yaml flows/ --output json",
     ),
-    "offsets": ("show the offsets, or write them to a consumer group", offsets_options, "progress:offsets"),
-    "backfill": ("run it over a range of the past", backfill_options, "upkeep:backfill"),
-    "compact": ("rewrite small files of closed hours as large ones", compact_options, "upkeep:compact"),
-    "submit": ("print the spark-submit line", submit_options, "submitting:submit"),
-    "main": ("print the path of the program for spark-submit", no_options, "submitting:program"),
-    "unit": ("print the systemd unit that runs it", unit_options, "deploy.unit:unit"),
-    "manifest": ("print the SparkApplication that runs it in Kubernetes", manifest_options, "deploy.manifest:manifest"),
-    "from-connect": ("make a file of a Kafka Connect sink's configuration", connect_options, "connect.main:convert"),
+    "offsets": (
+        "show the offsets, or write them to a consumer group",
+        offsets_options,
+        "progress:offsets",
+        "orders.yaml --group orders-flow",
+    ),
+    "backfill": (
+        "run it over a range of the past",
+        backfill_options,
+        "upkeep:backfill",
+        "orders.yaml --from 2026-10-01 --to 2026-10-02 --replace",
+    ),
+    "compact": (
+        "rewrite small files of closed hours as large ones",
+        compact_options,
+        "upkeep:compact",
+        "orders.yaml --older-than 2h",
+    ),
+    "submit": (
+        "print the spark-submit line",
+        submit_options,
+        "submitting:submit",
+        "orders.yaml --master yarn --deploy-mode cluster",
+    ),
+    "main": ("print the path of the program for spark-submit", no_options, "submitting:program", ""),
+    "unit": ("print the systemd unit that runs it", unit_options, "deploy.unit:unit", "orders.yaml --user magicbyte"),
+    "manifest": (
+        "print the SparkApplication that runs it in Kubernetes",
+        manifest_options,
+        "deploy.manifest:manifest",
+        "orders.yaml --image registry.example.com/magicbyte-spark:1",
+    ),
+    "from-connect": (
+        "make a file of a Kafka Connect sink's configuration",
+        connect_options,
+        "connect.main:convert",
+        "sink.json > orders.yaml",
+    ),
 }
 
 #: Commands whose argument is no pipeline file.
@@ -72,12 +124,15 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog=PROGRAM, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = CommandParser(prog=PROGRAM, description=__doc__, examples=("magicbyte pipeline lint orders.yaml",))
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, (text, add_options, _) in COMMANDS.items():
-        command = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+    for name, (text, add_options, _, example) in COMMANDS.items():
+        command = commands.add_parser(
+            name,
+            help=text,
+            description=f"{text[0].upper()}{text[1:]}.",
+            examples=(f"{PROGRAM} {name} {example}".rstrip(),),
+        )
         if name not in _WITHOUT_FILE:
             add_file(command)
             add_overrides(command)

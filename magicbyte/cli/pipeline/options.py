@@ -5,6 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from magicbyte.cli.flags import add_time_range
+from magicbyte.kit.command_line import accept_old_names
+
 
 def add_file(parser: argparse.ArgumentParser) -> None:
     """Add the pipeline file."""
@@ -29,8 +32,11 @@ def run_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     _add_master(parser)
     add("--until-caught-up", action="store_true", help="end when all records are read that are there")
-    add("--from", dest="since", metavar="TIME", help="one batch over the records since a time, beside the checkpoint")
-    add("--to", dest="until", metavar="TIME", help="with --from: the records before a time (default: the end)")
+    add_time_range(
+        parser,
+        since="one batch over the records since a time, beside the checkpoint",
+        until="with --from: the records before a time (default: the end)",
+    )
     add("--instance", metavar="N", help="run it under the name NAME-N, on a checkpoint of its own")
     add("--adopt", action="store_true", help="take over a target that another checkpoint has written to")
     add(
@@ -84,7 +90,7 @@ def status_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("files", nargs="*", metavar="FILE|DIR", help="more files, and folders: a table of all their pipelines")
     add("--output", choices=("table", "json"), default="table", help="(default table)")
-    add("--json", dest="output", action="store_const", const="json", help="the same as --output json")
+    add("--json", dest="output", action="store_const", const="json", help=argparse.SUPPRESS)
     _add_master(parser)
 
 
@@ -97,8 +103,7 @@ def offsets_options(parser: argparse.ArgumentParser) -> None:
 def backfill_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `backfill`."""
     add = parser.add_argument
-    add("--from", dest="since", metavar="TIME", help="the records since a time")
-    add("--to", dest="until", metavar="TIME", help="the records before a time")
+    add_time_range(parser, since="the records since a time", until="the records before a time")
     add("--offsets", action="append", default=[], metavar="[TOPIC:]P:N-P:M", help="offsets N to M of partition P")
     add("--replace", action="store_true", help="replace what was written of these offsets")
     _add_master(parser)
@@ -161,5 +166,8 @@ def manifest_options(parser: argparse.ArgumentParser) -> None:
     add("--image", metavar="IMAGE", help="the image (default: spark.kubernetes.container.image of the file)")
     add("--program", metavar="PATH", help="main.py in the image (default: its path here)")
     add("--secret", metavar="NAME", help="the Secret with the variables of placeholders (default: the pipeline's name)")
-    add("--port", type=int, default=9109, metavar="PORT", help="the port of metrics and /health (default 9109)")
+    port = add(
+        "--metrics-port", type=int, default=9109, metavar="PORT", help="the port of metrics and /health (default 9109)"
+    )
+    accept_old_names(parser, port, "--port")
     _add_unhealthy_after(parser)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 
 from magicbyte.cli.pipeline.options import add_overrides
 from magicbyte.cli.pipeline.outcome import pipeline_outcome
+from magicbyte.kit.command_line import CommandParser
 from magicbyte.kit.extras import require
 from serdes.console.outcome import tell
 
@@ -19,7 +19,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog=PROGRAM, description=__doc__)
+    parser = CommandParser(prog=PROGRAM, description=__doc__, examples=("magicbyte spark-packages orders.yaml",))
     parser.add_argument("file", metavar="FILE", nargs="?", help="the pipeline file (default: Avro and Kafka alone)")
     add_overrides(parser)
     options = parser.parse_args(arguments)

@@ -8,7 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from compat.schema import AVRO
+from magicbyte.cli.flags import add_bootstrap_servers, add_kafka_properties, add_schema_registry_url, kafka_properties
 from magicbyte.cli.registry_options import add_client_settings
+from magicbyte.kit.command_line import CommandParser, accept_old_names
 from magicbyte.kit.failure import Failure
 from serdes.console import properties
 from serdes.console.client import DEFAULT_URL
@@ -28,8 +30,14 @@ _CODECS = ("null", "deflate", "bzip2", "snappy", "zstandard", "lz4", "xz")
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog=PROGRAM, usage=f"{PROGRAM} TOPIC [OPTION ...]", description=__doc__, formatter_class=argparse.HelpFormatter
+    parser = CommandParser(
+        prog=PROGRAM,
+        usage=f"{PROGRAM} TOPIC [OPTION ...]",
+        description=__doc__,
+        examples=(
+            "magicbyte consume orders --last 10",
+            "magicbyte consume orders --from 2026-01-01T00:00:00Z --until-end --output values",
+        ),
     )
     add = parser.add_argument
     add("topic", metavar="TOPIC")
@@ -46,11 +54,14 @@ def _parser() -> argparse.ArgumentParser:
     add("--value-format", choices=_FORMATS, default="schema", help="(default schema)")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--from-beginning", action="store_true", help="begin with the first record")
-    where.add_argument("--from-timestamp", metavar="TIME", help="begin at a time: milliseconds since 1970, or ISO 8601")
+    since = where.add_argument(
+        "--from", dest="since", metavar="TIME", help="begin at a time: milliseconds since 1970, or ISO 8601"
+    )
+    accept_old_names(where, since, "--from-timestamp")
     where.add_argument("--last", type=number, metavar="N", help="the newest N records, then end")
     where.add_argument("--offset", type=number, metavar="N", help="begin at an offset")
     add("--partition", type=number, metavar="N", help="read this partition only")
-    add("--group", metavar="ID", help="join this consumer group and commit its offsets")
+    add("--group", metavar="GROUP", help="join this consumer group and commit its offsets")
     add("--until-end", action="store_true", help="end at the end of the topic")
     add("--max-messages", type=number, metavar="N", help="end after N records")
     add("--timeout-ms", type=number, metavar="MS", help="end after so long without a record")
@@ -62,9 +73,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def add_connection(parser: argparse.ArgumentParser) -> None:
     """Add the options for the broker, the registry and their clients."""
-    add = parser.add_argument
-    add("--bootstrap-server", metavar="HOST:PORT,..", default="localhost:9092", help="(default localhost:9092)")
-    add("--schema-registry-url", metavar="URL", help=f"(default {DEFAULT_URL})")
+    add_bootstrap_servers(parser)
+    add_schema_registry_url(parser, f"(default {DEFAULT_URL})")
     add_client_properties(parser)
 
 
@@ -73,9 +83,7 @@ def add_client_properties(parser: argparse.ArgumentParser) -> None:
     add_client_settings(
         parser, config_help="a .properties file of such properties", properties_of="the registry's client or the codec"
     )
-    add = parser.add_argument
-    add("--command-property", action="append", default=[], metavar="NAME=VALUE", help="of the Kafka client")
-    add("--command-config", metavar="FILE", help="a .properties file of the Kafka client's")
+    add_kafka_properties(parser)
 
 
 def gather_properties(options: argparse.Namespace, of_command: Sequence[str] = ()) -> properties.Properties:
@@ -99,11 +107,10 @@ def _run(arguments: Sequence[str]) -> int:
         parser.error("--group excludes --partition, --last and --until-end")
     if options.output_file is not None and (options.group is not None or not options.output_file.endswith(".avro")):
         parser.error("--output-file is a file that ends in .avro, and excludes --group")
-    kafka = properties.read_file("--command-config", options.command_config)
-    kafka |= properties.parse_pairs("--command-property", options.command_property)
+    kafka = kafka_properties(options)
     kafka["auto.offset.reset"] = "earliest" if options.from_beginning else "latest"
-    if options.from_timestamp is not None:
-        start = Start(timestamp=milliseconds(options.from_timestamp, "--from-timestamp", parser))
+    if options.since is not None:
+        start = Start(timestamp=milliseconds(options.since, "--from", parser))
     elif options.offset is not None:
         start = Start(options.offset)
     else:
@@ -123,7 +130,7 @@ def _run(arguments: Sequence[str]) -> int:
         # The end of a partition is reported with an empty fetch.
         kafka.setdefault("fetch.max.wait.ms", "10")
     group = options.group or "magicbyte-consume"
-    config = consumer_config(options.bootstrap_server, kafka, group=group, committing=options.group is not None)
+    config = consumer_config(options.bootstrap_servers, kafka, group=group, committing=options.group is not None)
     records = Records(PROGRAM, config, selection, patience)
     records.begin()
     sink = _sink(options, config) if options.output_file is not None else None
@@ -133,7 +140,7 @@ def _run(arguments: Sequence[str]) -> int:
         from serdes.console.consume.dead_letters import DeadLetters  # noqa: PLC0415 - rarely used
 
         dead_letter = DeadLetters(
-            PROGRAM, options.dlq_topic, producer_config(options.bootstrap_server, dict(kafka), {})
+            PROGRAM, options.dlq_topic, producer_config(options.bootstrap_servers, dict(kafka), {})
         )
     showing = Showing(line, options.skip_message_on_error, dead_letter, fail_if_empty=options.fail_if_empty, quiet=True)
     try:

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from compat.schema import AVRO, JSON, PROTOBUF
+from magicbyte.cli.flags import kafka_properties
 from magicbyte.cli.records.consume import add_connection, gather_properties
+from magicbyte.kit.command_line import CommandParser
 from magicbyte.kit.failure import Failure
 from serdes.client.clients import RegistryClient
 from serdes.console import properties
@@ -41,7 +43,15 @@ _TYPES = {"avro": AVRO, "json": JSON, "protobuf": PROTOBUF}
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=PROGRAM, usage=f"{PROGRAM} TOPIC [OPTION ...]", description=__doc__)
+    parser = CommandParser(
+        prog=PROGRAM,
+        usage=f"{PROGRAM} TOPIC [OPTION ...]",
+        description=__doc__,
+        examples=(
+            "magicbyte produce orders --file orders.jsonl --value-schema @order.avsc",
+            "magicbyte consume orders --until-end | magicbyte produce copy --input records",
+        ),
+    )
     add = parser.add_argument
     add("topic", metavar="TOPIC")
     add_connection(parser)
@@ -87,9 +97,8 @@ def _run(arguments: Sequence[str]) -> int:
         parser.error("lines have keys with --input records only")
     if options.key_framing and not _has_key_schema(options):
         parser.error("--key-framing is for keys with a schema: name one, or say --key-format schema")
-    kafka = properties.read_file("--command-config", options.command_config)
-    kafka |= properties.parse_pairs("--command-property", options.command_property)
-    config = producer_config(options.bootstrap_server, kafka, {})
+    kafka = kafka_properties(options)
+    config = producer_config(options.bootstrap_servers, kafka, {})
     sending = Sending(options.topic, config, options.on_error, options.dlq_topic, dry_run=options.dry_run)
     if is_container:
         return _produce_container(options, sending)

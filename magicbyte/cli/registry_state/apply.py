@@ -11,12 +11,15 @@ from collections.abc import Iterator, Sequence
 
 from magicbyte.cli.registry_state.project import FOUND, add_options, open_project, refuse_findings
 from magicbyte.cli.registry_state.steps import Planner, Step
+from magicbyte.kit.command_line import CommandParser
 
 
 def main(arguments: Sequence[str]) -> int:
     """Apply the steps and return the exit code."""
-    parser = argparse.ArgumentParser(
-        prog="magicbyte apply", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    parser = CommandParser(
+        prog="magicbyte apply",
+        description=__doc__,
+        examples=("magicbyte apply --schema-registry-url http://localhost:8081",),
     )
     parser.add_argument("--delete", action="store_true", help="delete what no file of the project stands for")
     add_options(parser)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
@@ -13,6 +12,7 @@ from magicbyte.check.baselines.lock import State
 from magicbyte.check.baselines.registry import fetch_state, registry_client
 from magicbyte.check.config.patterns import matches
 from magicbyte.cli.registry_state.project import add_options, configuration
+from magicbyte.kit.command_line import CommandParser, accept_old_names
 from magicbyte.kit.failure import Failure
 
 _ENDINGS = {AVRO: ".avsc", JSON: ".schema.json", PROTOBUF: ".proto"}
@@ -20,9 +20,19 @@ _ENDINGS = {AVRO: ".avsc", JSON: ".schema.json", PROTOBUF: ".proto"}
 
 def main(arguments: Sequence[str]) -> int:
     """Download and return the exit code."""
-    parser = argparse.ArgumentParser(prog="magicbyte download", description=__doc__)
+    parser = CommandParser(
+        prog="magicbyte download",
+        description=__doc__,
+        examples=(
+            "magicbyte download 'orders-*' --folder schemas",
+            "magicbyte download --lock schemas.lock.json",
+        ),
+    )
     parser.add_argument("subjects", nargs="*", metavar="PATTERN", help="subjects, with * and ? (default: all)")
-    parser.add_argument("--output", type=Path, default=Path(), metavar="DIR", help="where files go (default: here)")
+    folder = parser.add_argument(
+        "--folder", type=Path, default=Path(), metavar="DIR", help="where files go (default: here)"
+    )
+    accept_old_names(parser, folder, "--output")
     parser.add_argument("--all-versions", action="store_true", help="SUBJECT.vN.avsc of every version, not the latest")
     parser.add_argument("--lock", type=Path, metavar="FILE", help="write one lock file of all versions and levels")
     add_options(parser)
@@ -40,7 +50,7 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     for name, schema in _files(state, all_versions=options.all_versions):
         text = schema.text if schema.text.endswith("\n") else schema.text + "\n"
-        _write(options.output / name, text, dry_run=options.dry_run)
+        _write(options.folder / name, text, dry_run=options.dry_run)
     return 0
 
 

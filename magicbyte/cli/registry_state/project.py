@@ -19,6 +19,7 @@ from magicbyte.check.project.files import SchemaFile, working_files
 from magicbyte.check.project.tree import Tree
 from magicbyte.check.run import open_stores
 from magicbyte.cli.check.project_options import add_config, project_file, registry_settings
+from magicbyte.cli.flags import add_schema_registry_url
 from magicbyte.kit.failure import Failure
 from serdes.client.clients import RegistryClient
 from serdes.console.registry_settings import NO_REGISTRY, with_url
@@ -30,7 +31,7 @@ FOUND = 100
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of all commands in this package."""
-    parser.add_argument("--registry", metavar="URL", help="the registry (default: the configuration's `registry`)")
+    add_schema_registry_url(parser, "the registry (default: the configuration's `registry`)")
     add_config(parser)
     parser.add_argument("--dry-run", action="store_true", help="tell what would be done, and do nothing")
 
@@ -42,7 +43,7 @@ def configuration(options: argparse.Namespace) -> tuple[Config, dict[str, str]]:
         Failure: the configuration is wrong, or no registry is given.
     """
     config, settings = find_config(Path.cwd(), project_file(options)), registry_settings(options)
-    with_registry = with_url(settings, options.registry, config.registry)
+    with_registry = with_url(settings, options.schema_registry_url, config.registry)
     if with_registry is None:
         raise Failure(NO_REGISTRY)
     return config, with_registry

@@ -5,17 +5,22 @@ All schemas are checked before the first is registered. Exit code 0, 100 for fin
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 
 from magicbyte.cli.registry_state.project import FOUND, add_options, open_project, refuse_findings
 from magicbyte.cli.registry_state.steps import Planner
+from magicbyte.kit.command_line import CommandParser
 
 
 def main(arguments: Sequence[str]) -> int:
     """Register the schemas and return the exit code."""
-    parser = argparse.ArgumentParser(
-        prog="magicbyte register", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    parser = CommandParser(
+        prog="magicbyte register",
+        description=__doc__,
+        examples=(
+            "magicbyte register --dry-run",
+            "magicbyte register orders-value --schema-registry-url http://localhost:8081",
+        ),
     )
     parser.add_argument("subjects", nargs="*", metavar="SUBJECT", help="only these and what they refer to")
     add_options(parser)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 
 from compat.level import LEVELS
 from magicbyte.check.baselines.registry import registry_client
 from magicbyte.cli.registry_state.project import add_options, configuration
+from magicbyte.kit.command_line import CommandParser
 from magicbyte.kit.failure import Failure
 from serdes.client.clients import RegistryClient
 from serdes.error import RegistryError
@@ -18,7 +18,11 @@ DEFAULT = "default"
 
 def main(arguments: Sequence[str]) -> int:
     """Set the levels and return the exit code."""
-    parser = argparse.ArgumentParser(prog="magicbyte set-compatibility", description=__doc__)
+    parser = CommandParser(
+        prog="magicbyte set-compatibility",
+        description=__doc__,
+        examples=("magicbyte set-compatibility orders-value=FULL --global BACKWARD",),
+    )
     parser.add_argument(
         "levels", nargs="*", metavar="SUBJECT=LEVEL", help=f"{', '.join(LEVELS)}, or {DEFAULT} for the global one"
     )

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from magicbyte.cli.security.rule_stores import RuleStore, add_store_options, open_store
+from magicbyte.kit.command_line import CommandParser
 from magicbyte.kit.failure import Failure, say
 from magicbyte.security.principal import Principal
 from magicbyte.security.rights.rule import OPERATIONS, Rule, RuleError, make_rule
@@ -22,18 +23,22 @@ _RESOURCES = {resource_type.lower().replace("_", "-"): resource_type for resourc
 
 def main(arguments: Sequence[str]) -> int:
     """Show, change or check rules; returns the exit code."""
-    parser = argparse.ArgumentParser(
-        prog="magicbyte acl", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = CommandParser(prog="magicbyte acl", description=__doc__, examples=("magicbyte acl list --file rules",))
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, text, run in (
-        ("list", "show all rules", _list),
-        ("add", "add rules, one for each operation", _add),
-        ("remove", "remove rules, one for each operation", _remove),
-        ("apply", "put the rules of a file in the place of all, at once", _apply),
-        ("check", "tell whether a principal may do something, and which rule decides", _check),
+    for name, text, run, example in (
+        ("list", "show all rules", _list, ""),
+        ("add", "add rules, one for each operation", _add, "--allow User:app --operation READ,WRITE --subject '*'"),
+        ("remove", "remove rules, one for each operation", _remove, "--deny User:app --operation WRITE --topic orders"),
+        ("apply", "put the rules of a file in the place of all, at once", _apply, "new-rules --dry-run"),
+        (
+            "check",
+            "tell whether a principal may do something, and which rule decides",
+            _check,
+            "--principal User:app --operation READ --subject orders-value",
+        ),
     ):
-        command = commands.add_parser(name, help=text, description=text)
+        line = f"magicbyte acl {name} --file rules {example}".rstrip()
+        command = commands.add_parser(name, help=text, description=text, examples=(line,))
         command.set_defaults(run=run)
         add_store_options(command)
         if name in ("add", "remove"):
@@ -41,19 +46,21 @@ def main(arguments: Sequence[str]) -> int:
             effect.add_argument("--allow", metavar="PRINCIPAL", help="such as User:alice, Group:ops or User:*")
             effect.add_argument("--deny", metavar="PRINCIPAL", help="as --allow; a denial wins over every permission")
             command.add_argument("--prefixed", action="store_true", help="the name is the beginning of names")
-            command.add_argument("--host", default="*", metavar="CIDR", help="where the client has to be")
+            command.add_argument(
+                "--host", default="*", metavar="ADDRESS", help="the client's address or network (CIDR)"
+            )
         if name == "apply":
             command.add_argument("rules", type=Path, metavar="RULES", help="the file with the rules as they are to be")
             command.add_argument("--dry-run", action="store_true", help="tell what would be done, and do nothing")
         if name == "check":
             command.add_argument("--principal", required=True, metavar="User:NAME", help="who asks")
             command.add_argument("--member-of", action="append", default=[], metavar="GROUP", help="a group of theirs")
-            command.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="where the client is")
+            command.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="the client's address")
         if name in ("add", "remove", "check"):
             command.add_argument("--operation", required=True, metavar="OPERATION,..", help="such as READ,WRITE")
             resource = command.add_mutually_exclusive_group(required=True)
             for option in _RESOURCES:
-                resource.add_argument(f"--{option}", metavar="NAME", help="the name, or * for all")
+                resource.add_argument(f"--{option}", metavar=option.upper(), help="the name, or * for all")
     options = parser.parse_args(arguments)
     try:
         with open_store(options) as store:

@@ -8,6 +8,7 @@ from base64 import b32encode
 from collections.abc import Sequence
 
 from magicbyte.cli.security.options import add_bounds, add_file, bounds
+from magicbyte.kit.command_line import CommandParser
 from magicbyte.security.sign_in.edit_users import Line, changing, open_users
 from magicbyte.security.sign_in.password_hash import hash_key
 
@@ -16,13 +17,23 @@ _ID, _SECRET = "mbk_", "mbs_"
 
 def main(arguments: Sequence[str]) -> int:
     """Create, list or remove keys of a users file; returns the exit code."""
-    parser = argparse.ArgumentParser(prog="magicbyte key", description=__doc__)
+    parser = CommandParser(
+        prog="magicbyte key",
+        description=__doc__,
+        examples=("magicbyte key create --principal User:billing --file users",),
+    )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    create = commands.add_parser("create", help="make a key and print its secret, once")
+    create = commands.add_parser(
+        "create",
+        help="make a key and print its secret, once",
+        examples=("magicbyte key create --principal User:billing --expires 90d --file users",),
+    )
     create.add_argument("--principal", required=True, metavar="User:NAME", help="who the key stands for")
     add_bounds(create)
-    show = commands.add_parser("list", help="show all keys, without their hashes")
-    remove = commands.add_parser("remove", help="remove a key")
+    show = commands.add_parser(
+        "list", help="show all keys, without their hashes", examples=("magicbyte key list --file users",)
+    )
+    remove = commands.add_parser("remove", help="remove a key", examples=("magicbyte key remove mbk_a1 --file users",))
     remove.add_argument("id", metavar="ID")
     for command, run in ((create, _create), (show, _list), (remove, _remove)):
         command.set_defaults(run=run)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from magicbyte.cli.flags import add_schema_registry_url
 from magicbyte.cli.registry_options import add_client_settings
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.whole_file import write_whole
@@ -133,7 +134,7 @@ def add_store_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that name the store."""
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--file", type=Path, metavar="FILE", help="the file of rules")
-    where.add_argument("--schema-registry-url", metavar="URL", help="the registry with the rules in its log")
+    add_schema_registry_url(where, "the registry with the rules in its log", old=())
     add_client_settings(parser)
 
 

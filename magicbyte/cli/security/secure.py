@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
+
+from magicbyte.kit.command_line import CommandParser
 
 
 def main(arguments: Sequence[str]) -> int:
     """Fill a folder and print how to use it; returns the exit code."""
-    parser = argparse.ArgumentParser(prog="magicbyte secure", description=__doc__)
+    parser = CommandParser(prog="magicbyte secure", description=__doc__, examples=("magicbyte secure ./first-try",))
     parser.add_argument("folder", type=Path, metavar="DIR", help="an empty folder, or one that does not exist")
     parser.add_argument("--registry-port", type=int, metavar="PORT", default=8081, help="(default 8081)")
     parser.add_argument("--rest-port", type=int, metavar="PORT", default=8082, help="(default 8082)")

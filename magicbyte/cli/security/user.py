@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from magicbyte.cli.security.options import add_bounds, add_file, bounds, read_password
+from magicbyte.kit.command_line import CommandParser
 from magicbyte.kit.failure import Failure, say
 from magicbyte.security.sign_in.edit_users import Line, changing, open_users
 from magicbyte.security.sign_in.password_hash import hash_password, parse_hash
@@ -16,19 +17,22 @@ _SHORTEST = 12
 
 def main(arguments: Sequence[str]) -> int:
     """Change or show a users file; returns the exit code, which is 1 if `verify` gets a wrong password."""
-    parser = argparse.ArgumentParser(prog="magicbyte user", description=__doc__)
+    parser = CommandParser(
+        prog="magicbyte user", description=__doc__, examples=("magicbyte user add alice --file users",)
+    )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, text, run in (
-        ("add", "add a user", _add),
-        ("passwd", "set another password", _passwd),
-        ("disable", "let nobody sign in under this name", _disable),
-        ("enable", "undo disable", _enable),
-        ("remove", "remove a user", _remove),
-        ("verify", "tell whether a password is the user's", _verify),
-        ("list", "show all users, without their hashes", _list),
-        ("import", "take over the users of a Jetty property file", _import),
+    for name, text, run, example in (
+        ("add", "add a user", _add, "alice --groups admins --expires 90d"),
+        ("passwd", "set another password", _passwd, "alice --password-stdin"),
+        ("disable", "let nobody sign in under this name", _disable, "alice"),
+        ("enable", "undo disable", _enable, "alice"),
+        ("remove", "remove a user", _remove, "alice"),
+        ("verify", "tell whether a password is the user's", _verify, "alice"),
+        ("list", "show all users, without their hashes", _list, ""),
+        ("import", "take over the users of a Jetty property file", _import, "password.properties"),
     ):
-        command = commands.add_parser(name, help=text, description=text)
+        line = " ".join(("magicbyte user", name, *example.split(), "--file users"))
+        command = commands.add_parser(name, help=text, description=text, examples=(line,))
         command.set_defaults(run=run)
         if name == "import":
             command.add_argument("source", type=Path, metavar="PROPERTIES", help="lines such as alice: password,role")

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from magicbyte.cli.servers.stopping import StopRequested, stop_on_signals
+from magicbyte.kit.command_line import CommandParser
 from magicbyte.kit.failure import data_folder, say
 from magicbyte.platform.broker import BrokerFailed, LocalBroker
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run until Ctrl-C or SIGTERM and return the exit code."""
-    parser = argparse.ArgumentParser(prog="magicbyte broker", description=__doc__)
-    parser.add_argument("--port", type=int, default=9092, help="port for clients (default 9092; 0 picks a free one)")
-    parser.add_argument("--data-dir", type=Path, help=f"folder for data and log (default {data_folder()})")
+    parser = CommandParser(
+        prog="magicbyte broker", description=__doc__, examples=("magicbyte broker --port 9093 --data-dir ./kafka",)
+    )
+    parser.add_argument(
+        "--port", type=int, default=9092, metavar="PORT", help="port for clients (default 9092; 0 picks a free one)"
+    )
+    parser.add_argument(
+        "--data-dir", type=Path, metavar="DIR", help=f"folder for data and log (default {data_folder()})"
+    )
     options = parser.parse_args(arguments)
     broker = LocalBroker(options.data_dir or data_folder(), options.port)
     try:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import magicbyte
+from magicbyte.cli.flags import add_address
 from magicbyte.cli.servers.stopping import exit_on_signals
 from magicbyte.kit.environment import forget_secret_variables
 from magicbyte.kit.failure import Failure
@@ -24,7 +25,7 @@ Serve = Callable[..., int]
 
 def add_server_options(parser: argparse.ArgumentParser, *, port: int) -> None:
     """Add the options that all servers share."""
-    parser.add_argument("--listen", metavar="HOST:PORT", help=f"address to listen on (default 0.0.0.0:{port})")
+    add_address(parser, host="0.0.0.0", port=port)  # noqa: S104 - as the reference
     parser.add_argument("--config", type=Path, metavar="FILE", help="a .properties file with the reference's names")
     # Only a process that starts workers uses this option: the file holds resolved placeholders, which must not be
     # resolved again.

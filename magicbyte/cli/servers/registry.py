@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from magicbyte.cli.flags import add_bootstrap_servers
 from magicbyte.cli.servers import common as servers
+from magicbyte.kit.command_line import CommandParser
 from magicbyte.kit.failure import Failure
 
 if TYPE_CHECKING:
@@ -16,9 +17,19 @@ if TYPE_CHECKING:
 
 def main(arguments: Sequence[str]) -> int:
     """Serve until Ctrl-C or SIGTERM and return the exit code."""
-    parser = argparse.ArgumentParser(prog="magicbyte registry", description=__doc__)
-    parser.add_argument("--storage", metavar="URL", help="memory:, sqlite:///FILE or kafka:")
-    parser.add_argument("--bootstrap-servers", metavar="HOST:PORT,..", help="the Kafka cluster that keeps the schemas")
+    parser = CommandParser(
+        prog="magicbyte registry",
+        description=__doc__,
+        examples=(
+            "magicbyte registry --storage sqlite:///schemas.db",
+            "magicbyte registry --bootstrap-servers localhost:9092 --port 8085",
+            "magicbyte registry --storage postgresql://registry@db.example.com/schemas --workers 4",
+        ),
+    )
+    parser.add_argument(
+        "--storage", metavar="URL", help="memory:, sqlite:///FILE, postgresql://USER@HOST/DATABASE or kafka:"
+    )
+    add_bootstrap_servers(parser, default=None, help_text="the Kafka cluster that keeps the schemas")
     parser.add_argument("--workers", type=int, metavar="N", help="number of processes that serve requests")
     parser.add_argument("--rest-url", metavar="URL", help="the Kafka REST proxy, for the topics of the page at /ui/")
     servers.add_server_options(parser, port=8081)
@@ -39,8 +50,8 @@ def main(arguments: Sequence[str]) -> int:
     storage = properties.get("magicbyte.storage")
     if storage is None:
         raise Failure(
-            "say where the schemas are to be kept: --storage sqlite:///FILE, --bootstrap-servers HOST:PORT for Kafka,"
-            " or --storage memory: to lose them at the end"
+            "say where the schemas are to be kept: --storage sqlite:///FILE, --storage postgresql://USER@HOST/DATABASE,"
+            " --bootstrap-servers HOST:PORT for Kafka, or --storage memory: to lose them at the end"
         )
     if storage.startswith("kafka:") and "kafkastore.bootstrap.servers" not in properties:
         raise Failure("--storage kafka: needs --bootstrap-servers HOST:PORT")

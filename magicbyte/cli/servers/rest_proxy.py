@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 
+from magicbyte.cli.flags import add_bootstrap_servers, add_schema_registry_url
 from magicbyte.cli.servers import common as servers
+from magicbyte.kit.command_line import CommandParser
 from magicbyte.kit.failure import Failure
 
 
 def main(arguments: Sequence[str]) -> int:
     """Serve until Ctrl-C or SIGTERM and return the exit code."""
-    parser = argparse.ArgumentParser(prog="magicbyte rest-proxy", description=__doc__)
-    parser.add_argument("--bootstrap-servers", metavar="HOST:PORT,..", help="the Kafka cluster")
-    parser.add_argument("--schema-registry-url", metavar="URL", help="the schema registry")
+    parser = CommandParser(
+        prog="magicbyte rest-proxy",
+        description=__doc__,
+        examples=(
+            "magicbyte rest-proxy --bootstrap-servers localhost:9092 --schema-registry-url http://localhost:8081",
+        ),
+    )
+    add_bootstrap_servers(parser, default=None, help_text="the Kafka cluster")
+    add_schema_registry_url(parser, "the schema registry")
     servers.add_server_options(parser, port=8082)
     options = parser.parse_args(arguments)
     properties = servers.gather_properties(

@@ -10,24 +10,27 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from magicbyte.cli.flags import add_address, add_schema_registry_url
 from magicbyte.cli.registry_options import add_client_settings
 from magicbyte.cli.servers.stopping import exit_on_signals
+from magicbyte.kit.command_line import CommandParser, accept_old_names
 from magicbyte.kit.failure import Failure
 
 
 def main(arguments: Sequence[str]) -> int:
     """Serve until Ctrl-C or SIGTERM and return the exit code."""
-    parser = argparse.ArgumentParser(
-        prog="magicbyte ui", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    parser = CommandParser(
+        prog="magicbyte ui",
+        description=__doc__,
+        examples=("magicbyte ui --schema-registry-url https://registry.example.com --read-only --title production",),
     )
-    parser.add_argument("--registry-url", "--schema-registry-url", metavar="URL", help="the schema registry")
+    add_schema_registry_url(parser, "the schema registry")
     parser.add_argument("--rest-url", metavar="URL", help="the Kafka REST proxy, for topics and messages")
-    parser.add_argument(
-        "--listen", metavar="HOST:PORT", default="127.0.0.1:8080", help="address to listen on (default %(default)s)"
-    )
+    add_address(parser, host="127.0.0.1", port=8080)
     parser.add_argument("--read-only", action="store_true", help="refuse all writes, to the registry and to topics")
-    parser.add_argument("--name", help="shown at the top of the page, such as production")
-    parser.add_argument("--color", metavar="#RRGGBB", help="the color of the name")
+    title = parser.add_argument("--title", metavar="TEXT", help="shown at the top of the page, such as production")
+    accept_old_names(parser, title, "--name")
+    parser.add_argument("--color", metavar="#RRGGBB", help="the color of the title")
     parser.add_argument(
         "--allowed-host", action="append", default=[], metavar="NAME", help="a name of this server for its clients"
     )
@@ -42,13 +45,13 @@ def main(arguments: Sequence[str]) -> int:
 
     exit_on_signals()
     try:
-        client = gather_settings(options.property, options.config, url=options.registry_url)
+        client = gather_settings(options.property, options.config, url=options.schema_registry_url)
         of_page = {name: client.pop(name) for name in list(client) if name.startswith("magicbyte.ui.")}
         settings = UiSettings.from_properties(of_page | _properties(options))
         if settings.listener.scheme != "http":
             raise Failure("--listen: the page is served over http; put a proxy that speaks TLS in front of it")
         if "schema.registry.url" not in client:
-            raise Failure("say which registry the page is for: --registry-url http://HOST:8081")
+            raise Failure("say which registry the page is for: --schema-registry-url http://HOST:8081")
         return serve(settings, client, on_start=lambda: _report(settings.listener.url))
     except (SettingsError, SerdesError) as error:
         raise Failure(str(error)) from error
@@ -56,10 +59,10 @@ def main(arguments: Sequence[str]) -> int:
 
 def _properties(options: argparse.Namespace) -> dict[str, str]:
     named = {
-        "listeners": options.listen,
+        "listeners": options.listen or "127.0.0.1:8080",
         "magicbyte.ui.rest.url": options.rest_url,
         "magicbyte.ui.read.only": "true" if options.read_only else None,
-        "magicbyte.ui.name": options.name,
+        "magicbyte.ui.name": options.title,
         "magicbyte.ui.color": options.color,
         "magicbyte.allowed.hosts": ",".join(options.allowed_host) or None,
     }

@@ -17,7 +17,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from magicbyte.cli.flags import add_bootstrap_servers
 from magicbyte.cli.servers.stopping import StopRequested, stop_on_signals
+from magicbyte.kit.command_line import CommandParser
 from magicbyte.kit.failure import Failure, data_folder
 from magicbyte.kit.processes import process
 from magicbyte.kit.processes.stop_signals import ignore_stop_signals
@@ -58,9 +60,18 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="magicbyte up", description=__doc__)
-    parser.add_argument("--bootstrap-servers", metavar="HOST:PORT,..", help="use this Kafka; start no broker")
-    parser.add_argument("--data-dir", type=Path, help=f"folder for data and logs (default {data_folder()})")
+    parser = CommandParser(
+        prog="magicbyte up",
+        description=__doc__,
+        examples=(
+            "magicbyte up --open",
+            "magicbyte up --ephemeral --registry-port 18081",
+        ),
+    )
+    add_bootstrap_servers(parser, default=None, help_text="use this Kafka; start no broker")
+    parser.add_argument(
+        "--data-dir", type=Path, metavar="DIR", help=f"folder for data and logs (default {data_folder()})"
+    )
     parser.add_argument("--ephemeral", action="store_true", help="keep everything in memory, and lose it at the end")
     parser.add_argument("--secure", action="store_true", help="TLS, sign-in and access rules, made at the first start")
     parser.add_argument("--open", action="store_true", help="open the page in the browser")

@@ -1,9 +1,9 @@
 """The jars for the broker and Spark: listed in a lock file, fetched from Maven Central, kept in the cache.
 
 Each version of Kafka, Spark and a table format has a lock file (`broker-4.3.1.lock`, `spark-4.0.0.lock`,
-`delta-4.0.0.lock` next to this file). The jars of a table format or a JDBC driver are fetched when a pipeline names it.
-A line is one jar, `group:artifact:version:sha256:size`, without an address: the `jgo` package knows the address of
-Maven Central, and reads mirrors from its configuration file.
+`delta-4.0.0-spark-4.0.lock` next to this file). The jars of a table format or a JDBC driver are fetched when a
+pipeline names it. A line is one jar, `group:artifact:version:sha256:size`, without an address: the `jgo` package knows
+the address of Maven Central, and reads mirrors from its configuration file.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from magicbyte.kit.extras import require
+from magicbyte.kit.extras import install_line, require
 from magicbyte.kit.failure import Failure, cache_folder
 
 if TYPE_CHECKING:
@@ -36,17 +36,26 @@ SPARK_VERSIONS = ("3.5.7", "4.0.0", "4.1.1")
 #: Spark version -> the Kafka module to use instead of its own, which fails once after a crash (SPARK-57438).
 _KAFKA_MODULES = dict.fromkeys(("4.1.0", "4.1.1", "4.1.2"), "4.1.3")
 
-#: Table format -> its module's Maven coordinates, for the Spark version of TABLE_FORMAT_SPARK alone.
+#: Table format -> the Maven coordinates of its module, by the line of Spark: a module fits no other line.
 TABLE_FORMATS = {
-    "delta": "io.delta:delta-spark_2.13:4.0.0",
-    "iceberg": "org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:1.10.1",
+    "delta": {
+        "3.5": "io.delta:delta-spark_2.12:3.3.2",
+        "4.0": "io.delta:delta-spark_2.13:4.0.0",
+        "4.1": "io.delta:delta-spark_4.1_2.13:4.1.0",
+    },
+    "iceberg": {
+        "3.5": "org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.10.1",
+        "4.0": "org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:1.10.1",
+        "4.1": "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.11.0",
+    },
 }
 
-#: The Spark version of the modules in TABLE_FORMATS.
-TABLE_FORMAT_SPARK = "4.0.0"
-
-#: Table format -> its lock file.
-TABLE_FORMAT_LOCKS = {name: f"{name}-{module.rpartition(':')[2]}" for name, module in TABLE_FORMATS.items()}
+#: Table format and line of Spark -> the lock file.
+TABLE_FORMAT_LOCKS = {
+    (name, line): f"{name}-{module.rpartition(':')[2]}-spark-{line}"
+    for name, modules in TABLE_FORMATS.items()
+    for line, module in modules.items()
+}
 
 #: Database -> the Maven coordinates of its JDBC driver, for every version of Spark.
 JDBC_DRIVERS = {
@@ -61,7 +70,10 @@ JDBC_DRIVER_LOCKS = {name: f"jdbc.{name}-{module.rpartition(':')[2]}" for name, 
 LOCKS = {
     **{f"broker-{version}": f"Kafka {version}" for version in KAFKA_VERSIONS},
     **{f"spark-{version}": f"Spark {version}" for version in SPARK_VERSIONS},
-    **{lock: " ".join(lock.split("-")).capitalize() for lock in TABLE_FORMAT_LOCKS.values()},
+    **{
+        lock: f"{name.capitalize()} {TABLE_FORMATS[name][line].rpartition(':')[2]} for Spark {line}"
+        for (name, line), lock in TABLE_FORMAT_LOCKS.items()
+    },
     **{lock: f"the JDBC driver of {name}" for name, lock in JDBC_DRIVER_LOCKS.items()},
 }
 
@@ -160,13 +172,21 @@ def table_format_modules(formats: Iterable[str], version: str) -> tuple[str, ...
     Raises:
         TableFormatMissing: a format has no module for this version.
     """
+    line = spark_line(version)
     names = tuple(dict.fromkeys(formats))
-    if names and version != TABLE_FORMAT_SPARK:
+    missing = [name for name in names if line not in TABLE_FORMATS[name]]
+    if missing:
+        lines = [*TABLE_FORMATS[missing[0]]]
         raise TableFormatMissing(
-            f"{' and '.join(name.capitalize() for name in names)} tables need PySpark {TABLE_FORMAT_SPARK},"
-            f" and {version} is installed: pip install 'pyspark=={TABLE_FORMAT_SPARK}'"
+            f"{' and '.join(name.capitalize() for name in missing)} tables need PySpark {', '.join(lines[:-1])} or"
+            f" {lines[-1]}, and {version} is installed: {install_line([f'spark{lines[-1]}'.replace('.', '')])}"
         )
-    return tuple(TABLE_FORMATS[name] for name in names)
+    return tuple(TABLE_FORMATS[name][line] for name in names)
+
+
+def spark_line(version: str) -> str:
+    """Return the line of a Spark version, such as 4.0 for 4.0.1."""
+    return ".".join(version.split(".")[:2])
 
 
 def verify(name: str) -> list[Jar]:

@@ -20,10 +20,10 @@ from magicbyte.platform.jars import (
     KAFKA_VERSIONS,
     SPARK_VERSIONS,
     TABLE_FORMAT_LOCKS,
-    TABLE_FORMAT_SPARK,
     TABLE_FORMATS,
     Jar,
     maven,
+    spark_line,
     spark_modules,
 )
 
@@ -37,7 +37,7 @@ _EXTRA = {"4.1.1": ("org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.0.0
 ROOTS = {
     **{f"broker-{version}": (f"org.apache.kafka:kafka_2.13:{version}", *_LOGGING) for version in KAFKA_VERSIONS},
     **{f"spark-{version}": (*spark_modules(version), *_EXTRA.get(version, ())) for version in SPARK_VERSIONS},
-    **{lock: (TABLE_FORMATS[name],) for name, lock in TABLE_FORMAT_LOCKS.items()},
+    **{lock: (TABLE_FORMATS[name][line],) for (name, line), lock in TABLE_FORMAT_LOCKS.items()},
     **{lock: (JDBC_DRIVERS[name],) for name, lock in JDBC_DRIVER_LOCKS.items()},
 }
 
@@ -52,7 +52,7 @@ def write_lock(name: str) -> int:
     """Write the lock file `name` next to this module, and return its number of jars."""
     program, _, version = name.partition("-")
     if program in TABLE_FORMATS:
-        version = TABLE_FORMAT_SPARK
+        version = next(number for number in SPARK_VERSIONS if spark_line(number) == name.rpartition("-")[2])
     if program == "broker":
         left_out = _UNUSED
     elif name in JDBC_DRIVER_LOCKS.values():

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from compat.schema import AVRO, JSON, PROTOBUF
+from magicbyte.kit.command_line import CommandParser
 from magicbyte.kit.kafka.client_settings import Config, may_be_group
 from serdes.console import properties
 from serdes.console.options import LEGACY, PAIR, add_common, bootstrap_of, names_format, number
@@ -24,10 +25,15 @@ _FORMATTERS = {
 }
 
 
-def parser(program: str) -> argparse.ArgumentParser:
+def parser(program: str) -> CommandParser:
     """The parser of the flags."""
-    flags = argparse.ArgumentParser(
+    flags = CommandParser(
         prog=program,
+        formatter_class=argparse.HelpFormatter,
+        examples=(
+            f"{program} --bootstrap-server localhost:9092 --topic orders --from-beginning --max-messages 10",
+            f"{program} --bootstrap-server localhost:9092 --topic orders --property print.key=true",
+        ),
         usage=f"{program} --bootstrap-server HOST:PORT --topic TOPIC [OPTION ...]",
         description="Reads records that were written with a schema, and writes one line for each to stdout.",
         epilog="Formatter properties: print.timestamp, print.key, print.partition, print.offset, print.headers, "

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 
 from compat.schema import AVRO, JSON, PROTOBUF
+from magicbyte.kit.command_line import CommandParser
 from serdes.console import properties
 from serdes.console.options import LEGACY, PAIR, add_common, bootstrap_of, names_format, number, version_of
 from serdes.console.produce.lines import BadLine, LineFormat
@@ -41,10 +42,14 @@ _READERS = {
 }
 
 
-def parser(program: str) -> argparse.ArgumentParser:
+def parser(program: str) -> CommandParser:
     """The parser of the flags; librdkafka's default applies to a flag without a default here."""
-    flags = argparse.ArgumentParser(
+    flags = CommandParser(
         prog=program,
+        formatter_class=argparse.HelpFormatter,
+        examples=(
+            f"{program} --bootstrap-server localhost:9092 --topic orders --property value.schema.file=order.schema",
+        ),
         usage=f"{program} --bootstrap-server HOST:PORT --topic TOPIC [OPTION ...]",
         description="Reads lines from stdin, one record each, and produces them with a schema.",
         epilog="Reader properties: schema.registry.url, parse.key, key.separator, "

@@ -221,7 +221,8 @@ def test_a_registry_is_needed_and_has_to_answer(project: Any):
         code, _, err = project.run(*command)
         assert (code, err) == (
             1,
-            "magicbyte: name the registry: --registry URL, schema.registry.url, or `registry` in magicbyte.toml\n",
+            "magicbyte: name the registry: --schema-registry-url URL, schema.registry.url, or `registry` in"
+            " magicbyte.toml\n",
         )
         code, _, err = project.run(*command, "--registry", "http://127.0.0.1:9")
         assert code == 1

@@ -12,6 +12,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from compat.schema import AVRO, JSON, SchemaText
 from serdes.client.clients import RegistryClient
+from serdes.console.client import DEFAULT_URL
 from serdes.message import wire
 
 _numbers = itertools.count()
@@ -232,16 +233,21 @@ def test_a_fix_may_mend_it(project: Any, cluster: Cluster):
     assert '"default"' in (project.folder / file).read_text().splitlines()[2]
 
 
-def test_what_is_missing_is_said(project: Any, cluster: Cluster):
+def test_what_is_missing_is_said(project: Any, cluster: Cluster, monkeypatch: pytest.MonkeyPatch):
     project.write("a.avsc", '"int"')
-    url, servers = ("--registry", cluster.url), ("--bootstrap-servers", cluster.kafka)
+    url, servers = ("--schema-registry-url", cluster.url), ("--bootstrap-servers", cluster.kafka)
+    assert DEFAULT_URL == "http://localhost:8081"
+    # Somebody's registry may run at the usual address.
+    monkeypatch.setattr("serdes.console.client.DEFAULT_URL", "http://127.0.0.1:1")
     for arguments, said in (
-        (("--against", "topic:t"), "--against topic:t needs --bootstrap-servers HOST:PORT"),
-        (("--against", "topic:t", *servers), "--against topic:t needs --registry URL, or `registry` in magicbyte.toml"),
+        (("--against", "topic:t", *servers), "127.0.0.1:1: ConnectError"),
+        (("--against", "topic:absent", *url, "--bootstrap-server", cluster.kafka), "topic absent does not exist"),
         (("--against", "topic:,", *servers, *url), "--against topic: names no topic"),
         (("--against", "topic:absent", *servers, *url), "topic absent does not exist"),
-        (("--against", "topic:t", *servers, "--registry", "http://127.0.0.1:1"), "127.0.0.1:1"),
+        (("--against", "topic:t", *servers, "--schema-registry-url", "http://127.0.0.1:1"), "127.0.0.1:1"),
         (("--against", "topic:t", *servers, *url, "--command-config", "absent.properties"), "absent.properties"),
+        (("--against", "topic:t", *servers, *url, "--command-property", "nonsense"), "--command-property: must be name=value, not 'nonsense'"),
+        (("--against", "topic:t", *servers, *url, "--command-property", "default.api.timeout.ms=x"), "'x'"),
     ):
         code, out, err = project.run("check", *arguments)
         assert (code, out) == (1, ""), arguments

@@ -128,7 +128,7 @@ def test_letters_are_grouped_by_their_reasons(desk: Desk):
     assert by == {"9": 1, "-": 5}
     where = ("--where", "stage = 'TASK_PUT' OR pipeline = 'shop'", "--by", "topic", "--output", "json")
     assert [(group["name"], group["letters"]) for group in desk.run("list", *where)["groups"]] == [(desk.source, 2)]
-    since = ("--since", str(OCTOBER + 4), "--output", "json")
+    since = ("--from", str(OCTOBER + 4), "--output", "json")
     assert sum(group["letters"] for group in desk.run("list", *since)["groups"]) == 2
     lines = desk.run("list").splitlines()
     assert lines[0] == f"{desk.letters}: 6 letters, 0 of them replayed"
@@ -143,7 +143,7 @@ def test_a_letter_is_shown_with_the_byte_where_decoding_stopped(desk: Desk):
     schema_id = desk.register()
     cut = wire.prefix(schema_id) + VALUE[:-1]
     desk.bury(cut, 0, message="truncated", schema_id=schema_id, timestamp=OCTOBER)
-    shown = desk.run("show", "--offset", "0:0")
+    shown = desk.run("show", "--at", "0:0")
     assert f"  origin      {desk.source} 0:0 of 2026-10-01T00:00:00Z\n" in shown
     assert "  pipeline    app\n  stage       VALUE_CONVERTER\n" in shown
     assert "  replayed    never\n  header      own: h\n" in shown
@@ -152,30 +152,30 @@ def test_a_letter_is_shown_with_the_byte_where_decoding_stopped(desk: Desk):
     assert "  stopped at  $.carrier byte 6\n" in shown
     assert "key: 2 bytes\n  00000000  6b 30 " in shown
     assert '  decoded     "k0"\nvalue: ' in shown
-    value = desk.run("show", "--offset", "0:0", "--output", "json")["value"]
+    value = desk.run("show", "--at", "0:0", "--output", "json")["value"]
     assert (value["path"], value["byte"], value["decoded"]) == ("$.carrier", 6, None)
     desk.bury(b"\x09nonsense", 1)
-    assert "  stopped at  byte 0\n" in desk.run("show", "--offset", "0:1")
+    assert "  stopped at  byte 0\n" in desk.run("show", "--at", "0:1")
     desk.bury(wire.prefix(999_999) + b"x", 2)
-    value = desk.run("show", "--offset", "0:2", "--output", "json")["value"]
+    value = desk.run("show", "--at", "0:2", "--output", "json")["value"]
     assert (value["schemaId"], value["schema"], value["byte"]) == ("999999", None, 1)
     desk.bury(wire.prefix(schema_id) + VALUE, 3)
-    assert desk.run("show", "--offset", "0:3", "--output", "json")["value"]["decoded"] == {"id": 7, "carrier": "UA"}
+    assert desk.run("show", "--at", "0:3", "--output", "json")["value"]["decoded"] == {"id": 7, "carrier": "UA"}
     desk.bury(None, 4)
-    assert "value: none\n" in desk.run("show", "--offset", "0:4")
-    desk.run("show", "--offset", "0:5", code=2)
+    assert "value: none\n" in desk.run("show", "--at", "0:4")
+    desk.run("show", "--at", "0:5", code=2)
     assert desk.err.endswith(f"{desk.letters} has offsets 0 to 4 in partition 0\n")
 
 
 def test_json_and_protobuf_letters_are_shown_with_path_and_byte(desk: Desk):
     json_id = desk.register('{"type": "object", "properties": {"a": {"type": "array"}}}', JSON)
     desk.bury(wire.prefix(json_id) + b'{"a": [1, tru]}', 0)
-    value = desk.run("show", "--offset", "0:0", "--output", "json")["value"]
+    value = desk.run("show", "--at", "0:0", "--output", "json")["value"]
     assert (value["path"], value["byte"]) == ("$.a[1]", 5 + 10)
     desk.registry.put_config({"compatibility": "NONE"}, f"{desk.source}-value")
     proto_id = desk.register('syntax = "proto3"; message A { B b = 1; message B { string s = 2; } }', PROTOBUF)
     desk.bury(wire.prefix(proto_id) + b"\0" + b"\x0a\x04\x12\x05ab", 1)
-    value = desk.run("show", "--offset", "0:1", "--output", "json")["value"]
+    value = desk.run("show", "--at", "0:1", "--output", "json")["value"]
     assert (value["schemaType"], value["path"], value["byte"]) == ("PROTOBUF", "$.b.s", 8)
 
 
@@ -201,8 +201,8 @@ def test_replay_sends_what_decodes_with_its_own_key_headers_and_time(desk: Desk)
     again = desk.run("replay", "--output", "json", code=100)
     assert (again["sent"], again["stay"]) == ({}, {"replayed before": 1, "would fail again": 4})
     assert [group["replayed"] for group in desk.run("list", "--output", "json")["groups"]].count(1) == 1
-    assert "replayed    1 times since" in desk.run("show", "--offset", "0:0")
-    forced = desk.run("replay", "--force", "--limit", "2", "--output", "json")
+    assert "replayed    1 times since" in desk.run("show", "--at", "0:0")
+    forced = desk.run("replay", "--force", "--max-messages", "2", "--output", "json")
     assert (forced["sent"], forced["stay"]) == ({desk.source: 2}, {"replayed before": 1})
 
 
@@ -243,15 +243,15 @@ def test_fixes_and_other_targets(desk: Desk, tmp_path: Path):
         "        raise ValueError('no idea')\n"
         "    return b'\\0' + value[1:]\n"
     )
-    done = desk.run("replay", "--fix", str(script), "--output", "json", code=100)
+    done = desk.run("replay", "--fix-with", str(script), "--output", "json", code=100)
     assert (done["sent"], done["stay"]) == ({desk.source: 1}, {"not fixed": 1})
     assert "0:1 stays, not fixed: fix failed: line 3: ValueError: no idea" in desk.err
     where = ("--where", "reason = 'unknown id'", "--schema-id", str(schema_id))
     target = f"{desk.source}-copy"
-    absent = desk.run("replay", *where, "--to", target, "--output", "json", code=100)
+    absent = desk.run("replay", *where, "--to-topic", target, "--output", "json", code=100)
     assert absent["stay"] == {"no topic to send to": 1}
     desk.admin.create_topics([NewTopic(target, 1)])[target].result()
-    assert desk.run("replay", *where, "--to", target, "--output", "json")["sent"] == {target: 1}
+    assert desk.run("replay", *where, "--to-topic", target, "--output", "json")["sent"] == {target: 1}
     sound = wire.prefix(schema_id) + VALUE
     assert [record.value() for record in desk.records()] == [sound]
     assert [record.value() for record in desk.records(target)] == [sound]
@@ -271,13 +271,13 @@ def test_letters_keep_frames_in_headers(desk: Desk):
     assert {group["name"]: group["letters"] for group in groups} == {guid: 2, str(schema_id): 1, NO_GUID: 1, "-": 1}
     where = ("--where", f"schema_guid = '{guid}'", "--output", "json")
     assert [group["letters"] for group in desk.run("list", *where)["groups"]] == [1, 1]
-    shown = desk.run("show", "--offset", "0:0")
+    shown = desk.run("show", "--at", "0:0")
     assert f"  header      __value_schema_id: {header[1].hex(' ')}\n" in shown
     assert f"  schema      {guid}, AVRO\n" in shown
     assert '  decoded     {"id":7,"carrier":"UA"}\n' in shown
-    value = desk.run("show", "--offset", "0:2", "--output", "json")["value"]
+    value = desk.run("show", "--at", "0:2", "--output", "json")["value"]
     assert (value["schemaId"], value["path"], value["byte"]) == (guid, "$.carrier", 1)
-    value = desk.run("show", "--offset", "0:4", "--output", "json")["value"]
+    value = desk.run("show", "--at", "0:4", "--output", "json")["value"]
     assert (value["schemaId"], value["byte"]) == (None, 0)
     assert value["problem"].startswith("unknown magic byte")
     done = desk.run("replay", "--output", "json", code=100)
@@ -305,7 +305,7 @@ def test_a_key_with_its_frame_in_a_header_is_replayed(desk: Desk):
     # The keys are k0 and so on: no Avro strings.
     desk.bury(None, 0, own=[header], stage="KEY_CONVERTER")
     assert [group["name"] for group in desk.run("list", "--by", "schema-id", "--output", "json")["groups"]] == [guid]
-    shown = desk.run("show", "--offset", "0:0", "--output", "json")["key"]
+    shown = desk.run("show", "--at", "0:0", "--output", "json")["key"]
     assert (shown["schemaId"], shown["decoded"], shown["byte"]) == (guid, None, 0)
     done = desk.run("replay", "--output", "json", code=100)
     assert (done["sent"], done["stay"]) == ({}, {"would fail again": 1})
@@ -320,7 +320,7 @@ def test_protobuf_letters_are_shown_with_indexes_in_the_header(desk: Desk):
     ):
         header = ("__value_schema_id", wire.guid_bytes(guid) + indexes)
         desk.bury(b"\x1a\x06\x0a\x04\x12\x05ab", offset, own=[header])
-        value = desk.run("show", "--offset", f"0:{offset}", "--output", "json")["value"]
+        value = desk.run("show", "--at", f"0:{offset}", "--output", "json")["value"]
         assert (value["schemaType"], value["path"], value["byte"]) == ("PROTOBUF", *place)
 
 
@@ -410,9 +410,9 @@ def test_a_record_that_cannot_be_sent_sends_nothing_of_its_batch(desk: Desk):
     [
         (["list", "a b"], "'a b' is no topic's name"),
         (["purge", "t"], "--replayed"),
-        (["replay", "t", "--limit", "0"], "--limit and --rate must be at least 1"),
-        (["replay", "t", "--fix", "f.py", "--schema-id", "1"], "not allowed with argument"),
-        (["show", "t", "--offset", "7"], "--offset must be PARTITION:OFFSET, not '7'"),
+        (["replay", "t", "--max-messages", "0"], "--max-messages and --rate must be at least 1"),
+        (["replay", "t", "--fix-with", "f.py", "--schema-id", "1"], "not allowed with argument"),
+        (["show", "t", "--at", "7"], "--at must be PARTITION:OFFSET, not '7'"),
         ([], "list | show | replay | purge"),
     ],
 )
@@ -426,7 +426,7 @@ def test_wrong_calls_exit_with_2(arguments: list[str], said: str, capsys: pytest
 def test_wrong_conditions_and_absent_topics(desk: Desk):
     desk.run("list", "--where", "stagee = 1", code=2)
     assert "--where stagee = 1: no such column: stagee; the columns are letter_partition, letter_offset" in desk.err
-    desk.run("replay", "--fix", "/none.py", code=2)
+    desk.run("replay", "--fix-with", "/none.py", code=2)
     assert desk.err == "magicbyte dead-letter: --fix: there is no file /none.py\n"
     desk.letters = "no-such-topic"
     desk.run("list", code=3)

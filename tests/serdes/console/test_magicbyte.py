@@ -86,13 +86,13 @@ def test_from_a_time_and_to_a_dead_letter_topic(tools: Any, topic: str, send: An
     milliseconds = int(start.timestamp()) * 1000
     for second, value in enumerate((b"\x00\x00", b"x", b"y")):
         send(topic, value, timestamp=milliseconds + 1000 * second)
-    since = ("--from-timestamp", str(milliseconds + 1000), "--until-end")
+    since = ("--from", str(milliseconds + 1000), "--until-end")
     shown = tools.magicbyte("consume", topic, *since, "--value-format", "string", "--output", "values")
     assert shown.out == '"x"\n"y"\n'
-    exact = ("--from-timestamp", (start + timedelta(seconds=2)).isoformat())
+    exact = ("--from", (start + timedelta(seconds=2)).isoformat())
     iso = tools.magicbyte("consume", topic, *exact, "--until-end", "--value-format", "string")
     assert json.loads(iso.out)["value"] == "y"
-    later = tools.magicbyte("consume", topic, "--from-timestamp", "2033-01-01", "--until-end", "--fail-if-empty")
+    later = tools.magicbyte("consume", topic, "--from", "2033-01-01", "--until-end", "--fail-if-empty")
     assert (later.code, later.out) == (4, "")
     refused = tools.magicbyte("consume", topic, *since)
     assert refused.code == 1
@@ -103,7 +103,7 @@ def test_from_a_time_and_to_a_dead_letter_topic(tools: Any, topic: str, send: An
 
 
 def test_wrong_calls(tools: Any, topic: str):
-    for wrong in ([], [topic, "--last", "1", "--from-beginning"], [topic, "--from-timestamp", "yesterday"]):
+    for wrong in ([], [topic, "--last", "1", "--from-beginning"], [topic, "--from", "yesterday"]):
         with pytest.raises(SystemExit) as end:
             consume.main(wrong)
         assert end.value.code == 2

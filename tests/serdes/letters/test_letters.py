@@ -156,7 +156,7 @@ def test_a_script_that_is_none(tmp_path: Path) -> None:
         script.write_text(text)
         with pytest.raises(ConfigError, match=problem):
             from_script(str(script))
-    with pytest.raises(ConfigError, match="--fix: there is no file"):
+    with pytest.raises(ConfigError, match="--fix-with: there is no file"):
         from_script(str(tmp_path / "none.py"))
 
 

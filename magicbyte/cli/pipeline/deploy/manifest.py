@@ -41,8 +41,8 @@ def manifest(options: argparse.Namespace) -> int:
         pipeline = replace(pipeline, spark={**pipeline.spark, _IMAGE: options.image})
     if _IMAGE not in pipeline.spark:
         raise Ended(BAD_USAGE, f"{options.file}: spark: {_IMAGE} is missing; name the image there, or by --image")
-    if options.port not in _PORTS:
-        raise Ended(BAD_USAGE, f"--port must be a number from 1 to 65535, not {options.port}")
+    if options.metrics_port not in _PORTS:
+        raise Ended(BAD_USAGE, f"--metrics-port must be a number from 1 to 65535, not {options.metrics_port}")
     program = options.program or main_program()
     if not PurePosixPath(program).is_absolute():
         raise Ended(BAD_USAGE, f"--program must be an absolute path in the image, not {program}")
@@ -51,7 +51,7 @@ def manifest(options: argparse.Namespace) -> int:
         program,
         pyspark.__version__,
         tuple(name for name in packages.split(",") if name),
-        options.port,
+        options.metrics_port,
         options.secret,
     )
     document = spark_application(pipeline, image, [*pipeline.arguments, *unhealthy_after(options)])

@@ -1,0 +1,140 @@
+"""The command line as a whole: one list of options for all commands, and help that can be followed."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import pytest
+
+from magicbyte.cli.flag_meanings import FLAGS
+from magicbyte.kit.command_line import CommandParser
+from serdes.console.consume.tool import parser as consumer
+from serdes.console.produce.tool import parser as producer
+from tools.command_parsers import parsers
+
+PARSERS = parsers()
+#: A command line with an old name, and the same with the present one.
+RENAMED = [
+    ("plan --registry http://r:1", "plan --schema-registry-url http://r:1"),
+    ("check --registry http://r:1", "check --schema-registry-url http://r:1"),
+    ("ui --registry-url http://r:1 --name staging", "ui --schema-registry-url http://r:1 --title staging"),
+    ("consume t --bootstrap-server b:1", "consume t --bootstrap-servers b:1"),
+    ("registry --bootstrap-server b:1", "registry --bootstrap-servers b:1"),
+    ("consume t --from-timestamp 5", "consume t --from 5"),
+    ("dead-letter list t --since 5", "dead-letter list t --from 5"),
+    ("dead-letter show t --offset 0:1", "dead-letter show t --at 0:1"),
+    (
+        "dead-letter replay t --to u --limit 3 --fix f.py",
+        "dead-letter replay t --to-topic u --max-messages 3 --fix-with f.py",
+    ),
+    ("download --output d", "download --folder d"),
+    ("user add a --file u --from 10.0.0.0/8", "user add a --file u --networks 10.0.0.0/8"),
+    ("key create --principal User:a --file u --from ::1", "key create --principal User:a --file u --networks ::1"),
+    ("pipeline manifest f --port 9", "pipeline manifest f --metrics-port 9"),
+    ("pipeline status f --json", "pipeline status f --output json"),
+    ("registry --port 8085", "registry --listen 0.0.0.0:8085"),
+    ("ui --port 8085", "ui --listen 127.0.0.1:8085"),
+]
+MISTYPED = [
+    ("consume t --from-begining", "--from-begining; did you mean --from-beginning?"),
+    ("consume t --bootstrap-sever=b:1", "--bootstrap-sever=b:1; did you mean --bootstrap-server?"),
+    ("pipeline run f --untill-caught-up", "--untill-caught-up; did you mean --until-caught-up?"),
+    ("registry --storrage memory:", "--storrage memory:; did you mean --storage?"),
+    ("plan --regitsry http://r:1", "--regitsry http://r:1; did you mean --schema-registry-url?"),
+    ("key list --file u --xyz", "--xyz"),
+]
+
+
+def _root(line: str) -> tuple[CommandParser, list[str]]:
+    """The parser of a command line, and its arguments."""
+    name, *arguments = shlex.split(line)
+    return PARSERS[f"magicbyte {name}"], arguments
+
+
+@pytest.mark.parametrize("name", PARSERS)
+def test_every_option_has_the_one_meaning_of_its_name(name: str) -> None:
+    for option in PARSERS[name].options:
+        first = option.option_strings[0]
+        assert first in FLAGS, f"magicbyte/cli/flag_meanings.py lacks {first}"
+        if option.nargs == 0:
+            assert FLAGS[first].argument == "", first
+        elif option.choices is None:
+            assert option.metavar == FLAGS[first].argument, first
+        else:
+            assert re.fullmatch("[A-Z]+", FLAGS[first].argument), first
+
+
+def test_the_list_has_no_other_options() -> None:
+    used = {option.option_strings[0] for parser in PARSERS.values() for option in parser.options}
+    assert set(FLAGS) - used == set()
+    assert list(FLAGS) == sorted(FLAGS)
+
+
+@pytest.mark.parametrize("name", PARSERS)
+def test_every_help_ends_with_examples_that_are_accepted(name: str) -> None:
+    parser = PARSERS[name]
+    title = "example" if len(parser.examples) == 1 else "examples"
+    assert parser.format_help().endswith(f"\n{title}:\n" + "".join(f"  {example}\n" for example in parser.examples))
+    assert any(example.startswith(name) for example in parser.examples)
+    for example in parser.examples:
+        for command in re.split(r" \| ", example.partition(" > ")[0]):
+            program, line = command.split(" ", 1)
+            assert program == "magicbyte"
+            root, arguments = _root(line)
+            if line.startswith("check explain"):
+                root, arguments = PARSERS["magicbyte check explain"], arguments[1:]
+            root.parse_args(arguments)
+
+
+@pytest.mark.parametrize(("old", "present"), RENAMED)
+def test_an_old_name_is_accepted_and_not_shown(old: str, present: str) -> None:
+    root, arguments = _root(old)
+    assert vars(root.parse_args(arguments)) == vars(root.parse_args(_root(present)[1]))
+    parser = PARSERS[" ".join(["magicbyte", *old.split()[: 1 + bool(root.subcommands)]])]
+    hidden = {word for word in old.split() if word.startswith("--")} - set(present.split())
+    assert not [word for word in hidden - {"--bootstrap-server", "--port"} if f" {word} " in parser.format_help()]
+
+
+@pytest.mark.parametrize(("line", "told"), MISTYPED)
+def test_a_mistyped_option_gets_its_nearest(line: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    root, arguments = _root(line)
+    with pytest.raises(SystemExit) as ended:
+        root.parse_args(arguments)
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.endswith(f"error: unrecognized arguments: {told}\n")
+
+
+def test_the_help_of_the_registry_names_every_storage() -> None:
+    shown = re.sub(r"\s+", " ", PARSERS["magicbyte registry"].format_help())
+    assert "memory:, sqlite:///FILE, postgresql://USER@HOST/DATABASE or kafka:" in shown
+
+
+def test_servers_have_one_address(capsys: pytest.CaptureFixture[str]) -> None:
+    for line, told in (
+        ("registry --port 1 --listen h:1", "argument --listen: not allowed with argument --port"),
+        ("rest-proxy --port many", "argument --port: invalid port_number value: 'many'"),
+    ):
+        root, arguments = _root(line)
+        with pytest.raises(SystemExit):
+            root.parse_args(arguments)
+        assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("kind", "needed"), [("producer", ["--topic", "t"]), ("consumer", [])])
+def test_the_tools_under_confluents_names_have_examples_and_nearest_names(
+    kind: str, needed: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = f"kafka-avro-console-{kind}"
+    parser = (producer if kind == "producer" else consumer)(program)
+    for example in parser.examples:
+        assert example.startswith(f"{program} --bootstrap-server ")
+        parser.parse_args(shlex.split(example)[1:])
+    with pytest.raises(SystemExit):
+        parser.parse_args([*needed, "--bootstrap-sever", "b:1"])
+    assert "--bootstrap-sever b:1; did you mean --bootstrap-server?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["check", "consume", "produce", "ids", "dead-letter list", "dead-letter purge"])
+def test_clients_of_a_broker_have_one_default(name: str) -> None:
+    assert PARSERS[f"magicbyte {name}"].get_default("bootstrap_servers") == "localhost:9092"
