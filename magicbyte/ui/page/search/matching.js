@@ -44,19 +44,20 @@ export function namesOf(listing) {
  * @param {string} context the page's context; empty for the default one
  * @param {Chips} chips
  * @param {Set<string> | null} [among] only these subjects, if the registry was asked
+ * @param {Map<string, number> | null} [holders] the subjects that have the query's schema, and the version that has it
  */
-export function matching(listing, query, context, chips, among = null) {
+export function matching(listing, query, context, chips, among = null, holders = null) {
   const names = namesOf(listing);
   const inContext = query.context === null ? context : query.context === "." ? "" : query.context;
-  const words = query.id && query.words.length === 1 ? [] : query.words;
+  const words = isWord(query) ? [] : query.words;
   const wantsDeleted = chips.deleted || query.deleted === "true";
-  const all = words.length === 0 && !query.id && !query.type && !query.level && !query.topic;
+  const all = words.length === 0 && !query.id && !query.guid && !query.type && !query.level && !query.topic;
   const rows = [];
   const counts = { all: 0, AVRO: 0, JSON: 0, PROTOBUF: 0, hidden: 0, own: 0, deleted: 0, elsewhere: 0, total: 0 };
   for (let at = 0; at < listing.subject.length; at++) {
     const here = names.context[at] === inContext;
     if (here && !listing.deleted[at]) counts.total++;
-    if (among ? !among.has(listing.subject[at]) : !all && !fits(listing, names, at, query, words)) continue;
+    if (among ? !among.has(listing.subject[at]) : !all && !fits(listing, names, at, query, words, holders)) continue;
     if (!here) {
       counts.elsewhere++;
       continue;
@@ -82,18 +83,24 @@ export function matching(listing, query, context, chips, among = null) {
  * @param {number} at
  * @param {import("./query.js").SearchQuery} query
  * @param {string[]} words
+ * @param {Map<string, number> | null} holders
  */
-function fits(listing, names, at, query, words) {
+function fits(listing, names, at, query, words, holders) {
   const name = names.lower[at];
   for (const word of words) if (!name.includes(word)) return false;
-  if (query.id && String(listing.id[at]) !== query.id && !(query.words.length === 1 && name.includes(query.words[0]))) {
-    return false;
+  if (query.id || query.guid) {
+    const isNamed = isWord(query) && name.includes(query.words[0]);
+    const has = holders?.has(listing.subject[at]) || (query.id && String(listing.id[at]) === query.id);
+    if (!has && !isNamed) return false;
   }
   if (query.type && listing.type[at] !== query.type) return false;
   if (query.level && listing.level[at] !== query.level) return false;
   if (query.topic && name !== query.topic + "-key" && name !== query.topic + "-value") return false;
   return true;
 }
+
+/** Whether the id or guid was typed without its name, so that it may be a part of a subject's name. @param {import("./query.js").SearchQuery} query */
+const isWord = ({ words, id, guid }) => words.length === 1 && (words[0] === id || words[0] === guid);
 
 /** How rows are sorted: the column by the name in the URL. @type {Record<string, keyof Overview>} */
 const SORTS = { type: "type", versions: "versions", level: "level", changed: "ts" };

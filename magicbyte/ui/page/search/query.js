@@ -1,18 +1,20 @@
 /** The words of a search: plain words, and `name:value` for one property. Pure. */
 
 /** What a word may begin with. */
-export const NAMES = ["id", "field", "type", "tag", "text", "level", "topic", "context", "deleted"];
+export const NAMES = ["id", "guid", "field", "type", "tag", "text", "level", "topic", "context", "deleted"];
 
 /**
- * @typedef {{words: string[], id: string, field: string, type: string, tag: string, text: string, level: string,
+ * @typedef {{words: string[], id: string, guid: string, field: string, type: string, tag: string, text: string, level: string,
  *   topic: string, context: string | null, deleted: string}} SearchQuery all lower case, but `context` and `text`
  */
+
+const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** @type {Record<string, string>} */
 const TYPES = { avro: "AVRO", json: "JSON", "json-schema": "JSON", protobuf: "PROTOBUF", proto: "PROTOBUF" };
 
 /**
- * Reads what was typed. A number is an id as well as a word.
+ * Reads what was typed. A number is an id as well as a word, and so is a guid.
  * @param {string} typed
  * @returns {SearchQuery}
  */
@@ -21,6 +23,7 @@ export function readQuery(typed) {
   const query = {
     words: [],
     id: "",
+    guid: "",
     field: "",
     type: "",
     tag: "",
@@ -37,6 +40,7 @@ export function readQuery(typed) {
     else Object.assign(query, { [key]: valueOf(key, value) });
   }
   if (query.words.length === 1 && /^\d+$/.test(query.words[0])) query.id = query.id || query.words[0];
+  if (query.words.length === 1 && GUID.test(query.words[0])) query.guid = query.guid || query.words[0];
   return query;
 }
 
@@ -46,6 +50,9 @@ function valueOf(key, value) {
   if (key === "level") return value.toUpperCase();
   return ["context", "text", "field", "tag"].includes(key) ? value : value.toLowerCase();
 }
+
+/** Whether the query names a schema, which several subjects and versions may have. @param {SearchQuery} query */
+export const namesSchema = (query) => /^\d+$/.test(query.id) || GUID.test(query.guid);
 
 /** Whether only the registry can answer the query. @param {SearchQuery} query */
 export const asksRegistry = (query) => Boolean(query.field || query.tag || query.text);

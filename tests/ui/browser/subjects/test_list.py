@@ -47,6 +47,26 @@ def test_rows_tell_of_subjects_by_one_listing_call(page: Page, watch: Watch) -> 
     assert watch.count("GET /subjects") == 0
 
 
+def test_an_id_or_a_guid_finds_every_version_that_has_it(page: Page, registry: ServerProcess, watch: Watch) -> None:
+    versions = f"{registry.url}/subjects/flights-value/versions"
+    first, latest = httpx.get(f"{versions}/1").json(), httpx.get(f"{versions}/latest").json()
+    assert first["id"] != latest["id"]
+    for typed in (f"id:{first['id']}", first["guid"], f"guid:{first['guid']}"):
+        page.goto("subjects")
+        search(page)
+        page.keyboard.type(typed)
+        row = page.locator("table.subjects tbody tr")
+        expect(row).to_have_count(1)
+        expect(row).to_contain_text("version 1")
+        assert names(page) == ["flights-value"]
+    page.keyboard.press("ArrowDown")
+    row.locator("a").click()
+    expect(page).to_have_url(re.compile("/subjects/flights-value/versions/1"))
+    watch.expect(404, "/schemas/ids/987654")
+    page.goto("subjects?q=id:987654")
+    expect(page.get_by_role("heading", name="Nothing")).to_be_visible()
+
+
 def test_words_are_anded_and_marked_and_kept_in_the_url(page: Page) -> None:
     page.goto("subjects")
     search(page)

@@ -1,5 +1,5 @@
 import { matching, namesOf, sorted } from "../../../../magicbyte/ui/page/search/matching.js";
-import { asksRegistry, marked, readQuery } from "../../../../magicbyte/ui/page/search/query.js";
+import { asksRegistry, marked, namesSchema, readQuery } from "../../../../magicbyte/ui/page/search/query.js";
 import { equal } from "../generated.js";
 
 /** @param {Record<string, any>[]} rows @returns {any} */
@@ -110,4 +110,26 @@ Deno.test("20,000 names are searched in the time of a frame", () => {
   equal(rows.length, 111);
   // A frame is 16 ms; the bound leaves room for a loaded machine.
   equal(performance.now() - started < 200, true);
+});
+
+Deno.test("an id or a guid finds the subjects that have it in any version, and a number the names too", () => {
+  const guid = "095d71cf-1255-6b9d-5e33-0ad575b3df5d";
+  const holders = new Map([["billing.refund.opened-value", 2]]);
+  const found = (/** @type {string} */ typed, /** @type {any} */ held = null) =>
+    matching(LISTING, readQuery(typed), "", {}, null, held).rows.map((row) => namesOf(LISTING).name[row]);
+  equal(found("529"), []);
+  equal(found("529", holders), ["billing.refund.opened-value"]);
+  equal(found("id:529", holders), ["billing.refund.opened-value"]);
+  equal(found("7", holders), ["billing.refund.opened-value", "orders-key"]);
+  equal(found("1", new Map()), ["billing.Refund.settled.v1-value"]);
+  equal(found(guid, holders), ["billing.refund.opened-value"]);
+  equal(found(`guid:${guid}`, holders), ["billing.refund.opened-value"]);
+  equal(found(guid), []);
+  equal(found("id:529 refund", holders), ["billing.refund.opened-value"]);
+  equal(found("id:529 orders", holders), []);
+  equal([namesSchema(readQuery("529")), namesSchema(readQuery(guid)), namesSchema(readQuery("id:x"))], [
+    true,
+    true,
+    false,
+  ]);
 });

@@ -15,10 +15,10 @@ import { asStored, pretty } from "../../text/pretty.js";
 import { recordName } from "../../text/record_name.js";
 import { html, useMemo, useState } from "../../vendor/ui.js";
 import { CodeLines } from "../code/code_lines.js";
-import { usesOf } from "./uses.js";
+import { usesOf } from "../../api/uses.js";
 
 /** @import { ViewProps } from "../../state/types.d.ts" */
-/** @import { Found } from "./uses.js" */
+/** @import { Found } from "../../api/uses.js" */
 
 /** @param {ViewProps} props */
 export default function ByIdPage({ params }) {

@@ -79,8 +79,8 @@ function Listed({ listing, all, query }) {
   const read = useMemo(() => readQuery(typed), [typed]);
   const found = useFound(read, place, deleted);
   const { rows: unsorted, counts: counted } = useMemo(
-    () => matching(listing, read, context.value, { type, own, deleted }, found.among),
-    [listing, read, context.value, type, own, deleted, found.among],
+    () => matching(listing, read, context.value, { type, own, deleted }, found.among, found.holders),
+    [listing, read, context.value, type, own, deleted, found.among, found.holders],
   );
   const counts = { ...counted, ...all };
   const rows = useMemo(() => sorted(listing, unsorted, sort), [unsorted, sort]);
@@ -148,7 +148,7 @@ function Listed({ listing, all, query }) {
           </div>
           <div class="box">
             <${Icon} name="search" size=${15} />
-            <input ref=${input} type="search" aria-label="Search subjects" placeholder="Subject, id, or field: type: text: level: tag:"
+            <input ref=${input} type="search" aria-label="Search subjects" placeholder="Subject, id, guid, or field: type: text: level: tag:"
               autocomplete="off" spellcheck=${false} value=${typed} onKeyDown=${inInput}
               onInput=${(/** @type {any} */ event) => setTyped(event.currentTarget.value)} />
             ${typed && html`
@@ -192,7 +192,7 @@ function Listed({ listing, all, query }) {
             <${Chip} pressed=${deleted} count=${counts.deleted} onClick=${() =>
               setQuery({ deleted: !deleted })}>Deleted</${Chip}>
           </div>
-          ${(found.loading && !found.among) || waits
+          ${(found.loading && !found.among && !found.holders && rows.length === 0) || waits
             ? html`<${Loading} rows=${8} />`
             : isMissingRoute(found.error)
             ? html`<${NotServed} />`

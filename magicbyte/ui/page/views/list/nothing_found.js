@@ -11,8 +11,12 @@ import { grouped } from "../../text/grouped.js";
 /** @param {{listing: any, read: import("../../search/query.js").SearchQuery, place: string, found: any, counts: any, filters: {type: string, own: boolean, deleted: boolean}}} props */
 export function NothingFound({ listing, read, place, found, counts, filters }) {
   const { type, own, deleted } = filters;
-  const unfiltered = type || own ? matching(listing, read, context.value, { deleted }, found.among).counts.all : 0;
-  const gone = deleted ? matching(listing, read, context.value, { type, own }, found.among).counts.all : counts.deleted;
+  const unfiltered = type || own
+    ? matching(listing, read, context.value, { deleted }, found.among, found.holders).counts.all
+    : 0;
+  const gone = deleted
+    ? matching(listing, read, context.value, { type, own }, found.among, found.holders).counts.all
+    : counts.deleted;
   /** @type {[string, number | null, Record<string, any>][]} */
   const ways = [];
   if (unfiltered) ways.push(["Of all types and levels", unfiltered, { type: null, own: null }]);

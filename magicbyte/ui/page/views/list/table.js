@@ -25,7 +25,7 @@ const COLUMNS = [
 
 /**
  * @param {{listing: import("../../state/types.d.ts").Overview, rows: number[], count: number, words: string[], sort: string,
- *   peek: string, selected: Set<string>, excerpts: Map<string, {text: string, hash: string}>,
+ *   peek: string, selected: Set<string>, excerpts: Map<string, {text: string, hash: string, version?: number}>,
  *   onSort: (sort: string) => void, onPeek: (subject: string) => void}} props `count`: how many rows there will be;
  *   `excerpts`: what a search found and where, by subject
  */
@@ -93,7 +93,7 @@ function Heading({ name, label, more, sort, onSort }) {
 function Row({ facts, index, words, on, selected, excerpt, onPeek }) {
   const { context, name } = splitSubject(facts.subject);
   const press = (/** @type {any} */ event) => event.target.closest("a") || onPeek(facts.subject);
-  const address = href(path`/subjects/${name}/versions/${facts.version || "latest"}`, {}, {
+  const address = href(path`/subjects/${name}/versions/${excerpt?.version || facts.version || "latest"}`, {}, {
     context,
     hash: excerpt?.hash,
   });

@@ -1,12 +1,12 @@
 /** Reads where a schema is used, by its id in the current context or by its guid in all contexts. */
 
-import { factOf, known, mapped, valueOr } from "../../api/fact.js";
-import * as registry from "../../api/registry.js";
-import { splitSubject } from "../../state/listing_columns.js";
-import { context } from "../../state/signals.js";
+import { factOf, known, mapped, valueOr } from "./fact.js";
+import * as registry from "./registry.js";
+import { splitSubject } from "../state/listing_columns.js";
+import { context } from "../state/signals.js";
 
-/** @import { Fact } from "../../api/fact.js" */
-/** @import { SchemaType } from "../../text/pretty.js" */
+/** @import { Fact } from "./fact.js" */
+/** @import { SchemaType } from "../text/pretty.js" */
 /** @typedef {{subject: string, version: number, deleted: boolean}} Use */
 /**
  * @typedef {{schema: string, type: SchemaType, guid: string,
