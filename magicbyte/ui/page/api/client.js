@@ -7,18 +7,21 @@ import { Transport } from "./transport.js";
 
 export { ApiError } from "./transport.js";
 
-/** Whether a person signed in with a bearer token. */
-export const hasToken = signal(false);
+/** How a person signed in by the page's form: `Bearer`, `Basic`, or empty. */
+export const scheme = signal("");
 
-/** @typedef {(message: string) => Promise<string>} AskToken Resolves an empty text if nobody signs in. */
+/**
+ * Asks for credentials by one of the schemes. Resolves the value of `Authorization`, or an empty text if nobody signs in.
+ * @typedef {(schemes: string[], message: string) => Promise<string>} AskCredentials
+ */
 
-/** @type {(ask: AskToken) => void} */
+/** @type {(ask: AskCredentials) => void} */
 let dialogIsThere;
 /** The first requests are sent before the first render: a refusal that comes before the dialog waits for it. */
-const dialog = /** @type {Promise<AskToken>} */ (new Promise((resolve) => dialogIsThere = resolve));
+const dialog = /** @type {Promise<AskCredentials>} */ (new Promise((resolve) => dialogIsThere = resolve));
 
-/** Sets how to ask a person for a bearer token; called once by the sign-in dialog. @param {AskToken} ask */
-export const askTokensBy = (ask) => dialogIsThere(ask);
+/** Sets how to ask a person for credentials; called once by the sign-in form. @param {AskCredentials} ask */
+export const askCredentialsBy = (ask) => dialogIsThere(ask);
 
 /**
  * The full path of a request behind the page's origin.
@@ -34,11 +37,11 @@ export function address(path, { base = "registry", query, context: inContext = t
 
 const transport = new Transport({
   address,
-  askToken: async (message) => {
+  askCredentials: async (schemes, message) => {
     const ask = await dialog;
-    const token = await ask(message);
-    hasToken.value = token !== "";
-    return token;
+    const authorization = await ask(schemes, message);
+    scheme.value = authorization.split(" ")[0];
+    return authorization;
   },
   tell: onTransport,
 });

@@ -1,18 +1,19 @@
 /** Requests as curl commands that a person can paste into a shell. */
-import { address, hasToken } from "./client.js";
+import { address, scheme } from "./client.js";
 import { printJson } from "./json.js";
 
 /**
- * The command of a request, with this page's address; `$TOKEN` stands for the token if one signed in.
+ * The command of a request, with this page's address; `$TOKEN` or `$NAME` stands for the credentials if one signed in.
  * @param {import("../state/types.d.ts").Request} request
- * @param {{origin?: string, signedIn?: boolean}} [options]
+ * @param {{origin?: string, signedIn?: string}} [options]
  * @returns {string}
  */
-export function curl(request, { origin = location.origin, signedIn = hasToken.value } = {}) {
+export function curl(request, { origin = location.origin, signedIn = scheme.value } = {}) {
   const { method, path, body, headers = {}, base = "registry" } = request;
   const words = ["curl"];
   if (method !== "GET") words.push("-X " + method);
-  if (signedIn) words.push('-H "Authorization: Bearer $TOKEN"');
+  if (signedIn === "Bearer") words.push('-H "Authorization: Bearer $TOKEN"');
+  if (signedIn === "Basic") words.push('--user "$NAME"');
   const type = base === "registry" ? "application/vnd.schemaregistry.v1+json" : "application/json";
   const sent = body !== undefined && !Object.keys(headers).some((name) => name.toLowerCase() === "content-type")
     ? { "Content-Type": type, ...headers }

@@ -43,17 +43,17 @@ export class Transport {
   /**
    * @param {{
    *   address: (path: string, options: CallOptions) => string,
-   *   askToken: (message: string) => Promise<string>,
+   *   askCredentials: (schemes: string[], message: string) => Promise<string>,
    *   tell: (event: TransportEvent) => void,
-   * }} page `address` is the full path of a request; `askToken` resolves an empty text if nobody signs in; `tell` gets
+   * }} page `address` is the full path of a request; `askCredentials` resolves an empty text if nobody signs in; `tell` gets
    *   the events
    */
-  constructor({ address, askToken, tell }) {
+  constructor({ address, askCredentials, tell }) {
     this.address = address;
-    this.askToken = askToken;
+    this.askCredentials = askCredentials;
     this.tell = tell;
-    /** The bearer token: in this tab's memory only. */
-    this.token = "";
+    /** The value of `Authorization` from the page's form: in this tab's memory only. */
+    this.authorization = "";
   }
 
   /**
@@ -65,18 +65,20 @@ export class Transport {
    * @throws {ApiError} if the answer's status is 400 or more, or there is none
    */
   async call(method, path, options = {}) {
-    let sent = this.token;
+    let sent = this.authorization;
     let response = await this.#send(method, path, options);
-    while (asksForToken(response)) {
-      // Another request may have received the token in the meantime.
-      if (this.token === sent) {
-        this.#asking ??= this.askToken(sent ? "The token was refused." : "").finally(() => this.#asking = null);
-        this.token = await this.#asking;
-        if (!this.token) break;
+    let schemes = challenges(response);
+    while (schemes.length > 0) {
+      // Another request may have received the credentials in the meantime.
+      if (this.authorization === sent) {
+        this.#asking ??= this.askCredentials(schemes, refused(sent)).finally(() => this.#asking = null);
+        this.authorization = await this.#asking;
+        if (!this.authorization) break;
         this.tell({ kind: "signed-in" });
       }
-      sent = this.token;
+      sent = this.authorization;
       response = await this.#send(method, path, options);
+      schemes = challenges(response);
     }
     return this.#finish(method, path, options, response);
   }
@@ -90,7 +92,7 @@ export class Transport {
   async #send(method, path, options) {
     const { body, headers = {}, signal: aborted } = options;
     const sent = new Headers({ Accept: "application/json", ...headers });
-    if (this.token) sent.set("Authorization", "Bearer " + this.token);
+    if (this.authorization) sent.set("Authorization", this.authorization);
     const plain = body === undefined || typeof body === "string" || body instanceof Blob;
     if (body !== undefined && !sent.has("Content-Type")) {
       sent.set("Content-Type", (options.base ?? "registry") === "registry" ? SCHEMA_REGISTRY_JSON : "application/json");
@@ -142,9 +144,23 @@ export class Transport {
   }
 }
 
-/** @param {Response} response */
-const asksForToken = (response) =>
-  response.status === 401 && (response.headers.get("www-authenticate") ?? "").startsWith("Bearer");
+/**
+ * The schemes by which a refusal asks for credentials; none for another answer. The browser asks for a password itself; a
+ * refusal comes here if its user has closed that question.
+ * @param {Response} response
+ * @returns {string[]}
+ */
+function challenges(response) {
+  if (response.status !== 401) return [];
+  const asked = response.headers.get("www-authenticate") ?? "";
+  return ["Basic", "Bearer"].filter((scheme) => new RegExp(`(^|[\\s,])${scheme}([\\s,]|$)`, "i").test(asked));
+}
+
+/** Why one is asked again. @param {string} authorization what was sent */
+function refused(authorization) {
+  if (!authorization) return "";
+  return authorization.startsWith("Bearer") ? "The token was refused." : "The name or the password was refused.";
+}
 
 /**
  * @param {string} text

@@ -1,21 +1,84 @@
-/** The dialog for a bearer token: kept in this tab's memory, in no URL and no storage. */
-import { askTokensBy } from "../api/client.js";
-import { askDialog } from "../parts/dialogs.js";
-import { html, useEffect } from "../vendor/ui.js";
+/** The sign-in form: credentials stay in this tab's memory, in no URL and no storage. */
+import { askCredentialsBy } from "../api/client.js";
+import { Button } from "../parts/buttons.js";
+import { Dialog } from "../parts/dialogs.js";
+import { html, useEffect, useId, useState } from "../vendor/ui.js";
 
-/** Connects the dialog with the requests; rendered once by app.js. */
+/** @typedef {{schemes: string[], message: string, answer: (authorization: string) => void}} Asked */
+
+/** Connects the form with the requests; rendered once by app.js. */
 export function SignIn() {
+  const [asked, setAsked] = useState(/** @type {Asked | null} */ (null));
   useEffect(() => {
-    askTokensBy(async (message) => {
-      const typed = await askDialog({
-        title: "Sign in",
-        body: html`${message && html`<p class="bad-text">${message}</p>`}
-          <p>The registry asks for a bearer token. It stays in the memory of this tab: reloading forgets it.</p>`,
-        confirm: "Sign in",
-        input: { label: "Token", type: "password" },
-      });
-      return typed ? String(typed).trim().replace(/^Bearer\s+/i, "") : "";
-    });
+    askCredentialsBy((schemes, message) =>
+      new Promise((resolve) => {
+        const answer = (/** @type {string} */ authorization) => {
+          setAsked(null);
+          resolve(authorization);
+        };
+        setAsked({ schemes, message, answer });
+      })
+    );
   }, []);
-  return null;
+  return asked && html`<${Form} asked=${asked} />`;
 }
+
+/** @param {{asked: Asked}} props */
+function Form({ asked }) {
+  const { schemes, message, answer } = asked;
+  const [name, setName] = useState("");
+  const [password, setPassword] = useState("");
+  const [token, setToken] = useState("");
+  const byName = schemes.includes("Basic");
+  const byToken = schemes.includes("Bearer");
+  const authorization = token ? bearer(token) : name && password ? basic(name, password) : "";
+  const submit = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    if (authorization) answer(authorization);
+  };
+  const wanted = byName && byToken
+    ? "a name and a password, or a bearer token"
+    : byName
+    ? "a name and a password"
+    : "a bearer token";
+  return html`
+    <${Dialog} title="Sign in" onClose=${() => answer("")}>
+      <form class="stack" onSubmit=${submit}>
+        <div class="dim s stack anywhere">
+          ${message && html`<p class="bad-text">${message}</p>`}
+          <p>The registry asks for ${wanted}. It stays in the memory of this tab: reloading forgets it.</p>
+        </div>
+        ${byName && html`
+          <${Field} label="Name" complete="username" value=${name} onText=${setName} first />
+          <${Field} label="Password" type="password" complete="current-password" value=${password} onText=${setPassword} />
+        `}
+        ${byToken &&
+          html`<${Field} label="Token" type="password" complete="off" value=${token} onText=${setToken} first=${!byName} />`}
+        <div class="foot">
+          <${Button} onClick=${() => answer("")}>Cancel</${Button}>
+          <${Button} kind="primary" type="submit" disabled=${!authorization}>Sign in</${Button}>
+        </div>
+      </form>
+    </${Dialog}>
+  `;
+}
+
+/** @param {{label: string, type?: string, complete: string, value: string, onText: (text: string) => void, first?: boolean}} props */
+function Field({ label, type = "text", complete, value, onText, first = false }) {
+  const id = useId();
+  return html`
+    <div class="field">
+      <label for=${id}>${label}</label>
+      <input class="input mono" id=${id} type=${type} autocomplete=${complete} spellcheck=${false}
+        autofocus=${first} value=${value}
+        onInput=${(/** @type {any} */ event) => onText(event.currentTarget.value)} />
+    </div>
+  `;
+}
+
+/** @param {string} token which may have been copied with its scheme */
+const bearer = (token) => "Bearer " + token.trim().replace(/^Bearer\s+/i, "");
+
+/** The credentials in UTF-8, as RFC 7617 asks for. @param {string} name @param {string} password */
+const basic = (name, password) =>
+  "Basic " + btoa(String.fromCharCode(...new TextEncoder().encode(`${name}:${password}`)));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 
 import httpx
@@ -133,6 +134,44 @@ def test_a_bearer_token_stays_in_the_memory_of_the_tab(guarded: Page, watch: Wat
     assert SECRET not in stored
     assert SECRET not in guarded.url
     assert not any(SECRET in request for request in watch.requests)
+
+
+def test_a_browser_without_a_password_gets_a_form(open_page: OpenPage, watch: Watch) -> None:
+    """Chromium asks for passwords itself; here as if its user had closed that question."""
+    expected = "Basic " + base64.b64encode("zoë:wonder land".encode()).decode()
+
+    def guard(route: Route) -> None:
+        if route.request.headers.get("authorization") == expected:
+            return route.continue_()
+        body = {"error_code": 401, "message": "Unauthorized"}
+        return route.fulfill(status=401, headers={"WWW-Authenticate": 'Basic realm="registry", Bearer'}, json=body)
+
+    watch.expect(401)
+    page = open_page()
+    for path in ("**/overview?**", "**/contexts", "**/events", "**/search?**"):
+        page.route(path, guard)
+    page.goto("subjects")
+    dialog = page.get_by_role("dialog", name="Sign in")
+    expect(dialog).to_contain_text("a name and a password, or a bearer token")
+    expect(dialog.get_by_label("Name")).to_be_focused()
+    submit = dialog.get_by_role("button", name="Sign in")
+    dialog.get_by_label("Name").fill("zoë")
+    expect(submit).to_be_disabled()
+    dialog.get_by_label("Password").fill("wrong")
+    submit.click()
+    expect(dialog).to_contain_text("The name or the password was refused.")
+    dialog.get_by_label("Name").fill("zoë")
+    dialog.get_by_label("Password").fill("wonder land")
+    submit.click()
+    expect(page.locator("tbody a", has_text="flights-value")).to_be_visible()
+    assert "wonder" not in page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}]) + location.href")
+
+
+def test_who_does_not_sign_in_sees_why_nothing_is_shown(guarded: Page) -> None:
+    guarded.goto("subjects")
+    guarded.get_by_role("dialog", name="Sign in").get_by_role("button", name="Cancel").click()
+    expect(guarded.locator("main")).to_contain_text("Unauthorized")
+    expect(guarded.locator(".skeleton")).to_have_count(0)
 
 
 def test_the_list_waits_for_the_token_if_it_is_refused_before_the_first_render(guarded: Page) -> None:

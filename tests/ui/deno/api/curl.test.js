@@ -4,7 +4,7 @@ import { actionOf } from "../../../../magicbyte/ui/page/api/actions.js";
 import { path } from "../../../../magicbyte/ui/page/state/routes.js";
 import { equal } from "../generated.js";
 
-const here = { origin: "http://localhost:8081", signedIn: false };
+const here = { origin: "http://localhost:8081", signedIn: "" };
 
 /** The command with the folder of the tests taken out of the address. @param {any} request @param {any} [options] */
 const command = (request, options) =>
@@ -24,7 +24,7 @@ Deno.test("a write has its body and its headers", () => {
 
 Deno.test("a token is a variable of the shell", () => {
   equal(
-    command({ method: "GET", path: "/subjects" }, { signedIn: true }),
+    command({ method: "GET", path: "/subjects" }, { signedIn: "Bearer" }),
     'curl -H "Authorization: Bearer $TOKEN" http://localhost:8081/subjects',
   );
 });
