@@ -23,6 +23,7 @@ HOSTILE = {
     "many-fields-value": "many-fields-value",
     "long-doc-value": "long-doc-value",
     "new": "new",
+    " spaced  value  ": "U+0020spaced  valueU+0020U+0020",
 }
 
 

@@ -12,13 +12,21 @@ const INVISIBLE_ONES = new RegExp(`(${INVISIBLE.source})`, "gu");
 export const isHostile = (text) => INVISIBLE.test(text);
 
 /**
- * A text with its invisible characters as marks, such as `U+202E`.
- * @param {{text: string | null | undefined}} props
+ * A text with its invisible characters as marks, such as `U+202E`. Of a name, spaces at both ends are invisible, too.
+ * @param {{text: string | null | undefined, name?: boolean, start?: boolean, end?: boolean}} props `start` and `end`: whether
+ *   the text begins or ends a name
  */
-export function Shown({ text }) {
+export function Shown({ text, name = false, start = name, end = name }) {
   const value = text ?? "";
-  if (!INVISIBLE.test(value)) return value;
-  return value.split(INVISIBLE_ONES).map((part, i) => i % 2 ? html`<${Mark} key=${i} character=${part} />` : part);
+  const [, before, middle, after] = /** @type {string[]} */ (value.match(/^( *)(.*?)( *)$/s));
+  const [first, last] = [start ? before : "", end && middle ? after : ""];
+  if (!first && !last && !INVISIBLE.test(value)) return value;
+  const inner = value.slice(first.length, value.length - last.length);
+  return [
+    ...[...first].map((space, i) => html`<${Mark} key=${`first ${i}`} character=${space} />`),
+    ...inner.split(INVISIBLE_ONES).map((part, i) => i % 2 ? html`<${Mark} key=${i} character=${part} />` : part),
+    ...[...last].map((space, i) => html`<${Mark} key=${`last ${i}`} character=${space} />`),
+  ];
 }
 
 /** @param {{character: string}} props */

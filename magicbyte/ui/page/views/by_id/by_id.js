@@ -111,7 +111,7 @@ function Use({ subject, version, deleted, context: name }) {
   return html`<li><a class=${deleted ? "link mono struck" : "link mono"}
     href=${
     href(path`/subjects/${subject}/versions/${version}`, {}, { context: name })
-  }><${Shown} text=${subject} /> v${version}</a>
+  }><${Shown} name text=${subject} /> v${version}</a>
     ${
     deleted && html`
       <span class="faint xs">deleted</span>

@@ -143,7 +143,7 @@ function Message({ bytes, as, raw, onAs, onRaw, onBytes }) {
           <section class="card" data-decoded>
             <header><h2>Value</h2><${TypeBadge} type=${decoded.type} />
                   ${decoded.subject &&
-                    html`<span class="mono s anywhere"><${Shown} text=${decoded.subject} /> v${decoded.version}</span>`}
+                    html`<span class="mono s anywhere"><${Shown} name text=${decoded.subject} /> v${decoded.version}</span>`}
                   ${decoded.name && html`<span class="mono dim xs anywhere"><${Shown} text=${decoded.name} /></span>`}
                   <${SchemaOf} decoded=${decoded} bare />
                   <span class="grow"></span>

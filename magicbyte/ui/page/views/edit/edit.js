@@ -26,7 +26,7 @@ export default function EditPage({ params: { subject }, query: { from } }) {
     return html`
       <div class="page">
         <h1 tabindex="-1">
-          <${Shown} text=${subject} />
+          <${Shown} name text=${subject} />
         </h1>
         <${Failure} error=${request.error}>
           <${LinkButton} href=${href("/new", { subject })}>Register it as a new subject</${LinkButton}>

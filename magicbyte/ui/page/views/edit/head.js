@@ -27,12 +27,12 @@ export function EditHead({ subject, versions, level, mode, draft, check }) {
       <ol class="crumb">
         <li><a href=${href("/subjects")}>Subjects</a></li>
         ${draft.from !== null &&
-          html`<li><a href=${href(path`/subjects/${subject}`)}><${Shown} text=${subject} /></a></li>`}
+          html`<li><a href=${href(path`/subjects/${subject}`)}><${Shown} name text=${subject} /></a></li>`}
         <li>${draft.from === null ? "new subject" : `version ${next}, proposed`}</li>
       </ol>
       <div class="head-row">
         <div class="head-name">
-          <h1 tabindex="-1"><${Shown} text=${subject || "New schema"} /></h1>
+          <h1 tabindex="-1"><${Shown} name text=${subject || "New schema"} /></h1>
           <${TypeBadge} type=${draft.type} />
           <${Verdict} check=${check} versions=${versions} level=${level} mode=${mode} />
         </div>

@@ -34,7 +34,7 @@ export function Peek({ facts, selected, onSelect, onClose }) {
             context,
           })}><kbd>Enter</kbd><span class="xs faint">open</span></a>
         </div>
-      <h2 class="mono"><a href=${href(at, {}, { context })}><${Shown} text=${name} /></a></h2>
+      <h2 class="mono"><a href=${href(at, {}, { context })}><${Shown} name text=${name} /></a></h2>
       <p class="mono dim s anywhere record">${outline.data &&
         html`<${Shown} text=${fullName(outline.data.outline)} />`}</p>
       <div class="row wrap facts-row">

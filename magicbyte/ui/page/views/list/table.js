@@ -101,11 +101,12 @@ function Row({ facts, index, words, on, selected, excerpt, onPeek }) {
     <tr aria-rowindex=${index} class="${on ? "on" : ""} ${facts.deleted ? "gone" : ""}" onClick=${press}>
       <td class="name">${selected &&
         html`<span class="picked"><${Icon} name="check" size=${12} /><span class="hidden-text">selected </span></span>`}<a
-          class="mono" href=${address} data-key=${facts.subject}>${marked(name, words).map((part, i) =>
-            part.hit
-              ? html`<mark key=${i}><${Shown} text=${part.text} /></mark>`
-              : html`<${Shown} key=${i} text=${part.text} />`
-          )}</a>${facts.deleted && html`
+          class="mono" href=${address} data-key=${facts.subject}>${marked(name, words).map((part, i, { length }) => {
+            const edges = { start: i === 0, end: i === length - 1 };
+            return part.hit
+              ? html`<mark key=${i}><${Shown} text=${part.text} ...${edges} /></mark>`
+              : html`<${Shown} key=${i} text=${part.text} ...${edges} />`;
+          })}</a>${facts.deleted && html`
             <span class="badge bad">deleted</span>
           `}${excerpt?.text && html`
             <span class="mono faint xs"><${Shown} text=${excerpt.text} /></span>

@@ -61,7 +61,7 @@ function Branches({ branches, side }) {
 /** @param {{node: Node}} props */
 function NodeWords({ node }) {
   return html`<span class="row wrap">
-    <b class="mono anywhere"><${Shown} text=${node.subject} /></b>
+    <b class="mono anywhere"><${Shown} name text=${node.subject} /></b>
     <span class="num s">v${node.version}</span>
     <${TypeBadge} type=${node.schemaType} />
     ${node.deleted && html`<span class="badge bad">deleted</span>`}

@@ -28,7 +28,7 @@ export async function askPurge(subject, version, versions, live) {
         <p>The registry will refuse it as long as these refer to it:</p>
         <ul class="referrers">
           ${others.map((referrer) =>
-            html`<li><b><${Shown} text=${referrer.subject} /></b> version ${referrer.version}</li>`
+            html`<li><b><${Shown} name text=${referrer.subject} /></b> version ${referrer.version}</li>`
           )}
         </ul>
       `}

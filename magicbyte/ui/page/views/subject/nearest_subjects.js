@@ -24,7 +24,7 @@ export function NearestSubjects({ subject }) {
   return names.map((name) =>
     html`
       <${LinkButton} href=${href(path`/subjects/${name}`)} key=${name}>
-        <${Shown} text=${name} />
+        <${Shown} name text=${name} />
         </${LinkButton}>
     `
   );

@@ -27,7 +27,7 @@ export function SubjectHead(
     <${Crumb} items=${[["Subjects", href("/subjects")], [subject, href(path`/subjects/${subject}`)], ...crumbs]} />
     <div class="head-row">
       <div class="head-name">
-        <h1 tabindex="-1"><${Shown} text=${subject} /></h1>
+        <h1 tabindex="-1"><${Shown} name text=${subject} /></h1>
         ${facts?.type && html`<${TypeBadge} type=${facts.type} />`}
         ${name && html`<span class="mono dim s anywhere"><${Shown} text=${name} /></span>`}
         ${facts?.level && !badges && html`<${LevelBadge} level=${facts.level} origin=${origin} />`}
@@ -65,8 +65,8 @@ export const Crumb = ({ items }) =>
         ${items.map(([words, address], i) =>
           html`<li key=${i}>${
             address
-              ? html`<a href=${address}><${Shown} text=${words} /></a>`
-              : html`<span><${Shown} text=${words} /></span>`
+              ? html`<a href=${address}><${Shown} name text=${words} /></a>`
+              : html`<span><${Shown} name text=${words} /></span>`
           }</li>`
         )}
       </ol>

@@ -104,7 +104,7 @@ function GroupTable({ topic, found: { behind, hidden, asked, left } }) {
       <${Empty} title=${left > 0 || hidden.length > 0
         ? `${read} asked: none reads this topic`
         : "The broker lists no group that reads this topic"}>
-        <p>A group appears here when it commits an offset of <span class="mono"><${Shown} text=${topic} /></span>.</p>
+        <p>A group appears here when it commits an offset of <span class="mono"><${Shown} name text=${topic} /></span>.</p>
         ${unread}
         </${Empty}>
     `;
@@ -139,7 +139,7 @@ function GroupRows({ group: { id, state, lags }, topic, open, onToggle }) {
       <td
         class="mono anywhere"><button type="button" class="btn quiet small" aria-expanded=${String(
           open,
-        )} onClick=${onToggle}><${Shown} text=${id} /></button></td>
+        )} onClick=${onToggle}><${Shown} name text=${id} /></button></td>
       <td>
         <${Badge} tone="line">${state.toLowerCase().replaceAll("_", " ")}</${Badge}></td>
           <td class="r num">${lags.length}</td>

@@ -40,7 +40,7 @@ export function TopicHead({ topic, tab, partitions, actions }) {
       <div class="head-row">
         <div class="head-name">
           <h1 tabindex="-1">
-            <${Shown} text=${topic} />
+            <${Shown} name text=${topic} />
           </h1>
           <span class="dim s num topic-size">${partitions ? sizeOf(partitions) : " "}</span>
         </div>

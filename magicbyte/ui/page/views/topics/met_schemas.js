@@ -70,7 +70,7 @@ function MetRow({ topic, row: { part, id, records, holder }, subjects }) {
       <span class="mono s anywhere grow">${held &&
         html`<a href=${
           href(path`/subjects/${held.subject}/versions/${held.version}`)
-        }><${Shown} text=${held.subject} /> v${held.version}</a>`}
+        }><${Shown} name text=${held.subject} /> v${held.version}</a>`}
           ${holder?.reason === "unknown" && html`
             <span class="badge bad">✕ unknown to the registry${config.value.accessRules &&
               ", or not for you to read"}</span>

@@ -63,7 +63,7 @@ function PartCard({ topic, part, facts, ready }) {
     return html`<${Card} title=${title}>${
       !ready ? listingError.value && html`<${GapWords} fact=${gapFact(listingError.value)} />` : html`
         <div class="row wrap">
-          <span class="dim s grow">No subject <span class="mono"><${Shown} text=${subject} /></span>${visibly()}</span>
+          <span class="dim s grow">No subject <span class="mono"><${Shown} name text=${subject} /></span>${visibly()}</span>
           <${LinkButton} href=${href("/new", { topic, part })} reason=${may("register", subject).reason}
             aria-label=${`Set a schema for the ${part}s`}>Set a schema</${LinkButton}></div>
       `
@@ -79,7 +79,7 @@ function PartCard({ topic, part, facts, ready }) {
       <div class="row wrap part-facts">
           <a class="mono link anywhere" href=${href(
             path`/subjects/${subject}/versions/${version ?? "latest"}`,
-          )}><${Shown} text=${subject} /></a>
+          )}><${Shown} name text=${subject} /></a>
           ${version && html`<span class="num">v${version}</span>`}
           ${type && html`<${TypeBadge} type=${type} />`}
           ${name && html`<span class="mono dim s anywhere"><${Shown} text=${name} /></span>`}

@@ -118,8 +118,11 @@ const Table = ({ rows, ready }) =>
           html`<tr key=${topic}>
       <td class="mono anywhere">${
             there
-              ? html`<a class="name" href=${href(path`/topics/${topic}`)}><${Shown} text=${topic} /></a>`
-              : html`<span class="dim"><${Shown} text=${topic} /></span> <span class="badge warn">not among the broker's topics</span>`
+              ? html`<a class="name" href=${href(path`/topics/${topic}`)}><${Shown} name text=${topic} /></a>`
+              : html`
+                <span class="dim"><${Shown} name text=${topic} /></span> <span
+                  class="badge warn">not among the broker's topics</span>
+              `
           }</td>
       <td class="r num s">${partitions ?? html`<span class="faint">${there ? "" : "0"}</span>`}</td>
       ${
@@ -150,7 +153,9 @@ function SubjectCell({ topic, part, facts, ready, there }) {
   return html`<a class="row subject-cell" href=${
     href(path`/subjects/${subject}/versions/${facts.version ?? "latest"}`)
   }>
-    ${facts.type && html`<${TypeBadge} type=${facts.type} />`}<span class="mono cut"><${Shown} text=${subject} /></span>
+    ${
+    facts.type && html`<${TypeBadge} type=${facts.type} />`
+  }<span class="mono cut"><${Shown} name text=${subject} /></span>
     ${facts.version && html`<span class="dim num">v${facts.version}</span>`}</a>`;
 }
 

@@ -110,7 +110,7 @@ function referenceItem({ name, subject, version }) {
   return html`<li key=${name}>
     <a class="link mono s anywhere" href=${
     href(path`/subjects/${subject}/versions/${version}`)
-  }><${Shown} text=${subject} /> v${version}</a>
+  }><${Shown} name text=${subject} /> v${version}</a>
     ${name !== subject && html`<span class="faint xs anywhere"> as <${Shown} text=${name} /></span>`}
   </li>`;
 }
