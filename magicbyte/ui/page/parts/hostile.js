@@ -18,8 +18,8 @@ export const isHostile = (text) => INVISIBLE.test(text);
  */
 export function Shown({ text, name = false, start = name, end = name }) {
   const value = text ?? "";
-  const [, before, middle, after] = /** @type {string[]} */ (value.match(/^( *)(.*?)( *)$/s));
-  const [first, last] = [start ? before : "", end && middle ? after : ""];
+  const first = start ? value.match(/^ */)?.[0] ?? "" : "";
+  const last = end ? value.slice(first.length).match(/ *$/)?.[0] ?? "" : "";
   if (!first && !last && !INVISIBLE.test(value)) return value;
   const inner = value.slice(first.length, value.length - last.length);
   return [
