@@ -12,7 +12,8 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 
 from magicbyte.topic_ids.tally import Tally
-from serdes.console.consume.start import Cluster, Start, is_refusal
+from serdes.console.brokers import is_refusal
+from serdes.console.consume.start import Cluster, Start
 from serdes.console.outcome import NOT_DELIVERED, Ended
 
 #: The most records to fetch at once; more would not fit into the processor's cache.

@@ -115,6 +115,8 @@ def carried_out(program: str, run: Callable[[], int]) -> int:
         code = error_code
         tell(program, str(error) or type(error).__name__)
         tell_explanations(program, getattr(error, "explanations", ()))
+        for note in getattr(error, "__notes__", ()):
+            tell(program, note)
         try:
             sys.stdout.flush()
         except OSError:

@@ -21,7 +21,7 @@ from magicbyte.topic_ids.tally import utc
 from serdes.client.clients import RegistryClient
 from serdes.console.client import open_client
 from serdes.console.outcome import OK, tell
-from serdes.console.produce.loop import Record
+from serdes.console.produce.outbox import Record
 from serdes.letters.decode import PARTS, LetterDecoder
 from serdes.letters.fix import Fix, NotFixed, as_it_is, from_script, with_schema_id
 from serdes.letters.headers import REPLAY

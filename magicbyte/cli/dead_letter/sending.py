@@ -13,7 +13,7 @@ from magicbyte.cli.dead_letter.letters_topic import LettersTopic
 from magicbyte.kit.kafka.client_settings import client_config
 from serdes.console.kafka import producer_config
 from serdes.console.outcome import BAD_DATA, NOT_DELIVERED, Ended
-from serdes.console.produce.loop import Record
+from serdes.console.produce.outbox import Record
 from serdes.letters.letter import RecordPosition, Replayed, state_key, state_topic, state_value
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from magicbyte.cli.tables import aligned
+from magicbyte.kit.plural import plural
 from magicbyte.topic_ids.names import Named, UsedSchema, subject_of
 from magicbyte.topic_ids.tally import MOST_FRAMES, TimedPosition, Usage
 
@@ -45,7 +46,7 @@ def _lines(named: Named) -> Iterator[str]:
 
 def _headline(named: Named) -> str:
     scan = named.scan
-    counted = f"{_count(scan.tally.records, 'record')} in {_count(len(scan.windows), 'partition')}"
+    counted = f"{plural(scan.tally.records, 'record')} in {plural(len(scan.windows), 'partition')}"
     if scan.selection.sample is not None:
         counted = f"at least these, in a sample of {counted}"
     return counted if scan.is_complete else f"{counted}, not read to the end"
@@ -78,10 +79,6 @@ def _row(label: tuple[str, str, str], usage: Usage, total: int) -> Sequence[str]
 
 def _place(place: TimedPosition) -> str:
     return f"{place.partition}:{place.offset} {place.time}".rstrip()
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def as_json(counts: Iterable[Named]) -> str:

@@ -10,7 +10,8 @@ from typing import Any
 import orjson
 
 from serdes.console.produce.lines import BadLine
-from serdes.console.produce.loop import Record, convert
+from serdes.console.produce.loop import convert
+from serdes.console.produce.outbox import Record
 from serdes.text.field_reader import FieldReader
 
 Serialize = Callable[[str, list[tuple[str, bytes | None]]], bytes | None]
@@ -70,10 +71,11 @@ def _header(value: bytes | None) -> dict[str, str | None]:
         return {"base64": base64.b64encode(value).decode()}
 
 
-def record_of_line(text: str, number: int, key: Serialize | None, value: Serialize) -> Record:
+def record_of_line(text: str, number: int, key: Serialize | None, value: Serialize | None) -> Record:
     """The record in a line that `RecordLines.record` wrote.
 
-    Members other than key, value, headers, partition and timestamp describe the old position and are ignored.
+    Members other than key, value, headers, partition and timestamp describe the old position and are ignored. A key or
+    value without a serializer is sent as text: a JSON string without its quotes, other JSON as it stands.
 
     Raises:
         BadLine: The line is not such an object, or its key or value does not fit the schema.

@@ -18,18 +18,8 @@ from serdes.console.client import open_client
 from serdes.console.kafka import producer_config
 from serdes.console.options import number
 from serdes.console.outcome import BAD_DATA, Ended, carried_out, tell_explanations
-from serdes.console.produce.loop import (
-    DLQ,
-    FAIL,
-    SKIP,
-    Record,
-    Sending,
-    ToRecord,
-    convert,
-    open_source,
-    produce,
-    send_all,
-)
+from serdes.console.produce.loop import DLQ, FAIL, SKIP, Sending, ToRecord, convert, open_source, produce, send_all
+from serdes.console.produce.outbox import Record
 from serdes.console.produce.writing import Serialize, writer
 from serdes.error import SubjectNotFound, VersionNotFound
 from serdes.schema import Schema
@@ -70,6 +60,7 @@ def _parser() -> argparse.ArgumentParser:
         framing = "the schema's id before the data, or its guid in a header (default prefix)"
         add(f"--{part}-framing", choices=("prefix", "header"), help=framing)
     add("--key-format", choices=("string", "schema"), help="keys as text, or with the subject's schema")
+    add("--value-format", choices=("string", "schema"), help="values as text, without a registry, or with a schema")
     add("--schema-type", choices=sorted(_TYPES), help="of a schema given as text (default: what it looks like)")
     add("--message", metavar="NAME", help="the full name of the Protobuf message (default: the file's first)")
     add("--on-error", choices=(FAIL, SKIP, DLQ), default=FAIL, help="what becomes of a bad line (default fail)")
@@ -95,11 +86,15 @@ def _run(arguments: Sequence[str]) -> int:
         parser.error("an Avro container file has its own records and schema")
     if options.input != "records" and (_has_key_schema(options) or options.key_format):
         parser.error("lines have keys with --input records only")
+    if options.value_format == "string" and (is_container or _has_schema("value", options) or options.value_framing):
+        parser.error("--value-format string sends text: it excludes an Avro file and the options of the value's schema")
     if options.key_framing and not _has_key_schema(options):
         parser.error("--key-framing is for keys with a schema: name one, or say --key-format schema")
     kafka = kafka_properties(options)
     config = producer_config(options.bootstrap_servers, kafka, {})
-    sending = Sending(options.topic, config, options.on_error, options.dlq_topic, dry_run=options.dry_run)
+    sending = Sending(
+        options.topic, config, options.on_error, options.dlq_topic, dry_run=options.dry_run, with_counts=True
+    )
     if is_container:
         return _produce_container(options, sending)
     try:
@@ -137,7 +132,8 @@ def _produce_container(options: argparse.Namespace, sending: Sending) -> int:
                 value, headers = to_record(serializer, options.topic, payload, number)
                 return Record(None, value, headers)
 
-            return send_all(PROGRAM, enumerate(payloads(file), 1), sending, lambda: record, "records")
+            items = enumerate(payloads(file), 1)
+            return send_all(PROGRAM, items, sending, lambda: record, "record", is_finite=True)
     except OSError as error:
         raise Failure(f"--input {options.input} cannot be read: {error.strerror}") from error
     except NoContainer as error:
@@ -157,9 +153,12 @@ def _check(client: RegistryClient, subject: str, file_schema: Schema) -> None:
 
 def _to_record(options: argparse.Namespace, config: dict[str, Any]) -> ToRecord:
     settings = gather_properties(options, (properties.LOGICAL_TYPES,))
+    # A client connects with its first request: none is sent if both key and value are text.
     client = open_client(settings.client, config)
-    value = _serializer(client, "value", options, settings)
+    value = None if options.value_format == "string" else _serializer(client, "value", options, settings)
     if options.input == "values":
+        if value is None:
+            return lambda text, _: Record(None, text.encode())
 
         def of_value(text: str, number: int) -> Record:
             headers: list[tuple[str, bytes | None]] = []
@@ -177,8 +176,11 @@ def _to_record(options: argparse.Namespace, config: dict[str, Any]) -> ToRecord:
 
 
 def _has_key_schema(options: argparse.Namespace) -> bool:
-    named = (options.key_schema, options.key_schema_id, options.key_schema_version)
-    return options.key_format == "schema" or any(value is not None for value in named)
+    return options.key_format == "schema" or _has_schema("key", options)
+
+
+def _has_schema(part: str, options: argparse.Namespace) -> bool:
+    return any(getattr(options, f"{part}_{name}") is not None for name in ("schema", "schema_id", "schema_version"))
 
 
 def _framing(part: str, options: argparse.Namespace) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 from confluent_kafka import Message
 
 from serdes.console.outcome import NOT_DELIVERED, Ended
-from serdes.console.produce.loop import Outbox, Record
+from serdes.console.produce.outbox import Outbox, Record
 from serdes.letters.headers import DeadLetter
 from serdes.text.undecodable import Undecodable
 

@@ -13,7 +13,8 @@ from typing import Any
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message
 
-from serdes.console.consume.start import Cluster, Start, is_refusal
+from serdes.console.brokers import is_refusal
+from serdes.console.consume.start import Cluster, Start
 from serdes.console.outcome import (
     BAD_DATA,
     EMPTY,
@@ -165,9 +166,8 @@ class Records:
         existing: set[tuple[str, int]] = set()
         for topic in map(str, topics):
             partitions = self._cluster.partitions(topic)
-            if not partitions and not self._warned:
-                self._warned = True
-                tell(self._program, f"topic {topic} does not exist; waiting for it")
+            if not partitions:
+                self._missing(topic)
             if selection.partition is not None:
                 if partitions and selection.partition not in partitions:
                     raise Ended(NOT_DELIVERED, f"topic {topic} has no partition {selection.partition}")
@@ -179,6 +179,14 @@ class Records:
         if new and start is not None:
             self._consumer.incremental_assign(self._cluster.offsets(sorted(new), start))
 
+    def _missing(self, topic: str) -> None:
+        """Tells that a topic does not exist; raises if the reading ends with the topic, because it never would."""
+        if self._selection.until_end or self._selection.last is not None:
+            raise Ended(NOT_DELIVERED, f"topic {topic} does not exist")
+        if not self._warned:
+            self._warned = True
+            tell(self._program, f"topic {topic} does not exist; waiting for it")
+
     def _is_record(self, message: Message) -> bool:
         error = message.error()
         place = (str(message.topic()), message.partition() if message.partition() is not None else -1)
@@ -189,9 +197,7 @@ class Records:
         if error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001  # the names of librdkafka's internal codes
             self._unfinished.discard(place)
         elif error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
-            if not self._warned:
-                self._warned = True
-                tell(self._program, f"topic {message.topic()} does not exist; waiting for it")
+            self._missing(place[0])
         elif is_refusal(error) or not error.retriable():
             raise Ended(NOT_DELIVERED, f"{message.topic()}: {error.str()}")
         return False

@@ -3,31 +3,13 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
-from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, Consumer, TopicPartition
 
+from serdes.console.brokers import Brokers, is_refusal
 from serdes.console.outcome import NOT_DELIVERED, Ended
-
-#: Errors that persist however long the tool waits.
-_REFUSED = (
-    KafkaError._AUTHENTICATION,  # noqa: SLF001  # the names of librdkafka's internal codes
-    KafkaError._SSL,  # noqa: SLF001
-    KafkaError._RESOLVE,  # noqa: SLF001
-    KafkaError.SASL_AUTHENTICATION_FAILED,
-    KafkaError.TOPIC_AUTHORIZATION_FAILED,
-    KafkaError.GROUP_AUTHORIZATION_FAILED,
-    KafkaError.CLUSTER_AUTHORIZATION_FAILED,
-)
-_ASK_SECONDS = 2.0
-
-
-def is_refusal(error: KafkaError) -> bool:
-    """Whether an error persists however long the tool waits."""
-    return error.code() in _REFUSED or error.fatal()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +27,12 @@ class Start:
     back: int | None = None
 
 
-class Cluster:
-    """The broker's topics and offsets; requests are repeated until it answers or `patience` seconds have passed."""
+class Cluster(Brokers):
+    """The topics and offsets of a consumer's brokers."""
 
     def __init__(self, consumer: Consumer, patience: float) -> None:
+        super().__init__(consumer, patience)
         self._consumer = consumer
-        self.patience = patience
-        #: The last error that the client reported in the background.
-        self.error: KafkaError | None = None
 
     def partitions(self, topic: str) -> list[int]:
         """The partitions of a topic; empty if it does not exist.
@@ -60,7 +40,7 @@ class Cluster:
         Raises:
             Ended: The broker refuses the request or does not answer.
         """
-        metadata = self._metadata(topic).topics[topic]
+        metadata = self.metadata(topic).topics[topic]
         if metadata.error is not None and is_refusal(metadata.error):
             raise Ended(NOT_DELIVERED, f"topic {topic}: {metadata.error.str()}")
         return sorted(metadata.partitions)
@@ -68,21 +48,7 @@ class Cluster:
     def topics(self, pattern: str) -> list[str]:
         """The topics whose full name matches, without internal topics."""
         matches = re.compile(pattern.replace(",", "|")).fullmatch
-        return sorted(name for name in self._metadata(None).topics if matches(name) and not name.startswith("__"))
-
-    def _metadata(self, topic: str | None) -> Any:
-        deadline = time.monotonic() + self.patience
-        while True:
-            left = deadline - time.monotonic()
-            try:
-                topics = () if topic is None else (topic,)
-                return self._consumer.list_topics(*topics, timeout=max(0.1, min(_ASK_SECONDS, left)))
-            except KafkaException as error:
-                self._consumer.poll(0)
-                cause = self.error or error.args[0]
-                if left <= 0 or is_refusal(cause):
-                    raise Ended(NOT_DELIVERED, f"the broker cannot be used: {cause.str()}") from error
-                time.sleep(min(0.1, max(0, left)))
+        return sorted(name for name in self.metadata().topics if matches(name) and not name.startswith("__"))
 
     def offsets(self, partitions: Iterable[tuple[str, int]], start: Start) -> list[TopicPartition]:
         """The partitions with the offsets at which reading begins."""
@@ -102,4 +68,4 @@ class Cluster:
         return low, high
 
 
-__all__ = ["OFFSET_BEGINNING", "OFFSET_END", "Cluster", "Start", "is_refusal"]
+__all__ = ["OFFSET_BEGINNING", "OFFSET_END", "Cluster", "Start"]

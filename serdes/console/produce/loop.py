@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
-from confluent_kafka import KafkaError, KafkaException, Producer
-
-from serdes.console.outcome import BAD_DATA, NOT_DELIVERED, OK, Ended, tell
+from serdes.console.outcome import BAD_DATA, OK, Ended, tell
 from serdes.console.produce.lines import BadLine
+from serdes.console.produce.outbox import Outbox, Record
+from serdes.console.produce.progress import Progress
 from serdes.error import SerializationError
 from serdes.letters.headers import DeadLetter
 
 FAIL, SKIP, DLQ = "fail", "skip", "dlq"
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """A record to send; by default the partitioner chooses the partition, and the timestamp (in ms) is now."""
-
-    key: bytes | None
-    value: bytes | None
-    headers: list[tuple[str, bytes | None]] = field(default_factory=list)
-    partition: int | None = None
-    timestamp: int | None = None
 
 
 class ToRecord(Protocol):
@@ -47,6 +38,7 @@ class Sending:
         dlq_topic: The topic for bad lines, sent unchanged with headers that say why.
         one_by_one: Deliver each record before the next line is read.
         dry_run: Convert lines and send nothing.
+        with_counts: An error also says how many records were delivered, and how many lines were never sent.
     """
 
     topic: str
@@ -55,6 +47,7 @@ class Sending:
     dlq_topic: str | None = None
     one_by_one: bool = False
     dry_run: bool = False
+    with_counts: bool = False
 
 
 def read_lines(source: BinaryIO) -> Iterator[tuple[int, bytes]]:
@@ -65,62 +58,6 @@ def read_lines(source: BinaryIO) -> Iterator[tuple[int, bytes]]:
         yield number, line.removesuffix(b"\n").removesuffix(b"\r")
 
 
-class Outbox:
-    """A producer that counts undelivered records and keeps the last reason."""
-
-    def __init__(self, config: Mapping[str, Any]) -> None:
-        self._last_error = ""
-        self._producer = Producer({**config, "error_cb": self._on_error})
-        self.failed = 0
-        self.reason = ""
-
-    def send(self, topic: str, record: Record) -> None:
-        """Queues a record; waits if the queue is full."""
-        optional: dict[str, int] = {}
-        if record.partition is not None:
-            optional["partition"] = record.partition
-        if record.timestamp is not None:
-            optional["timestamp"] = record.timestamp
-        while True:
-            try:
-                self._producer.produce(
-                    topic,
-                    record.value,
-                    record.key,
-                    headers=record.headers or None,
-                    on_delivery=self._on_delivery,
-                    **optional,
-                )
-            except BufferError:
-                self._producer.poll(0.1)
-            except KafkaException as error:
-                self._count(error.args[0])
-                return
-            else:
-                self._producer.poll(0)
-                return
-
-    def flush(self) -> None:
-        """Waits until every record was delivered or has failed."""
-        self._producer.flush()
-
-    def _on_delivery(self, error: KafkaError | None, message: object) -> None:
-        del message
-        if error is not None:
-            self._count(error)
-
-    def _count(self, error: KafkaError) -> None:
-        self.failed += 1
-        self.reason = error.str()
-        if self._last_error and error.code() in {KafkaError._MSG_TIMED_OUT, KafkaError._TIMED_OUT}:  # noqa: SLF001  # the names of librdkafka's internal codes
-            self.reason += f"; last: {self._last_error}"
-
-    def _on_error(self, error: KafkaError) -> None:
-        # "All brokers are down" may follow an error that says more: keep that one.
-        if not self._last_error or error.code() != KafkaError._ALL_BROKERS_DOWN:  # noqa: SLF001 - a local error's name
-            self._last_error = error.str()
-
-
 def produce(program: str, source: BinaryIO, sending: Sending, prepare: Callable[[], ToRecord]) -> int:
     """Sends the records of a stream's lines in UTF-8; arguments and errors as in `send_all`."""
 
@@ -128,15 +65,24 @@ def produce(program: str, source: BinaryIO, sending: Sending, prepare: Callable[
         to_record = prepare()
         return lambda line, number: to_record(_decoded(line, number), number)
 
-    return send_all(program, read_lines(source), sending, prepare_lines)
+    return send_all(program, read_lines(source), sending, prepare_lines, is_finite=_is_file(source))
+
+
+def _is_file(source: BinaryIO) -> bool:
+    try:
+        return stat.S_ISREG(os.fstat(source.fileno()).st_mode)
+    except OSError:
+        return False
 
 
 def send_all(
     program: str,
-    items: Iterable[tuple[int, bytes]],
+    items: Iterator[tuple[int, bytes]],
     sending: Sending,
     prepare: Callable[[], Callable[[bytes, int], Record]],
-    unit: str = "lines",
+    unit: str = "line",
+    *,
+    is_finite: bool = False,
 ) -> int:
     """Sends the records of lines, or of other items; returns the exit code.
 
@@ -145,7 +91,8 @@ def send_all(
         items: The lines with their numbers.
         sending: How to send, and to which topic.
         prepare: Makes the function that converts lines to records; it may ask the registry.
-        unit: The items' name in messages.
+        unit: What an item is called in messages.
+        is_finite: Whether the items end by themselves, as those of a file do: the unsent ones can be counted.
 
     Raises:
         Ended: A record was not delivered, or lines of a dry run are bad.
@@ -154,32 +101,48 @@ def send_all(
     # First, so that the producer connects while the rest is imported.
     outbox = None if sending.dry_run else Outbox(sending.config)
     to_record = prepare()
-    bad = number = 0
+    progress = Progress(items, unit)
     try:
-        for number, line in items:
-            try:
-                record = to_record(line, number)
-            except BadLine as error:
-                bad += 1
-                _refuse(program, sending, outbox, line, error)
-                continue
-            if outbox is not None:
-                outbox.send(sending.topic, record)
-                if sending.one_by_one:
-                    outbox.flush()
-                if outbox.failed:
-                    break
-    finally:
-        if outbox is not None:
-            outbox.flush()
-    if outbox is not None and outbox.failed:
-        raise Ended(NOT_DELIVERED, f"{outbox.failed} records were not delivered: {outbox.reason}")
-    if bad:
-        text = f"{bad} of {number} {unit} are bad"
+        _send(program, progress, sending, outbox, to_record)
+    except Exception as error:
+        if outbox is not None and sending.with_counts:
+            error.add_note(progress.counts(outbox, is_finite=is_finite))
+        raise
+    if progress.bad:
+        text = f"{progress.bad} of {progress.number} {unit}s are bad"
         if sending.dry_run and sending.on_error == FAIL:
             raise Ended(BAD_DATA, text)
         tell(program, text)
     return OK
+
+
+def _send(
+    program: str,
+    progress: Progress,
+    sending: Sending,
+    outbox: Outbox | None,
+    to_record: Callable[[bytes, int], Record],
+) -> None:
+    try:
+        for number, line in progress:
+            try:
+                record = to_record(line, number)
+            except BadLine as error:
+                progress.bad += 1
+                _refuse(program, sending, outbox, line, error)
+                continue
+            if outbox is not None:
+                outbox.send(sending.topic, record, number)
+                if sending.one_by_one:
+                    outbox.flush()
+                if outbox.failed:
+                    progress.unsent = number + 1
+                    break
+    finally:
+        if outbox is not None:
+            outbox.flush()
+    if outbox is not None:
+        progress.check_delivery(outbox)
 
 
 def _refuse(program: str, sending: Sending, outbox: Outbox | None, line: bytes, error: BadLine) -> None:
@@ -188,7 +151,8 @@ def _refuse(program: str, sending: Sending, outbox: Outbox | None, line: bytes, 
         raise error
     tell(program, str(error))
     if outbox is not None and sending.dlq_topic is not None:
-        outbox.send(sending.dlq_topic, _dead_letter(program, sending.topic, line, error))
+        letter = _dead_letter(program, sending.topic, line, error)
+        outbox.send(sending.dlq_topic, letter, error.line, is_letter=True)
 
 
 def _decoded(line: bytes, number: int) -> str:

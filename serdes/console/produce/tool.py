@@ -11,7 +11,8 @@ from magicbyte.kit.command_line import CommandParser
 from serdes.console import properties
 from serdes.console.options import LEGACY, PAIR, add_common, bootstrap_of, names_format, number, version_of
 from serdes.console.produce.lines import BadLine, LineFormat
-from serdes.console.produce.loop import DLQ, FAIL, SKIP, Record, Sending, ToRecord, produce
+from serdes.console.produce.loop import DLQ, FAIL, SKIP, Sending, ToRecord, produce
+from serdes.console.produce.outbox import Record
 from serdes.error import ConfigError
 from serdes.setting_kinds import placing
 

@@ -377,7 +377,7 @@ def test_a_second_replay_fences_the_first(desk: Desk):
     from magicbyte.cli.dead_letter.letters_topic import LettersTopic  # noqa: PLC0415 - by one test
     from magicbyte.cli.dead_letter.sending import Sender, Sent  # noqa: PLC0415
     from serdes.console.outcome import Ended  # noqa: PLC0415
-    from serdes.console.produce.loop import Record  # noqa: PLC0415
+    from serdes.console.produce.outbox import Record  # noqa: PLC0415
     from serdes.letters.letter import Replayed  # noqa: PLC0415
 
     desk.bury(b"x", 0)
