@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from magicbyte.kit.extras import ExtraMissing, require, run_again_with_uvx
 from magicbyte.kit.failure import Failure, say
+from magicbyte.kit.standard_output import flush_stdout, watch_stdout
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,8 @@ class Command:
 
 
 _SERVER = ("server",)
+#: The exit code if stdout cannot be written, as of the console tools.
+UNWRITABLE = 3
 
 COMMANDS = {
     "up": Command(
@@ -45,7 +48,11 @@ COMMANDS = {
     ),
     "plan": Command("magicbyte.cli.registry_state.plan", "show what `apply` would change in a registry"),
     "apply": Command("magicbyte.cli.registry_state.apply", "change a registry's state to match the files"),
-    "produce": Command("magicbyte.cli.records.produce", "send JSON lines as records with a schema"),
+    "topics": Command("magicbyte.cli.topics.main", "list, create, describe, alter and delete topics"),
+    "groups": Command(
+        "magicbyte.cli.groups.main", "list and describe consumer groups, reset their offsets, delete them"
+    ),
+    "produce": Command("magicbyte.cli.records.produce", "send lines as records, with a schema or as plain text"),
     "consume": Command("magicbyte.cli.records.consume", "show a topic's records as JSON lines, whatever their schemas"),
     "ids": Command("magicbyte.cli.ids.main", "count a topic's records by the schema ids that they really have"),
     "dead-letter": Command(
@@ -71,7 +78,32 @@ COMMANDS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the subcommand in the first argument and return its exit code: 1 for a failure, 2 for wrong arguments."""
+    """Run the subcommand in the first argument and return its exit code.
+
+    It is 1 for a failure, 2 for wrong arguments, and 3 if stdout cannot be written, for example on a full disk.
+    """
+    stdout = watch_stdout() if arguments is None else None
+    ended: OSError | SystemExit | None = None
+    code = 0
+    try:
+        code = _run(arguments)
+    except (OSError, SystemExit) as error:
+        ended = error
+    unwritable = flush_stdout()
+    if ended is not None and stdout is not None and stdout.error is ended:
+        unwritable = stdout.error
+    # A reader that closes stdout after the last line was written, such as `head`, has what it wants.
+    elif isinstance(unwritable, BrokenPipeError):
+        unwritable = None
+    if unwritable is not None:
+        say(f"stdout cannot be written: {unwritable.strerror}")
+        return UNWRITABLE
+    if ended is not None:
+        raise ended
+    return code
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     name, *rest = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
     if name in _OPTIONS:
         sys.stdout.write(_OPTIONS[name]())

@@ -78,6 +78,14 @@ def test_the_console_tools_need_none(run_slim: Run, schema_type: str, tool: str)
     assert f"kafka-{schema_type}-console-{tool}" in done.stdout
 
 
+@pytest.mark.parametrize("command", [["topics", "list"], ["groups", "reset", "g", "--topic", "t", "--to-latest"]])
+def test_topics_and_groups_need_none(run_slim: Run, command: list[str]):
+    limit = ("--command-property", "default.api.timeout.ms=500")
+    done = run_slim(*MAGICBYTE, *command, "--bootstrap-servers", "127.0.0.1:1", *limit)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.startswith(f"magicbyte {command[0]}: the broker cannot be used: 127.0.0.1:1/bootstrap: ")
+
+
 ROUND_TRIP = """
 import sys
 from google.protobuf.wrappers_pb2 import StringValue

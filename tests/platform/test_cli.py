@@ -67,6 +67,7 @@ def test_help_imports_no_command_and_no_library() -> None:
         "magicbyte.kit.extras",
         "magicbyte.kit.failure",
         "magicbyte.kit.inert",
+        "magicbyte.kit.standard_output",
     }
 
 

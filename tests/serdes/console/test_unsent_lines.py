@@ -68,8 +68,18 @@ LIMIT = ("--command-property", "message.max.bytes=1000")
                 "delivered: 1 record; not delivered: 1 record; never sent: 0 lines",
             ],
         ),
+        (
+            ['{"value": "a"}', "bad", BIG],
+            ["--on-error", "dlq", "--dlq-topic", "{}-dlq"],
+            3,
+            [
+                "line 2, column 1: it is not JSON: unexpected character",
+                "line 3 was not delivered: Unable to produce message: Broker: Message size too large",
+                "delivered: 1 record; not delivered: 1 record; never sent: 0 lines",
+            ],
+        ),
     ],
-    ids=["bad line", "first line", "delivery", "skip"],
+    ids=["bad line", "first line", "delivery", "skip", "dlq"],
 )
 def test_an_error_says_what_was_sent(
     tools: Any, topic: str, tmp_path: Path, lines: list[str], arguments: list[str], code: int, said: list[str]
@@ -77,7 +87,9 @@ def test_an_error_says_what_was_sent(
     assert tools.magicbyte("produce", topic, *TEXT, lines="first\n").code == 0
     file = tmp_path / "lines"
     file.write_text("".join(f"{line}\n" for line in lines))
-    done = tools.magicbyte("produce", topic, *RECORDS, *LIMIT, "--file", str(file), *arguments)
+    done = tools.magicbyte(
+        "produce", topic, *RECORDS, *LIMIT, "--file", str(file), *(word.format(topic) for word in arguments)
+    )
     told = [line.removeprefix("magicbyte produce: ") for line in done.err.splitlines()]
     assert (done.code, done.out) == (code, "")
     assert len(told) == len(said)

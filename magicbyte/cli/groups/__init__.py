@@ -1,0 +1,1 @@
+"""`magicbyte groups`: lists, describes, resets and deletes consumer groups."""

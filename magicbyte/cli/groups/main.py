@@ -1,0 +1,120 @@
+"""`magicbyte groups`: list and describe consumer groups, reset their offsets, and delete them."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections.abc import Callable, Sequence
+
+from magicbyte.cli.admin_options import add_client, add_output, topic_name
+from magicbyte.kit.command_line import CommandParser
+from magicbyte.kit.kafka.client_settings import may_be_group
+from serdes.console.options import number
+from serdes.console.outcome import carried_out
+
+PROGRAM = "magicbyte groups"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = CommandParser(prog=PROGRAM, description=__doc__, examples=("magicbyte groups describe billing",))
+    commands = parser.add_subparsers(dest="command", metavar="list | describe | reset | delete", required=True)
+    for name, (text, add_options, example) in _COMMANDS.items():
+        command = commands.add_parser(
+            name,
+            help=text,
+            description=f"{text[0].upper()}{text[1:]}.",
+            examples=(f"{PROGRAM} {name} {example}".rstrip(),),
+        )
+        add_options(command)
+        add_client(command)
+    return parser
+
+
+def _list_options(parser: argparse.ArgumentParser) -> None:
+    add_output(parser)
+
+
+def _describe_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("groups", metavar="GROUP", type=_group, nargs="+")
+    add_output(parser)
+
+
+def _reset_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("group", metavar="GROUP", type=_group)
+    topics = parser.add_mutually_exclusive_group(required=True)
+    topics.add_argument(
+        "--topic",
+        action="append",
+        dest="topics",
+        type=_partitions,
+        metavar="TOPIC",
+        help="a topic, or some of its partitions as TOPIC:0,1; may be given many times",
+    )
+    topics.add_argument("--all-topics", action="store_true", help="all partitions that have a committed offset")
+    target = parser.add_mutually_exclusive_group(required=True)
+    target.add_argument("--to-earliest", action="store_true", help="to the first record")
+    target.add_argument("--to-latest", action="store_true", help="to the end: the group reads only new records")
+    target.add_argument("--to-offset", type=number, metavar="N", help="to this offset")
+    target.add_argument(
+        "--to-timestamp",
+        metavar="TIME",
+        help="to the first record that is not older: milliseconds since 1970, or ISO 8601",
+    )
+    target.add_argument("--shift-by", type=int, metavar="N", help="forward by N records, or backward if N is negative")
+    add("--execute", action="store_true", help="commit the new offsets; without it, they are only shown")
+    add_output(parser)
+
+
+def _delete_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("groups", metavar="GROUP", type=_group, nargs="+")
+    add("--yes", action="store_true", help="do not ask")
+
+
+def _group(text: str) -> str:
+    """The type of arguments that name a group."""
+    if not may_be_group(text):
+        raise argparse.ArgumentTypeError("a group's name must not be empty or begin with whitespace")
+    return text
+
+
+def _partitions(text: str) -> tuple[str, frozenset[int]]:
+    """The type of --topic: the topic, and the partitions; none are all."""
+    topic, colon, numbers = text.partition(":")
+    try:
+        return topic_name(topic), frozenset(map(number, numbers.split(","))) if colon else frozenset()
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not TOPIC or TOPIC:0,1") from None
+
+
+_COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None], str]] = {
+    "list": ("list groups with their states", _list_options, ""),
+    "describe": ("show members, committed offsets and lags", _describe_options, "billing"),
+    "reset": (
+        "commit other offsets for a group without members",
+        _reset_options,
+        "billing --topic orders --to-timestamp 2026-01-01T00:00:00Z --execute",
+    ),
+    "delete": ("delete groups without members, with their committed offsets", _delete_options, "billing"),
+}
+#: The modules that carry the commands out, each by its `run_COMMAND(parser, options) -> exit code`.
+_MODULES = {
+    "list": "magicbyte.cli.groups.showing",
+    "describe": "magicbyte.cli.groups.showing",
+    "reset": "magicbyte.cli.groups.changing",
+    "delete": "magicbyte.cli.groups.changing",
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Carry out a command for consumer groups; returns an exit code of the console tools."""
+    return carried_out(PROGRAM, lambda: _run(arguments))
+
+
+def _run(arguments: Sequence[str]) -> int:
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    run: Callable[[argparse.ArgumentParser, argparse.Namespace], int]
+    run = getattr(importlib.import_module(_MODULES[options.command]), f"run_{options.command}")
+    return run(parser, options)

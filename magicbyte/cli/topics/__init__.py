@@ -1,0 +1,1 @@
+"""`magicbyte topics`: lists, creates, describes, alters and deletes topics."""

@@ -1,0 +1,127 @@
+"""`magicbyte topics`: list, create, describe, alter and delete topics."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections.abc import Callable, Sequence
+
+from magicbyte.cli.admin_options import add_client, add_output, topic_name
+from magicbyte.kit.command_line import CommandParser, accept_old_names
+from serdes.console.outcome import carried_out
+
+PROGRAM = "magicbyte topics"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = CommandParser(prog=PROGRAM, description=__doc__, examples=("magicbyte topics list",))
+    commands = parser.add_subparsers(dest="command", metavar="list | create | describe | alter | delete", required=True)
+    for name, (text, add_options, example) in _COMMANDS.items():
+        command = commands.add_parser(
+            name,
+            help=text,
+            description=f"{text[0].upper()}{text[1:]}.",
+            examples=(f"{PROGRAM} {name} {example}".rstrip(),),
+        )
+        add_options(command)
+        add_client(command)
+    return parser
+
+
+def _list_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--internal", action="store_true", help="list also the topics in which Kafka keeps its own state")
+    add_output(parser)
+
+
+def _create_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("topic", metavar="TOPIC", type=topic_name)
+    add("--partitions", type=_positive, metavar="N", help="(default: the broker's num.partitions)")
+    add("--replication-factor", type=_positive, metavar="N", help="(default: the broker's default.replication.factor)")
+    _add_configs(parser)
+    add("--if-not-exists", action="store_true", help="change nothing and exit with 0 if the topic exists")
+
+
+def _describe_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("topics", metavar="TOPIC", type=topic_name, nargs="*", help="(default: all that are not internal)")
+    add("--under-replicated", action="store_true", help="show only partitions with a replica that is not in sync")
+    add_output(parser)
+
+
+def _alter_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("topic", metavar="TOPIC", type=topic_name)
+    add(
+        "--partitions",
+        type=_positive,
+        metavar="N",
+        help="add partitions until there are N; new records of a key may then go to another partition than old ones",
+    )
+    _add_configs(parser)
+    add("--delete-config", action="append", default=[], metavar="NAME", help="return a config to its default")
+
+
+def _delete_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("topics", metavar="TOPIC", type=topic_name, nargs="+")
+    add("--if-exists", action="store_true", help="leave out topics that do not exist")
+    add("--yes", action="store_true", help="do not ask")
+
+
+def _add_configs(parser: argparse.ArgumentParser) -> None:
+    option = parser.add_argument(
+        "--topic-config",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a config of the topic, such as retention.ms=86400000",
+    )
+    # Its name in Kafka's own tool; other commands read a file by it.
+    accept_old_names(parser, option, "--config")
+
+
+def _positive(text: str) -> int:
+    """The type of flags that are integers from 1."""
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1")
+    return int(text)
+
+
+_COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None], str]] = {
+    "list": ("list topics", _list_options, "--internal"),
+    "create": (
+        "create a topic",
+        _create_options,
+        "orders --partitions 6 --replication-factor 3 --topic-config retention.ms=86400000",
+    ),
+    "describe": ("show partitions, replicas, offsets and configs", _describe_options, "orders"),
+    "alter": (
+        "add partitions and change configs",
+        _alter_options,
+        "orders --partitions 12 --delete-config retention.ms",
+    ),
+    "delete": ("delete topics with their records", _delete_options, "orders"),
+}
+#: The modules that carry the commands out, each by its `COMMAND(parser, options) -> exit code`.
+_MODULES = {
+    "list": "magicbyte.cli.topics.showing",
+    "describe": "magicbyte.cli.topics.showing",
+    "create": "magicbyte.cli.topics.changing",
+    "alter": "magicbyte.cli.topics.changing",
+    "delete": "magicbyte.cli.topics.changing",
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Carry out a command for topics; returns an exit code of the console tools."""
+    return carried_out(PROGRAM, lambda: _run(arguments))
+
+
+def _run(arguments: Sequence[str]) -> int:
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    run: Callable[[argparse.ArgumentParser, argparse.Namespace], int]
+    run = getattr(importlib.import_module(_MODULES[options.command]), f"run_{options.command}")
+    return run(parser, options)

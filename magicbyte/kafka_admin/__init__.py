@@ -1,0 +1,1 @@
+"""Topics and consumer groups of a Kafka cluster, over librdkafka's admin client: the core dependencies suffice."""
