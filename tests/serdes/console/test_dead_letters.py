@@ -427,7 +427,7 @@ def test_wrong_conditions_and_absent_topics(desk: Desk):
     desk.run("list", "--where", "stagee = 1", code=2)
     assert "--where stagee = 1: no such column: stagee; the columns are letter_partition, letter_offset" in desk.err
     desk.run("replay", "--fix-with", "/none.py", code=2)
-    assert desk.err == "magicbyte dead-letter: --fix: there is no file /none.py\n"
+    assert desk.err == "magicbyte dead-letter: --fix-with: there is no file /none.py\n"
     desk.letters = "no-such-topic"
     desk.run("list", code=3)
     assert desk.err == "magicbyte dead-letter: topic no-such-topic does not exist\n"
