@@ -10,6 +10,7 @@ import pyspark
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
+from magicbyte.kit.processes.stop_signals import held_stop_signals
 from magicbyte.kit.secret import is_secret
 from magicbyte.platform import jars
 from magicbyte.platform.java import find_spark_java
@@ -102,11 +103,14 @@ def session(
 
 
 def _start_jvm(name: str, master: str, properties: Mapping[str, str]) -> None:
-    """Start the JVM without the secrets, which the builder would write into its command line; it gets them later."""
+    """Start the JVM if there is none, without the secrets: they would be in its command line, and it gets them later.
+
+    A stop signal waits until the JVM has started. PySpark deletes the folder through which the JVM tells its port if
+    it is interrupted; the JVM then fails to write there, and stays without anybody to end it.
+    """
     public = {key: value for key, value in properties.items() if not is_secret(key)}
-    if len(public) < len(properties):
-        # Does nothing if there is a JVM.
-        conf = SparkConf().setAppName(name).setMaster(master).setAll([*public.items()])
+    conf = SparkConf().setAppName(name).setMaster(master).setAll([*public.items()])
+    with held_stop_signals():
         SparkContext._ensure_initialized(conf=conf)  # noqa: SLF001  the one way to start it without a context
 
 
