@@ -25,6 +25,7 @@ from magicbyte.http.routing.rows import BodyLimit
 from magicbyte.http.server import Listener, check_security
 from magicbyte.http.server import serve as serve_http
 from magicbyte.kit.failure import Failure
+from magicbyte.kit.kafka.outages import count_outages
 from magicbyte.kit.logs import set_up_logs
 from registry import errors
 from registry.cluster.commit.out_of_memory import end_process_with_threads
@@ -49,6 +50,12 @@ from registry.settings import RegistrySettings
 if TYPE_CHECKING:
     from magicbyte.http.routing.guard import Guard
     from registry.http.forwarded_clients import ForwardedClients
+
+#: The loggers of Kafka's clients, and of what tries again while no broker answers.
+_KAFKA_LOGGERS = (
+    "magicbyte.librdkafka",
+    *(f"magicbyte.registry.{name}" for name in ("topic", "kafka", "node", "leader")),
+)
 
 
 def create_app(
@@ -217,6 +224,7 @@ def serve(
     """
     settings = RegistrySettings.from_properties(properties)
     set_up_logs(settings.log_level)
+    count_outages(*_KAFKA_LOGGERS)
     listeners = settings.listeners
     check_security(listeners, settings)
     if settings.workers > 1:

@@ -22,6 +22,7 @@ from magicbyte.http.routing.rows import BodyLimit
 from magicbyte.http.server import check_security, parse_listener
 from magicbyte.http.server import serve as serve_application
 from magicbyte.kit.errors import ApiError
+from magicbyte.kit.kafka.outages import count_outages
 from magicbyte.kit.logs import set_up_logs
 from magicbyte.kit.settings import SettingsError
 from magicbyte.security.metrics import METRICS
@@ -46,6 +47,13 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("rest_proxy")
 
+#: The loggers that Kafka's clients write to.
+_KAFKA_LOGGERS = (
+    "rest_proxy",
+    "rest_proxy.admin",
+    "rest_proxy.produce.loop_producer",
+    "rest_proxy.consume.consumers.consumer",
+)
 #: The OpenAPI document of the table of routes.
 CONTRACT = "rest-proxy-v2.yaml"
 _V3_PREFIX = "/kafka"
@@ -125,6 +133,7 @@ def serve(properties: Mapping[str, str]) -> int:
     """
     settings = RestProxySettings.from_properties(properties)
     set_up_logs("debug" if settings.debug else "info")
+    count_outages(*_KAFKA_LOGGERS)
     check_clients(settings)
     try:
         listeners = [parse_listener(text.strip()) for text in settings.listeners.split(",")]

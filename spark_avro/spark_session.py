@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Collection, Mapping
 
 import pyspark
 from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from magicbyte.kit.processes.stop_signals import held_stop_signals
 from magicbyte.kit.secret import is_secret
 from magicbyte.platform import jars
 from magicbyte.platform.java import find_spark_java
+
+log = logging.getLogger(__name__)
 
 #: The most bytes or items that Avro's reader in the JVM allocates for one value. Without this limit, a broken record
 #: that claims a string of a gigabyte would end the executor.
@@ -84,13 +89,16 @@ def session(
 
     Raises:
         JavaMissing: there is no JDK that this version of Spark runs on.
-        JarsMissing: the jars are not in the cache and could not be fetched.
+        JarsMissing: the jars are not in the cache and could not be fetched, here or by Spark.
         TableFormatMissing: a table format has no module for this version of Spark.
     """
     os.environ["JAVA_HOME"] = str(find_spark_java(pyspark.__version__).home)
     # Workers with another Python than the driver's would fail on the first task.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    unlocked = jars.unlocked_spark(pyspark.__version__)
+    if unlocked and "MAGICBYTE_SPARK_JARS" not in os.environ:
+        log.warning("%s", unlocked)
     builder = SparkSession.builder.appName(name).master(master)
     defaults = {**_DEFAULTS, **(_LOCAL_DEFAULTS if master.partition("[")[0] == "local" else {})}
     properties = {**defaults, **modules(formats, drivers), **format_properties(formats), **(settings or {})}
@@ -102,12 +110,21 @@ def session(
 
 
 def _start_jvm(name: str, master: str, properties: Mapping[str, str]) -> None:
-    """Start the JVM without the secrets, which the builder would write into its command line; it gets them later."""
+    """Start the JVM if there is none, without the secrets: they would be in its command line, and it gets them later.
+
+    A stop signal waits until the JVM has started. PySpark deletes the folder through which the JVM tells its port if
+    it is interrupted; the JVM then fails to write there, and stays without anybody to end it.
+    """
     public = {key: value for key, value in properties.items() if not is_secret(key)}
-    if len(public) < len(properties):
-        # Does nothing if there is a JVM.
-        conf = SparkConf().setAppName(name).setMaster(master).setAll([*public.items()])
-        SparkContext._ensure_initialized(conf=conf)  # noqa: SLF001  the one way to start it without a context
+    conf = SparkConf().setAppName(name).setMaster(master).setAll([*public.items()])
+    try:
+        with held_stop_signals():
+            SparkContext._ensure_initialized(conf=conf)  # noqa: SLF001  the one way to start it without a context
+    except PySparkException as error:
+        problem = jars.unlocked_spark(pyspark.__version__) if "spark.jars.packages" in properties else ""
+        if problem:
+            raise jars.JarsMissing(f"Spark did not start: {problem}") from error
+        raise
 
 
 def modules(formats: Collection[str] = (), drivers: Collection[str] = ()) -> dict[str, str]:

@@ -61,7 +61,7 @@ def local_checkpoint(pipeline: Pipeline) -> LocalFolder | None:
     """The checkpoint if it is on this machine; None if Spark has to find it."""
     match = _SCHEME.match(pipeline.checkpoint)
     if match is None:
-        has_other_root = "spark.hadoop.fs.defaultFS" in pipeline.spark or _has_configuration()
+        has_other_root = "spark.hadoop.fs.defaultFS" in pipeline.spark or has_hadoop_files()
         return None if has_other_root else LocalFolder(pipeline.checkpoint)
     if match[1].lower() != "file":
         return None
@@ -69,8 +69,8 @@ def local_checkpoint(pipeline: Pipeline) -> LocalFolder | None:
     return LocalFolder(path)
 
 
-def _has_configuration() -> bool:
-    """Whether files of this machine may name another default file system than the local one."""
+def has_hadoop_files() -> bool:
+    """Whether this machine may have files with settings of Hadoop's, such as another default file system."""
     home = os.environ.get("SPARK_HOME")
     has_defaults = bool(home) and Path(str(home), "conf", "spark-defaults.conf").is_file()
     return has_defaults or any(name in os.environ for name in _CONFIGURED)

@@ -23,6 +23,7 @@ def main() -> int:
     from spark_avro.pipeline.run.health import Health, limit_kind, longest_batch  # noqa: PLC0415
     from spark_avro.pipeline.run.metrics import PipelineMetrics  # noqa: PLC0415
     from spark_avro.pipeline.run.running import Running  # noqa: PLC0415
+    from spark_avro.pipeline.run.stack_traces import LOG_LEVEL, hide_stack_traces  # noqa: PLC0415
     from spark_avro.spark_session import java_options  # noqa: PLC0415
 
     parser = argparse.ArgumentParser(description=__doc__)
@@ -35,7 +36,8 @@ def main() -> int:
     parser.add_argument("--unhealthy-after", type=limit_kind().convert, metavar="TIME")
     options = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    logging.getLogger("py4j").setLevel(logging.WARNING)
+    for name in ("py4j", "httpx"):
+        logging.getLogger(name).setLevel(logging.WARNING)
     try:
         pipeline = read_pipeline(options.file, name=options.name, overrides=options.overrides)
     except PipelineError as error:
@@ -47,6 +49,8 @@ def main() -> int:
     for name, value in {**pipeline.spark, **limited}.items():
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
+    if LOG_LEVEL not in pipeline.spark:
+        hide_stack_traces(spark)
     health = Health(options.unhealthy_after or longest_batch(pipeline))
     with closing(PipelineMetrics(pipeline.name, options.metrics, health)) as metrics, health.of_run():
         running = Running(

@@ -1,5 +1,10 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pyspark
 import pytest
 from pyspark.sql import SparkSession
@@ -70,6 +75,26 @@ def test_a_table_format_without_a_module_for_this_spark_is_refused(monkeypatch: 
     monkeypatch.setattr(pyspark, "__version__", "4.3.0")
     with pytest.raises(TableFormatMissing, match=r"Delta tables need PySpark 3\.5, 4\.0 or 4\.1, and 4\.3\.0 is"):
         modules(["delta"])
+
+
+def test_a_spark_whose_modules_are_not_there_is_told_in_one_sentence(tmp_path: Path) -> None:
+    """Spark's start script ends if it cannot fetch a module; this one always ends."""
+    script = tmp_path / "bin" / "spark-submit"
+    script.parent.mkdir()
+    script.write_text("#!/bin/sh\nexit 1\n")
+    script.chmod(0o755)
+    program = (
+        "import pyspark, spark_avro\npyspark.__version__ = '4.0.9'\n"
+        "try:\n    spark_avro.session()\nexcept Exception as error:\n    print(type(error).__name__, error)\n"
+    )
+    environment = {**os.environ, "SPARK_HOME": str(tmp_path)}
+    environment.pop("MAGICBYTE_SPARK_JARS", None)
+    run = subprocess.run(
+        [sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True, env=environment
+    )
+    sentence = "the modules for PySpark 4.0.9 are not known here: Spark asks Maven Central for "
+    assert run.stdout.startswith(f"JarsMissing Spark did not start: {sentence}")
+    assert run.stderr.startswith(sentence)
 
 
 KINDS = (

@@ -17,6 +17,7 @@ def lint(options: argparse.Namespace) -> int:
     from spark_avro.pipeline.file.object_stores import store_findings  # noqa: PLC0415
     from spark_avro.pipeline.file.place import PipelineError  # noqa: PLC0415
     from spark_avro.pipeline.file.reading import read_pipelines  # noqa: PLC0415
+    from spark_avro.pipeline.needs import installed_spark, missing_needs  # noqa: PLC0415
 
     findings: list[Finding] = []
     cautions: list[Finding] = []
@@ -31,6 +32,8 @@ def lint(options: argparse.Namespace) -> int:
         for pipeline in pipelines:
             for found in store_findings(pipeline, pipeline.spark.get):
                 (findings if found.refused else cautions).append(found.finding)
+            for finding, refused in missing_needs(pipeline, installed_spark()):
+                (findings if refused else cautions).append(finding)
     for finding in findings:
         sys.stderr.write(f"{finding}\n")
     for caution in cautions:

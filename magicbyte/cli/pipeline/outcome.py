@@ -63,4 +63,4 @@ def _text(error: Exception) -> str:
     text = str(error)
     if _is_of_spark(error):
         text = "\n".join(text.partition("\nJVM stacktrace")[0].splitlines()[:_LINES])
-    return text or type(error).__name__
+    return "\n".join((text or type(error).__name__, *getattr(error, "__notes__", ())))

@@ -6,12 +6,11 @@ import argparse
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from magicbyte.cli.pipeline.checkpoint_folders import checkpoint_folders
 from magicbyte.cli.pipeline.outcome import PROGRAM
-from magicbyte.cli.pipeline.session import pipeline_session
 from magicbyte.cli.tables import aligned
 from magicbyte.kit.bounded_file import real_path
 from magicbyte.kit.extras import require
@@ -27,7 +26,6 @@ _HEADS = ("pipeline", "state", "batch", "age", "lag", "watermark", "state rows",
 _RIGHT = (2, 3, 4, 6)
 #: Exit codes from the worst to the best.
 _SEVERITY = (BAD_USAGE, BAD_DATA, NOT_DELIVERED, OK)
-_HADOOP = "spark.hadoop."
 #: Units of an age, with their seconds.
 _UNITS = (("d", 86400), ("h", 3600), ("m", 60))
 
@@ -156,48 +154,6 @@ def _of_folder(folder: Path) -> Iterator[tuple[Path, str]]:
             tell(PROGRAM, f"{file.path}: no pipeline, left out")
     for refused in unlisted:
         yield Path(refused.filename), f"cannot be listed: {refused.strerror}"
-
-
-def checkpoint_folders(master: str, sessions: ExitStack) -> Callable[[Pipeline], ReadableFolder]:
-    """A function that returns checkpoints: those of this machine without Spark, others with one session for all.
-
-    Args:
-        master: Where Spark runs.
-        sessions: Ends the session.
-    """
-    #: Hadoop's properties before the last pipeline set its own.
-    before: dict[str, str | None] = {}
-
-    def folder_of(pipeline: Pipeline) -> ReadableFolder:
-        from spark_avro.pipeline.local_folder import local_checkpoint  # noqa: PLC0415 - with Spark
-
-        local = local_checkpoint(pipeline)
-        if local is not None:
-            return local
-        from pyspark.sql import SparkSession  # noqa: PLC0415 - starts slowly
-
-        from spark_avro.pipeline.folder import Folder  # noqa: PLC0415
-
-        of_hadoop = {name: value for name, value in pipeline.spark.items() if name.startswith(_HADOOP)}
-        # The session stays for other pipelines, whose file systems have other endpoints and credentials.
-        others = {name: value for name, value in pipeline.spark.items() if name not in of_hadoop}
-        spark = SparkSession.getActiveSession()
-        if spark is None:
-            spark = sessions.enter_context(pipeline_session(replace(pipeline, spark=others), master))
-        configuration = spark._jsc.hadoopConfiguration()  # noqa: SLF001 - PySpark's way to it
-        for name, former in before.items():
-            if former is None:
-                configuration.unset(name)
-            else:
-                configuration.set(name, former)
-        before.clear()
-        for name, value in of_hadoop.items():
-            key = name.removeprefix(_HADOOP)
-            before[key] = configuration.getRaw(key)
-            configuration.set(key, value)
-        return Folder(spark, pipeline.checkpoint)
-
-    return folder_of
 
 
 def _cells(row: PipelineRow) -> tuple[str, ...]:

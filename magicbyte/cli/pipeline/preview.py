@@ -12,6 +12,7 @@ from magicbyte.cli.pipeline.outcome import FINDINGS
 from magicbyte.cli.pipeline.session import pipeline_session, read_file
 
 if TYPE_CHECKING:
+    from spark_avro.pipeline.file.pipeline import Pipeline
     from spark_avro.pipeline.run.prepared import Prepared
 
 
@@ -42,6 +43,8 @@ def dry_run(options: argparse.Namespace) -> int:
 def explain(options: argparse.Namespace) -> int:
     """Tell what the pipeline reads and writes, and what its sinks guarantee, and why."""
     pipeline = read_file(options)
+    print(f"pipeline {pipeline.name}, checkpoint {pipeline.checkpoint}")
+    _print_needs(pipeline)
     with pipeline_session(pipeline, options.master) as spark:
         from spark_avro.pipeline.run.prepared import open_pipeline, prepare  # noqa: PLC0415 - with Spark
         from spark_avro.pipeline.run.rehearsal import plan_text  # noqa: PLC0415
@@ -49,7 +52,6 @@ def explain(options: argparse.Namespace) -> int:
 
         with closing(open_pipeline(pipeline, spark)) as opened:
             prepared = prepare(opened)
-            print(f"pipeline {pipeline.name}, checkpoint {pipeline.checkpoint}")
             for column, plans in opened.source.plans.items():
                 plan = plans.plan
                 print(f"source: {column} by schema ids {', '.join(map(str, plan.ids)) or 'none: the format has none'}")
@@ -69,6 +71,17 @@ def explain(options: argparse.Namespace) -> int:
                 print(f"  shown by {guarantee.test}")
             print(plan_text(prepared))
     return 0
+
+
+def _print_needs(pipeline: Pipeline) -> None:
+    """Show what has to be installed; before Spark starts, which fails without it."""
+    import pyspark  # noqa: PLC0415 - after the check for it
+
+    from spark_avro.pipeline.needs import needs  # noqa: PLC0415
+
+    for line in needs(pipeline, pyspark.__version__):
+        print(f"needs: {line}")
+    sys.stdout.flush()
 
 
 def _print_schema(prepared: Prepared) -> None:

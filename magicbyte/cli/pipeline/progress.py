@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import argparse
 import json
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+from magicbyte.cli.pipeline.checkpoint_folders import checkpoint_folders
 from magicbyte.cli.pipeline.overview import is_overview, overview
-from magicbyte.cli.pipeline.session import pipeline_session, read_file
+from magicbyte.cli.pipeline.session import read_file
+from magicbyte.kit.secret import hide_user_info
+from serdes.console.outcome import BAD_DATA, Ended
 
 if TYPE_CHECKING:
+    from spark_avro.pipeline.file.pipeline import Pipeline
     from spark_avro.pipeline.run.progress import Progress
 
 
@@ -21,10 +26,7 @@ def status(options: argparse.Namespace) -> int:
     if is_overview(options):
         return overview(options)
     pipeline = read_file(options)
-    with pipeline_session(pipeline, options.master) as spark:
-        from spark_avro.pipeline.run.progress import progress_of  # noqa: PLC0415 - with Spark
-
-        progress = progress_of(spark, pipeline)
+    progress = _progress(options, pipeline)
     if options.output == "json":
         print(json.dumps(progress.as_json()))
         return 0
@@ -69,10 +71,7 @@ def _print_state(progress: Progress) -> None:
 def offsets(options: argparse.Namespace) -> int:
     """Show the offsets of the last finished batch, or write them to a consumer group."""
     pipeline = read_file(options)
-    with pipeline_session(pipeline, options.master) as spark:
-        from spark_avro.pipeline.run.progress import progress_of  # noqa: PLC0415 - with Spark
-
-        progress = progress_of(spark, pipeline)
+    progress = _progress(options, pipeline)
     if options.group:
         _commit(pipeline, progress, options.group)
         print(f"group {options.group} has the offsets of batch {progress.batch}")
@@ -80,6 +79,19 @@ def offsets(options: argparse.Namespace) -> int:
     for part in progress.partitions:
         print(f"{part.topic} {part.partition} {part.offset}")
     return 0
+
+
+def _progress(options: argparse.Namespace, pipeline: Pipeline) -> Progress:
+    from spark_avro.pipeline.run.progress import progress_of  # noqa: PLC0415 - after the check for PySpark
+
+    try:
+        with ExitStack() as sessions:
+            return progress_of(checkpoint_folders(options.master, sessions)(pipeline), pipeline)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise Ended(
+            BAD_DATA, f"the checkpoint {hide_user_info(pipeline.checkpoint)} cannot be read: {reason}"
+        ) from error
 
 
 def _commit(pipeline: Any, progress: Any, group: str) -> None:

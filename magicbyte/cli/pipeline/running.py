@@ -24,7 +24,8 @@ def run(options: argparse.Namespace) -> int:
         name = f"{pipeline.name}-{options.instance}"
         pipeline = replace(pipeline, name=name, checkpoint=f"{pipeline.checkpoint}-{options.instance}")
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
-    logging.getLogger("py4j").setLevel(logging.WARNING)
+    for name in ("py4j", "httpx"):
+        logging.getLogger(name).setLevel(logging.WARNING)
     from spark_avro.pipeline.run.health import Health, limit_kind, longest_batch  # noqa: PLC0415 - with Spark
     from spark_avro.pipeline.run.metrics import PipelineMetrics  # noqa: PLC0415
     from spark_avro.pipeline.run.running import Running  # noqa: PLC0415

@@ -33,19 +33,25 @@ def read_file(options: argparse.Namespace) -> Pipeline:
 
 @contextmanager
 def pipeline_session(pipeline: Pipeline, master: str) -> Iterator[SparkSession]:
-    """A session with the modules that the pipeline names, stopped at the end; or the running one, which stays."""
+    """A session with the modules that the pipeline names, stopped at the end; or the running one, which stays.
+
+    Errors have one line, unless the file sets `spark.log.level`: then Spark logs as it is told.
+    """
     from pyspark.sql import SparkSession  # noqa: PLC0415 - starts slowly
 
     from spark_avro import session  # noqa: PLC0415
     from spark_avro.pipeline.modules import jdbc_drivers, table_formats  # noqa: PLC0415
+    from spark_avro.pipeline.run.stack_traces import LOG_LEVEL, hide_stack_traces  # noqa: PLC0415
 
     running = SparkSession.getActiveSession()
     if running is not None:
         yield running
         return
-    settings = {"spark.log.level": "ERROR", **pipeline.spark}
+    settings = {LOG_LEVEL: "ERROR", **pipeline.spark}
     formats, drivers = table_formats(pipeline), jdbc_drivers(pipeline)
     spark = session(pipeline.name, master=master, settings=settings, formats=formats, drivers=drivers)
+    if LOG_LEVEL not in pipeline.spark:
+        hide_stack_traces(spark)
     try:
         yield spark
     finally:

@@ -172,16 +172,41 @@ def table_format_modules(formats: Iterable[str], version: str) -> tuple[str, ...
     Raises:
         TableFormatMissing: a format has no module for this version.
     """
-    line = spark_line(version)
     names = tuple(dict.fromkeys(formats))
-    missing = [name for name in names if line not in TABLE_FORMATS[name]]
-    if missing:
-        lines = [*TABLE_FORMATS[missing[0]]]
-        raise TableFormatMissing(
-            f"{' and '.join(name.capitalize() for name in missing)} tables need PySpark {', '.join(lines[:-1])} or"
-            f" {lines[-1]}, and {version} is installed: {install_line([f'spark{lines[-1]}'.replace('.', '')])}"
-        )
-    return tuple(TABLE_FORMATS[name][line] for name in names)
+    problem = table_format_problem(names, version)
+    if problem:
+        raise TableFormatMissing(problem)
+    return tuple(TABLE_FORMATS[name][spark_line(version)] for name in names)
+
+
+def table_format_problem(formats: Sequence[str], version: str) -> str:
+    """Return why a Spark version has no tables of these formats, and what to install; empty if it has them."""
+    missing = [name for name in formats if spark_line(version) not in TABLE_FORMATS[name]]
+    if not missing:
+        return ""
+    lines = [*TABLE_FORMATS[missing[0]]]
+    return (
+        f"{' and '.join(name.capitalize() for name in missing)} tables need PySpark {', '.join(lines[:-1])} or"
+        f" {lines[-1]}, and {version} is installed: {_install_spark(lines[-1])}"
+    )
+
+
+def unlocked_spark(version: str) -> str:
+    """Return what to expect of a Spark version that has no lock file, and what to install; empty if it has one."""
+    if version in SPARK_VERSIONS:
+        return ""
+    *others, last = SPARK_VERSIONS
+    line = spark_line(version)
+    tested = line if line in map(spark_line, SPARK_VERSIONS) else spark_line(last)
+    return (
+        f"the modules for PySpark {version} are not known here: Spark asks Maven Central for"
+        f" {' and '.join(spark_modules(version))}, which may not exist. PySpark {', '.join(others)} and {last} are"
+        f" tested: {_install_spark(tested)}"
+    )
+
+
+def _install_spark(line: str) -> str:
+    return install_line([f"spark{line}".replace(".", "")])
 
 
 def spark_line(version: str) -> str:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pyspark.sql import SparkSession
+from confluent_kafka import KafkaError, KafkaException
 
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.source import KafkaSource
+from spark_avro.pipeline.folder import ReadableFolder
 from spark_avro.pipeline.run.changes import Change, read_changes
 from spark_avro.pipeline.run.lease import FILE
-from spark_avro.pipeline.sources.checkpoint import Checkpoint
-from spark_avro.pipeline.sources.kafka import KafkaRecords
+from spark_avro.pipeline.sources.checkpoint_reader import CheckpointReader, Offsets
+from spark_avro.pipeline.sources.log_ends import log_ends
 from spark_avro.pipeline.state.progress import StateProgress
+
+#: Seconds for the request to the broker.
+_PATIENCE = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,30 +72,38 @@ class Progress:
         }
 
 
-def progress_of(spark: SparkSession, pipeline: Pipeline) -> Progress:
-    """How far a pipeline is.
+def progress_of(folder: ReadableFolder, pipeline: Pipeline) -> Progress:
+    """How far a pipeline is, without Spark.
+
+    Args:
+        folder: The checkpoint.
+        pipeline: The file.
 
     Raises:
         KafkaException: the broker does not answer.
     """
-    checkpoint = Checkpoint(spark, pipeline.checkpoint)
+    checkpoint = CheckpointReader(folder)
     batch = checkpoint.last_committed()
-    text = checkpoint.folder.read(FILE)
+    text = folder.read(FILE)
     owner = json.loads(text) if text else None
-    partitions: list[PartitionProgress] = []
+    partitions: tuple[PartitionProgress, ...] = ()
     if batch is not None and isinstance(pipeline.source, KafkaSource):
-        source = KafkaRecords(spark, pipeline, pipeline.source)
-        try:
-            ends = source.offsets_for(None, end=True)
-        finally:
-            source.close()
-        for topic, offsets in sorted(checkpoint.ends(batch).items()):
-            partitions += [
-                PartitionProgress(topic, number, offset, ends.get((topic, number), offset))
-                for number, offset in sorted(offsets.items())
-            ]
+        partitions = tuple(_partitions(pipeline, checkpoint.ends(batch)))
     shown = f"process {owner['pid']} on {owner['host']}" if owner else None
     changes = tuple(read_changes(pipeline.kafka, pipeline.name)) if pipeline.uses_kafka else ()
-    state = StateProgress.read(checkpoint.folder)
+    state = StateProgress.read(folder)
     holders = tuple(state.holders(pipeline)) if state is not None else ()
-    return Progress(checkpoint.query_id(), batch, shown, tuple(partitions), changes, state, holders)
+    return Progress(checkpoint.query_id(), batch, shown, partitions, changes, state, holders)
+
+
+def _partitions(pipeline: Pipeline, offsets: Offsets) -> Iterator[PartitionProgress]:
+    places = [(topic, number) for topic, parts in sorted(offsets.items()) for number in sorted(parts)]
+    ends = log_ends(pipeline, places, _PATIENCE) if places else {}
+    for topic, number in places:
+        offset, end = offsets[topic][number], ends[topic, number]
+        if isinstance(end, KafkaError):
+            if end.code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
+                raise KafkaException(end)
+            # The topic was deleted, and nothing is left to read.
+            end = offset
+        yield PartitionProgress(topic, number, offset, end)

@@ -9,18 +9,16 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient, OffsetSpec
+from confluent_kafka import KafkaError, KafkaException
 
-from magicbyte.kit.kafka.client_settings import client_config
 from spark_avro.pipeline.file.pipeline import Pipeline
-from spark_avro.pipeline.file.source import KafkaSource
 from spark_avro.pipeline.folder import ReadableFolder
 from spark_avro.pipeline.run.health import reason_of
 from spark_avro.pipeline.run.last_failure import LastFailure
 from spark_avro.pipeline.run.lease import Owner
 from spark_avro.pipeline.run.run_log import last_run
 from spark_avro.pipeline.sources.checkpoint_reader import CheckpointReader, Offsets
+from spark_avro.pipeline.sources.log_ends import log_ends
 from spark_avro.pipeline.state.progress import StateProgress
 
 #: Errors of a broker that does not answer; others are of a topic.
@@ -152,24 +150,18 @@ class Overview:
         broker = pipeline.kafka.get("bootstrap.servers", "")
         if broker in self.unreachable:
             return None, self.unreachable[broker]
-        source = pipeline.source
-        is_committed = isinstance(source, KafkaSource) and source.isolation == "read_committed"
-        level = IsolationLevel.READ_COMMITTED if is_committed else IsolationLevel.READ_UNCOMMITTED
-        places = {TopicPartition(topic, number): end for topic, parts in ends.items() for number, end in parts.items()}
+        places = {(topic, number): end for topic, parts in ends.items() for number, end in parts.items()}
+        lag = 0
         try:
-            # The client's own log would stand among the rows.
-            admin = AdminClient({**client_config(pipeline.kafka, role="admin"), "log_level": 0})
-            log_ends = admin.list_offsets(
-                {place: OffsetSpec.latest() for place in places}, isolation_level=level, request_timeout=self.patience
-            )
-            return sum(
-                max(0, log_end.result(self.patience).offset - places[place]) for place, log_end in log_ends.items()
-            ), ""
-        except (KafkaException, TimeoutError) as error:
-            reason = error.args[0].str() if isinstance(error, KafkaException) else "no answer"
-            problem = f"the lag is not known: {broker}: {reason}"
-            if not isinstance(error, KafkaException) or error.args[0].code() in _NO_BROKER:
+            for place, log_end in log_ends(pipeline, places, self.patience).items():
+                if isinstance(log_end, KafkaError):
+                    raise KafkaException(log_end)  # noqa: TRY301 - as errors of the settings
+                lag += max(0, log_end - places[place])
+        except KafkaException as error:
+            problem = f"the lag is not known: {broker}: {error.args[0].str()}"
+            if error.args[0].code() in _NO_BROKER:
                 self.unreachable[broker] = problem
             return None, problem
         except Exception as error:  # noqa: BLE001 - wrong settings of the client do not make the checkpoint unreadable
             return None, f"the lag is not known: {reason_of(error)}"
+        return lag, ""

@@ -9,6 +9,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+import pyspark
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 from pyspark.sql import SparkSession
@@ -101,6 +102,9 @@ def test_dry_run_and_explain_write_nothing(
     assert "VALUE_CONVERTER: wrong magic byte: 0x62" in capsys.readouterr().out
     assert main(["pipeline", "explain", str(file)]) == 0
     text = capsys.readouterr().out
+    assert text.startswith(
+        f"pipeline flights, checkpoint {tmp_path}/checkpoint\nneeds: PySpark {pyspark.__version__}: "
+    )
     assert "FilesTarget: exactly once: " in text
     assert "  shown by tests/" in text
     assert sorted(tmp_path.rglob("*")) == before

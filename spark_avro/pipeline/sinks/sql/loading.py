@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from magicbyte.kit.extras import require
+from spark_avro.pipeline.modules import SQL_EXTRAS
 from spark_avro.pipeline.ports import SinkRefused
 from spark_avro.pipeline.sinks.sql.statements import STAGE, Table, names
 from spark_avro.pipeline.sinks.sql.unfit_rows import postgresql_changes, sqlite_changes, unfit_rows
@@ -58,7 +59,7 @@ class PostgresqlLoader:
     """Sends rows by COPY."""
 
     def __init__(self) -> None:
-        require("postgresql", user="a pipeline's sink in PostgreSQL")
+        require(SQL_EXTRAS["postgresql"], user="a pipeline's sink in PostgreSQL")
         from psycopg import errors  # noqa: PLC0415 - in an extra
 
         self.refusals: tuple[type[Exception], ...] = (errors.IntegrityError, errors.DataError)

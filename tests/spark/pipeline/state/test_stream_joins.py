@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 import spark_avro
 from magicbyte.cli.main import main
+from spark_avro.pipeline.local_folder import LocalFolder
 from spark_avro.pipeline.run.prepared import open_pipeline
 from spark_avro.pipeline.run.progress import progress_of
 from spark_avro.pipeline.state.explained import state_words
@@ -59,7 +60,7 @@ def test_two_streams_are_joined(
 
 @pytest.mark.slow
 def test_the_state_and_who_holds_the_watermark_are_told(
-    spark: SparkSession, topics: Any, events: Any, sink: ListSink, pipeline_file: Any
+    spark: SparkSession, topics: Any, events: Any, sink: ListSink, pipeline_file: Any, tmp_path: Path
 ) -> None:
     topic, pays = topics.create(), topics.create()
     rest = f"steps: [{{rename: {{id: order}}}}, {JOIN.format(how='left')}]\nstreams: {{pays: {{topics: [{pays}]}}}}"
@@ -67,7 +68,7 @@ def test_the_state_and_who_holds_the_watermark_are_told(
     events(topic, (1, "a", 1), (2, "b", 60))
     events(pays, (2, "a", 5))
     spark_avro.pipeline(file).run(spark)
-    progress = progress_of(spark, spark_avro.pipeline(file).file)
+    progress = progress_of(LocalFolder(f"{tmp_path}/checkpoint"), spark_avro.pipeline(file).file)
     assert progress.state is not None
     assert progress.holders[0] == ("steps[1].join pays", "1970-01-01T00:05:00.000Z")
     assert [operator.name for operator in progress.state.operators] == ["symmetricHashJoin"]

@@ -17,6 +17,7 @@ import spark_avro
 from magicbyte.cli.main import main
 from spark_avro.pipeline.file import topic_rules
 from spark_avro.pipeline.file.place import PipelineError
+from spark_avro.pipeline.local_folder import LocalFolder
 from spark_avro.pipeline.run.progress import progress_of
 from spark_avro.pipeline.run.running import Running
 from spark_avro.pipeline.sources.time_range import range_id, ranges_between
@@ -79,6 +80,7 @@ def test_rows_have_the_newest_value_of_their_key(
     cities: Any,
     sink: ListSink,
     pipeline_file: Any,
+    tmp_path: Path,
 ) -> None:
     topic, table = topics.create(), topics.create(partitions=2)
     file = pipeline_file(topic, f"{steps_of(table, how=how)}\ntrigger: {{available: now}}")
@@ -86,7 +88,7 @@ def test_rows_have_the_newest_value_of_their_key(
     cities(table, ("a", "Bergen"), ("b", "Rome"), ("a", "Oslo"), ("b", None))
     spark_avro.pipeline(file).run(spark)
     assert found(sink) == expected
-    progress = progress_of(spark, spark_avro.pipeline(file).file)
+    progress = progress_of(LocalFolder(f"{tmp_path}/checkpoint"), spark_avro.pipeline(file).file)
     assert progress.state is not None
     assert progress.state.unmatched == {"steps[0].join": 2}
     assert [(operator.name, operator.rows) for operator in progress.state.operators] == [

@@ -16,7 +16,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from magicbyte.cli.main import main
-from magicbyte.cli.pipeline.overview import checkpoint_folders, code_of_row, shown_age, worst_code
+from magicbyte.cli.pipeline.checkpoint_folders import checkpoint_folders
+from magicbyte.cli.pipeline.overview import code_of_row, shown_age, worst_code
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.reading import read_pipeline
 from spark_avro.pipeline.local_folder import LocalFolder
