@@ -12,6 +12,7 @@ from spark_avro.pipeline.file.field_path import FieldPath
 from spark_avro.pipeline.file.kinds import ITEMS, PATHS, field_path, sql
 from spark_avro.pipeline.file.section import Section
 from spark_avro.pipeline.file.sql_text import Sql, SqlRole
+from spark_avro.pipeline.file.synonyms import STEP_SYNONYMS
 
 #: How long a table is used before it is read again.
 DEFAULT_REFRESH = timedelta(minutes=10)
@@ -319,4 +320,4 @@ STEPS: Mapping[str, Kind] = {
     "python": Wrapped(Python),
 }
 
-STEP = OneKey(STEPS)
+STEP = OneKey(STEPS, STEP_SYNONYMS)

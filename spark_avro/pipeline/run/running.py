@@ -90,8 +90,6 @@ class Running:
             LeaseHeld: another driver runs it.
             Failure: as `BatchRunner.run`.
         """
-        if self.pipeline.audit:
-            log.warning("audit: true has no effect in this release")
         checkpoint = Checkpoint(self.spark, self.pipeline.checkpoint)
         with (
             Lease(checkpoint.folder, self.pipeline.name) as lease,
