@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit
 
-from magicbyte.kit.placeholders import placeholders_in
 from magicbyte.kit.secret import hide_user_info
 from magicbyte.kit.settings.kinds import ProblemError, Scalar
 from magicbyte.kit.settings.nodes import ScalarNode
@@ -54,7 +53,7 @@ def _address(label: str, check: Callable[[str], None]) -> Scalar:
     def read(node: ScalarNode, _path: str) -> str:
         text = str(node.value)
         # A placeholder that is resolved elsewhere may stand for any part.
-        if not placeholders_in(text):
+        if "${" not in text:
             check(text)
         return text
 
