@@ -79,7 +79,7 @@ class Explode(Section):
     )
 
 
-_HOW = r"sha256|hmac:.+|keep-last-[0-9]+|/(?:[^/\\]|\\.)+/.*"
+_HOW = r"sha256|zero|fixed:.*|hmac:.+|keep-last-[0-9]+|/(?:[^/\\]|\\.)+/.*"
 
 
 class Mask(Section):
@@ -87,11 +87,12 @@ class Mask(Section):
 
     fields: Mapping[FieldPath, str | None] = setting(
         MapOf(
-            either(null(), text("sha256, hmac:KEY, keep-last-N or /REGEX/REPLACEMENT", pattern=_HOW)),
+            either(null(), text("sha256, hmac:KEY, keep-last-N, zero, fixed:TEXT or /REGEX/REPLACEMENT", pattern=_HOW)),
             field_path(),
             least=1,
         ),
-        "From path to null, sha256, hmac:KEY (such as hmac:${file:/run/key}), keep-last-4, or /REGEX/REPLACEMENT.",
+        "From path to null, sha256, hmac:KEY (such as hmac:${file:/run/key}), keep-last-4, zero (an empty text, 0,"
+        " false or the like), fixed:TEXT (for texts and numbers), or /REGEX/REPLACEMENT.",
         secret=True,
     )
 

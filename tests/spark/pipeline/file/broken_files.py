@@ -34,7 +34,7 @@ _SQL = '"delay * 60 as seconds"'
 _FORMATS = "auto or avro or json or protobuf or json-plain or string or bytes"
 _SEVERAL = "several topics need value.subject, records, source.union, or one pipeline for each topic"
 _CHECKS = "expect, not-null, unique, in, range, fresh, volume, schema-only"
-_MASKS = "sha256, hmac:KEY, keep-last-N or /REGEX/REPLACEMENT"
+_MASKS = "sha256, hmac:KEY, keep-last-N, zero, fixed:TEXT or /REGEX/REPLACEMENT"
 
 _PORT = "has no valid port; write a number from 1 to 65535"
 _SCHEME = "has no scheme; write http:// or https:// before the host"
