@@ -1,7 +1,8 @@
 """Every setting is read somewhere: one that does nothing has to be refused instead.
 
 A setting counts as read if code outside of its section's `problems` loads an attribute of its name, or has the name of
-its property with dots as a text, or the end of it in an f-string. A name that two sections share counts as read for both.
+its property with dots as a text, or the end of it in an f-string. A name that two sections share counts as read for
+both.
 """
 
 from __future__ import annotations
