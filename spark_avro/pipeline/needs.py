@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 
 from magicbyte.kit.extras import ExtraMissing, require
-from magicbyte.kit.settings.place import Finding
 from magicbyte.platform.jars import (
     JDBC_DRIVERS,
     TABLE_FORMATS,
@@ -21,6 +20,7 @@ from magicbyte.platform.jars import (
     unlocked_spark,
 )
 from spark_avro.pipeline.file.pipeline import Pipeline
+from spark_avro.pipeline.file.place import LintFinding
 from spark_avro.pipeline.file.section import Section
 from spark_avro.pipeline.file.sinks import SqlSink
 from spark_avro.pipeline.modules import SQL_EXTRAS, format_of, jdbc_database, sql_database
@@ -34,7 +34,7 @@ def installed_spark() -> str | None:
         return None
 
 
-def missing_needs(pipeline: Pipeline, spark: str | None) -> Iterator[tuple[Finding, bool]]:
+def missing_needs(pipeline: Pipeline, spark: str | None) -> Iterator[LintFinding]:
     """What a run would be refused for here, at the sections that need it.
 
     Args:
@@ -42,7 +42,7 @@ def missing_needs(pipeline: Pipeline, spark: str | None) -> Iterator[tuple[Findi
         spark: The version of PySpark; None if there is none, for instance on a machine that only checks files.
 
     Returns:
-        Findings; with each, whether it is an error: it may only be a caution.
+        Findings, some of which are cautions.
     """
     # The person who names the jars knows which ones there are.
     if spark is not None and "MAGICBYTE_SPARK_JARS" not in os.environ:
@@ -50,16 +50,16 @@ def missing_needs(pipeline: Pipeline, spark: str | None) -> Iterator[tuple[Findi
             name = format_of(part)
             problem = table_format_problem([name], spark) if name else ""
             if problem:
-                yield part.finding("", problem), True
+                yield LintFinding(part.finding("", problem), refused=True)
         problem = unlocked_spark(spark)
         if problem:
-            yield pipeline.finding("", problem), False
+            yield LintFinding(pipeline.finding("", problem), refused=False)
     for sink in pipeline.all_sinks:
         extra = _extra(sink)
         try:
             require(*filter(None, [extra]), user=f"a pipeline's sink in {extra}")
         except ExtraMissing as error:
-            yield sink.finding("", str(error)), True
+            yield LintFinding(sink.finding("", str(error)), refused=True)
 
 
 def needs(pipeline: Pipeline, spark: str) -> Iterator[str]:

@@ -64,10 +64,7 @@ def run(options: argparse.Namespace) -> int:
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
-    sys.stdout.write(
-        f"{pipeline.name}: {result.batches} batches, {result.read:,} read, {result.written:,} written,"
-        f" {result.dead:,} dead, {result.dropped:,} dropped\n"
-    )
+    sys.stdout.write(f"{pipeline.name}: {result.batches} batches, {result.line()}\n")
     for finding in result.findings:
         tell(PROGRAM, finding)
     if result.findings:

@@ -29,10 +29,7 @@ def backfill(options: argparse.Namespace) -> int:
         if not ranges:
             ranges = ranges_between(spark, pipeline, time_of(options.since), time_of(options.until))
         result = run_backfill(pipeline, spark, ranges, replace=options.replace)
-    sys.stdout.write(
-        f"{pipeline.name}: {words(result.ranges)}: {result.read:,} read, {result.written:,} written,"
-        f" {result.dead:,} dead, {result.dropped:,} dropped\n"
-    )
+    sys.stdout.write(f"{pipeline.name}: {words(result.ranges)}: {result.line()}\n")
     for finding in result.findings:
         tell(PROGRAM, finding)
     return FINDINGS if result.findings else 0

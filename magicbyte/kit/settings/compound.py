@@ -48,11 +48,12 @@ class ListOf(Kind):
 
 
 class MapOf(Kind):
-    """A mapping with keys that the user chooses, such as field paths; `key` reads them."""
+    """A mapping with keys that the user chooses, such as field paths; `key` reads them, and `special` some values."""
 
     item: Kind
     key: Kind | None = None
     least: int = 0
+    special: Mapping[str, Kind] = {}
 
     @property
     def words(self) -> str:
@@ -72,7 +73,7 @@ class MapOf(Kind):
             key: Any = name
             if self.key is not None:
                 key = self.key.read(value_node(name, entry.key), reading, path)
-            values[key] = self.item.read(entry.node, reading, f"{path}.{name}")
+            values[key] = self.special.get(name, self.item).read(entry.node, reading, f"{path}.{name}")
         return BROKEN if BROKEN in values or BROKEN in values.values() else values
 
     def json_schema(self) -> dict[str, Any]:
@@ -124,9 +125,15 @@ class Either(Kind):
 
 
 class OneKey(Kind):
-    """A mapping with exactly one of several keys; the key says what the value is: `files: {..}` or `kafka: {..}`."""
+    """A mapping with exactly one of several keys; the key says what the value is: `files: {..}` or `kafka: {..}`.
+
+    Attributes:
+        kinds: The kinds of the values, by key.
+        synonyms: Other programs' names of the keys, for messages; see `did_you_mean`.
+    """
 
     kinds: Mapping[str, Kind]
+    synonyms: Mapping[str, str] = {}
 
     @property
     def words(self) -> str:
@@ -140,7 +147,7 @@ class OneKey(Kind):
             return self.wrong(node, reading, path)
         unknown = [key for key in node.entries if key not in self.kinds]
         for key in unknown:
-            problem = f"{reading.unknown}{did_you_mean(key, self.kinds)}"
+            problem = f"{reading.unknown}{did_you_mean(key, self.kinds, self.synonyms)}"
             reading.report(node.entries[key].key, join_path(path, key), problem)
         chosen = [key for key in node.entries if key in self.kinds]
         values = [self.kinds[key].read(node.entries[key].node, reading, join_path(path, key)) for key in chosen]
@@ -169,7 +176,11 @@ def either(*kinds: Kind) -> Either:
     return Either(kinds)
 
 
-def properties() -> MapOf:
-    """Properties of another program under its own names, such as Kafka client properties."""
+def properties(special: Mapping[str, Kind] | None = None) -> MapOf:
+    """Properties of another program under its own names, such as Kafka client properties.
+
+    Args:
+        special: What some of them take, by name.
+    """
     boolean = Scalar("true or false", {"type": "boolean"}, lambda value: str(value).lower(), (bool,))
-    return MapOf(either(text(), boolean))
+    return MapOf(either(text(), boolean), special=special or {})

@@ -83,17 +83,49 @@ class FindingsError(SettingsError):
         super().__init__("\n".join(map(str, self.findings)))
 
 
-def did_you_mean(word: str, words: Iterable[str]) -> str:
-    """`; did you mean WORD?` for the nearest word, or the list of words if none is near and the list is short."""
+def did_you_mean(word: str, words: Iterable[str], synonyms: Mapping[str, str] | None = None) -> str:
+    """`; did you mean WORD?` for the nearest word, or the list of words if none is near and the list is short.
+
+    Args:
+        word: The wrong word.
+        words: The right words.
+        synonyms: Names that other programs have for one of the words, by name in small letters without `-` and `_`.
+    """
     candidates = list(words)
     few = 12
+    meant = (synonyms or {}).get(word.lower().replace("_", "").replace("-", ""))
+    if meant is not None:
+        return f"; did you mean {meant}?"
     return nearest(word, candidates) or (f"; use one of {', '.join(candidates)}" if 0 < len(candidates) <= few else "")
+
+
+def nearest_inside(key: str, inside: Mapping[str, Sequence[str]]) -> str:
+    """`; did you mean value: {schema: ..}?` for a key such as `value.shema`; empty if its first part is no section.
+
+    Args:
+        key: The unknown key.
+        inside: From a setting's name to the names of the settings inside, if it is a section.
+    """
+    first, dot, rest = key.partition(".")
+    outer = first if first in inside else _near(first, inside)
+    names = inside.get(outer, ())
+    if not dot or not names:
+        return ""
+    inner = rest if rest in names else _near(rest, names)
+    if inner:
+        return f"; did you mean {outer}: {{{inner}: ..}}?"
+    return f"; write {outer}: {{NAME: ..}} with one of {', '.join(names)}"
 
 
 def nearest(word: str, words: Iterable[str]) -> str:
     """`; did you mean WORD?` for the nearest word; empty if none is near."""
+    near = _near(word, words)
+    return f"; did you mean {near}?" if near else ""
+
+
+def _near(word: str, words: Iterable[str]) -> str:
     import difflib  # noqa: PLC0415 - only for a wrong word
 
     lower = {candidate.lower(): candidate for candidate in words}
-    near = difflib.get_close_matches(word.lower(), lower, n=1)
-    return f"; did you mean {lower[near[0]]}?" if near else ""
+    found = difflib.get_close_matches(word.lower(), lower, n=1)
+    return lower[found[0]] if found else ""

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from magicbyte.kit.settings.kinds import Kind, Reading, join_path
 from magicbyte.kit.settings.nodes import BROKEN, UNRESOLVED, Entry, MapNode, Node, ScalarNode
-from magicbyte.kit.settings.place import NOWHERE, Finding, FindingsError, Place, did_you_mean, nearest
+from magicbyte.kit.settings.place import NOWHERE, Finding, FindingsError, Place, did_you_mean, nearest, nearest_inside
 
 _KEY = "magicbyte.setting"
 
@@ -237,7 +237,9 @@ def read_section(
     for key, entry in node.entries.items():
         row = rows.get(key)
         if row is None:
-            reading.report(entry.key, join_path(path, key), f"{reading.unknown}{did_you_mean(key, (*rows, *also))}")
+            inside = {name: _names_inside(row) for name, row in rows.items()} if "." in key else {}
+            hint = nearest_inside(key, inside) or did_you_mean(key, (*rows, *also))
+            reading.report(entry.key, join_path(path, key), f"{reading.unknown}{hint}")
             broken = True
         elif next(name for name in row.names if name in node.entries) == key:
             values[row.field] = row.kind.read(entry.node, reading, join_path(path, key))
@@ -248,6 +250,11 @@ def read_section(
     if broken or any(value is BROKEN for value in values.values()):
         return BROKEN
     return _checked(section, values | fields, Origin(path, node.place, _places(node.entries)), reading, before)
+
+
+def _names_inside(row: Setting) -> list[str]:
+    """The names of the settings of the sections in a setting."""
+    return [name for _, section in subsections(row.kind, "") for inner in settings_of(section) for name in inner.names]
 
 
 def _misspelt(name: str, node: MapNode, rows: Mapping[str, Setting]) -> bool:

@@ -1,10 +1,11 @@
-"""The kinds of values that only pipelines have: SQL, and paths of fields."""
+"""The kinds of values that only pipelines have: SQL, paths of fields, and properties of Kafka's clients."""
 
 from __future__ import annotations
 
-from magicbyte.kit.settings.compound import ListOf
+from magicbyte.kit.settings.compound import ListOf, MapOf, properties
 from magicbyte.kit.settings.kinds import ProblemError, Scalar
 from magicbyte.kit.settings.nodes import ScalarNode
+from magicbyte.kit.settings.urls import brokers
 from spark_avro.pipeline.file.field_path import FieldPath, parse_path
 from spark_avro.pipeline.file.sql_text import Sql, SqlRole, syntax_error
 
@@ -34,6 +35,13 @@ def field_path() -> Scalar:
     return Scalar(label, {"type": "string"}, shapes=(str, int, float, bool), with_node=read)
 
 
+def kafka_properties() -> MapOf:
+    """Properties of Kafka's clients by Java's names."""
+    return properties({BROKERS: brokers()})
+
+
+#: The property that names the brokers.
+BROKERS = "bootstrap.servers"
 #: One path, or several.
 PATHS = ListOf(field_path(), least=1, or_one=True)
 #: One column or expression with a name, or several.

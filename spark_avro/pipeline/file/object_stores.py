@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from magicbyte.kit.settings.place import Finding
 from spark_avro.pipeline.file.pipeline import Pipeline
+from spark_avro.pipeline.file.place import LintFinding
 from spark_avro.pipeline.file.section import Section
 from spark_avro.pipeline.file.sinks import DeltaSink, FilesSink, IcebergSink
 
@@ -112,19 +112,6 @@ class _Folder:
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class StoreFinding:
-    """A promise that a folder of a pipeline does not keep.
-
-    Attributes:
-        finding: The place in the file, and the folder, what does not hold, and what to do.
-        refused: Whether the pipeline is refused; if not, it is a caution.
-    """
-
-    finding: Finding
-    refused: bool
-
-
 def store_of(path: str, get: Properties = lambda _: None) -> Store | None:
     """The object store of a path; None if it is on another file system.
 
@@ -135,7 +122,7 @@ def store_of(path: str, get: Properties = lambda _: None) -> Store | None:
     return _SCHEMES.get(_scheme(path, get))
 
 
-def store_findings(pipeline: Pipeline, get: Properties) -> Iterator[StoreFinding]:
+def store_findings(pipeline: Pipeline, get: Properties) -> Iterator[LintFinding]:
     """What the folders of a pipeline do not promise because they are in object stores.
 
     Args:
@@ -151,13 +138,13 @@ def store_findings(pipeline: Pipeline, get: Properties) -> Iterator[StoreFinding
     yield from _findings(pipeline, _Folder("checkpoint", way, pipeline.checkpoint), get)
 
 
-def _findings(section: Section, folder: _Folder, get: Properties) -> Iterator[StoreFinding]:
+def _findings(section: Section, folder: _Folder, get: Properties) -> Iterator[LintFinding]:
     store = store_of(folder.path, get)
     rule = _RULES.get(folder.way)
     if store is not None and rule is not None and store in rule.stores:
         problem = f"{folder.path}: {rule.text.format(store=store.value, scheme=_scheme(folder.path, get))}"
         [finding] = section.error(folder.setting, problem).findings
-        yield StoreFinding(finding, rule.refused)
+        yield LintFinding(finding, rule.refused)
 
 
 def _scheme(path: str, get: Properties) -> str:

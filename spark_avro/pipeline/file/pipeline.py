@@ -7,21 +7,23 @@ from datetime import timedelta
 
 from magicbyte.kit.settings.compound import ListOf, MapOf, properties
 from magicbyte.kit.settings.kinds import choice, duration, flag, refused, text
-from magicbyte.kit.settings.place import Finding
+from magicbyte.kit.settings.place import Finding, nearest
 from magicbyte.kit.settings.section import Nested, setting
+from magicbyte.kit.settings.urls import http_urls
+from spark_avro.pipeline.file.kinds import BROKERS, kafka_properties
 from spark_avro.pipeline.file.policies import Check, Errors, Evolve, Pin
 from spark_avro.pipeline.file.section import Section
 from spark_avro.pipeline.file.sinks import SINK, KafkaSink, SinkSpec, shared_targets, unrepeatable
 from spark_avro.pipeline.file.source import SOURCE, TABLE, KafkaSource, RateSource, Source, Table, Topics
 from spark_avro.pipeline.file.state_rules import state_problems
 from spark_avro.pipeline.file.steps import STEP, Join, Step
-from spark_avro.pipeline.file.topic_rules import topic_problems
+from spark_avro.pipeline.file.topic_rules import topic_problems, unknown_name
 
 
 class RegistrySection(Section):
     """The schema registry."""
 
-    url: str = setting(text("a URL"), "The registry's URL; several with commas between.")
+    url: str = setting(http_urls(), "The registry's URL; several with commas between.")
     properties: Mapping[str, str] = setting(
         properties(), "More settings of the registry's client, such as basic.auth.user.info.", default={}, secret=True
     )
@@ -67,7 +69,7 @@ class Pipeline(Section):
         default=(),
     )
     kafka: Mapping[str, str] = setting(
-        properties(), "Properties of Kafka's clients by Java's names.", default={}, secret=True
+        kafka_properties(), "Properties of Kafka's clients by Java's names.", default={}, secret=True
     )
     registry: RegistrySection | None = setting(Nested(RegistrySection), "The schema registry.", default=None)
     checkpoint: str = setting(text("a folder"), "The folder of the progress; another one begins anew.")
@@ -93,7 +95,7 @@ class Pipeline(Section):
     evolve: Evolve = setting(Nested(Evolve), "What happens when schemas change.", default=Evolve())
     errors: Errors = setting(Nested(Errors), "What happens to records that cannot be processed.", default=Errors())
     audit: bool = setting(
-        flag(), "Whether the counts are sent to the audit; it comes with a later release.", default=False
+        flag(), "Reserved for the audit, which comes with a later release; true is refused.", default=False
     )
 
     @property
@@ -104,7 +106,7 @@ class Pipeline(Section):
     @property
     def uses_kafka(self) -> bool:
         """Whether the file names brokers."""
-        return "bootstrap.servers" in self.kafka
+        return BROKERS in self.kafka
 
     @property
     def parts(self) -> tuple[tuple[str, Topics], ...]:
@@ -141,7 +143,7 @@ class Pipeline(Section):
             yield "sinks", "stands beside sink; give one of them"
         if len(self.sinks) > 1 and unrepeatable(self.sinks):
             yield "sinks", "a sink among several must write a repeated batch once; jdbc and at-least-once do not"
-        if shared := shared_targets(self.all_sinks, self.kafka.get("bootstrap.servers", "")):
+        if shared := shared_targets(self.all_sinks, self.kafka.get(BROKERS, "")):
             yield "sinks", f"two sinks write to {shared[0]}: the second would find the first one's marker"
         yield from self._kafka_problems()
         if any(check.otherwise == "dead-letter" for check in self.quality) and self.errors.topic is None:
@@ -149,6 +151,8 @@ class Pipeline(Section):
         yield from self._join_problems()
         has_times = isinstance(self.source, KafkaSource | RateSource)
         yield from state_problems(self.steps, self.quality, self.all_sinks, has_record_times=has_times)
+        if self.audit:
+            yield "audit", "there is no audit in this release, so true would do nothing; leave it out"
         names = [check.name for check in self.quality]
         if len(names) != len(set(names)):
             yield "quality", "two checks have the same name"
@@ -157,15 +161,16 @@ class Pipeline(Section):
         joins = [step for step in self.steps if isinstance(step, Join)]
         for step in joins:
             if step.table is not None and step.table not in self.tables:
-                yield "tables", f"has no table {step.table!r}, which {step.origin.setting} joins"
+                yield unknown_name(step, "table", step.table, self.tables, self.streams)
             if step.stream is not None and step.stream not in self.streams:
-                yield "streams", f"has no stream {step.stream!r}, which {step.origin.setting} joins"
-        yield from topic_problems(joins, self.streams)
+                yield unknown_name(step, "stream", step.stream, self.streams, self.tables)
+        yield from topic_problems(joins, self.streams, self.tables)
 
     def _kafka_problems(self) -> Iterable[tuple[str, str] | Finding]:
         reads_kafka = isinstance(self.source, KafkaSource)
         if (reads_kafka or self._writes_kafka or self.errors.topic) and not self.uses_kafka:
-            yield "kafka", "bootstrap.servers is missing"
+            near = nearest(BROKERS, self.kafka)
+            yield "kafka", f"{BROKERS} is missing{near and f'; is {near.split()[-1][:-1]} misspelt?'}"
         if not isinstance(self.source, KafkaSource):
             if self.errors.topic:
                 yield "errors", "a topic of dead letters needs a source of Kafka: other rows are no records"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from magicbyte.kit.settings.place import Finding, FindingsError, Place
 
 #: The place of a value that is not in a file, such as a default.
@@ -15,3 +17,16 @@ class PipelineError(FindingsError):
 def error_at(place: Place, path: str, problem: str) -> PipelineError:
     """An error with one finding."""
     return PipelineError([Finding(place, path, problem)])
+
+
+@dataclass(frozen=True, slots=True)
+class LintFinding:
+    """A finding of a file whose settings are right one by one.
+
+    Attributes:
+        finding: The place in the file, and the problem.
+        refused: Whether the pipeline is refused; if not, it is a caution.
+    """
+
+    finding: Finding
+    refused: bool

@@ -10,10 +10,12 @@ from typing import Any
 from magicbyte.kit.settings.compound import ListOf, MapOf, OneKey, either, properties
 from magicbyte.kit.settings.kinds import Kind, choice, duration, flag, size, text, whole
 from magicbyte.kit.settings.section import Nested, setting
+from magicbyte.kit.settings.urls import database_url, http_urls, jdbc_url
 from spark_avro.pipeline.file.field_path import FieldPath
-from spark_avro.pipeline.file.kinds import PATHS, field_path, sql
+from spark_avro.pipeline.file.kinds import PATHS, field_path, kafka_properties, sql
 from spark_avro.pipeline.file.section import Section
 from spark_avro.pipeline.file.sql_text import Sql, SqlRole
+from spark_avro.pipeline.file.synonyms import SINK_SYNONYMS
 
 _KAFKA_TIME = FieldPath(("_kafka", "timestamp"))
 #: Formats of records that name their schemas.
@@ -47,7 +49,7 @@ class Payload(Section):
 class Mirror(Section):
     """A copy byte for byte into another cluster."""
 
-    registry: str = setting(text("a URL"), "The target's registry, which gets each schema under the same id.")
+    registry: str = setting(http_urls(), "The target's registry, which gets each schema under the same id.")
 
 
 class KafkaSink(Section):
@@ -91,7 +93,7 @@ class KafkaSink(Section):
         either(flag(), Nested(Mirror)), "Copies key, value, headers, timestamp and partition as they are.", default=None
     )
     kafka: Mapping[str, str] = setting(
-        properties(), "Properties of the producer, over those of the pipeline.", default={}, secret=True
+        kafka_properties(), "Properties of the producer, over those of the pipeline.", default={}, secret=True
     )
 
     def problems(self) -> Iterable[tuple[str, str]]:
@@ -186,7 +188,7 @@ class SqlSink(Section):
     """A table in PostgreSQL or SQLite."""
 
     url: str = setting(
-        text("an SQLAlchemy URL"),
+        database_url(),
         "The database, such as postgresql://host/db or sqlite:////data/flights.db.",
         secret=True,
     )
@@ -208,7 +210,7 @@ class SqlSink(Section):
 class JdbcSink(Section):
     """A table in any database with a JDBC driver; repeated batches repeat rows."""
 
-    url: str = setting(text("a JDBC URL", pattern="jdbc:.+"), "The database.", secret=True)
+    url: str = setting(jdbc_url(), "The database.", secret=True)
     table: str = setting(text("a table's name"), "The table.")
     properties: Mapping[str, str] = setting(
         properties(), "Properties of Spark's JDBC writer and the driver.", default={}, secret=True
@@ -228,7 +230,7 @@ SINKS: Mapping[str, Kind] = {
     "jdbc": Nested(JdbcSink),
 }
 
-SINK = OneKey(SINKS)
+SINK = OneKey(SINKS, SINK_SYNONYMS)
 
 
 #: The name of a sink's target, and what is equal for sinks that write to one target, however the file writes it.

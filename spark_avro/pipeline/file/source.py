@@ -10,6 +10,7 @@ from typing import Any
 from magicbyte.kit.settings.compound import ListOf, MapOf, OneKey, either, properties
 from magicbyte.kit.settings.kinds import choice, flag, instant, text, whole
 from magicbyte.kit.settings.section import Nested, setting
+from magicbyte.kit.settings.urls import jdbc_url
 from spark_avro.pipeline.file.section import Section
 
 #: Formats that carry the id of a schema in each record.
@@ -212,7 +213,7 @@ class FilesSource(Section):
 class JdbcSource(Section):
     """The result of a query in a database, read once."""
 
-    url: str = setting(text("a JDBC URL", pattern="jdbc:.+"), "The database, such as jdbc:postgresql://host/db.")
+    url: str = setting(jdbc_url(), "The database, such as jdbc:postgresql://host/db.")
     query: str = setting(text("a query"), "The query in the database's SQL.")
     properties: Mapping[str, str] = setting(
         properties(),

@@ -12,6 +12,7 @@ from spark_avro.pipeline.file.field_path import FieldPath
 from spark_avro.pipeline.file.kinds import ITEMS, PATHS, field_path, sql
 from spark_avro.pipeline.file.section import Section
 from spark_avro.pipeline.file.sql_text import Sql, SqlRole
+from spark_avro.pipeline.file.synonyms import STEP_SYNONYMS
 
 #: How long a table is used before it is read again.
 DEFAULT_REFRESH = timedelta(minutes=10)
@@ -78,7 +79,7 @@ class Explode(Section):
     )
 
 
-_HOW = r"sha256|hmac:.+|keep-last-[0-9]+|/(?:[^/\\]|\\.)+/.*"
+_HOW = r"sha256|zero|fixed:.*|hmac:.+|keep-last-[0-9]+|/(?:[^/\\]|\\.)+/.*"
 
 
 class Mask(Section):
@@ -86,11 +87,12 @@ class Mask(Section):
 
     fields: Mapping[FieldPath, str | None] = setting(
         MapOf(
-            either(null(), text("sha256, hmac:KEY, keep-last-N or /REGEX/REPLACEMENT", pattern=_HOW)),
+            either(null(), text("sha256, hmac:KEY, keep-last-N, zero, fixed:TEXT or /REGEX/REPLACEMENT", pattern=_HOW)),
             field_path(),
             least=1,
         ),
-        "From path to null, sha256, hmac:KEY (such as hmac:${file:/run/key}), keep-last-4, or /REGEX/REPLACEMENT.",
+        "From path to null, sha256, hmac:KEY (such as hmac:${file:/run/key}), keep-last-4, zero (an empty text, 0,"
+        " false or the like), fixed:TEXT (for texts and numbers), or /REGEX/REPLACEMENT.",
         secret=True,
     )
 
@@ -319,4 +321,4 @@ STEPS: Mapping[str, Kind] = {
     "python": Wrapped(Python),
 }
 
-STEP = OneKey(STEPS)
+STEP = OneKey(STEPS, STEP_SYNONYMS)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 
-from magicbyte.kit.settings.place import Finding
+from magicbyte.kit.settings.place import Finding, did_you_mean
 from spark_avro.pipeline.file.policies import Check
 from spark_avro.pipeline.file.source import Topics
 from spark_avro.pipeline.file.steps import Deduplicate, Join, Step, Window, joins_topic, remembers
@@ -20,12 +20,32 @@ def spark_version() -> tuple[int, int] | None:
     return int(major), int(minor)
 
 
-def topic_problems(joins: Sequence[Join], streams: Mapping[str, Topics]) -> Iterator[tuple[str, str] | Finding]:
+def unknown_name(step: Join, setting: str, name: str, names: Collection[str], elsewhere: Collection[str]) -> Finding:
+    """The finding of a join that names a table or stream that the file does not have.
+
+    Args:
+        step: The join.
+        setting: The setting that has the name.
+        name: The name.
+        names: The names that the setting takes.
+        elsewhere: The names of the other kind.
+    """
+    kind, other = ("table", "stream") if setting == "table" else ("stream", "table")
+    if name in elsewhere:
+        return step.finding(setting, f"{name} is a name in {other}s, not in {kind}s")
+    hint = did_you_mean(name, names) if names else f"; name it under {kind}s"
+    return step.finding(setting, f"there is no {kind} {name}{hint}")
+
+
+def topic_problems(
+    joins: Sequence[Join], streams: Mapping[str, Topics], tables: Collection[str]
+) -> Iterator[tuple[str, str] | Finding]:
     """What is wrong with joins of compacted topics and their streams.
 
     Args:
         joins: All joins of the pipeline.
         streams: The pipeline's streams.
+        tables: The names of the pipeline's tables.
     """
     own = [step for step in joins if step.topic is not None]
     installed = spark_version()
@@ -38,7 +58,7 @@ def topic_problems(joins: Sequence[Join], streams: Mapping[str, Topics]) -> Iter
                 " another pipeline, and join that table",
             )
         if step.topic not in streams:
-            yield "streams", f"has no stream {step.topic!r}, which {step.origin.setting} joins"
+            yield unknown_name(step, "topic", step.topic or "", streams, tables)
         elif streams[step.topic or ""].key is None:
             yield streams[step.topic or ""].finding(
                 "key", f"is missing: {step.origin.setting} finds the newest value by the key, so say how it is decoded"

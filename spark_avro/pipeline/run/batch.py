@@ -16,6 +16,7 @@ from spark_avro.pipeline.letters.retry import may_pass
 from spark_avro.pipeline.ports import BatchIdentity, SinkResult
 from spark_avro.pipeline.run.changes import ChangeLog
 from spark_avro.pipeline.run.counts import BatchCounts
+from spark_avro.pipeline.run.groups import make_groups
 from spark_avro.pipeline.run.measures import NEWEST, ROWS, counts_by_id, row_measures
 from spark_avro.pipeline.run.one_pass import OnePass, PassedBatch
 from spark_avro.pipeline.run.prepared import Opened, Prepared
@@ -219,7 +220,7 @@ class BatchRunner:
                 results = self._writer.write(transformed, decoded, records, batch)
         finally:
             transformed.tagged.unpersist()
-        return self._counts(transformed, read, results, batch, started, remembers=transform.remembers)
+        return self._counts(transformed, read, results, batch, started, transform)
 
     def _counts(
         self,
@@ -228,8 +229,7 @@ class BatchRunner:
         results: Sequence[SinkResult],
         batch: BatchIdentity,
         started: float,
-        *,
-        remembers: bool,
+        transform: Transforming,
     ) -> BatchCounts:
         verdict, source, decoded = transformed.verdict, self.opened.source, read.decoded
         if verdict is not None and verdict.finding:
@@ -238,14 +238,20 @@ class BatchRunner:
         # Of a repeated batch, records may be lost since they were refused.
         refused = min(transformed.passed_count, max(result.refused for result in results))
         left_out = into_steps - transformed.count
+        held, grouped = (left_out if transform.remembers else 0), 0
+        if not transform.remembers and left_out > 0:
+            steps = self.opened.pipeline.steps
+            grouped = left_out if make_groups(steps, transformed.tagged, decoded.rows) else 0
+        dropped = left_out - held - grouped
         return BatchCounts(
             number=batch.number,
             read=decoded.counts.rows,
             written=transformed.passed_count - refused,
             dead=dead_rows(transformed, decoded) + refused,
-            dropped=(0 if remembers else max(0, left_out)) + (verdict.dropped if verdict else 0),
-            made=0 if remembers else max(0, -left_out),
-            held=left_out if remembers else 0,
+            dropped=max(0, dropped) + (verdict.dropped if verdict else 0),
+            made=max(0, -dropped),
+            held=held,
+            grouped=grouped,
             late=max(result.late for result in results),
             failed=verdict.failed if verdict else {},
             ids=counts_by_id(decoded.measured),

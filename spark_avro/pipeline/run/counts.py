@@ -1,4 +1,4 @@
-"""The counts of a batch, and their equation: rows read = rows written + dead letters + rows dropped.
+"""The counts of a batch, and their equation: read + made = written + dead + dropped + held + grouped.
 
 A later audit reports the `BatchCounts` of each batch.
 """
@@ -37,6 +37,7 @@ class BatchCounts:
         lag: Records that are not read yet, by topic and partition.
         repeated: Whether a target had the batch already.
         held: Rows that the steps' state took in, less those that it gave out; without state, 0.
+        grouped: Rows that became groups or were left out, less the groups, if steps without state make groups of rows.
     """
 
     number: int
@@ -55,23 +56,23 @@ class BatchCounts:
     lag: Mapping[tuple[str, int], int] = field(default_factory=dict)
     repeated: bool = False
     held: int = 0
+    grouped: int = 0
 
     def check(self) -> None:
-        """Raise RowsMissing unless read + made = written + dead + dropped + held."""
-        if self.read + self.made != self.written + self.dead + self.dropped + self.held:
+        """Raise RowsMissing unless read + made = written + dead + dropped + held + grouped."""
+        if self.read + self.made != self.written + self.dead + self.dropped + self.held + self.grouped:
             raise RowsMissing(
                 f"batch {self.number}: {self.read:,} rows read and {self.made:,} made are not {self.written:,} written,"
-                f" {self.dead:,} dead, {self.dropped:,} dropped and {self.held:,} held; the batch is not committed"
+                f" {self.dead:,} dead, {self.dropped:,} dropped, {self.held:,} held and {self.grouped:,} grouped;"
+                " the batch is not committed"
             )
 
     def line(self) -> str:
         """The log line of the batch."""
         parts = [f"batch {self.number}: {self.read:,} read", f"{self.written:,} written", f"{self.dead:,} dead"]
         parts += [f"{self.dropped:,} dropped"]
-        parts += [f"{self.made:,} made"] if self.made else []
+        parts += other_rows(self.made, self.held, self.grouped)
         parts += [f"{self.late:,} late"] if self.late else []
-        parts += [f"{self.held:,} held by steps"] if self.held > 0 else []
-        parts += [f"{-self.held:,} given by steps that held them"] if self.held < 0 else []
         parts += [f"{self.lost:,} LOST before they were read"] if self.lost else []
         parts += [f"topic {topic} was REPLACED" for topic in self.replaced]
         parts += [f"{name} failed {count:,} times" for name, count in self.failed.items()]
@@ -79,3 +80,11 @@ class BatchCounts:
         parts += [f"{self.seconds:.1f} s"]
         parts += [f"lag {sum(self.lag.values()):,} records"] if self.lag else []
         return ", ".join(parts)
+
+
+def other_rows(made: int, held: int, grouped: int) -> list[str]:
+    """The counts of rows that steps made, hold or grouped, in words; see `BatchCounts`."""
+    parts = [f"{made:,} made"] if made else []
+    parts += [f"{held:,} held by steps"] if held > 0 else []
+    parts += [f"{-held:,} given by steps that held them"] if held < 0 else []
+    return parts + ([f"{grouped:,} grouped by steps"] if grouped else [])

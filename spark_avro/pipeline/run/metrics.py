@@ -87,7 +87,7 @@ class PipelineMetrics:
 
     def add(self, counts: BatchCounts) -> None:
         """Add a batch."""
-        outcomes = ("read", "written", "dead", "dropped", "made", "late", "lost")
+        outcomes = ("read", "written", "dead", "dropped", "grouped", "made", "late", "lost")
         for outcome in outcomes:
             self._rows.labels(self._name, outcome).inc(getattr(counts, outcome))
         self._seconds.labels(self._name).set(counts.seconds)

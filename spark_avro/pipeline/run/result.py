@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from spark_avro.pipeline.ports import SourceRange
-from spark_avro.pipeline.run.counts import BatchCounts
+from spark_avro.pipeline.run.counts import BatchCounts, other_rows
+
+#: The rows that are added up.
+_ROWS = ("read", "written", "dead", "dropped", "made", "held", "grouped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +17,7 @@ class RunResult:
 
     Attributes:
         batches: The number of batches.
-        read, written, dead, dropped: The rows of all batches.
+        read, written, dead, dropped, made, held, grouped: The rows of all batches; see `BatchCounts`.
         findings: Why it ends with exit code 100 although its batches are written.
         ranges: The offsets that a backfill processed; empty for other runs.
     """
@@ -24,16 +27,18 @@ class RunResult:
     written: int = 0
     dead: int = 0
     dropped: int = 0
+    made: int = 0
+    held: int = 0
+    grouped: int = 0
     findings: tuple[str, ...] = ()
     ranges: tuple[SourceRange, ...] = ()
 
     def plus(self, counts: BatchCounts) -> RunResult:
         """The result with one more batch."""
-        return RunResult(
-            self.batches + 1,
-            self.read + counts.read,
-            self.written + counts.written,
-            self.dead + counts.dead,
-            self.dropped + counts.dropped,
-            self.findings,
-        )
+        sums = {name: getattr(self, name) + getattr(counts, name) for name in _ROWS}
+        return replace(self, batches=self.batches + 1, **sums)
+
+    def line(self) -> str:
+        """The rows in words."""
+        parts = [f"{self.read:,} read", f"{self.written:,} written", f"{self.dead:,} dead", f"{self.dropped:,} dropped"]
+        return ", ".join([*parts, *other_rows(self.made, self.held, self.grouped)])

@@ -90,8 +90,6 @@ class Running:
             LeaseHeld: another driver runs it.
             Failure: as `BatchRunner.run`.
         """
-        if self.pipeline.audit:
-            log.warning("audit: true has no effect in this release")
         checkpoint = Checkpoint(self.spark, self.pipeline.checkpoint)
         with (
             Lease(checkpoint.folder, self.pipeline.name) as lease,
@@ -112,7 +110,7 @@ class Running:
                 while self._run_stream(topics, batches, checkpoint, lease):
                     log.info("the query starts again")
                     self._java.free(now=True)
-            return RunResult(**{**_fields(self._result), "findings": tuple(runner.findings)})
+            return replace(self._result, findings=tuple(runner.findings))
 
     def _run_stream(self, topics: SourceTopics, batches: Batches, checkpoint: Checkpoint, lease: Lease) -> bool:
         """Run a streaming query; whether another one has to go on."""
@@ -235,8 +233,7 @@ class Running:
             topic_ids = opened.source.topic_ids({part.topic for part in ranges})
             batch = BatchIdentity(self.pipeline.name, query_id, 0, tuple(ranges), topic_ids, former_topic_ids or {})
             self._add(runner.run(opened.source.batch(ranges), batch))
-            result = {**_fields(self._result), "findings": tuple(runner.findings), "ranges": tuple(ranges)}
-            return RunResult(**result)
+            return replace(self._result, findings=tuple(runner.findings), ranges=tuple(ranges))
 
     def _add(self, counts: BatchCounts) -> None:
         self._result = self._result.plus(counts)
@@ -285,7 +282,3 @@ def _prepare(opened: Opened) -> Prepared:
 
 class _Stopped(Exception):
     """A batch was not begun because the run ends."""
-
-
-def _fields(result: RunResult) -> dict[str, Any]:
-    return {name: getattr(result, name) for name in ("batches", "read", "written", "dead", "dropped")}

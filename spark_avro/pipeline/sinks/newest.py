@@ -25,6 +25,8 @@ BY_PLACE = (
 
 #: What is added to the name of a table whose rows can delete keys, for the table that keeps the deleted keys.
 DELETED_KEYS = "_deleted_keys"
+#: What is added to the name of a SQL table whose rows have no places, for the table with the places of its keys.
+KEY_PLACES = "_key_places"
 #: How deletions are kept, as `explain` tells it.
 DELETED_STAY = f"deleted keys are kept in a table TABLE{DELETED_KEYS}, so that no older record brings them back"
 

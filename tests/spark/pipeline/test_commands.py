@@ -126,7 +126,8 @@ def test_explain_tells_the_order_of_an_upsert_and_that_a_broker_has_no_topic_ids
     [order] = [line for line in lines if line.startswith("SqlTarget: exactly once: ")]
     assert order.endswith(
         "; of a key's rows the one with the greater offset is newer; rows of different partitions or topics go by"
-        " timestamp, topic and partition, with timestamps that never run backwards in a partition"
+        " timestamp, topic and partition, with timestamps that never run backwards in a partition; the places of keys"
+        " are kept in a table TABLE_key_places, unless the table has columns _kafka_*"
     )
 
 

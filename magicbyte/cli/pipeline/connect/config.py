@@ -19,6 +19,13 @@ class ConnectConfig:
     notes: list[tuple[str, str]] = field(default_factory=list)
     _taken: set[str] = field(default_factory=set)
 
+    @classmethod
+    def of(cls, settings: Mapping[str, object]) -> ConnectConfig:
+        """The settings of a file, whose values may be numbers and truth values of JSON."""
+        return cls(
+            {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in settings.items()}
+        )
+
     def take(self, name: str, default: str | None = None) -> str | None:
         """A setting's value, which is converted."""
         self._taken.add(name)

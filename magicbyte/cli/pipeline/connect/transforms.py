@@ -21,28 +21,43 @@ _CASTS = {
     "boolean": "boolean",
     "string": "string",
 }
-_UNITS = {"seconds": 1, "milliseconds": 1_000, "microseconds": 1_000_000}
+#: Units of Unix times -> their names in Spark's functions.
+_UNITS = {"seconds": "seconds", "milliseconds": "millis", "microseconds": "micros"}
 
 
 def convert_transforms(config: ConnectConfig, parts: Parts) -> None:
     """Add the steps of the transforms, in their order."""
     predicates = {name: _predicate(config, name) for name in config.take_list("predicates")}
+    used: set[str] = set()
     for name in config.take_list("transforms"):
         prefix = f"transforms.{name}."
-        full = config.take(f"{prefix}type")
-        kind = short_class(full)
-        is_key = (full or "").endswith("$Key")
+        kind = short_class(config.take(f"{prefix}type"))
+        predicate = config.settings.get(f"{prefix}predicate", "")
         condition = _condition(config, prefix, predicates)
-        convert = _TRANSFORMS.get(kind)
-        if convert is None:
-            config.note(f"{prefix}type", f"the transform {kind} has no counterpart; write it as `select` or `python`")
-        elif is_key and kind != "ValueToKey":
-            config.note(f"{prefix}type", f"{kind} of the key: steps work on the value's columns; use the step `key`")
-        elif condition is not None and kind != "Filter":
-            why = f"{kind} under a condition has no counterpart; write it as `if({condition}, ..)` in `select`"
+        used.add(predicate)
+        why = _obstacle(config, prefix, kind, predicate, condition)
+        if why:
             config.note(f"{prefix}type", why)
+            for setting in config.settings:
+                if setting.startswith(prefix) and setting != f"{prefix}type":
+                    config.note(setting, f"belongs to the transform {name}, which is not converted")
         else:
-            convert(config, prefix, parts, condition)
+            _TRANSFORMS[kind](config, prefix, parts, condition)
+    for name in predicates.keys() - used:
+        config.note(f"predicates.{name}.type", "no transform has this predicate")
+
+
+def _obstacle(config: ConnectConfig, prefix: str, kind: str, predicate: str, condition: str | None) -> str:
+    """Why a transform is not converted; empty if it is."""
+    if kind not in _TRANSFORMS:
+        return f"the transform {kind} has no counterpart; write it as `select` or `python`"
+    if (config.settings.get(f"{prefix}type") or "").endswith("$Key") and kind != "ValueToKey":
+        return f"{kind} of the key: steps work on the value's columns; use the step `key`"
+    if predicate and condition is None:
+        return f"{kind} under the predicate {predicate}, which has no counterpart; write it as `where` or in `select`"
+    if condition is not None and kind != "Filter":
+        return f"{kind} under a condition has no counterpart; write it as `if({condition}, ..)` in `select`"
+    return ""
 
 
 def _steps(parts: Parts) -> list[dict[str, Any]]:
@@ -72,7 +87,10 @@ def _condition(config: ConnectConfig, prefix: str, predicates: Mapping[str, str 
 def _replace_field(config: ConnectConfig, prefix: str, parts: Parts, _condition: str | None) -> None:
     kept = config.take_list(f"{prefix}include") or config.take_list(f"{prefix}whitelist")
     dropped = config.take_list(f"{prefix}exclude") or config.take_list(f"{prefix}blacklist")
-    renamed = dict(pair.split(":", 1) for pair in config.take_list(f"{prefix}renames"))
+    pairs = config.take_list(f"{prefix}renames")
+    renamed = dict(pair.split(":", 1) for pair in pairs if ":" in pair)
+    if len(renamed) < len(pairs):
+        config.note(f"{prefix}renames", "has entries that are not OLD:NEW, or two for one field")
     if kept:
         _steps(parts).append({"select": kept})
     if dropped:
@@ -83,7 +101,7 @@ def _replace_field(config: ConnectConfig, prefix: str, parts: Parts, _condition:
 
 def _mask_field(config: ConnectConfig, prefix: str, parts: Parts, _condition: str | None) -> None:
     replacement = config.take(f"{prefix}replacement")
-    how = None if replacement is None else f"/^.*$/{replacement}"
+    how = "zero" if replacement is None else f"fixed:{replacement}"
     _steps(parts).append({"mask": dict.fromkeys(config.take_list(f"{prefix}fields"), how)})
 
 
@@ -120,10 +138,10 @@ def _timestamp_converter(config: ConnectConfig, prefix: str, parts: Parts, _cond
     unit = config.take(f"{prefix}unix.precision", "milliseconds") or "milliseconds"
     form = config.take(f"{prefix}format")
     expressions = {
-        "Timestamp": f"to_timestamp({name}, '{form}')" if form else f"timestamp_millis({name})",
-        "Date": f"to_date({name}, '{form}')" if form else f"to_date(timestamp_millis({name}))",
+        "Timestamp": f"to_timestamp({name}, '{form}')" if form else f"timestamp_{_UNITS.get(unit)}({name})",
+        "Date": f"to_date({name}, '{form}')" if form else f"to_date(timestamp_{_UNITS.get(unit)}({name}))",
         "string": f"date_format({name}, '{form}')",
-        "unix": f"unix_millis({name})" if unit == "milliseconds" else f"unix_micros({name})",
+        "unix": f"unix_{_UNITS.get(unit)}({name})",
     }
     if not name or target not in expressions or unit not in _UNITS:
         config.note(f"{prefix}type", f"TimestampConverter to {target} has no counterpart; write it as `select`")
@@ -131,7 +149,7 @@ def _timestamp_converter(config: ConnectConfig, prefix: str, parts: Parts, _cond
     query = f"select * except ({name}), {expressions[target]} as {name} from this"  # noqa: S608 - a step of the user's
     _steps(parts).append({"sql": query})
     config.note(
-        f"{prefix}target.type", f"the expression assumes that {name} is a number of milliseconds or a timestamp"
+        f"{prefix}target.type", f"the expression assumes that {name} is a number of {unit}, a text or a timestamp"
     )
 
 
@@ -182,6 +200,8 @@ def _hoist_field(config: ConnectConfig, prefix: str, parts: Parts, _condition: s
 
 def _header_from(config: ConnectConfig, prefix: str, parts: Parts, _condition: str | None) -> None:
     fields, names = config.take_list(f"{prefix}fields"), config.take_list(f"{prefix}headers")
+    if len(fields) != len(names):
+        config.note(f"{prefix}headers", "has not as many names as there are fields; the others are left out")
     _steps(parts).append({"headers": dict(zip(names, fields, strict=False))})
     if config.take(f"{prefix}operation") == "move":
         _steps(parts).append({"drop": fields})

@@ -13,9 +13,10 @@ from spark_avro.pipeline.file.sinks import SqlSink, Upsert
 from spark_avro.pipeline.ports import POSITION, SinkContext, SinkRefused
 from spark_avro.pipeline.sinks.columns import ColumnFit, fit_columns
 from spark_avro.pipeline.sinks.columns import quoted as spark_quoted
-from spark_avro.pipeline.sinks.newest import DELETED_KEYS, ORDER_FIELDS
+from spark_avro.pipeline.sinks.newest import DELETED_KEYS, KEY_PLACES, ORDER_FIELDS
 from spark_avro.pipeline.sinks.positions import KEPT_FIELDS, NOT_DATA, PLACE_FIELDS, flat_position
 from spark_avro.pipeline.sinks.sql.dialects import DIALECTS, NESTED, spark_type
+from spark_avro.pipeline.sinks.sql.key_tables import beside, key_table_statements
 from spark_avro.pipeline.sinks.sql.statements import DELETED, Table, names, quoted
 
 #: Columns that only the driver gets, to name refused rows.
@@ -69,14 +70,20 @@ class Planner:
         target = None if bind is None else self._target(bind, kept)
         if target is None and not self._spec.create:
             raise SinkRefused(f"{self._shown}: there is no such table; create it, or set sink.sql.create")
-        fit = fit_columns(target, kept, columns=self._context.columns, widens=self._dialect.widens, name=self._shown)
+        places = self._places_beside(target)
+        data = spark.StructType([field for field in kept.fields if field.name not in places])
+        fit = fit_columns(target, data, columns=self._context.columns, widens=self._dialect.widens, name=self._shown)
         # Rows keep their own types, such as dates that SQLite has as texts, unless the table's type is a wider one.
         fields = [
             flat[field.name] if field.dataType == kept[field.name].dataType else field for field in fit.schema.fields
         ]
-        types = {field.name: str(self._dialect.sql_type(field.dataType)) for field in fields}
-        table = self._keyed(types)
-        statements = self._of_deleted_keys(table, fit, bind) if table.deletes else ()
+        apart = [flat[field.name] for field in kept.fields if field.name in places]
+        types, of_places = (
+            {field.name: str(self._dialect.sql_type(field.dataType)) for field in part} for part in (fields, apart)
+        )
+        fields += apart
+        table = self._keyed(types, of_places)
+        statements = key_table_statements(table, fit, bind, self._table, self._schema, is_new=target is None)
         if target is None:
             return TablePlan(ColumnFit(flat, spark.StructType(fields)), table, (table.create(), *statements))
         assert bind is not None
@@ -89,16 +96,15 @@ class Planner:
         )
         return TablePlan(ColumnFit(flat, spark.StructType(fields)), table, (*changes, *statements))
 
-    def _of_deleted_keys(self, table: Table, fit: ColumnFit, bind: sa.Connection | None) -> tuple[str, ...]:
-        """The statements that create or change the table of deleted keys."""
-        if bind is None or not sa.inspect(bind).has_table(f"{self._table}{DELETED_KEYS}", self._schema):
-            return (table.create_deleted_keys(),)
-        columns = table.deleted_columns
-        return tuple(
-            f"ALTER TABLE {table.deleted_keys} ALTER COLUMN {quoted(change.path)} TYPE {columns[change.path]}"
-            for change in fit.changes
-            if change.old is not None and change.path in columns
-        )
+    def _places_beside(self, target: spark.StructType | None) -> tuple[str, ...]:
+        """The columns that decide which row is newer, and that the table has not; those that nobody asked for."""
+        if self.upsert is None or self.upsert.order.parts[0] != POSITION or self._spec.keep_position:
+            return ()
+        fields = ORDER_FIELDS if self.upsert.is_by_offset else self.upsert.order.parts[1:]
+        places = tuple(f"{POSITION}_{name}" for name in fields)
+        # Tables of earlier releases have them.
+        has_them = target is not None and any(field.name.lower() in places for field in target.fields)
+        return () if has_them else places
 
     def sent(self, rows: DataFrame, plan: TablePlan) -> DataFrame:
         """The columns to send: those of the table, DELETED for an upsert with deletes, and those of HIDDEN."""
@@ -148,22 +154,40 @@ class Planner:
             ]
         )
 
-    def _keyed(self, types: dict[str, str]) -> Table:
+    def _keyed(self, types: dict[str, str], apart: dict[str, str]) -> Table:
         if self.upsert is None:
             return Table(self._name, types)
         key, order = tuple(".".join(path.parts) for path in self.upsert.key), "_".join(self.upsert.order.parts)
         for name in (*key, order):
-            if name not in types:
+            if name not in types | apart:
                 raise SinkRefused(f"sink.sql.mode.upsert: the rows have no column {name}, but {', '.join(types)}")
         places = [f"{POSITION}_{name}" for name in ORDER_FIELDS] if self.upsert.is_by_offset else []
-        if not types.keys() >= {*places}:
+        if not (types | apart).keys() >= {*places}:
             raise SinkRefused(
                 f"{self._shown}: offsets order only the records of one partition, so an upsert by _kafka.offset needs"
                 f" the columns {', '.join(places)}; evolve.columns: add makes them, or use another order"
             )
         is_by_offset, deletes = self.upsert.is_by_offset, self.upsert.deletes is not None
-        deleted = ".".join(quoted(part) for part in (self._schema, f"{self._table}{DELETED_KEYS}") if part)
-        return Table(self._name, types, key, order, is_by_offset, deletes, deleted if deletes else "")
+        if apart:
+            return Table(
+                self._name,
+                types,
+                key,
+                order,
+                is_by_offset,
+                deletes,
+                key_places=beside(self._table, self._schema, KEY_PLACES),
+                places=apart,
+            )
+        return Table(
+            self._name,
+            types,
+            key,
+            order,
+            is_by_offset,
+            deletes,
+            beside(self._table, self._schema, DELETED_KEYS) if deletes else "",
+        )
 
     def _check_key(self, table: Table, bind: sa.Connection) -> None:
         if not table.key:

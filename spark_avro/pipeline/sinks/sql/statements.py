@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from spark_avro.pipeline.ports import POSITION
 from spark_avro.pipeline.sinks.newest import (
@@ -35,6 +35,9 @@ class Table:
         deletes: Whether the rows have DELETED.
         deleted_keys: The quoted name of the table of deleted keys, if the rows have DELETED: a key with the place of
             the record that deleted it, so that an older record which is read later does not bring it back.
+        key_places: The quoted name of the table of keys with the places of their records, if the table itself has no
+            columns for them. It has the deleted keys, too.
+        places: The columns of these places with their SQL types.
     """
 
     name: str
@@ -44,10 +47,25 @@ class Table:
     is_by_offset: bool = False
     deletes: bool = False
     deleted_keys: str = ""
+    key_places: str = ""
+    places: dict[str, str] = field(default_factory=dict)
 
     def create(self) -> str:
         """The statement that creates the table."""
         return self._create(self.name, self.columns)
+
+    def create_key_places(self) -> str:
+        """The statement that creates the table of keys with the places of their records."""
+        return self._create(self.key_places, self.place_columns)
+
+    @property
+    def place_columns(self) -> dict[str, str]:
+        """The columns of that table with their SQL types."""
+        return self.deleted_columns | ({DELETED: "boolean"} if self.deletes else {})
+
+    @property
+    def _staged(self) -> dict[str, str]:
+        return self.columns | self.places
 
     def create_deleted_keys(self) -> str:
         """The statement that creates the table of deleted keys."""
@@ -58,7 +76,7 @@ class Table:
         """The columns of deleted keys with their SQL types: the key and what decides which row is newer."""
         assert self.order is not None
         places = [f"{POSITION}_{name}" for name in ORDER_FIELDS] if self.is_by_offset else [self.order]
-        return {name: self.columns[name] for name in dict.fromkeys((*self.key, *places))}
+        return {name: self._staged[name] for name in dict.fromkeys((*self.key, *places))}
 
     def _create(self, table: str, columns: dict[str, str]) -> str:
         parts = [f"{quoted(name)} {kind}" for name, kind in columns.items()]
@@ -68,7 +86,7 @@ class Table:
 
     def create_stage(self) -> str:
         """The statement that creates the temporary table; it lasts until the transaction ends."""
-        parts = [f"{quoted(name)} {kind}" for name, kind in self.columns.items()]
+        parts = [f"{quoted(name)} {kind}" for name, kind in self._staged.items()]
         if self.deletes:
             parts.append(f"{DELETED} boolean")
         return f"CREATE TEMPORARY TABLE {STAGE} ({', '.join(parts)})"
@@ -79,6 +97,8 @@ class Table:
         Args:
             replaced: Topics of the source that were deleted and made again.
         """
+        if self.key_places:
+            return self._merge_beside(replaced)
         tables = (self.name, self.deleted_keys) if self.deletes else (self.name,)
         clocks = [self._clock(table, replaced) for table in tables] if self.is_by_offset else []
         if not self.deletes:
@@ -98,6 +118,38 @@ class Table:
             f" AND {self._newer('new_', deleted, replaced)})"
         )
         return [*clocks, delete, note, insert, forget]
+
+    def _merge_beside(self, replaced: Collection[str]) -> list[str]:
+        """The same for a table whose rows have no places: those of its keys are in a table beside it.
+
+        The places are written first. Then the rows that are chosen are those whose place is the one beside, or that the
+        table beside does not know to be older. A place without a row counts only if it deleted the key: otherwise
+        somebody else deleted the row.
+        """
+        beside = self.key_places
+        clocks = [self._clock(beside, replaced)] if self.is_by_offset else []
+        row = f"EXISTS (SELECT 1 FROM {self.name} WHERE {self._same(self.name)})"
+        counts = f"({beside}.{DELETED} OR {row})" if self.deletes else row
+        is_old = (
+            f"EXISTS (SELECT 1 FROM {beside} WHERE {self._same(beside)} AND {counts}"
+            f" AND NOT coalesce({self._newer('new_', beside, replaced)}, false))"
+        )
+        note = self._replace(beside, self.place_columns, f"NOT {is_old}")
+        if not self.deletes:
+            return [*clocks, note, self._replace(self.name, self.columns, f"NOT {is_old}")]
+        delete = (
+            f"DELETE FROM {self.name} WHERE EXISTS (SELECT 1 FROM ({self._newest()}) AS new_ WHERE {DELETED}"
+            f" AND {self._same(self.name)} AND NOT {is_old})"
+        )
+        return [*clocks, note, delete, self._replace(self.name, self.columns, f"NOT {DELETED} AND NOT {is_old}")]
+
+    def _replace(self, table: str, columns: dict[str, str], chosen: str) -> str:
+        """The statement that brings the newest staged rows that a condition chooses into a table, whatever it has."""
+        changes = ", ".join(f"{quoted(name)} = excluded.{quoted(name)}" for name in columns if name not in self.key)
+        return (
+            f"INSERT INTO {table} ({names(columns)}) SELECT {names(columns)} FROM ({self._newest()}) AS new_"
+            f" WHERE {chosen} ON CONFLICT ({names(self.key)}) DO {f'UPDATE SET {changes}' if changes else 'NOTHING'}"
+        )
 
     def _clock(self, table: str, replaced: Collection[str]) -> str:
         """The statement that takes clocks of staged rows from older rows of a table."""
@@ -124,7 +176,7 @@ class Table:
         if self.is_by_offset:
             key, time = names(self.key), f"{POSITION}_timestamp"
             newest = newest_query(f"({last_query(STAGE, key, _place(''))})", key, _place(""))
-            columns = [f"{CLOCK} AS {quoted(name)}" if name == time else quoted(name) for name in self.columns]
+            columns = [f"{CLOCK} AS {quoted(name)}" if name == time else quoted(name) for name in self._staged]
             columns += [DELETED] if self.deletes else []
             return f"SELECT {', '.join(columns)} FROM ({newest}) AS clocked_"
         return (

@@ -28,7 +28,7 @@ from spark_avro.pipeline.ports import (
 from spark_avro.pipeline.sinks.collected import collected
 from spark_avro.pipeline.sinks.columns import log_changes
 from spark_avro.pipeline.sinks.marker import foreign_checkpoint, is_backfill, is_written, marker_of
-from spark_avro.pipeline.sinks.newest import BY_PLACE, DELETED_STAY
+from spark_avro.pipeline.sinks.newest import BY_PLACE, DELETED_STAY, KEY_PLACES
 from spark_avro.pipeline.sinks.positions import rejected_rows
 from spark_avro.pipeline.sinks.sql.dialects import DIALECTS, POSTGRESQL
 from spark_avro.pipeline.sinks.sql.loading import LOADERS, Loading
@@ -74,7 +74,8 @@ class SqlTarget:
         self._planned: tuple[spark.StructType, TablePlan] | None = None
         self._has_markers = False
         upsert = self._planner.upsert
-        order = f"; {BY_PLACE}" if upsert is not None and upsert.is_by_offset else ""
+        places = f"; the places of keys are kept in a table TABLE{KEY_PLACES}, unless the table has columns _kafka_*"
+        order = f"; {BY_PLACE}{places}" if upsert is not None and upsert.is_by_offset else ""
         order += f"; {DELETED_STAY}" if upsert is not None and upsert.deletes is not None else ""
         self.guarantee = Guarantee(
             Delivery.EXACTLY_ONCE,

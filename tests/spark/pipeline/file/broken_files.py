@@ -34,7 +34,14 @@ _SQL = '"delay * 60 as seconds"'
 _FORMATS = "auto or avro or json or protobuf or json-plain or string or bytes"
 _SEVERAL = "several topics need value.subject, records, source.union, or one pipeline for each topic"
 _CHECKS = "expect, not-null, unique, in, range, fresh, volume, schema-only"
-_MASKS = "sha256, hmac:KEY, keep-last-N or /REGEX/REPLACEMENT"
+_MASKS = "sha256, hmac:KEY, keep-last-N, zero, fixed:TEXT or /REGEX/REPLACEMENT"
+
+_PORT = "has no valid port; write a number from 1 to 65535"
+_SCHEME = "has no scheme; write http:// or https:// before the host"
+_DATABASES = "is not PostgreSQL or SQLite"
+_FILES = "files: {path: /tmp/flights, time: at, partition: [dt, hour], late: 7d}"
+_AUDIT = "there is no audit in this release, so true would do nothing; leave it out"
+_TABLES = "tables: {airports: {files: {path: /p}}}\nstreams: {pays: {topics: p}}"
 
 #: A part of the good file, what stands in its place, and the finding.
 BROKEN = [
@@ -190,6 +197,77 @@ BROKEN = [
         "errors.tolerance: all needs errors.topic, the topic of dead letters",
     ),
     ('{bootstrap.servers: "broker:9092"}', "§{}", "kafka: bootstrap.servers is missing"),
+    (
+        '{bootstrap.servers: "broker:9092"}',
+        "§{boostrap.servers: broker:9092}",
+        "kafka: bootstrap.servers is missing; is boostrap.servers misspelt?",
+    ),
+    ("broker:9092", "§broker", "kafka.bootstrap.servers: 'broker' has no port; write HOST:PORT"),
+    ("broker:9092", "a:1, §b:kafka", f"kafka.bootstrap.servers: 'b:kafka' {_PORT}"),
+    ("http://registry:8081", "§registry:8081", f"registry.url: 'registry:8081' {_SCHEME}"),
+    (
+        "http://registry:8081",
+        "http://a:1,§htps://b:2",
+        "registry.url: 'htps://b:2' has an unknown scheme; use http:// or https://; did you mean https?",
+    ),
+    ("http://registry:8081", "§http://:8081", "registry.url: 'http://:8081' has no host; write http://HOST:PORT"),
+    ("http://registry:8081", "§http://r:80810", f"registry.url: 'http://r:80810' {_PORT}"),
+    (
+        _FILES,
+        "sql: {url: §'postgres://h/d', table: t}",
+        f"sink.sql.url: postgres {_DATABASES}; did you mean postgresql?",
+    ),
+    (
+        _FILES,
+        "sql: {url: §'mysql://h/d', table: t}",
+        f"sink.sql.url: mysql {_DATABASES}; sink.jdbc writes it at least once",
+    ),
+    (_FILES, "sql: {url: '§postgresql://u:p/w@h:no/d', table: t}", f"sink.sql.url: this URL {_PORT}"),
+    (
+        _FILES,
+        "sql: {url: §'sqlite://f.db', table: t}",
+        "sink.sql.url: 'sqlite://f.db' has two slashes, so f.db is a host; write sqlite:///FILE, or sqlite:////FOLDER/FILE",
+    ),
+    (
+        _FILES,
+        "jdbc: {url: 'jdbc:mysql://§h:no/d', table: t}",
+        f"sink.jdbc.url: 'jdbc:mysql://h:no/d' {_PORT}",
+    ),
+    (
+        _FILES,
+        "jdbc: {url: 'jdbc:§postgres://h/d', table: t}",
+        "sink.jdbc.url: postgres is no JDBC driver; did you mean postgresql?",
+    ),
+    (
+        _FILES,
+        "kafka: {topic: t, §value.shema: derive}",
+        "sink.kafka.value.shema: no such setting; did you mean value: {schema: ..}?",
+    ),
+    (
+        "  value: {format: auto}",
+        "  §value.shema: x",
+        "source.value.shema: no such setting; write value: {NAME: ..} with one of format, subject, fields, message,"
+        " validate, type",
+    ),
+    (_FILES, "§parquet: {path: /p}", "sink.parquet: no such setting; did you mean files?"),
+    ("where: delay is", "§filter: delay is", "steps[0].filter: no such setting; did you mean where?"),
+    ("where: delay is", "§with_column: delay is", "steps[0].with_column: no such setting; did you mean select?"),
+    (
+        "steps:\n  - where: delay is not null",
+        _TABLES + "\nsteps:\n  - join: {table: §airprts, on: [k]}",
+        "steps[0].join.table: there is no table airprts; did you mean airports?",
+    ),
+    (
+        "steps:\n  - where: delay is not null",
+        _TABLES + "\nsteps:\n  - join: {table: §pays, on: [k]}",
+        "steps[0].join.table: pays is a name in streams, not in tables",
+    ),
+    (
+        "steps:\n  - where: delay is not null",
+        _TABLES + "\nsteps:\n  - join: {stream: §pay, on: [k], within: 5m}",
+        "steps[0].join.stream: there is no stream pay; did you mean pays?",
+    ),
+    ("evolve: {new-version", "audit: §true\nevolve: {new-version", f"audit: {_AUDIT}"),
     (
         "checkpoint: /tmp/checkpoint",
         "§cehckpoint: /tmp/checkpoint",

@@ -56,7 +56,7 @@ def test_what_this_pyspark_does_not_have(
     sink: str, rest: str, spark: str | None, found: list[tuple[str, str, bool]], tmp_path: Path
 ) -> None:
     pipeline = read_pipeline(_file(tmp_path, sink, rest))
-    shown = [(item.path, item.problem, refused) for item, refused in missing_needs(pipeline, spark)]
+    shown = [(item.finding.path, item.finding.problem, item.refused) for item in missing_needs(pipeline, spark)]
     assert shown == found
 
 

@@ -97,7 +97,7 @@ _LATE = "sink: {files: {path: /tmp/out, time: window_start, late: 1h}}"
         ),
         (
             "steps: [{join: {stream: pays, on: [k], within: 5m}}]",
-            "streams: has no stream 'pays', which steps[0].join joins",
+            "steps[0].join.stream: there is no stream pays; name it under streams",
         ),
         (_PAY + "steps: []", "streams: no step joins pays; its records would be read for nothing"),
     ],

@@ -11,6 +11,7 @@ import spark_avro
 from compat.schema import JSON, PROTOBUF, SchemaText
 from serdes.letters.headers import read_letter
 from spark_avro.errors import BrokenRecord
+from spark_avro.pipeline.ports import SourceRange
 from spark_avro.pipeline.run.counts import BatchCounts, RowsMissing
 from spark_avro.pipeline.run.refusals import SchemaRefused
 from spark_avro.pipeline.run.running import Running
@@ -53,6 +54,45 @@ steps:
     result = spark_avro.pipeline(file).run(spark)
     assert (result.batches, result.read, result.written) == (1, 1, 1)
     assert [row["id"] for row in sink.rows][9:] == [10]
+
+
+@pytest.mark.parametrize(
+    ("steps", "written", "dropped", "grouped", "line"),
+    [
+        ("{sql: 'select count(*) as n from this group by id % 2'}", 2, 0, 8, "0 dropped, 8 grouped by steps"),
+        ("{sql: 'select distinct id % 2 as n from this'}", 2, 0, 8, "0 dropped, 8 grouped by steps"),
+        (
+            "{window: {time: _kafka.timestamp, size: 9999d, aggregate: count(*) as n}}",
+            1,
+            0,
+            9,
+            "0 dropped, 9 grouped by steps",
+        ),
+        ("{sql: 'select * from this where id < 3'}", 3, 7, 0, "7 dropped"),
+        ("{sql: 'select explode(array(1, 2)) as n, * from this'}", 20, 0, 0, "0 dropped, 10 made"),
+        ("{deduplicate: {by: carrier, within: 1h}}", 1, 9, 0, "9 dropped"),
+    ],
+)
+def test_rows_in_groups_of_a_range_are_not_dropped(  # noqa: PLR0917
+    steps: str,
+    written: int,
+    dropped: int,
+    grouped: int,
+    line: str,
+    spark: SparkSession,
+    topics: Any,
+    avro: Any,
+    sink: ListSink,
+    pipeline_file: Any,
+) -> None:
+    topic = topics.create(1)
+    [one] = avro.register(f"{topic}-value", V1)
+    topics.produce(topic, *messages(avro, one, 10))
+    settings = pipeline_file(topic, f"steps: [{steps}]")
+    file = spark_avro.pipeline(settings, overrides=["sink.files.partition=[]", "sink.files.time=x"]).file
+    result = Running(file, spark).run_range([SourceRange(topic, 0, 0, 10)], "range")
+    assert (result.read, result.written, result.dropped, result.grouped) == (10, written, dropped, grouped)
+    assert result.line() == f"10 read, {written} written, 0 dead, {line}"
 
 
 def test_without_tolerance_a_broken_record_stops_with_its_place(
@@ -246,6 +286,10 @@ def test_what_a_step_remembers_outlives_the_run(
     second = spark_avro.pipeline(file).run(spark)
     # A step that remembers rows holds those that it leaves out; `dropped` has those of checks.
     assert [(run.read, run.written, run.dropped) for run in (first, second)] == [(10, 5, 0), (5, 3, 0)]
+    assert [run.line() for run in (first, second)] == [
+        "10 read, 5 written, 0 dead, 0 dropped, 5 held by steps",
+        "5 read, 3 written, 0 dead, 0 dropped, 2 held by steps",
+    ]
     assert sorted(row["id"] for row in sink.rows) == list(range(8))
 
 

@@ -84,13 +84,24 @@ TABLE = Table(
     deleted_keys='"t_deleted_keys"',
 )
 
+BESIDE = Table(
+    '"t"',
+    {"id": "integer", "v": "integer"},
+    ("id",),
+    "_kafka_offset",
+    is_by_offset=True,
+    deletes=True,
+    key_places='"t_key_places"',
+    places={f"_kafka_{name}": "" for name in FIELDS},
+)
 
-def write(connection: sqlite3.Connection, records: Iterable[Record]) -> None:
-    connection.execute(TABLE.create_stage())
+
+def write(connection: sqlite3.Connection, records: Iterable[Record], table: Table = TABLE) -> None:
+    connection.execute(table.create_stage())
     rows = [(1, one.timestamp, one.topic, one.partition, one.offset, one.timestamp, one.deletes) for one in records]
     columns = f"id, v, {', '.join(f'_kafka_{name}' for name in FIELDS)}, {DELETED}"
     connection.executemany(f"INSERT INTO {STAGE} ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
-    for statement in TABLE.merge():
+    for statement in table.merge():
         connection.execute(statement)
     connection.execute(f"DROP TABLE {STAGE}")
 
@@ -122,3 +133,42 @@ def test_a_table_has_the_newest_record_however_a_topic_is_divided_into_batches(
         # Another checkpoint reads some of them again.
         write(connection, records[slice(*sorted(again))])
         assert connection.execute(query).fetchall() == left
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.lists(drawn_record, min_size=1, max_size=9),
+    st.sets(st.integers(1, 8)),
+    st.tuples(st.integers(0, 8), st.integers(1, 9)),
+    st.booleans(),
+)
+@example([(0, 4, False), (0, 2, True), (1, 3, False)], {1, 2}, (1, 2), True)
+def test_a_table_without_places_has_the_newest_record_too(
+    drawn: list[tuple[int, int, bool]], cuts: set[int], again: tuple[int, int], deletes: bool
+) -> None:
+    records = records_of([(partition, time, is_deletion and deletes) for partition, time, is_deletion in drawn])
+    ends = [0, *sorted(cut for cut in cuts if cut < len(records)), len(records)]
+    newest = max(records, key=lambda one: one.rank)
+    left = [] if newest.deletes else [(1, newest.timestamp)]
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute(BESIDE.create())
+        connection.execute(BESIDE.create_key_places())
+        for start, end in pairwise(ends):
+            write(connection, records[start:end], BESIDE)
+        assert connection.execute("SELECT * FROM t").fetchall() == left
+        write(connection, records[slice(*sorted(again))], BESIDE)
+        assert connection.execute("SELECT * FROM t").fetchall() == left
+        assert connection.execute("SELECT count(*) FROM t_key_places").fetchall() == [(1,)]
+
+
+def test_a_place_without_its_row_does_not_hold_older_records_back() -> None:
+    newer, older = records_of([(0, 5, False), (0, 1, False)])[::-1]
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute(BESIDE.create())
+        connection.execute(BESIDE.create_key_places())
+        write(connection, [newer], BESIDE)
+        connection.execute("DELETE FROM t")
+        write(connection, [older], BESIDE)
+        assert connection.execute("SELECT v FROM t").fetchall() == [(older.timestamp,)]
+        write(connection, [newer], BESIDE)
+        assert connection.execute("SELECT v FROM t").fetchall() == [(newer.timestamp,)]

@@ -204,22 +204,77 @@ def test_an_upsert_keeps_the_newest_row_of_each_key(database: Database, sink: An
     target = sink(mode=UPSERT)
     assert target.prepare(numbers(0, 1, "n % 3 as id", "n * 10 as v").schema)[0].startswith('CREATE TABLE "t"')
     target.write(numbers(0, 10, "n % 3 as id", "n * 10 as v"), batch(0, 0, 10))
-    assert database.rows("select id, v, _kafka_offset from t order by id") == [(0, 90, 9), (1, 70, 7), (2, 80, 8)]
+    # The table has the rows' columns alone; what decides which row is newer is beside it.
+    assert database.rows("select * from t order by id") == [(0, 90), (1, 70), (2, 80)]
+    assert database.rows("select id, _kafka_offset from t_key_places order by id") == [(0, 9), (1, 7), (2, 8)]
     # An older row, read again by another checkpoint, does not win.
     target.write(numbers(0, 6, "n % 3 as id", "n * 10 as v"), batch(0, 0, 6, "q2"))
     target.write(numbers(10, 11, "n % 3 as id", "n * 10 as v"), batch(1, 10, 11))
     assert database.rows("select id, v from t order by id") == [(0, 90), (1, 100), (2, 80)]
 
 
-def test_an_upsert_knows_the_newest_record_of_a_key(spark: SparkSession, database: Database, sink: Any) -> None:
+@pytest.mark.parametrize("keep", [False, True], ids=["beside", "in the table"])
+def test_an_upsert_knows_the_newest_record_of_a_key(
+    spark: SparkSession, database: Database, sink: Any, keep: bool
+) -> None:
     for number, records in enumerate(rounds()):
-        sink(mode=UPSERT).write(rows_of(spark, records), batch_of(number))
+        # The columns stay where they are, whether the file asks for them or an earlier release made them.
+        target = sink(mode=UPSERT, keep_position=keep and number == 0)
+        target.write(rows_of(spark, records), batch_of(number))
     assert database.rows("select id, v from t order by id") == winners()
+    [columns] = database.rows("select * from t limit 1")
+    assert len(columns) == (6 if keep else 2)
 
 
-def test_a_topic_made_again_begins_at_offset_0(spark: SparkSession, database: Database, sink: Any) -> None:
+def test_a_table_that_was_dropped_begins_without_places(spark: SparkSession, database: Database, sink: Any) -> None:
+    sink(mode=UPSERT).write(rows_of(spark, [(1, Record("f", 0, 5, 10, "a"))]), batch_of(0))
+    database.run("drop table t")
+    sink(mode=UPSERT).write(rows_of(spark, [(1, Record("f", 0, 1, 10, "b"))]), batch_of(1))
+    assert database.rows("select id, v from t") == [(1, "b")]
+    assert database.rows("select _kafka_offset from t_key_places") == [(1,)]
+
+
+def test_an_existing_table_gets_no_column(spark: SparkSession, database: Database, sink: Any) -> None:
+    database.run("create table t (id bigint primary key, v varchar(9))")
+    database.run("insert into t values (1, 'mine')")
+    target = sink({"columns": "fail"}, mode=UPSERT)
+    target.write(rows_of(spark, [(1, Record("f", 0, 5, 10, "a"))]), batch_of(0))
+    target.write(rows_of(spark, [(1, Record("f", 0, 4, 11, "older"))]), batch_of(1))
+    assert database.rows("select * from t") == [(1, "a")]
+
+
+@pytest.mark.parametrize("deletes", [None, Sql("v = 'd'")], ids=["upsert", "deletes"])
+def test_places_move_into_the_table_when_the_file_asks_for_them(
+    spark: SparkSession, database: Database, sink: Any, deletes: Sql | None
+) -> None:
+    mode = Upsert(key=(FieldPath(("id",)),), deletes=deletes)
+    first = [(1, Record("f", 0, 5, 10, "a")), (2, Record("f", 0, 6, 10, "d"))]
+    older = [(1, Record("f", 0, 4, 10, "older")), (2, Record("f", 0, 3, 10, "older"))]
+    sink(mode=mode).write(rows_of(spark, first), batch_of(0))
+    sink(mode=mode, keep_position=True).write(rows_of(spark, older), batch_of(1))
+    left = [(1, "a", 5)] if deletes else [(1, "a", 5), (2, "d", 6)]
+    assert database.rows("select id, v, _kafka_offset from t order by id") == left
+    # The places stay in the table from now on.
+    sink(mode=mode).write(rows_of(spark, older), batch_of(2))
+    assert database.rows("select id, v, _kafka_offset from t order by id") == left
+
+
+def test_deletes_may_be_added_later(spark: SparkSession, database: Database, sink: Any) -> None:
+    sink(mode=UPSERT).write(rows_of(spark, [(1, Record("f", 0, 5, 10, "a"))]), batch_of(0))
+    mode = Upsert(key=(FieldPath(("id",)),), deletes=Sql("v = 'd'"))
+    for number, record in enumerate(
+        [Record("f", 0, 4, 10, "d"), Record("f", 0, 6, 10, "d"), Record("f", 0, 5, 10, "a")]
+    ):
+        sink(mode=mode).write(rows_of(spark, [(1, record)]), batch_of(1 + number))
+        assert len(database.rows("select * from t")) == (1 if number == 0 else 0)
+
+
+@pytest.mark.parametrize("keep", [False, True], ids=["beside", "in the table"])
+def test_a_topic_made_again_begins_at_offset_0(spark: SparkSession, database: Database, sink: Any, keep: bool) -> None:
     for number, records in enumerate(REPLACED):
-        sink(mode=UPSERT).write(rows_of(spark, [(1, one) for one in records]), batch_of(number, replaced=True))
+        sink(mode=UPSERT, keep_position=keep).write(
+            rows_of(spark, [(1, one) for one in records]), batch_of(number, replaced=True)
+        )
     assert database.rows("select id, v from t") == [(1, "new")]
 
 
@@ -241,7 +296,8 @@ def test_rows_that_delete_their_key(database: Database, sink: Any, numbers: Rows
     # 1 is deleted; 2 is deleted and comes back.
     target.write(numbers(3, 6, *columns), batch(1, 3, 6))
     target.write(numbers(8, 9, *columns), batch(2, 6, 9))
-    assert database.rows("select id, op, _kafka_offset from t order by id") == [(0, "u", 3), (2, "u", 8)]
+    assert database.rows("select * from t order by id") == [(0, "u"), (2, "u")]
+    assert database.rows("select id, _kafka_offset from t_key_places order by id") == [(0, 3), (1, 4), (2, 8)]
 
 
 def test_a_deletion_with_an_earlier_timestamp_stays(spark: SparkSession, database: Database, sink: Any) -> None:
@@ -251,18 +307,28 @@ def test_a_deletion_with_an_earlier_timestamp_stays(spark: SparkSession, databas
     assert database.rows("select id, v from t order by id") == LEFT_BACKWARDS
 
 
-@pytest.mark.parametrize("order", ["_kafka.offset", "s"])
+@pytest.mark.parametrize(
+    ("order", "keep", "deleted"),
+    [
+        # The table of all keys notes that a key has a row again; the table of deleted keys has an older deletion, too.
+        ("_kafka.offset", False, ["1 true", "2 false", "3 false"]),
+        ("_kafka.offset", True, ["1", "2", "3"]),
+        ("s", False, ["1", "2", "3"]),
+    ],
+)
 def test_an_older_record_does_not_bring_a_deleted_key_back(
-    spark: SparkSession, database: Database, sink: Any, order: str
+    spark: SparkSession, database: Database, sink: Any, order: str, keep: bool, deleted: list[str]
 ) -> None:
     mode = Upsert(key=(FieldPath(("id",)),), order=FieldPath(tuple(order.split("."))), deletes=Sql("v = 'd'"))
     for number, records in enumerate(DELETED):
         rows = rows_of(spark, records).withColumn("s", F.unix_seconds("_kafka.timestamp"))
         # Each batch by a driver of its own, and the batch with the deletion twice.
         for query in ("q1", "q2") if number == 1 else ("q1",):
-            sink(mode=mode).write(rows, replace(batch_of(number), query_id=query))
+            sink(mode=mode, keep_position=keep).write(rows, replace(batch_of(number), query_id=query))
     assert database.rows("select id, v from t order by id") == LEFT
-    assert database.rows("select id from t_deleted_keys order by id") == [(1,), (2,), (3,)]
+    state = "select id, case when _deleted_ then 'true' else 'false' end from t_key_places order by id"
+    keys = database.rows("select id from t_deleted_keys order by id" if " " not in deleted[0] else state)
+    assert [" ".join(map(str, key)) for key in keys] == deleted
     assert "deleted keys are kept in a table TABLE_deleted_keys" in sink(mode=mode).guarantee.reason
 
 

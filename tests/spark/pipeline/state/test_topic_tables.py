@@ -357,7 +357,11 @@ WINDOW = "{window: {time: at, size: 10m, group: city, aggregate: [count(*) as n]
     ("steps", "streams", "expected"),
     [
         ("{join: {topic: cities, on: [k]}}", "topics: [c]", "key: is missing: steps[0].join finds the newest value"),
-        ("{join: {topic: towns, on: [k]}}", f"topics: [c], {KEY}", "has no stream 'towns', which steps[0].join joins"),
+        (
+            "{join: {topic: towns, on: [k]}}",
+            f"topics: [c], {KEY}",
+            "steps[0].join.topic: there is no stream towns; use one of cities",
+        ),
         ("{join: {topic: cities, on: [k], how: full}}", f"topics: [c], {KEY}", "a topic takes inner or left"),
         ("{join: {topic: cities, on: this.k = cities.k}}", f"topics: [c], {KEY}", "must be a list of the fields"),
         ("{join: {topic: cities, on: [k], within: 1h}}", f"topics: [c], {KEY}", "is for joins with a stream"),

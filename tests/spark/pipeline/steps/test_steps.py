@@ -2,7 +2,10 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 from collections.abc import Mapping
+from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +123,50 @@ def test_masks(flights: DataFrame) -> None:
     assert (second["carrier"], second["passenger"], second["odd.name"]) == (None, None, None)
 
 
+_TYPES = (
+    "s string, b boolean, i int, t tinyint, d decimal(5,2), f double, day date, at timestamp, ntz timestamp_ntz,"
+    " list array<int>, map map<string, int>, inner struct<items: array<struct<name: string>>>"
+)
+
+
+def test_masks_by_the_zero_of_a_type_and_by_a_fixed_value(spark: SparkSession) -> None:
+    row = "'x', true, 7, 7, 7.5, 7.5, date'2026-01-01', timestamp'2026-01-01', timestamp_ntz'2026-01-01', array(1),"
+    row += " map('k', 1), named_struct('items', array(named_struct('name', 'x'), named_struct('name', null)))"
+    names = [name for name in _kinds() if name != "inner"]
+    nulls = ", ".join(["null"] * 12)
+    rows = (
+        spark.sql(f"select {row} union all select {nulls}")
+        .toDF(*names, "inner")
+        .select(*(F.col(name).cast(kind).alias(name) for name, kind in _kinds().items()), position({}))
+    )
+    first, second = run(rows, "- mask: {" + ", ".join(f"{name}: zero" for name in (*names, "inner.items.name")) + "}")
+    at = first.pop("at")
+    assert at.timestamp() == 0
+    assert first == {
+        "s": "",
+        "b": False,
+        "i": 0,
+        "t": 0,
+        "d": Decimal("0.00"),
+        "f": 0.0,
+        "day": date(1970, 1, 1),
+        "ntz": datetime(1970, 1, 1),  # noqa: DTZ001 - it has no zone
+        "list": [],
+        "map": {},
+        "inner": {"items": [{"name": ""}, {"name": None}]},
+    }
+    assert set(second.values()) == {None}
+    first, second = run(
+        rows.select("s", "i", "d", "_kafka"), "- mask: {s: 'fixed:$1 **', i: 'fixed:-1', d: 'fixed:1.5'}"
+    )
+    assert first == {"s": "$1 **", "i": -1, "d": Decimal("1.50")}
+    assert set(second.values()) == {None}
+
+
+def _kinds() -> dict[str, str]:
+    return dict(item.split(" ", 1) for item in re.split(r", (?=\w+ \w)", _TYPES))
+
+
 def test_sql_over_this_and_tables(flights: DataFrame, tmp_path: Path) -> None:
     folder = str(tmp_path / "names")
     flights.sparkSession.createDataFrame([("UA", "United")], "carrier string, airline string").write.parquet(folder)
@@ -207,6 +254,16 @@ def test_a_batch_has_all_windows_also_of_windows(spark: SparkSession) -> None:
             "f.yaml:1:23: steps[0].select[1]: there is no column carier; did you mean carrier?",
         ),
         ("- where: id >> > 1", "f.yaml:1:16: steps[0].where: Syntax error at or near '>'"),
+        (
+            "- mask: {id: 'fixed:x'}",
+            "f.yaml:1:10: steps[0].mask: id is int; fixed is for texts, and for numbers if its text is one of the type,"
+            " so use null",
+        ),
+        (
+            "- mask: {id: 'fixed:3000000000'}",
+            "f.yaml:1:10: steps[0].mask: id is int; fixed is for texts, and for numbers if its text is one of the type,"
+            " so use null",
+        ),
         ("- mask: {id: sha256}", "f.yaml:1:10: steps[0].mask: id is int; sha256 is for texts, so use null"),
         ("- explode: carrier", "f.yaml:1:12: steps[0].explode: carrier is no array"),
         (
