@@ -6,13 +6,13 @@ It reads the letters of pipelines and console tools, of Kafka Connect, Kafka Str
 from __future__ import annotations
 
 import argparse
-import importlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from magicbyte.cli.flags import add_bootstrap_servers, add_schema_registry_url, add_time_range
 from magicbyte.cli.records.consume import add_client_properties
-from magicbyte.kit.command_line import CommandParser, accept_old_names
+from magicbyte.cli.subcommands import Subcommand, function_of, parser_of
+from magicbyte.kit.command_line import accept_old_names
 from serdes.console.options import number
 from serdes.console.outcome import carried_out
 
@@ -21,18 +21,10 @@ _BY = ("reason", "topic", "schema-id", "pipeline")
 _FORMATS = ("auto", "schema", "json", "bytes")
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = CommandParser(prog=PROGRAM, description=__doc__, examples=("magicbyte dead-letter list orders-dead",))
-    commands = parser.add_subparsers(dest="command", metavar="list | show | replay | purge", required=True)
-    for name, (text, add_options, example) in _COMMANDS.items():
-        command = commands.add_parser(
-            name, help=text, description=f"{text[0].upper()}{text[1:]}.", examples=(f"{PROGRAM} {name} {example}",)
-        )
-        command.add_argument("topic", metavar="TOPIC", help="the topic of dead letters")
-        add_options(command)
-        add_bootstrap_servers(command)
-        add_client_properties(command)
-    return parser
+def _add_topic(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("topic", metavar="TOPIC", help="the topic of dead letters")
+    add_bootstrap_servers(parser)
+    add_client_properties(parser)
 
 
 def _add_where(parser: argparse.ArgumentParser) -> None:
@@ -49,6 +41,7 @@ def _add_registry(parser: argparse.ArgumentParser) -> None:
 
 
 def _list_options(parser: argparse.ArgumentParser) -> None:
+    _add_topic(parser)
     add = parser.add_argument
     _add_where(parser)
     add("--by", choices=_BY, default="reason", help="(default reason, without its numbers)")
@@ -56,6 +49,7 @@ def _list_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _show_options(parser: argparse.ArgumentParser) -> None:
+    _add_topic(parser)
     add = parser.add_argument
     place = parser.add_mutually_exclusive_group(required=True)
     at = place.add_argument("--at", metavar="PARTITION:OFFSET", help="where the letter stands; `list` has examples")
@@ -65,6 +59,7 @@ def _show_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _replay_options(parser: argparse.ArgumentParser) -> None:
+    _add_topic(parser)
     add = parser.add_argument
     _add_where(parser)
     target = add(
@@ -95,24 +90,38 @@ def _replay_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _purge_options(parser: argparse.ArgumentParser) -> None:
+    _add_topic(parser)
     add = parser.add_argument
     add("--replayed", action="store_true", required=True, help="delete replayed letters up to the first that was not")
     add("--dry-run", action="store_true", help="tell what would be deleted, and delete nothing")
     add("--output", choices=("text", "json"), default="text", help="(default text)")
 
 
-_COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None], str]] = {
-    "list": ("count letters by the reason of their failure", _list_options, "orders-dead --by topic"),
-    "show": ("show one letter, and how far its key and value decode", _show_options, "orders-dead --at 0:42"),
-    "replay": ("send records back, decoded first", _replay_options, "orders-dead --fix-with fix.py --dry-run"),
-    "purge": ("delete letters that were replayed", _purge_options, "orders-dead --replayed"),
-}
-#: The modules that carry the commands out, each by its `run(parser, options) -> exit code`.
-_MODULES = {
-    "list": "magicbyte.cli.dead_letter.listing",
-    "show": "magicbyte.cli.dead_letter.showing",
-    "replay": "magicbyte.cli.dead_letter.replaying",
-    "purge": "magicbyte.cli.dead_letter.purging",
+_COMMANDS = {
+    "list": Subcommand(
+        "count letters by the reason of their failure",
+        _list_options,
+        "orders-dead --by topic",
+        "magicbyte.cli.dead_letter.listing:run",
+    ),
+    "show": Subcommand(
+        "show one letter, and how far its key and value decode",
+        _show_options,
+        "orders-dead --at 0:42",
+        "magicbyte.cli.dead_letter.showing:run",
+    ),
+    "replay": Subcommand(
+        "send records back, decoded first",
+        _replay_options,
+        "orders-dead --fix-with fix.py --dry-run",
+        "magicbyte.cli.dead_letter.replaying:run",
+    ),
+    "purge": Subcommand(
+        "delete letters that were replayed",
+        _purge_options,
+        "orders-dead --replayed",
+        "magicbyte.cli.dead_letter.purging:run",
+    ),
 }
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
@@ -123,13 +132,12 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    parser = _parser()
+    parser = parser_of(PROGRAM, __doc__, _COMMANDS)
     options = parser.parse_args(arguments)
     for name in {options.topic, getattr(options, "to_topic", "original")}:
         if not _TOPIC.fullmatch(name) or name in {".", ".."}:
             parser.error(f"{name!r} is no topic's name")
     if getattr(options, "max_messages", None) == 0 or getattr(options, "rate", None) == 0:
         parser.error("--max-messages and --rate must be at least 1")
-    run: Callable[[argparse.ArgumentParser, argparse.Namespace], int]
-    run = importlib.import_module(_MODULES[options.command]).run
-    return run(parser, options)
+    code: int = function_of(_COMMANDS[options.command])(parser, options)
+    return code

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from magicbyte.cli.admin_options import add_client, add_output, topic_name
-from magicbyte.kit.command_line import CommandParser
+from magicbyte.cli.subcommands import Subcommand, function_of, parser_of
 from magicbyte.kit.kafka.client_settings import may_be_group
 from serdes.console.options import number
 from serdes.console.outcome import carried_out
@@ -15,28 +14,15 @@ from serdes.console.outcome import carried_out
 PROGRAM = "magicbyte groups"
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = CommandParser(prog=PROGRAM, description=__doc__, examples=("magicbyte groups describe billing",))
-    commands = parser.add_subparsers(dest="command", metavar="list | describe | reset | delete", required=True)
-    for name, (text, add_options, example) in _COMMANDS.items():
-        command = commands.add_parser(
-            name,
-            help=text,
-            description=f"{text[0].upper()}{text[1:]}.",
-            examples=(f"{PROGRAM} {name} {example}".rstrip(),),
-        )
-        add_options(command)
-        add_client(command)
-    return parser
-
-
 def _list_options(parser: argparse.ArgumentParser) -> None:
     add_output(parser)
+    add_client(parser)
 
 
 def _describe_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("groups", metavar="GROUP", type=_group, nargs="+")
     add_output(parser)
+    add_client(parser)
 
 
 def _reset_options(parser: argparse.ArgumentParser) -> None:
@@ -64,12 +50,14 @@ def _reset_options(parser: argparse.ArgumentParser) -> None:
     target.add_argument("--shift-by", type=int, metavar="N", help="forward by N records, or backward if N is negative")
     add("--execute", action="store_true", help="commit the new offsets; without it, they are only shown")
     add_output(parser)
+    add_client(parser)
 
 
 def _delete_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("groups", metavar="GROUP", type=_group, nargs="+")
     add("--yes", action="store_true", help="do not ask")
+    add_client(parser)
 
 
 def _group(text: str) -> str:
@@ -88,22 +76,26 @@ def _partitions(text: str) -> tuple[str, frozenset[int]]:
         raise argparse.ArgumentTypeError(f"{text!r} is not TOPIC or TOPIC:0,1") from None
 
 
-_COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None], str]] = {
-    "list": ("list groups with their states", _list_options, ""),
-    "describe": ("show members, committed offsets and lags", _describe_options, "billing"),
-    "reset": (
+_COMMANDS = {
+    "list": Subcommand("list groups with their states", _list_options, "", "magicbyte.cli.groups.showing:run_list"),
+    "describe": Subcommand(
+        "show members, committed offsets and lags",
+        _describe_options,
+        "billing",
+        "magicbyte.cli.groups.showing:run_describe",
+    ),
+    "reset": Subcommand(
         "commit other offsets for a group without members",
         _reset_options,
         "billing --topic orders --to-timestamp 2026-01-01T00:00:00Z --execute",
+        "magicbyte.cli.groups.changing:run_reset",
     ),
-    "delete": ("delete groups without members, with their committed offsets", _delete_options, "billing"),
-}
-#: The modules that carry the commands out, each by its `run_COMMAND(parser, options) -> exit code`.
-_MODULES = {
-    "list": "magicbyte.cli.groups.showing",
-    "describe": "magicbyte.cli.groups.showing",
-    "reset": "magicbyte.cli.groups.changing",
-    "delete": "magicbyte.cli.groups.changing",
+    "delete": Subcommand(
+        "delete groups without members, with their committed offsets",
+        _delete_options,
+        "billing",
+        "magicbyte.cli.groups.changing:run_delete",
+    ),
 }
 
 
@@ -113,8 +105,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    parser = _parser()
+    parser = parser_of(PROGRAM, __doc__, _COMMANDS)
     options = parser.parse_args(arguments)
-    run: Callable[[argparse.ArgumentParser, argparse.Namespace], int]
-    run = getattr(importlib.import_module(_MODULES[options.command]), f"run_{options.command}")
-    return run(parser, options)
+    code: int = function_of(_COMMANDS[options.command])(parser, options)
+    return code

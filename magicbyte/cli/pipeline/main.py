@@ -7,7 +7,6 @@ check or test found something.
 from __future__ import annotations
 
 import argparse
-import importlib
 from collections.abc import Callable, Sequence
 
 from magicbyte.cli.pipeline.options import (
@@ -29,84 +28,109 @@ from magicbyte.cli.pipeline.options import (
     unit_options,
 )
 from magicbyte.cli.pipeline.outcome import PROGRAM, pipeline_outcome
-from magicbyte.kit.command_line import CommandParser
+from magicbyte.cli.subcommands import Subcommand, function_of, parser_of
 
-#: Command -> its help, its options, its module and function, and the arguments of an example.
-COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None], str, str]] = {
-    "run": (
+
+def _of_file(add_options: Callable[[argparse.ArgumentParser], None]) -> Callable[[argparse.ArgumentParser], None]:
+    """The options of a command whose argument is a pipeline file."""
+
+    def add(parser: argparse.ArgumentParser) -> None:
+        add_file(parser)
+        add_overrides(parser)
+        add_options(parser)
+
+    return add
+
+
+COMMANDS = {
+    "run": Subcommand(
         "run it; a stop signal ends it after the batch",
-        run_options,
-        "running:run",
+        _of_file(run_options),
         "orders.yaml --until-caught-up",
+        "magicbyte.cli.pipeline.running:run",
     ),
-    "lint": ("check the file alone, without Spark and network", lint_options, "checking:lint", "orders.yaml"),
-    "schema": (
+    "lint": Subcommand(
+        "check the file alone, without Spark and network",
+        _of_file(lint_options),
+        "orders.yaml",
+        "magicbyte.cli.pipeline.checking:lint",
+    ),
+    "schema": Subcommand(
         "write the JSON Schema of pipeline files, for editors",
         no_options,
-        "checking:schema",
         "> pipeline.schema.json",
+        "magicbyte.cli.pipeline.checking:schema",
     ),
-    "dry-run": (
+    "dry-run": Subcommand(
         "run it on some real records, and write nothing",
-        dry_run_options,
-        "preview:dry_run",
+        _of_file(dry_run_options),
         "orders.yaml --rows 20",
+        "magicbyte.cli.pipeline.preview:dry_run",
     ),
-    "explain": ("tell sources, schemas, columns and guarantees", explain_options, "preview:explain", "orders.yaml"),
-    "test": (
+    "explain": Subcommand(
+        "tell sources, schemas, columns and guarantees",
+        _of_file(explain_options),
+        "orders.yaml",
+        "magicbyte.cli.pipeline.preview:explain",
+    ),
+    "test": Subcommand(
         "compare the results of given records with expected ones",
-        test_options,
-        "testing:test",
+        _of_file(test_options),
         "orders.yaml --cases tests/orders",
+        "magicbyte.cli.pipeline.testing:test",
     ),
-    "status": (
+    "status": Subcommand(
         "show the last batch and the lag; for several pipelines, a table with a row for each",
-        status_options,
-        "progress:status",
+        _of_file(status_options),
         "orders.yaml flows/ --output json",
+        "magicbyte.cli.pipeline.progress:status",
     ),
-    "offsets": (
+    "offsets": Subcommand(
         "show the offsets, or write them to a consumer group",
-        offsets_options,
-        "progress:offsets",
+        _of_file(offsets_options),
         "orders.yaml --group orders-flow",
+        "magicbyte.cli.pipeline.progress:offsets",
     ),
-    "backfill": (
+    "backfill": Subcommand(
         "run it over a range of the past",
-        backfill_options,
-        "upkeep:backfill",
+        _of_file(backfill_options),
         "orders.yaml --from 2026-10-01 --to 2026-10-02 --replace",
+        "magicbyte.cli.pipeline.upkeep:backfill",
     ),
-    "compact": (
+    "compact": Subcommand(
         "rewrite small files of closed hours as large ones",
-        compact_options,
-        "upkeep:compact",
+        _of_file(compact_options),
         "orders.yaml --older-than 2h",
+        "magicbyte.cli.pipeline.upkeep:compact",
     ),
-    "submit": (
+    "submit": Subcommand(
         "print the spark-submit line",
-        submit_options,
-        "submitting:submit",
+        _of_file(submit_options),
         "orders.yaml --master yarn --deploy-mode cluster",
+        "magicbyte.cli.pipeline.submitting:submit",
     ),
-    "main": ("print the path of the program for spark-submit", no_options, "submitting:program", ""),
-    "unit": ("print the systemd unit that runs it", unit_options, "deploy.unit:unit", "orders.yaml --user magicbyte"),
-    "manifest": (
+    "main": Subcommand(
+        "print the path of the program for spark-submit", no_options, "", "magicbyte.cli.pipeline.submitting:program"
+    ),
+    "unit": Subcommand(
+        "print the systemd unit that runs it",
+        _of_file(unit_options),
+        "orders.yaml --user magicbyte",
+        "magicbyte.cli.pipeline.deploy.unit:unit",
+    ),
+    "manifest": Subcommand(
         "print the SparkApplication that runs it in Kubernetes",
-        manifest_options,
-        "deploy.manifest:manifest",
+        _of_file(manifest_options),
         "orders.yaml --image registry.example.com/magicbyte-spark:1",
+        "magicbyte.cli.pipeline.deploy.manifest:manifest",
     ),
-    "from-connect": (
+    "from-connect": Subcommand(
         "make a file of a Kafka Connect sink's configuration",
         connect_options,
-        "connect.main:convert",
         "sink.json > orders.yaml",
+        "magicbyte.cli.pipeline.connect.main:convert",
     ),
 }
-
-#: Commands whose argument is no pipeline file.
-_WITHOUT_FILE = ("schema", "from-connect", "main")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -115,26 +139,6 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    options = _parser().parse_args(arguments)
-    module, _, function = COMMANDS[options.command][2].partition(":")
-    run: Callable[[argparse.Namespace], int] = getattr(
-        importlib.import_module(f"magicbyte.cli.pipeline.{module}"), function
-    )
-    return run(options)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = CommandParser(prog=PROGRAM, description=__doc__, examples=("magicbyte pipeline lint orders.yaml",))
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, (text, add_options, _, example) in COMMANDS.items():
-        command = commands.add_parser(
-            name,
-            help=text,
-            description=f"{text[0].upper()}{text[1:]}.",
-            examples=(f"{PROGRAM} {name} {example}".rstrip(),),
-        )
-        if name not in _WITHOUT_FILE:
-            add_file(command)
-            add_overrides(command)
-        add_options(command)
-    return parser
+    options = parser_of(PROGRAM, __doc__, COMMANDS).parse_args(arguments)
+    code: int = function_of(COMMANDS[options.command])(options)
+    return code

@@ -3,35 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from magicbyte.cli.admin_options import add_client, add_output, topic_name
-from magicbyte.kit.command_line import CommandParser, accept_old_names
+from magicbyte.cli.subcommands import Subcommand, function_of, parser_of
+from magicbyte.kit.command_line import accept_old_names
 from serdes.console.outcome import carried_out
 
 PROGRAM = "magicbyte topics"
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = CommandParser(prog=PROGRAM, description=__doc__, examples=("magicbyte topics list",))
-    commands = parser.add_subparsers(dest="command", metavar="list | create | describe | alter | delete", required=True)
-    for name, (text, add_options, example) in _COMMANDS.items():
-        command = commands.add_parser(
-            name,
-            help=text,
-            description=f"{text[0].upper()}{text[1:]}.",
-            examples=(f"{PROGRAM} {name} {example}".rstrip(),),
-        )
-        add_options(command)
-        add_client(command)
-    return parser
 
 
 def _list_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--internal", action="store_true", help="list also the topics in which Kafka keeps its own state")
     add_output(parser)
+    add_client(parser)
 
 
 def _create_options(parser: argparse.ArgumentParser) -> None:
@@ -41,6 +27,7 @@ def _create_options(parser: argparse.ArgumentParser) -> None:
     add("--replication-factor", type=_positive, metavar="N", help="(default: the broker's default.replication.factor)")
     _add_configs(parser)
     add("--if-not-exists", action="store_true", help="change nothing and exit with 0 if the topic exists")
+    add_client(parser)
 
 
 def _describe_options(parser: argparse.ArgumentParser) -> None:
@@ -48,6 +35,7 @@ def _describe_options(parser: argparse.ArgumentParser) -> None:
     add("topics", metavar="TOPIC", type=topic_name, nargs="*", help="(default: all that are not internal)")
     add("--under-replicated", action="store_true", help="show only partitions with a replica that is not in sync")
     add_output(parser)
+    add_client(parser)
 
 
 def _alter_options(parser: argparse.ArgumentParser) -> None:
@@ -61,6 +49,7 @@ def _alter_options(parser: argparse.ArgumentParser) -> None:
     )
     _add_configs(parser)
     add("--delete-config", action="append", default=[], metavar="NAME", help="return a config to its default")
+    add_client(parser)
 
 
 def _delete_options(parser: argparse.ArgumentParser) -> None:
@@ -68,6 +57,7 @@ def _delete_options(parser: argparse.ArgumentParser) -> None:
     add("topics", metavar="TOPIC", type=topic_name, nargs="+")
     add("--if-exists", action="store_true", help="leave out topics that do not exist")
     add("--yes", action="store_true", help="do not ask")
+    add_client(parser)
 
 
 def _add_configs(parser: argparse.ArgumentParser) -> None:
@@ -89,28 +79,29 @@ def _positive(text: str) -> int:
     return int(text)
 
 
-_COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None], str]] = {
-    "list": ("list topics", _list_options, "--internal"),
-    "create": (
+_COMMANDS = {
+    "list": Subcommand("list topics", _list_options, "--internal", "magicbyte.cli.topics.showing:run_list"),
+    "create": Subcommand(
         "create a topic",
         _create_options,
         "orders --partitions 6 --replication-factor 3 --topic-config retention.ms=86400000",
+        "magicbyte.cli.topics.changing:run_create",
     ),
-    "describe": ("show partitions, replicas, offsets and configs", _describe_options, "orders"),
-    "alter": (
+    "describe": Subcommand(
+        "show partitions, replicas, offsets and configs",
+        _describe_options,
+        "orders",
+        "magicbyte.cli.topics.showing:run_describe",
+    ),
+    "alter": Subcommand(
         "add partitions and change configs",
         _alter_options,
         "orders --partitions 12 --delete-config retention.ms",
+        "magicbyte.cli.topics.changing:run_alter",
     ),
-    "delete": ("delete topics with their records", _delete_options, "orders"),
-}
-#: The modules that carry the commands out, each by its `COMMAND(parser, options) -> exit code`.
-_MODULES = {
-    "list": "magicbyte.cli.topics.showing",
-    "describe": "magicbyte.cli.topics.showing",
-    "create": "magicbyte.cli.topics.changing",
-    "alter": "magicbyte.cli.topics.changing",
-    "delete": "magicbyte.cli.topics.changing",
+    "delete": Subcommand(
+        "delete topics with their records", _delete_options, "orders", "magicbyte.cli.topics.changing:run_delete"
+    ),
 }
 
 
@@ -120,8 +111,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    parser = _parser()
+    parser = parser_of(PROGRAM, __doc__, _COMMANDS)
     options = parser.parse_args(arguments)
-    run: Callable[[argparse.ArgumentParser, argparse.Namespace], int]
-    run = getattr(importlib.import_module(_MODULES[options.command]), f"run_{options.command}")
-    return run(parser, options)
+    code: int = function_of(_COMMANDS[options.command])(parser, options)
+    return code

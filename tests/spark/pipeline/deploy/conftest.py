@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from magicbyte.cli.pipeline.main import COMMANDS
-from magicbyte.cli.pipeline.options import add_file, add_overrides
+from magicbyte.cli.subcommands import parser_of
 
 Options = Callable[..., argparse.Namespace]
 WriteFile = Callable[..., Path]
@@ -20,11 +20,7 @@ def options() -> Options:
     """The options of a command line."""
 
     def parsed(command: str, *words: str) -> argparse.Namespace:
-        parser = argparse.ArgumentParser()
-        add_file(parser)
-        add_overrides(parser)
-        COMMANDS[command][1](parser)
-        return parser.parse_args(words)
+        return parser_of("magicbyte pipeline", None, COMMANDS).parse_args([command, *words])
 
     return parsed
 

@@ -248,7 +248,7 @@ def test_where_properties_of_spark_go(
     monkeypatch.setenv("ENDPOINT", "http://hidden:9000")
     file = write_file(EVERYTHING)
     file.with_name("common.yaml").write_text('kafka: {sasl.password: "${file:/run/secrets/kafka:password}"}\n')
-    assert main(["pipeline", "manifest", str(file), PROGRAM, "--port", "9200", "--secret", "lake-secrets"]) == 0
+    assert main(["pipeline", "manifest", str(file), PROGRAM, "--metrics-port", "9200", "--secret", "lake-secrets"]) == 0
     streams = capsys.readouterr()
     document = yaml.safe_load(streams.out)
     spec, driver, executor = (document["spec"], document["spec"]["driver"], document["spec"]["executor"])
@@ -329,9 +329,9 @@ def test_names_are_those_of_kubernetes(name: str, expected: str) -> None:
     ("rest", "words", "message"),
     [
         ("", (), "spark: spark.kubernetes.container.image is missing; name the image there, or by --image"),
-        ("", (IMAGE, "--port", "0"), "--port must be a number from 1 to 65535, not 0"),
+        ("", (IMAGE, "--metrics-port", "0"), "--metrics-port must be a number from 1 to 65535, not 0"),
         ("", (IMAGE, "--program", "opt/main.py"), "--program must be an absolute path in the image, not opt/main.py"),
-        ("", (IMAGE, "--port", "65536"), "--port must be a number from 1 to 65535, not 65536"),
+        ("", (IMAGE, "--metrics-port", "65536"), "--metrics-port must be a number from 1 to 65535, not 65536"),
         ("spark: {spark.executor.instances: some}", (IMAGE,), "spark.executor.instances must be a whole number"),
         ("", (IMAGE, "--set", "registry.properties.bearer.auth.token=t"), "a secret would be readable"),
     ],
