@@ -7,7 +7,11 @@ from typing import Any
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}}
+RULES = {
+    "runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]},
+    # Beyond what these tags switch on.
+    "rules": {name: {"enabled": True} for name in ("landmark-unique", "heading-order", "target-size")},
+}
 
 
 def findings(page: Page) -> list[str]:

@@ -32,8 +32,11 @@ export const CurlButton = ({ request, kind = "", label = "Copy as curl" }) =>
   html`<${Button} kind=${kind} data-curl onClick=${() =>
     copy(curl(request), "curl command copied")}>${label}</${Button}>`;
 
+/** How many characters of a text name its region. */
+const NAMED = 60;
+
 /** A command or a text to copy. @param {{text: string, plain?: boolean}} props `plain`: without a button */
 export const Snippet = ({ text, plain = false }) =>
-  html`<div class="snippet"><pre tabindex="0" role="region" aria-label="Text to copy">${text}</pre>${
-    !plain && html`<${CopyButton} text=${text} kind="quiet small icon" />`
-  }</div>`;
+  html`<div class="snippet"><pre tabindex="0" role="region" aria-label=${`To copy: ${
+    text.slice(0, NAMED)
+  }`}>${text}</pre>${!plain && html`<${CopyButton} text=${text} kind="quiet small icon" />`}</div>`;
