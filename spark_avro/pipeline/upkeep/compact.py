@@ -11,8 +11,8 @@ from pyspark.sql import SparkSession
 
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.sinks import DeltaSink, FilesSink, IcebergSink
-from spark_avro.pipeline.ports import SinkRefused
-from spark_avro.pipeline.upkeep.catalogs import open_catalogs, table_name
+from spark_avro.pipeline.ports import SinkContext, SinkRefused
+from spark_avro.pipeline.upkeep.catalogs import open_catalogs, table_name, with_key_tables
 from spark_avro.pipeline.upkeep.compact_files import compact_files
 from spark_avro.stored_values import exact_files
 
@@ -85,16 +85,24 @@ def _files(spec: FilesSink, task: _Task) -> str:
 
 
 def _delta(spec: DeltaSink, task: _Task) -> str:
-    with exact_files(task.spark):
-        metrics = task.spark.sql(f"OPTIMIZE {table_name(spec)}").select("metrics").collect()[0]["metrics"]
-    return f"{spec.path or spec.table}: {metrics['numFilesRemoved']:,} files became {metrics['numFilesAdded']:,}"
+    done = []
+    for each in with_key_tables(spec, SinkContext(task.spark, task.pipeline)):
+        with exact_files(task.spark):
+            metrics = task.spark.sql(f"OPTIMIZE {table_name(each)}").select("metrics").collect()[0]["metrics"]
+        done.append(
+            f"{each.path or each.table}: {metrics['numFilesRemoved']:,} files became {metrics['numFilesAdded']:,}"
+        )
+    return "; ".join(done)
 
 
 def _iceberg(spec: IcebergSink, task: _Task) -> str:
-    catalog, _, table = spec.table.partition(".")
+    done = []
     options = "" if task.target is None else f", options => map('target-file-size-bytes', '{task.target}')"
-    row = task.spark.sql(f"CALL {catalog}.system.rewrite_data_files(table => '{table}'{options})").collect()[0]
-    return f"{spec.table}: {row[0]:,} files became {row[1]:,}"
+    for each in with_key_tables(spec, SinkContext(task.spark, task.pipeline)):
+        catalog, _, table = each.table.partition(".")
+        row = task.spark.sql(f"CALL {catalog}.system.rewrite_data_files(table => '{table}'{options})").collect()[0]
+        done.append(f"{each.table}: {row[0]:,} files became {row[1]:,}")
+    return "; ".join(done)
 
 
 _COMPACTING: Mapping[type[Any], Callable[[Any, _Task], str]] = {

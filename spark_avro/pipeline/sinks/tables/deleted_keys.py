@@ -1,5 +1,7 @@
 """The deleted keys of a Delta or Iceberg table with upserts, in a table beside it.
 
+They are kept so if the table itself has what decides which row is newer; if not, see key_places.py.
+
 Without them, an older record that is read after the one that deleted its key would bring the key back: a key's records
 may be in several partitions, and no order of a column is that of the topic. The keys are written before the batch. If
 the driver dies in between, they delete nothing that the repeated batch would not delete.
@@ -8,30 +10,17 @@ the driver dies in between, they delete nothing that the repeated batch would no
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as spark
 
 from spark_avro.pipeline.file.sinks import Upsert
-from spark_avro.pipeline.ports import BatchIdentity
-from spark_avro.pipeline.sinks.columns import ColumnFit
-from spark_avro.pipeline.sinks.tables.merging import DELETED, is_newer_row, newest_rows, same_key
+from spark_avro.pipeline.sinks.tables.key_table import KeyTable
+from spark_avro.pipeline.sinks.tables.merging import DELETED, is_newer_row, same_key
 from spark_avro.stored_values import exact_files
 
 _VIEW = "magicbyte_deleted"
-
-
-class KeyTable(Protocol):
-    """A table of the sink's format."""
-
-    @property
-    def name(self) -> str:
-        """The table's name in SQL."""
-
-    def statements_for(self, session: SparkSession, schema: spark.StructType) -> tuple[str, ...]:
-        """The statements that create the table for rows, or change it."""
 
 
 class DeletedKeys:
@@ -44,21 +33,20 @@ class DeletedKeys:
 
     def __init__(self, table: KeyTable, upsert: Upsert) -> None:
         self._table, self._upsert = table, upsert
-        self._made: spark.StructType | None = None
+
+    @property
+    def name(self) -> str:
+        """The table's name in SQL."""
+        return self._table.name
 
     def columns(self, schema: spark.StructType) -> spark.StructType:
         """The columns of the table for rows of a schema: those that have the key and the order."""
         names = {path.parts[0].lower() for path in (*self._upsert.key, self._upsert.order)}
         return spark.StructType([field for field in schema.fields if field.name.lower() in names])
 
-    def prepare(self, session: SparkSession, schema: spark.StructType) -> str:
-        """Create the table or change it for rows of a schema; returns its name in SQL."""
-        of_keys = self.columns(schema)
-        if self._made != of_keys:
-            for statement in self._table.statements_for(session, of_keys):
-                session.sql(statement)
-            self._made = of_keys
-        return self._table.name
+    def prepare(self, session: SparkSession, schema: spark.StructType) -> None:
+        """Create the table or change it for rows of a schema."""
+        self._table.prepare(session, self.columns(schema))
 
     def applied(self, newest: DataFrame, replaced: Collection[str]) -> DataFrame:
         """Keep the keys that rows delete, and leave out the rows that are older than the deletion of their key.
@@ -79,31 +67,11 @@ class DeletedKeys:
             deleted.createOrReplaceTempView(_VIEW)
             with exact_files(session):
                 session.sql(
-                    f"MERGE INTO {self._table.name} AS target USING {_VIEW} AS new ON {same}"
+                    f"MERGE INTO {self.name} AS target USING {_VIEW} AS new ON {same}"
                     f" WHEN MATCHED AND {newer} THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
                 )
         return session.sql(
-            f"SELECT new.* FROM {{newest}} AS new LEFT ANTI JOIN {self._table.name} AS target"  # noqa: S608 - as above
+            f"SELECT new.* FROM {{newest}} AS new LEFT ANTI JOIN {self.name} AS target"  # noqa: S608 - as above
             f" ON {same} AND NOT coalesce({newer}, true)",
             newest=newest,
         )
-
-
-def rows_to_merge(
-    rows: DataFrame, fit: ColumnFit, upsert: Upsert, table: str, deleted: DeletedKeys | None, batch: BatchIdentity
-) -> DataFrame:
-    """The newest row of each key of a batch, unless an earlier batch deleted the key later.
-
-    Args:
-        rows: The rows of the batch.
-        fit: The columns in which they are written.
-        upsert: The key, the order, and the rows that delete their key.
-        table: The table's name in SQL; it exists.
-        deleted: Its deleted keys, if rows can delete keys.
-        batch: The batch.
-    """
-    replaced, tables = batch.former_topic_ids, [table]
-    if deleted is None:
-        return newest_rows(rows, fit, upsert, tables, replaced)
-    tables.append(deleted.prepare(rows.sparkSession, rows.select(*fit.columns()).schema))
-    return deleted.applied(newest_rows(rows, fit, upsert, tables, replaced), replaced)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -15,12 +14,12 @@ from spark_avro.pipeline.ports import BatchIdentity, Reject, SinkContext, SinkRe
 from spark_avro.pipeline.sinks.broken_texts import broken_text, split_rows
 from spark_avro.pipeline.sinks.columns import ColumnFit, can_widen, fit_columns, log_changes, quoted
 from spark_avro.pipeline.sinks.marker import MarkerKey, is_written, marker_of
-from spark_avro.pipeline.sinks.newest import DELETED_KEYS
 from spark_avro.pipeline.sinks.positions import place_position
-from spark_avro.pipeline.sinks.tables.deleted_keys import DeletedKeys, rows_to_merge
 from spark_avro.pipeline.sinks.tables.delta_marker import DeltaMarkers
-from spark_avro.pipeline.sinks.tables.merging import merge_statement, orders_by_position, table_guarantee
+from spark_avro.pipeline.sinks.tables.key_table import beside
+from spark_avro.pipeline.sinks.tables.merging import table_guarantee
 from spark_avro.pipeline.sinks.tables.table_changes import change_statement, type_text
+from spark_avro.pipeline.sinks.tables.upserts import Upserts
 from spark_avro.stored_values import exact_files
 
 _LOG = "_delta_log"
@@ -37,26 +36,27 @@ class DeltaTarget:
             SinkRefused: The session was started without Delta.
         """
         self._spec, self._context = spec, context
-        self._upsert = spec.mode if isinstance(spec.mode, Upsert) else None
         self._name = spec.table if spec.table is not None else f"delta.`{spec.path}`"
         if _EXTENSION not in str(context.spark.conf.get("spark.sql.extensions", "")):
             raise SinkRefused(f"{self._name}: the session has no Delta; start it with session(formats=['delta'])")
-        # An upsert compares its order column with that of the table's row.
-        self._keep_position = spec.keep_position or orders_by_position(self._upsert)
         self._fit: tuple[spark.StructType, ColumnFit] | None = None
         self._markers: tuple[MarkerKey, DeltaMarkers] | None = None
-        self._deleted: DeletedKeys | None = None
-        if self._upsert is not None and self._upsert.deletes is not None:
-            path, table = (name and f"{name.rstrip('/')}{DELETED_KEYS}" for name in (spec.path, spec.table))
-            beside = replace(spec, path=path, table=table, mode="append", partition=())
-            self._deleted = DeletedKeys(DeltaTarget(beside, context), self._upsert)
+        upsert = spec.mode if isinstance(spec.mode, Upsert) else None
+        self._upserts: Upserts | None = None
+        if upsert is not None:
+            self._upserts = Upserts(upsert, self._name, self._beside, keep_position=spec.keep_position)
         how = "a batch is one Delta transaction with the query's id and the batch's number"
-        self.guarantee = table_guarantee("delta", how, self._upsert)
+        self.guarantee = table_guarantee("delta", how, upsert)
 
     def prepare(self, schema: spark.StructType) -> tuple[str, ...]:
         """Check the columns; see `Sink`."""
-        rows = place_position(self._context.spark.createDataFrame([], schema), keep=self._keep_position)
-        return self.statements_for(self._context.spark, rows.schema)
+        session = self._context.spark
+        rows, target = session.createDataFrame([], schema), self.columns_of(session)
+        fit = self._fitted(place_position(rows, keep=self._keeps_position(target)).schema, target)
+        statements = self._statements(fit, target)
+        if self._upserts is not None:
+            statements += self._upserts.statements(session, place_position(rows, keep=True).schema, fit)
+        return statements
 
     @property
     def name(self) -> str:
@@ -65,43 +65,62 @@ class DeltaTarget:
 
     def statements_for(self, session: SparkSession, schema: spark.StructType) -> tuple[str, ...]:
         """The statements that create the table for rows of a schema, or change it."""
-        target = self._target(session)
+        target = self.columns_of(session)
         return self._statements(self._fitted(schema, target), target)
+
+    def make(self, session: SparkSession, schema: spark.StructType) -> None:
+        """Create the table for rows of a schema, or change it."""
+        is_new = self.columns_of(session) is None
+        self._run(session, self.statements_for(session, schema), is_new=is_new)
 
     def write(self, rows: DataFrame, batch: BatchIdentity, *, reject: Reject) -> SinkResult:
         """Write a batch in one Delta transaction; see `Sink`."""
         session = rows.sparkSession
-        target = self._target(session)
+        target = self.columns_of(session)
         markers = self._markers_of(batch)
         marker = markers.read(session, self._folder(session)) if target is not None else None
         if marker is not None and is_written(marker, batch, self._name, adopt=self._context.adopt):
             return marker.result()
         count = rows.count()
         split = split_rows(rows, self._broken_text(rows), reject)
-        placed = place_position(split.good, keep=self._keep_position)
+        placed = place_position(split.good, keep=self._keeps_position(target))
         fit = self._fitted(placed.schema, target)
         statements = self._statements(fit, target)
-        if target is None and self._spec.path is not None:
-            _delete_unfinished_log(Folder(session, self._spec.path))
-        for statement in statements:
-            session.sql(statement)
+        if target is None and self._upserts is not None:
+            self._upserts.begin(session)
+        self._run(session, statements, is_new=target is None)
         log_changes(self._name, statements)
         if target is not None:
             fit = fit.completed(target)
         written = count - split.refused
         marker = marker_of(batch, marker, written=written, refused=split.refused)
-        newest = None
-        if self._upsert is not None:
-            newest = rows_to_merge(placed, fit, self._upsert, self._name, self._deleted, batch)
+        merge = None
+        if self._upserts is not None:
+            # The tables beside it are written here, without the marker: see key_places.py.
+            rows = place_position(split.good, keep=True)
+            merge = self._upserts.merge_statement(rows, fit, batch, checkpointed=False)
         with markers.committing(session, marker), exact_files(session):
-            if self._upsert is None or newest is None:
+            if merge is None:
                 self._append(placed.select(*fit.columns()))
             else:
-                session.sql(merge_statement(self._name, newest, fit, self._upsert, batch.former_topic_ids))
+                session.sql(merge)
         return SinkResult(written)
 
     def close(self) -> None:
         """Nothing is open; see `Sink`."""
+
+    def _run(self, session: SparkSession, statements: tuple[str, ...], *, is_new: bool) -> None:
+        if is_new and self._spec.path is not None:
+            _delete_unfinished_log(Folder(session, self._spec.path))
+        for statement in statements:
+            session.sql(statement)
+
+    def _keeps_position(self, target: spark.StructType | None) -> bool:
+        return self._spec.keep_position if self._upserts is None else self._upserts.keeps_position(target)
+
+    def _beside(self, suffix: str) -> DeltaTarget:
+        """A table beside this one."""
+        return DeltaTarget(beside(self._spec, suffix), self._context)
 
     def _broken_text(self, rows: DataFrame) -> Column | None:
         """Why a row is rejected whose partition has no name; the files have the bytes of a text as they are."""
@@ -131,7 +150,7 @@ class DeltaTarget:
         changes = tuple(change_statement(self._name, change) for change in fit.changes)
         return (*enabled, *changes) if widened else changes
 
-    def _target(self, session: SparkSession) -> spark.StructType | None:
+    def columns_of(self, session: SparkSession) -> spark.StructType | None:
         """The table's columns; None if it does not exist."""
         if self._spec.table is not None:
             return session.table(self._spec.table).schema if session.catalog.tableExists(self._spec.table) else None

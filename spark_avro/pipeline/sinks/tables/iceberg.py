@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
@@ -14,13 +13,13 @@ from spark_avro.pipeline.ports import BatchIdentity, Reject, SinkContext, SinkRe
 from spark_avro.pipeline.sinks.broken_texts import split_rows
 from spark_avro.pipeline.sinks.columns import ColumnFit, can_widen, fit_columns, log_changes, quoted
 from spark_avro.pipeline.sinks.marker import MarkerKey, is_written, marker_of
-from spark_avro.pipeline.sinks.newest import DELETED_KEYS
 from spark_avro.pipeline.sinks.positions import place_position
-from spark_avro.pipeline.sinks.tables.deleted_keys import DeletedKeys, rows_to_merge
 from spark_avro.pipeline.sinks.tables.iceberg_commit import commit_with
 from spark_avro.pipeline.sinks.tables.iceberg_marker import IcebergMarkers
-from spark_avro.pipeline.sinks.tables.merging import merge_statement, orders_by_position, table_guarantee
+from spark_avro.pipeline.sinks.tables.key_table import beside
+from spark_avro.pipeline.sinks.tables.merging import table_guarantee
 from spark_avro.pipeline.sinks.tables.table_changes import change_statement, type_text
+from spark_avro.pipeline.sinks.tables.upserts import Upserts
 
 _EXTENSION = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 _CATALOG = "org.apache.iceberg.spark.SparkCatalog"
@@ -41,15 +40,12 @@ class IcebergTarget:
         """
         self._spec, self._context = spec, context
         self._attempted = ""
-        self._upsert = spec.mode if isinstance(spec.mode, Upsert) else None
-        # An upsert compares its order column with that of the table's row.
-        self._keep_position = spec.keep_position or orders_by_position(self._upsert)
-        self._deleted: DeletedKeys | None = None
-        if self._upsert is not None and self._upsert.deletes is not None:
-            beside = replace(spec, table=f"{spec.table}{DELETED_KEYS}", mode="append", time=None)
-            self._deleted = DeletedKeys(IcebergTarget(beside, context), self._upsert)
+        upsert = spec.mode if isinstance(spec.mode, Upsert) else None
+        self._upserts: Upserts | None = None
+        if upsert is not None:
+            self._upserts = Upserts(upsert, spec.table, self._beside, keep_position=spec.keep_position)
         how = "a batch is one snapshot with the batch's identity, and a repeated batch finds the snapshot"
-        self.guarantee = table_guarantee("iceberg", how, self._upsert)
+        self.guarantee = table_guarantee("iceberg", how, upsert)
         if spec.table.count(".") < 2:
             raise SinkRefused(f"sink.iceberg.table: {spec.table} is no catalog.namespace.table")
         if _EXTENSION not in str(context.spark.conf.get("spark.sql.extensions", "")):
@@ -68,10 +64,16 @@ class IcebergTarget:
 
     def prepare(self, schema: spark.StructType) -> tuple[str, ...]:
         """Check the columns; see `Sink`."""
-        rows = place_position(self._context.spark.createDataFrame([], schema), keep=self._keep_position)
-        if self._spec.time is not None and str(self._spec.time) not in rows.columns:
+        session = self._context.spark
+        rows, target = session.createDataFrame([], schema), self.columns_of(session)
+        placed = place_position(rows, keep=self._keeps_position(target))
+        if self._spec.time is not None and str(self._spec.time) not in placed.columns:
             raise SinkRefused(f"sink.iceberg.time: the rows have no column {self._spec.time}")
-        return self.statements_for(self._context.spark, rows.schema)
+        fit = self._fitted(placed.schema, target)
+        statements = self._statements(fit, target)
+        if self._upserts is not None:
+            statements += self._upserts.statements(session, place_position(rows, keep=True).schema, fit)
+        return statements
 
     @property
     def name(self) -> str:
@@ -80,13 +82,18 @@ class IcebergTarget:
 
     def statements_for(self, session: SparkSession, schema: spark.StructType) -> tuple[str, ...]:
         """The statements that create the table for rows of a schema, or change it."""
-        target = self._target(session)
+        target = self.columns_of(session)
         return self._statements(self._fitted(schema, target), target)
+
+    def make(self, session: SparkSession, schema: spark.StructType) -> None:
+        """Create the table for rows of a schema, or change it."""
+        for statement in self.statements_for(session, schema):
+            session.sql(statement)
 
     def write(self, rows: DataFrame, batch: BatchIdentity, *, reject: Reject) -> SinkResult:
         """Write a batch as one snapshot; see `Sink`."""
         session = rows.sparkSession
-        target = self._target(session)
+        target = self.columns_of(session)
         markers = IcebergMarkers(session, self._spec.table, MarkerKey(batch.query_id))
         last = markers.read(batch, attempted=self._is_attempted(batch)) if target is not None else None
         self._attempted = str(batch)
@@ -97,9 +104,11 @@ class IcebergTarget:
         count, unfit = rows.agg(F.count(F.lit(1)), F.count(F.lit(None) if reason is None else reason)).collect()[0]
         split = split_rows(rows, reason if unfit else None, reject)
         written = count - split.refused
-        placed = place_position(split.good, keep=self._keep_position)
+        placed = place_position(split.good, keep=self._keeps_position(target))
         fit = self._fitted(placed.schema, target)
         statements = self._statements(fit, target)
+        if target is None and self._upserts is not None:
+            self._upserts.begin(session)
         for statement in statements:
             session.sql(statement)
         log_changes(self._spec.table, statements)
@@ -108,18 +117,25 @@ class IcebergTarget:
         marker = marker_of(batch, last, written=written, refused=split.refused)
         properties = markers.properties(marker)
         markers.begin()
-        if self._upsert is None:
+        if self._upserts is None:
             self._append(placed.select(*fit.columns()), properties)
         else:
             # Iceberg's MERGE reads its source twice, and Spark refuses one with expressions that are not deterministic.
-            newest = rows_to_merge(placed, fit, self._upsert, self._spec.table, self._deleted, batch).localCheckpoint()
-            statement = merge_statement(self._spec.table, newest, fit, self._upsert, batch.former_topic_ids)
-            commit_with(session, statement, properties)
+            # The tables beside it are written here, without the marker: see key_places.py.
+            rows = place_position(split.good, keep=True)
+            commit_with(session, self._upserts.merge_statement(rows, fit, batch, checkpointed=True), properties)
         markers.note(marker)
         return SinkResult(written)
 
     def close(self) -> None:
         """Nothing is open; see `Sink`."""
+
+    def _keeps_position(self, target: spark.StructType | None) -> bool:
+        return self._spec.keep_position if self._upserts is None else self._upserts.keeps_position(target)
+
+    def _beside(self, suffix: str) -> IcebergTarget:
+        """A table beside this one."""
+        return IcebergTarget(beside(self._spec, suffix), self._context)
 
     def _is_attempted(self, batch: BatchIdentity) -> bool:
         """Whether an earlier attempt may have written a batch, and nobody has said that it did not."""
@@ -157,7 +173,7 @@ class IcebergTarget:
             f"CREATE TABLE {table} ({columns}) USING iceberg{hours}",
         )
 
-    def _target(self, session: SparkSession) -> spark.StructType | None:
+    def columns_of(self, session: SparkSession) -> spark.StructType | None:
         """The table's columns; None if it does not exist."""
         return session.table(self._spec.table).schema if session.catalog.tableExists(self._spec.table) else None
 

@@ -15,7 +15,9 @@ from spark_avro.pipeline.sinks.columns import ColumnFit, quoted
 from spark_avro.pipeline.sinks.newest import (
     BY_PLACE,
     CLOCK,
+    DELETED_KEYS,
     DELETED_STAY,
+    KEY_PLACES,
     FieldName,
     is_earlier_clock,
     is_newer,
@@ -23,9 +25,16 @@ from spark_avro.pipeline.sinks.newest import (
     newest_query,
 )
 
-_VIEW = "magicbyte_batch"
+#: The view of the rows of an upsert.
+BATCH_VIEW = "magicbyte_batch"
 #: The column of rows that delete their key.
 DELETED = "_deleted_"
+
+#: Where the places of keys are, as `explain` tells it.
+_PLACES = f"the places of keys are kept in a table TABLE{KEY_PLACES}, unless the table has a column {POSITION}"
+_DELETED_PLACES_STAY = (
+    f"deleted keys are kept there, too, or in a table TABLE{DELETED_KEYS}, so that no older record brings them back"
+)
 
 
 def table_guarantee(table_format: str, how: str, upsert: Upsert | None) -> Guarantee:
@@ -41,17 +50,26 @@ def table_guarantee(table_format: str, how: str, upsert: Upsert | None) -> Guara
     else:
         foreign, sink = "harmless: the newest row of each key stays", f"{table_format}-upsert"
         how = f"{how}; {BY_PLACE}" if upsert.is_by_offset else how
-        how = f"{how}; {DELETED_STAY}" if upsert.deletes is not None else how
+        by_position = orders_by_position(upsert)
+        how = f"{how}; {_PLACES}" if by_position else how
+        stay = _DELETED_PLACES_STAY if by_position else DELETED_STAY
+        how = f"{how}; {stay}" if upsert.deletes is not None else how
     return Guarantee(Delivery.EXACTLY_ONCE, how, foreign, f"tests/chaos/pipeline_killed.py --sink {sink}")
 
 
 def orders_by_position(upsert: Upsert | None) -> bool:
-    """Whether rows are ordered by a field of `_kafka`, which the table then has to keep."""
+    """Whether rows are ordered by a field of `_kafka`, which is not one of the user's columns."""
     return upsert is not None and upsert.order.parts[0] == POSITION
 
 
 def newest_rows(
-    rows: DataFrame, fit: ColumnFit, upsert: Upsert, tables: Sequence[str] = (), replaced: Collection[str] = ()
+    rows: DataFrame,
+    fit: ColumnFit,
+    upsert: Upsert,
+    tables: Sequence[str] = (),
+    replaced: Collection[str] = (),
+    *,
+    with_position: bool = False,
 ) -> DataFrame:
     """The newest row of each key, with a column that says whether it deletes its key.
 
@@ -61,10 +79,12 @@ def newest_rows(
         upsert: The key, the order, and the rows that delete their key.
         tables: The tables that have older rows of the keys, in SQL.
         replaced: Topics of the source that were deleted and made again.
+        with_position: Whether they get `_kafka`, which is not among the columns of `fit`.
     """
     key = [str(path) for path in upsert.key]
     deleted = F.lit(False) if upsert.deletes is None else F.coalesce(F.expr(str(upsert.deletes)), F.lit(False))
-    fitted = rows.select(*fit.columns(), deleted.alias(DELETED))
+    place = [F.col(POSITION)] if with_position else []
+    fitted = rows.select(*fit.columns(), *place, deleted.alias(DELETED))
     if upsert.is_by_offset:
         return _newest_by_place(fitted, ", ".join(key), upsert, tables, replaced)
     rank = F.row_number().over(Window.partitionBy(*key).orderBy(F.col(str(upsert.order)).desc_nulls_last()))
@@ -106,27 +126,24 @@ def _newest_by_place(
     return newest.drop("newest_", CLOCK)
 
 
-def merge_statement(
-    table: str, newest: DataFrame, fit: ColumnFit, upsert: Upsert, replaced: Collection[str] = ()
-) -> str:
-    """The MERGE of rows into a table; the rows become a view of the session.
+def merge_statement(table: str, rows: str, fit: ColumnFit, upsert: Upsert, newer: str | None = None) -> str:
+    """The MERGE of rows into a table.
 
     Args:
         table: The table's name in SQL.
-        newest: The result of `newest_rows`.
+        rows: The query of the rows, which have DELETED.
         fit: The columns in which they are written.
-        upsert: The key and the order.
-        replaced: Topics of the source that were deleted and made again.
+        upsert: The key.
+        newer: The condition that the row `new` takes the place of the row `target`; None if all rows do.
     """
-    newest.createOrReplaceTempView(_VIEW)
-    same, newer = same_key(upsert), is_newer_row(upsert, replaced)
     names = [quoted(field.name) for field in fit.schema.fields]
     changes = ", ".join(f"target.{name} = new.{name}" for name in names)
     values = ", ".join(f"new.{name}" for name in names)
+    chosen = f" AND {newer}" if newer is not None else ""
     return (
-        f"MERGE INTO {table} AS target USING {_VIEW} AS new ON {same}"  # noqa: S608 - quoted names
-        f" WHEN MATCHED AND {newer} AND new.{DELETED} THEN DELETE"
-        f" WHEN MATCHED AND {newer} THEN UPDATE SET {changes}"
+        f"MERGE INTO {table} AS target USING ({rows}) AS new ON {same_key(upsert)}"  # noqa: S608 - quoted names
+        f" WHEN MATCHED{chosen} AND new.{DELETED} THEN DELETE"
+        f" WHEN MATCHED{chosen} THEN UPDATE SET {changes}"
         f" WHEN NOT MATCHED AND NOT new.{DELETED} THEN INSERT ({', '.join(names)}) VALUES ({values})"
     )
 
