@@ -46,6 +46,8 @@ MOMENT = 3.0
 STEPS = 200
 
 UPSERT = {"upsert": {"key": ["p", "o"], "order": "o"}}
+#: By `_kafka.offset`, which is in a table beside the table.
+BY_OFFSET = {"upsert": {"key": ["p", "o"]}}
 
 
 def kill_pipelines(world: World, targets: Mapping[str, Target]) -> Iterator[tuple[str, str, Outcome]]:
@@ -128,9 +130,9 @@ def targets(world: World) -> dict[str, Callable[[str], Target]]:
         "avro": lambda name: Files(folder(name), "avro"),
         "json": lambda name: Files(folder(name), "json"),
         "delta": lambda name: Delta(folder(name)),
-        "delta-upsert": lambda name: Delta(folder(name), UPSERT),
+        "delta-upsert": lambda name: Delta(folder(name), BY_OFFSET),
         "iceberg": lambda name: Iceberg(folder(name)),
-        "iceberg-upsert": lambda name: Iceberg(folder(name), UPSERT),
+        "iceberg-upsert": lambda name: Iceberg(folder(name), BY_OFFSET),
         "sqlite": lambda name: SqliteTable(world.folder / f"{name}.db"),
         "postgresql": lambda name: PostgresqlTable(world.postgresql.url(name.replace("-", "_"))),
         "postgresql-upsert": lambda name: PostgresqlTable(world.postgresql.url(name.replace("-", "_")), UPSERT),

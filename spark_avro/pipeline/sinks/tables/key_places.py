@@ -143,7 +143,11 @@ class KeyPlaces:
         """Write the places of rows, whatever their keys have now."""
         keys = [quoted(field.name) for field in key_fields(self._upsert, rows.schema)]
         rows.createOrReplaceTempView(_VIEW)
-        before = f"named_struct('{POSITION}', target.{POSITION}, '{DELETED}', target.{DELETED})"
+        # Of two attempts of one batch, the first one found the place before it.
+        before = (
+            f"CASE WHEN target.{_BATCH} = '{batch}' THEN target.{_BEFORE}"
+            f" ELSE named_struct('{POSITION}', target.{POSITION}, '{DELETED}', target.{DELETED}) END"
+        )
         places = ", ".join(f"target.{name} = new.{name}" for name in (POSITION, DELETED))
         names = ", ".join((*keys, POSITION, DELETED, _BATCH))
         values = ", ".join((*(f"new.{key}" for key in keys), f"new.{POSITION}", f"new.{DELETED}", f"'{batch}'"))

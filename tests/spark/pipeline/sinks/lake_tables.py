@@ -9,29 +9,17 @@ from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from spark_avro.pipeline.file.field_path import FieldPath
-from spark_avro.pipeline.file.sinks import DeltaSink, IcebergSink, Upsert
+from spark_avro.pipeline.file.sinks import IcebergSink, Upsert
 from spark_avro.pipeline.file.sql_text import Sql
 from spark_avro.pipeline.ports import BatchIdentity, SinkContext, SinkRefused
 from spark_avro.pipeline.sinks import open_sink
 from spark_avro.pipeline.sinks.tables.delta_marker import DeltaMarkers
 from spark_avro.pipeline.sinks.tables.iceberg import IcebergTarget
 from spark_avro.pipeline.sinks.tables.iceberg_marker import IcebergMarkers
+from tests.spark.pipeline.sinks.lake import Lake
 from tests.spark.pipeline.sinks.lake_session import lake_session
-from tests.spark.pipeline.sinks.recorded_sink import RecordedSink
-from tests.spark.pipeline.sinks.upsert_order import (
-    DELETED,
-    DELETED_BACKWARDS,
-    LEFT,
-    LEFT_BACKWARDS,
-    REPLACED,
-    batch_of,
-    rounds,
-    rows_of,
-    winners,
-)
 
 Rows = Callable[..., DataFrame]
 Batch = Callable[..., BatchIdentity]
@@ -42,42 +30,6 @@ ID = FieldPath(("id",))
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     with lake_session(tmp_path_factory.mktemp("warehouse")) as session:
         yield session
-
-
-class Lake:
-    """A table of one of the formats."""
-
-    def __init__(self, kind: str, folder: Path, spark: SparkSession, context: Callable[..., SinkContext]) -> None:
-        self.kind, self.folder = kind, folder
-        self.table = f"delta.`{folder}/t`" if kind == "delta" else f"{folder.name.replace('-', '_')}.db.t"
-        self._spark, self._context = spark, context
-
-    def sink(self, settings: dict[str, Any] | None = None, **spec: Any) -> Any:
-        if self.kind == "delta":
-            section: Any = DeltaSink(path=f"{self.folder}/t", **spec)
-        else:
-            catalog = {"type": "hadoop", "warehouse": f"{self.folder}/warehouse"}
-            section = IcebergSink(table=self.table, catalog=catalog, **spec)
-        return RecordedSink(open_sink(section, self._context(**(settings or {}))))
-
-    def append_by_hand(self, n: int) -> None:
-        rows = self._spark.createDataFrame([(n,)], "n bigint")
-        if self.kind == "delta":
-            rows.write.format("delta").mode("append").save(f"{self.folder}/t")
-        else:
-            rows.writeTo(self.table).append()
-
-    def expire_snapshots(self) -> None:
-        """Expire all snapshots but the last; those with a tag or branch stay."""
-        catalog = self.table.partition(".")[0]
-        which = "table => 'db.t', older_than => TIMESTAMP '2999-01-01', retain_last => 1"
-        self._spark.sql(f"CALL {catalog}.system.expire_snapshots({which})")
-
-    def rows(self, *columns: str) -> list[tuple[Any, ...]]:
-        return sorted(tuple(row) for row in self._spark.table(self.table).select(*columns).collect())
-
-    def types(self) -> dict[str, str]:
-        return dict(self._spark.table(self.table).dtypes)
 
 
 @pytest.fixture(params=["delta", "iceberg"])
@@ -295,53 +247,6 @@ def test_columns_evolve(lake: Lake, numbers: Rows, batch: Batch) -> None:
     ]
     with pytest.raises(SinkRefused, match=r"column n is bigint in the target and string in the rows"):
         sink.write(numbers(4, 5, "'x' as n"), batch(4, 4, 5))
-
-
-def test_an_upsert_keeps_the_newest_row_of_each_key(lake: Lake, numbers: Rows, batch: Batch) -> None:
-    columns = ("n % 3 as id", "n * 10 as v", "if(n = 10, 'd', 'u') as op")
-    sink = lake.sink(mode=Upsert(key=(ID,), deletes=Sql("op = 'd'")))
-    sink.write(numbers(0, 10, *columns), batch(0, 0, 10))
-    assert lake.rows("id", "v") == [(0, 90), (1, 70), (2, 80)]
-    assert sink.write(numbers(0, 10, *columns), batch(0, 0, 10)).repeated is True
-    # An older row, read again by another checkpoint, does not win; the row of 10 deletes key 1.
-    sink.write(numbers(0, 6, *columns), batch(0, 0, 6, "q2"))
-    sink.write(numbers(10, 11, *columns), batch(1, 10, 11))
-    assert lake.rows("id", "v") == [(0, 90), (2, 80)]
-    # Decoded columns are not deterministic for Spark.
-    random = ("n % 3 as id", "n * 10 + cast(rand() as bigint) as v", "'u' as op")
-    sink.write(numbers(11, 12, *random), batch(2, 11, 12))
-    assert lake.rows("id", "v") == [(0, 90), (2, 110)]
-
-
-@pytest.mark.parametrize("order", ["_kafka.offset", "s"])
-def test_an_older_record_does_not_bring_a_deleted_key_back(lake: Lake, spark: SparkSession, order: str) -> None:
-    mode = Upsert(key=(ID,), order=FieldPath(tuple(order.split("."))), deletes=Sql("v = 'd'"))
-    for number, records in enumerate(DELETED):
-        rows = rows_of(spark, records).withColumn("s", F.unix_seconds("_kafka.timestamp"))
-        lake.sink(mode=mode).write(rows, batch_of(number))
-    assert lake.rows("id", "v") == LEFT
-    assert "deleted keys are kept in a table TABLE_deleted_keys" in lake.sink(mode=mode).guarantee.reason
-
-
-def test_a_deletion_with_an_earlier_timestamp_stays(lake: Lake, spark: SparkSession) -> None:
-    mode = Upsert(key=(ID,), deletes=Sql("v = 'd'"))
-    for number, records in enumerate(DELETED_BACKWARDS):
-        lake.sink(mode=mode).write(rows_of(spark, records), batch_of(number))
-    assert lake.rows("id", "v") == LEFT_BACKWARDS
-
-
-def test_an_upsert_knows_the_newest_record_of_a_key(lake: Lake, spark: SparkSession) -> None:
-    sink = lake.sink(mode=Upsert(key=(ID,)))
-    for number, records in enumerate(rounds()):
-        sink.write(rows_of(spark, records), batch_of(number))
-    assert lake.rows("id", "v") == winners()
-
-
-def test_a_topic_made_again_begins_at_offset_0(lake: Lake, spark: SparkSession) -> None:
-    sink = lake.sink(mode=Upsert(key=(ID,)))
-    for number, records in enumerate(REPLACED):
-        sink.write(rows_of(spark, [(1, one) for one in records]), batch_of(number, replaced=True))
-    assert lake.rows("id", "v") == [(1, "new")]
 
 
 def test_a_delta_transaction_is_written_once_by_delta_itself(

@@ -51,6 +51,38 @@ def test_an_hour_is_replaced_twice_and_files_are_compacted(
     assert physical_types(tmp_path, "_kafka.timestamp") == {"INT64"}
 
 
+@pytest.mark.parametrize("kind", ["delta", "iceberg"])
+def test_rows_of_keys_are_replaced_and_compacted_with_their_places(
+    spark: SparkSession, topics: Any, avro: Any, tmp_path: Path, kind: str
+) -> None:
+    mode = "mode: {upsert: {key: [id]}}"
+    sink, table, beside = {
+        "delta": (
+            f'{{delta: {{path: "{tmp_path}/t", {mode}}}}}',
+            f"delta.`{tmp_path}/t`",
+            f"delta.`{tmp_path}/t_key_places`",
+        ),
+        "iceberg": (
+            f'{{iceberg: {{table: keyed.db.t, {mode}, catalog: {{type: hadoop, warehouse: "{tmp_path}"}}}}}}',
+            "keyed.db.t",
+            "keyed.db.t_key_places",
+        ),
+    }[kind]
+    lake = written(spark, topics, avro, tmp_path, sink, table)
+    assert spark.table(table).columns == ["id", "delay"]
+    backfill(lake.file("delay + 100"), lake.spark, lake.hour(1), replace=True)
+    assert [row[:2] for row in lake.rows()] == [row[:2] for row in ROWS]
+    assert {delay // 100 for hour, _, delay in lake.rows() if hour == 1} == {1}
+    rows, places = lake.rows(), sorted(map(str, spark.table(beside).collect()))
+    assert len(places) == len(ROWS)
+    [line] = compact(lake.file(), lake.spark, HOUR)
+    first, second = line.split("; ")
+    assert "t: " in first
+    assert "t_key_places: " in second
+    assert lake.rows() == rows
+    assert sorted(map(str, spark.table(beside).collect())) == places
+
+
 def physical_types(folder: Path, column: str) -> set[str]:
     """How a column is stored in all data files."""
     files = [file for file in folder.rglob("*.parquet") if "_delta_log" not in file.parts]

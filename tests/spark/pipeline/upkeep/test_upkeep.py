@@ -260,7 +260,7 @@ def test_delta_and_iceberg_tables() -> None:
     command = [sys.executable, "-P", "-m", "pytest", str(file), "-q", "-p", "no:cacheprovider"]
     run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=file.parents[4])
     assert run.returncode == 0, run.stdout[-5000:] + run.stderr[-2000:]
-    assert "2 passed" in run.stdout
+    assert "4 passed" in run.stdout
 
 
 @pytest.mark.parametrize(
