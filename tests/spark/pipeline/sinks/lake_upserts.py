@@ -119,13 +119,13 @@ def test_the_newest_record_of_each_key_is_left_whatever_batches_and_crashes_ther
     left = []
     for key in range(60):
         drawn = [(chance.randrange(3), chance.randrange(5), chance.random() < 0.3) for _ in range(chance.randint(1, 8))]
-        records = records_of(drawn)
-        numbers = sorted(chance.randrange(len(batches)) for _ in records)
-        values = [f"{one.topic}-{one.partition}-{one.offset}" for one in records]
-        for number, one, value in zip(numbers, records, values, strict=True):
+        of_key = records_of(drawn)
+        numbers = sorted(chance.randrange(len(batches)) for _ in of_key)
+        values = [f"{one.topic}-{one.partition}-{one.offset}" for one in of_key]
+        for number, one, value in zip(numbers, of_key, values, strict=True):
             v = "d" if one.deletes else value
             batches[number].append((key, Record(one.topic, one.partition, one.offset, one.timestamp, v)))
-        newest, value = max(zip(records, values, strict=True), key=lambda pair: pair[0].rank)
+        newest, value = max(zip(of_key, values, strict=True), key=lambda pair: pair[0].rank)
         left += [] if newest.deletes else [(key, value)]
     for number, (records, death) in enumerate(zip(batches, DEATHS, strict=True)):
         rows = rows_of(spark, records)
