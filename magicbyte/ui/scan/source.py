@@ -19,6 +19,8 @@ from magicbyte.ui.messages.scan_request import ScannedRecord
 Get = Callable[[str, Mapping[str, str]], Awaitable[httpx.Response]]
 
 _MOST_RECORDS = 10_000
+#: How long the proxy waits for a record that is below the end: a broker may be busy.
+_WAIT_MS = 10_000
 _BINARY_V1 = "application/vnd.kafka.binary.v1+json"
 #: Answers to routes that a proxy does not have; an `error_code` above 404 concerns the topic instead.
 _MISSING = (404, 405, 406)
@@ -170,7 +172,7 @@ class TopicSource:
         raise errors.NO_TIMES()
 
     async def read(self, partition: int, offset: int, *, records: int, size: int) -> Page:
-        """Records of a partition, at least one if there is any.
+        """Records of a partition below its end, at least one if there is any.
 
         Args:
             partition: The partition.
@@ -187,12 +189,15 @@ class TopicSource:
                 "offset": offset,
                 "max_records": records,
                 "max_bytes": size,
+                "max_wait_ms": _WAIT_MS,
                 "out_of_range": "earliest",
                 "key_type": "BINARY",
                 "value_type": "BINARY",
             }
             try:
                 page = await self._ask(f"{self._v3}/partitions/{partition}/records?{urlencode(query)}", _PageV3)
+                if page.next_offset <= offset:
+                    raise errors.NOTHING_READ(partition=partition, offset=offset, seconds=_WAIT_MS // 1000)
                 return Page([_record(partition, row) for row in page.data], page.next_offset)
             except _MissingRoute:
                 self._v3 = None

@@ -66,7 +66,9 @@ class Searched:
         """Make a topic of a name that no other test has."""
         name = f"searched-{uuid.uuid4().hex[:8]}"
         admin = AdminClient({"bootstrap.servers": self.bootstrap_servers})
-        admin.create_topics([NewTopic(name, partitions, 1, config=config)])[name].result(30)
+        # Records of tests have times of 1970.
+        kept = {"retention.ms": "-1", **config}
+        admin.create_topics([NewTopic(name, partitions, 1, config=kept)])[name].result(30)
         return name
 
     def produce(self, topic: str, records: Sequence[Mapping[str, Any]], **config: Any) -> None:
