@@ -17,8 +17,10 @@ OPERATORS = ("!=", ">=", "<=", "=", ">", "<", "~")
 _MOST_CONDITIONS = 20
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
 _STEP = rf"\.(?:{_QUOTED}|[^\s.=<>!~\"]+)"
+#: A literal without quotation marks; it does not begin like an operator.
+_BARE = r"[^\s\"=<>!~][^\s\"]*"
 _FIELD = re.compile(
-    rf"(?P<side>key|value)(?P<path>(?:{_STEP})*)\s*(?P<operator>{'|'.join(OPERATORS)})\s*(?P<literal>{_QUOTED}|[^\s\"]+)"
+    rf"(?P<side>key|value)(?P<path>(?:{_STEP})*)\s*(?P<operator>{'|'.join(OPERATORS)})\s*(?P<literal>{_QUOTED}|{_BARE})"
 )
 _NAMED = re.compile(
     rf"(?P<name>key|value|header|id|text):(?P<text>(?:{_QUOTED}|[^\s\"=]+)(?:=(?:{_QUOTED}|[^\s\"]+))?)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -71,7 +71,7 @@ class Searched:
         admin.create_topics([NewTopic(name, partitions, 1, config=kept)])[name].result(30)
         return name
 
-    def produce(self, topic: str, records: Sequence[Mapping[str, Any]], **config: Any) -> None:
+    def produce(self, topic: str, records: Iterable[Mapping[str, Any]], **config: Any) -> None:
         """Produce records; each has the arguments of `Producer.produce`, such as value, partition and timestamp."""
         settings = {"bootstrap.servers": self.bootstrap_servers, "message.max.bytes": 8 << 20, **config}
         producer = Producer(settings)

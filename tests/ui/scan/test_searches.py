@@ -30,7 +30,7 @@ def page(kafka: str) -> Iterator[Searched]:
 
 @pytest.fixture(scope="module")
 def merged(page: Searched) -> str:
-    """Ten records in three partitions: record n has the time n seconds and is in partition n % 3; partition 3 is empty."""
+    """Ten records: record n has the time n + 1 seconds and is in partition n % 3; partition 3 is empty."""
     topic = page.topic(4)
     page.produce(topic, [{"value": f"v{n}", "partition": n % 3, "timestamp": n * 1000 + 1000} for n in range(10)])
     return topic

@@ -74,8 +74,8 @@ const numberOf = (text) => /^\d{1,15}$/.test(text ?? "") ? Number(text) : undefi
 /** A time in ms since the epoch, from ms or ISO-8601. @param {string | undefined} text */
 export function timeOf(text) {
   if (!text) return undefined;
-  const time = /^\d{1,16}$/.test(text) ? Number(text) : Date.parse(text);
-  return Number.isFinite(time) && time >= 0 ? time : undefined;
+  const time = /^\d{1,16}$/.test(text) ? Number(text) : /^\d{4}-\d\d/.test(text) ? Date.parse(text) : NaN;
+  return time >= 0 ? time : undefined;
 }
 
 /** The kind's select and the schema's id: `schema:7` is a schema, with id 7. @param {string | undefined} kind */
