@@ -81,6 +81,26 @@ class PageSettings(HttpSettings):
         description="How many of these requests of one client may wait; a further one gets 429.",
         ge=0,
     )
+    #: Limits of a request to `/ui/messages`, which scans a topic.
+    scans: int = Field(
+        4,
+        alias="magicbyte.ui.scans",
+        description="How many requests to `/ui/messages` search topics at once; two more of clients without one run"
+        " beside them.",
+        ge=1,
+    )
+    scan_max_records: int = Field(
+        1_000_000,
+        alias="magicbyte.ui.scan.max.records",
+        description="How many records one of these requests searches; the page goes on with the next request.",
+        ge=1,
+    )
+    scan_max_bytes: ByteSize = Field(
+        1 << 30, alias="magicbyte.ui.scan.max.bytes", description="How many bytes of records it searches.", gt=0
+    )
+    scan_timeout_ms: Milliseconds = Field(
+        120_000, alias="magicbyte.ui.scan.timeout.ms", description="How long it searches.", gt=0
+    )
     relayed_requests: int = Field(
         24,
         alias="magicbyte.ui.relay.requests.max",

@@ -30,10 +30,12 @@ from magicbyte.ui.parameters import (
     FrontPath,
     IfNoneMatch,
     RestPath,
+    ScanBody,
 )
 from magicbyte.ui.paths import FOLDER, FRONT
 from magicbyte.ui.policy import policy
 from magicbyte.ui.rest import Upstream
+from magicbyte.ui.scan.scans import Scans
 
 _POLICY = policy()
 _HEADERS = {"Cross-Origin-Opener-Policy": "same-origin", "Vary": "Accept-Encoding"}
@@ -73,6 +75,7 @@ class Page:
             tls = partial(client_context, settings, shows_certificate=False)
             self._rest = Upstream("REST proxy", settings.rest_url, tls, settings)
         self._workers = MessageWorkers(read_registry, settings)
+        self._scans = None if self._rest is None else Scans(self._rest, self._workers, settings)
         self._config = orjson.dumps(
             {
                 "name": settings.page_name,
@@ -101,10 +104,13 @@ class Page:
             relayed("POST", f"{FOLDER}decode", "decodeMessages", handler=self.decode),
             relayed("POST", f"{FOLDER}encode", "encodeMessages", handler=self.encode),
             relayed("POST", f"{FOLDER}example", "makeExampleMessage", handler=self.example),
+            relayed("POST", f"{FOLDER}messages", "searchMessages", handler=self.messages),
         )
 
     async def close(self) -> None:
         """End the workers, and close the connections to other servers."""
+        if self._scans is not None:
+            self._scans.close()
         await self._workers.close()
         if self._rest is not None:
             await self._rest.close()
@@ -143,6 +149,18 @@ class Page:
     async def example(self, request: Request, *, path: FrontPath, _body: ExampleBody) -> Response:
         """A message that a schema describes."""
         return await self._messages(request, path)
+
+    async def messages(self, request: Request, *, path: FrontPath, _body: ScanBody) -> Response:
+        """Search the records of a topic, of all partitions, merged by their times.
+
+        The answer is lines of JSON: `begin`, then a `record` for each that fits with `progress` between them, and
+        `end` or `error`. The search ends when the client closes the connection.
+        """
+        if path != "messages":
+            raise NOT_FOUND()
+        if self._scans is None:
+            raise errors.NO_REST_PROXY()
+        return await self._scans.answer(request)
 
     async def _messages(self, request: Request, path: str | None) -> Response:
         """Messages that the serdes decode, encode or make up, with schemas that the sender may read."""

@@ -95,8 +95,9 @@ class MessageWorkers:
         client = client_key(request, self._settings.trusted_proxies)
         with self._held.hold(client) as held:
             try:
-                body = await _body(request, held)
-                outcome = await self._outcome(request, Task(name, body, self._settings.messages_max_bytes), client)
+                body = await body_of(request, held)
+                task = Task(name, body, self._settings.messages_max_bytes)
+                outcome = await unless_gone(request.receive, self.convert(request.scope, task, client))
                 held.set(len(outcome.body))
             except NoRoom:
                 error = errors.UNREAD_ANSWERS(limit=self._held.most_per_client)
@@ -105,8 +106,6 @@ class MessageWorkers:
                 if held.was_cancelled():
                     raise errors.NO_ROOM().with_headers(Retry_After=_RETRY_SECONDS) from None
                 raise
-            if outcome.trace:
-                log.error("a message could not be converted\n%s", outcome.trace)
             if len(outcome.body) <= _PART_BYTES:
                 return Response(outcome.body, outcome.status, media_type="application/json")
             held.keep()
@@ -118,21 +117,34 @@ class MessageWorkers:
             media_type="application/json",
         )
 
-    async def _outcome(self, request: Request, task: Task, client: str) -> Outcome:
+    async def convert(self, scope: Scope, task: Task, client: str) -> Outcome:
+        """Let a worker do a task for a request; if the caller is cancelled, the worker is killed.
+
+        Args:
+            scope: The request, whose sender reads the schemas.
+            task: The task.
+            client: The client that the request counts for.
+
+        Raises:
+            ApiError: 422, 429 or 503, as `answer`.
+        """
         settings = self._settings
         converting = self._pool.run(
             pack(task),
             seconds=settings.messages_timeout_ms / 1000,
             client=client,
             cpu_seconds=settings.messages_cpu_ms / 1000,
-            reply=partial(self._reply, request.scope),
+            reply=partial(self._reply, scope),
         )
         try:
-            return unpack(await unless_gone(request.receive, converting), Outcome)
+            outcome = unpack(await converting, Outcome)
         except PoolBusy as refusal:
             raise errors.TOO_MANY_MESSAGES(reason=refusal).with_headers(Retry_After=_RETRY_SECONDS) from None
         except WorkerFailed as failure:
             raise self._error_of(failure) from None
+        if outcome.trace:
+            log.error("a message could not be converted\n%s", outcome.trace)
+        return outcome
 
     async def _reply(self, scope: Scope, packed: bytes) -> bytes:
         try:
@@ -158,7 +170,7 @@ class MessageWorkers:
         return error.with_headers(Retry_After=_RETRY_SECONDS)
 
 
-async def _body(request: Request, held: HeldBytes) -> bytes:
+async def body_of(request: Request, held: HeldBytes) -> bytes:
     """Return the body of a request, and hold its bytes.
 
     Raises:

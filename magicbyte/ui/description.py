@@ -70,6 +70,14 @@ _ANSWERS: Mapping[str, Mapping[int, Answer]] = {
     "decodeMessages": {200: Answer(_MESSAGES, models.DecodedMessages), **_PROBLEMS},
     "encodeMessages": {200: Answer(_MESSAGES, models.EncodedMessages), **_PROBLEMS},
     "makeExampleMessage": {200: Answer("A value", models.AnyObject), **_PROBLEMS},
+    "searchMessages": {
+        200: Answer("The lines of the search", by_media_type={"application/x-ndjson": models.ScanLine}),
+        400: Answer("The body is no such request", models.Error),
+        404: Answer("There is no such topic or partition, or no REST proxy", models.Error),
+        429: Answer("Too many searches run, and none had its turn within 20 s", models.Error, headers=_RETRY_AFTER),
+        502: Answer("The REST proxy cannot be reached", models.Error),
+        504: Answer("It did not answer within 30 s", models.Error),
+    },
     **dict.fromkeys(("readFromRestProxy", "postToRestProxy", "deleteFromRestProxy"), _PASSED),
 }
 
@@ -78,7 +86,7 @@ def _tag_of(row: Row) -> str:
     folder = row.path.removeprefix(FOLDER).partition("/")[0]
     if folder == "rest":
         return "rest"
-    return "messages" if folder in ("decode", "encode", "example") else "page"
+    return "messages" if folder in ("decode", "encode", "example", "messages") else "page"
 
 
 DESCRIPTION = Description(

@@ -47,3 +47,17 @@ MESSAGES_TOO_SLOW = ErrorKind(
 )
 NO_ROOM = ErrorKind(50301, "other clients need the memory that this request holds; ask again later")
 NO_WORKER = ErrorKind(50301, "no process could work on this: {reason}; ask again later")
+
+BAD_SCAN = ErrorKind(40001, "{detail}")
+NO_PARTITION = ErrorKind(40402, "The topic has no partition {partition}")
+NO_TIMES = ErrorKind(404, "This REST proxy cannot find records by their time")
+NOTHING_READ = ErrorKind(
+    504, "The broker returned no record of partition {partition} from offset {offset} on within {seconds} s"
+)
+NOT_A_PROXY = ErrorKind(502, "The server at magicbyte.ui.rest.url is no REST proxy")
+ODD_ANSWER = ErrorKind(502, "The REST proxy's answer cannot be read: {detail}")
+TOO_MANY_SCANS = ErrorKind(
+    42901,
+    "too many searches of messages run: {reason}; ask again later (magicbyte.ui.scans,"
+    " magicbyte.ui.messages.waiting.max.per.client)",
+)

@@ -63,6 +63,8 @@ class Decoded(TypedDict, total=False):
     name: Annotated[str | None, Field(description="The full name of the record or message")]
     indexes: Annotated[list[int], Field(description="The indexes of the Protobuf message")]
     bytes: Annotated[dict[str, str], Field(description="The parts of the frame in hexadecimal")]
+    preview: Annotated[str, Field(description="The beginning of the JSON text of a long value, instead of `value`")]
+    size: Annotated[int, Field(description="The bytes of that text")]
     error: str
     reason: Annotated[str, Field(description="The kind of error in one word")]
     at: Annotated[int | None, Field(description="The byte at fault")]
@@ -78,6 +80,76 @@ class EncodedMessages(TypedDict):
     """One item for each message, in order."""
 
     data: list[dict[str, Any]]
+
+
+class RecordHeader(TypedDict):
+    """A header; its value is base64."""
+
+    name: str
+    value: str | None
+
+
+class DecodedParts(TypedDict):
+    """The decoded key and value."""
+
+    key: Decoded
+    value: Decoded
+
+
+class FoundRecord(TypedDict):
+    """A record that fits."""
+
+    partition: int
+    offset: int
+    timestamp: Annotated[int | None, Field(description="In ms since the epoch")]
+    key: Annotated[str | None, Field(description="The key's bytes in base64, at most 4096 if the record is cut")]
+    value: Annotated[str | None, Field(description="The value's bytes, likewise")]
+    keySize: Annotated[int | None, Field(description="How many bytes the key has")]
+    valueSize: Annotated[int | None, Field(description="How many bytes the value has")]
+    headers: list[RecordHeader]
+    cut: Annotated[bool, Field(description="Whether bytes or headers are missing; `whole` returns them")]
+    decoded: DecodedParts
+
+
+class ScanBegin(TypedDict):
+    """What is to be searched."""
+
+    partitions: Annotated[
+        dict[str, list[int]], Field(description="By partition: the first offset, and the offset behind the last record")
+    ]
+    total: Annotated[int, Field(description="How many offsets that are")]
+
+
+class ScanState(TypedDict):
+    """How far the search is."""
+
+    scanned: Annotated[int, Field(description="How many records it has looked at")]
+    bytes: Annotated[int, Field(description="About how many bytes they have")]
+    matched: Annotated[int, Field(description="How many of them fit")]
+    cursor: Annotated[str, Field(description="The position by partition, to go on from")]
+
+
+class ScanEnd(ScanState):
+    """Why the search ends."""
+
+    reason: Annotated[
+        Literal["end", "limit", "answer", "records", "bytes", "time"],
+        Field(
+            description="`end`: nothing is left. `limit`: enough records fit. `answer`: they have as many bytes as "
+            "`magicbyte.ui.messages.max.bytes` allows. `records`, `bytes`, `time`: a limit of `magicbyte.ui.scan.*`"
+        ),
+    ]
+
+
+class ScanLine(TypedDict, total=False):
+    """A line; it has one of these members. After an `error`, `cursor` says where to go on."""
+
+    begin: ScanBegin
+    record: FoundRecord
+    progress: ScanState
+    end: ScanEnd
+    error: Error
+    cursor: str
 
 
 AnyObject = dict[str, Any]

@@ -11,6 +11,7 @@ from magicbyte.http.asgi import list_header
 from magicbyte.http.routing.described_body import DescribedBody
 from magicbyte.http.routing.request import Request
 from magicbyte.ui.messages.request import DecodeRequest, EncodeRequest, ExampleRequest
+from magicbyte.ui.messages.scan_request import ScanRequest
 from magicbyte.ui.paths import path_below, path_of_registry, path_of_rest
 
 #: Read from the request, which has the path as it was sent.
@@ -64,5 +65,6 @@ IfNoneMatch = Annotated[
 DecodeBody = Annotated[None, Depends(DescribedBody(DecodeRequest))]
 EncodeBody = Annotated[None, Depends(DescribedBody(EncodeRequest))]
 ExampleBody = Annotated[None, Depends(DescribedBody(ExampleRequest))]
+ScanBody = Annotated[None, Depends(DescribedBody(ScanRequest))]
 #: A body that is passed on.
 AnyBody = Annotated[None, Depends(DescribedBody(Any, {"*/*": Any}))]

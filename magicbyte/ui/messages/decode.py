@@ -27,6 +27,8 @@ from serdes.text.text_serdes import remarking_deserializer, text_deserializer
 
 #: The seconds of a request in which messages are also examined for remarks: a validation may take half a second.
 _EXAMINED_SECONDS = 5.0
+#: The bytes of a preview.
+PREVIEW = 2_000
 
 
 def decoded(client: RegistryClient, request: DecodeRequest, most_bytes: int) -> bytes:
@@ -40,7 +42,7 @@ def decoded(client: RegistryClient, request: DecodeRequest, most_bytes: int) -> 
     Raises:
         BadRequest: The messages have more than 1 MiB.
     """
-    reader = _Reader(client, request, most_bytes)
+    reader = MessageReader(client, request, most_bytes)
     messages = [_bytes(item) for item in request.data]
     size = sum(len(message[0]) for message in messages if isinstance(message, tuple))
     if size > LARGEST_DATA:
@@ -67,10 +69,21 @@ def _json(failure: Failure, **members: Any) -> bytes:
     return orjson.dumps({**failure.members(), **members})
 
 
-class _Reader:
+class MessageReader:
     """Decodes the messages of one request."""
 
-    def __init__(self, client: RegistryClient, request: DecodeRequest, most_bytes: int) -> None:
+    def __init__(
+        self, client: RegistryClient, request: DecodeRequest, most_bytes: int, *, shown: int | None = None
+    ) -> None:
+        """Decode with the rights of a client.
+
+        Args:
+            client: The registry's client.
+            request: How to decode; its data is not read.
+            most_bytes: The largest size of a value's JSON.
+            shown: The longest JSON of an item's value; of a longer one, the item has the beginning. None for no limit.
+        """
+        self._shown = shown
         self._client = client
         self._request = request
         self._lookup = Lookup(client, request)
@@ -113,8 +126,22 @@ class _Reader:
         described["remarks"] = [asdict(remark) for remark in remarked.remarks.listed]
         if remarked.remarks.left_out:
             described["remarksLeftOut"] = remarked.remarks.left_out
+        if self._shown is not None and len(remarked.text) > self._shown:
+            return orjson.dumps({**described, **cut_value(remarked.text)})
         # The value's text is inserted as it is: reading it again would round its numbers.
         return orjson.dumps(described)[:-1] + b',"value":' + remarked.text + b"}"
+
+    def text(self, data: bytes, header: bytes | None) -> tuple[bytes, int | None]:
+        """The value's JSON, without a look for remarks, and the schema's id; None for a guid.
+
+        Raises:
+            SerdesError: The message does not decode.
+        """
+        frame = self._frame(data, header)
+        schema_id: SchemaId = frame.guid if isinstance(frame.guid, UUID) else int(frame.schema_id or 0)
+        schema_type = self._lookup.info(schema_id).schema.schema_type
+        text: bytes = self._deserializer(schema_type, is_examined=False)(data, self._context(header))
+        return text, schema_id if isinstance(schema_id, int) else None
 
     def _remarked(self, schema_type: str, data: bytes, context: SerializationContext | None) -> Remarked:
         is_examined = monotonic() < self._examined_until
@@ -163,6 +190,11 @@ class _Reader:
             deserializer = make(self._client, schema_type, conf, self._options)
             self._deserializers[schema_type, is_examined] = deserializer
         return deserializer
+
+
+def cut_value(text: bytes) -> dict[str, Any]:
+    """The members of an item instead of its value: the beginning of the JSON text, and the size of all of it."""
+    return {"preview": text[:PREVIEW].decode(errors="ignore"), "size": len(text)}
 
 
 def _named(schema_id: SchemaId) -> dict[str, Any]:

@@ -1,4 +1,6 @@
-"""The worker of `/ui/decode`, `/ui/encode` and `/ui/example`: `python -m magicbyte.ui.messages.worker FD BYTES`.
+"""The worker of the page's messages: `python -m magicbyte.ui.messages.worker FD BYTES`.
+
+It decodes, encodes, makes examples, and selects the records of a scan that fit a filter.
 
 It has no credentials and no connection. Its client of the registry asks the server, which sends each GET as the sender
 of the request. A client lives as long as its request, so nothing that one sender may read is kept for another one;
@@ -25,6 +27,8 @@ from magicbyte.ui.messages.example import example
 from magicbyte.ui.messages.exchange import Outcome, Question, Reply, Task, pack, unpack
 from magicbyte.ui.messages.failure import ENDING, failure_of
 from magicbyte.ui.messages.request import BadRequest, DecodeRequest, EncodeRequest, ExampleRequest, read
+from magicbyte.ui.messages.scan_request import SelectRequest
+from magicbyte.ui.messages.select import selected
 from serdes.client.clients import RegistryClient, Retry
 from serdes.client.requester import OFFSET_HEADER
 from serdes.error import NotAuthorized, RegistryError, SerdesError
@@ -47,6 +51,7 @@ Function = Callable[[RegistryClient, Any, int], bytes]
 _FUNCTIONS: Mapping[str, tuple[type[Any], Function]] = {
     "decode": (DecodeRequest, decoded),
     "encode": (EncodeRequest, encoded),
+    "select": (SelectRequest, selected),
     "example": (ExampleRequest, lambda client, request, _most_bytes: example(client, request)),
 }
 

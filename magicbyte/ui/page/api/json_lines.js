@@ -3,9 +3,10 @@
 /**
  * The values of the lines. What comes after a line is read when the next value is asked for.
  * @param {{body: ReadableStream<Uint8Array> | null}} response
+ * @param {(line: string) => any} [parse] reads a line; `parseJson` keeps all digits of numbers
  * @returns {AsyncGenerator<any>}
  */
-export async function* jsonLines({ body }) {
+export async function* jsonLines({ body }, parse = JSON.parse) {
   if (!body) return;
   const reader = body.getReader();
   const decoder = new TextDecoder();
@@ -19,12 +20,12 @@ export async function* jsonLines({ body }) {
       for (const line of lines) {
         const text = parts.join("") + line;
         parts = [];
-        if (text) yield JSON.parse(text);
+        if (text) yield parse(text);
       }
       parts.push(rest);
       if (!done) continue;
       const text = parts.join("");
-      if (text) yield JSON.parse(text);
+      if (text) yield parse(text);
       return;
     }
   } finally {

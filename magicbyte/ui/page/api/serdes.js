@@ -5,10 +5,12 @@ import { call } from "./client.js";
 import { printJson } from "./json.js";
 
 /**
- * A decoded key or value, or why it is not decoded.
+ * A decoded key or value, or why it is not decoded. `preview` is the beginning of a long value's JSON, and `as` the kind
+ * that it was read as.
  * @typedef {{value?: any, schemaId?: number, guid?: string, subject?: string | null, version?: number | null,
  *   type?: string, name?: string | null, bytes?: {magic?: string, id?: string, guid?: string, index?: string},
- *   indexes?: number[], remarks?: Remark[], remarksLeftOut?: number, error?: string, reason?: string, at?: number | null, path?: string}} Decoded
+ *   indexes?: number[], remarks?: Remark[], remarksLeftOut?: number, error?: string,
+ *   reason?: string, at?: number | null, path?: string, preview?: string, size?: number, as?: string}} Decoded
  */
 /**
  * What a value does not show, or shows although the message does not have it.

@@ -5,7 +5,7 @@ import { Shown } from "../../../parts/hostile.js";
 import { href, path } from "../../../state/routes.js";
 import { plainText } from "../../../text/bytes.js";
 import { html } from "../../../vendor/ui.js";
-import { OneLine } from "./value_text.js";
+import { OneLine, PREVIEW } from "./value_text.js";
 
 /** @typedef {import("../../../api/serdes.js").Decoded} Decoded */
 
@@ -37,9 +37,13 @@ export function SchemaOf({ decoded, subject, bare = false }) {
     : schemaId === undefined
     ? href(path`/schemas/guids/${String(guid)}`)
     : href(path`/schemas/ids/${schemaId}`);
-  return html`<a class="link schema-of s num" href=${to}><${Shown} text=${
-    other ? `${words} (${other})` : words
-  } /></a>`;
+  // The subject's name may be long: the id stays, and the name is cut.
+  return html`<a class="link schema-of s num" href=${to} title=${other ? `${words} (${other})` : undefined}><span
+    class="schema-id">${words}</span>${
+    other && html`
+      <span class="schema-by">(<${Shown} text=${other} />)</span>
+    `
+  }</a>`;
 }
 
 /** @param {{bytes: string | null, decoded: Decoded | undefined}} props */
@@ -47,11 +51,18 @@ export function InLine({ bytes, decoded }) {
   if (bytes === null) return html`<span class="faint">null</span>`;
   if (!decoded) return html`<span class="faint">…</span>`;
   const plain = plainOf(bytes, decoded);
-  if (plain) return html`<${Shown} text=${plain.kind === "JSON" ? plain.text : JSON.stringify(plain.text)} />`;
+  if (plain) {
+    return html`<${Shown} text=${plain.kind === "JSON" ? plain.text : JSON.stringify(plain.text)} />`;
+  }
   if (decoded.error !== undefined) {
-    return html`<span class="bad-text" title=${
-      hiddenWords(decoded)
-    }>✕ not decoded: <${Shown} text=${decoded.error} /></span>`;
+    return html`
+      <span class="bad-text"
+        title=${hiddenWords(decoded)}>✕ not decoded: <${Shown} text=${decoded
+          .error} /></span>
+    `;
+  }
+  if (decoded.preview !== undefined) {
+    return html`<${Shown} text=${decoded.preview.slice(0, PREVIEW) + "…"} />`;
   }
   return html`<${OneLine} value=${decoded.value} />`;
 }

@@ -1,79 +1,110 @@
-/** Records of a partition as they come, until the page is left. */
-import * as rest from "../../../api/rest.js";
+/** Records of all partitions as they come, until the page is left. */
+import { searchAll } from "../../../api/messages.js";
 import { announce } from "../../../parts/toasts.js";
 import { html, useEffect, useRef, useState } from "../../../vendor/ui.js";
-import { decodeRecords } from "./decode_records.js";
 import { RecordList } from "./record_list.js";
 
-/** @typedef {import("./record.js").DecodedRecord} DecodedRecord */
-/** @typedef {rest.Page & {records: DecodedRecord[]}} Page */
-/** @typedef {(reached: {partition: number, end: number}) => void} OnEnd a partition's end, as records come */
+/** @typedef {import("../../../api/messages.js").FoundRecord} FoundRecord */
+/** @typedef {import("../../../api/messages.js").Wanted} Wanted */
+/** @typedef {(ends: Record<string, number>) => void} OnEnds the next offsets by partition, as records come */
 
-/** The most records of an answer. */
-export const PAGE = 50;
-/** The ms that the proxy waits for a record, and the most records that are kept. */
-const WAIT = 8000;
+/** The ms between two questions for further records, and the most records that are kept. */
+const PAUSE = 1000;
 const KEPT = 500;
 
-/** Records as they come, the newest at the end. @param {{topic: string, partition: number, page: Page, stored: boolean, query: Record<string, string>, onEnd: OnEnd}} props */
-export function Followed({ topic, partition, page, stored, query, onEnd }) {
-  const [records, setRecords] = useState(page.records);
-  const [state, setState] = useState("waiting");
+/** Records as they come, the newest at the end. @param {{wanted: Wanted, query: Record<string, string>, onEnds: OnEnds}} props */
+export function Followed({ wanted, query, onEnds }) {
+  const [records, setRecords] = useState(/** @type {FoundRecord[]} */ ([]));
+  const [state, setState] = useState("beginning");
   const foot = useRef(/** @type {any} */ (null));
   const before = useRef(records);
   useEffect(() => {
     const controller = new AbortController();
-    follow(topic, partition, page.next, stored, controller.signal, (fresh) => {
-      setState("waiting");
-      if (!fresh.length) return;
-      announce(`${fresh.length} new ${fresh.length === 1 ? "record" : "records"}`);
-      setRecords((before) => [...before, ...fresh].slice(-KEPT));
-      onEnd({ partition, end: fresh[fresh.length - 1].offset + 1 });
-    }, () => setState("lost"));
+    follow(wanted, controller.signal, {
+      onRecords: (fresh, isNew) => {
+        setState("waiting");
+        if (!fresh.length) return;
+        if (isNew) {
+          announce(
+            `${fresh.length} new ${fresh.length === 1 ? "record" : "records"}`,
+          );
+        }
+        setRecords((before) => [...before, ...fresh].slice(-KEPT));
+      },
+      onEnds,
+      onLost: () => setState("lost"),
+    });
     return () => controller.abort();
   }, []);
   useEffect(() => {
     if (before.current === records) return;
     before.current = records;
     const bottom = foot.current?.getBoundingClientRect().bottom ?? 0;
-    if (bottom > innerHeight && bottom < innerHeight + 400) foot.current.scrollIntoView({ block: "end" });
+    if (bottom > innerHeight && bottom < innerHeight + 400) {
+      foot.current.scrollIntoView({ block: "end" });
+    }
   }, [records]);
+  const what = wanted.filter ? "records that fit the filter" : "records";
   return html`
-    <${RecordList} topic=${topic} records=${records} query=${query} />
+    <${RecordList} wanted=${wanted} records=${records} query=${query} />
     <p class="message-foot dim s" ref=${foot}
       data-following=${state}><span class="live ${state === "lost" ? "gone" : ""}">${state === "lost"
         ? "The broker does not answer; asking again."
-        : `Waiting for records after offset ${(records.at(-1)?.offset ?? page.next - 1)}.`}</span></p>
+        : `Waiting for further ${what}.`}</span></p>
   `;
 }
 
 /**
  * Reads on until it is aborted; waits while the tab is hidden.
- * @param {string} topic
- * @param {number} partition
- * @param {number} next
- * @param {boolean} stored
+ * @param {Wanted} wanted
  * @param {AbortSignal} signal
- * @param {(records: DecodedRecord[]) => void} onRecords
- * @param {() => void} onLost
+ * @param {{onRecords: (records: FoundRecord[], isNew: boolean) => void, onEnds: OnEnds, onLost: () => void}} page
  */
-async function follow(topic, partition, next, stored, signal, onRecords, onLost) {
+async function follow(wanted, signal, { onRecords, onEnds, onLost }) {
+  const {
+    since: _since,
+    until: _until,
+    offset: _offset,
+    cursor: _cursor,
+    ...rest
+  } = wanted;
   let wait = 1;
+  /** @type {string | null} */
+  let cursor = null;
   while (!signal.aborted) {
     if (document.hidden) {
       await new Promise((resolve) =>
-        document.addEventListener("visibilitychange", () => resolve(null), { once: true, signal })
+        document.addEventListener("visibilitychange", () => resolve(null), {
+          once: true,
+          signal,
+        })
       );
       continue;
     }
     try {
-      const page = await rest.read(topic, partition, { offset: next }, { limit: PAGE, wait: WAIT, signal });
-      const records = await decodeRecords(topic, page.records, { signal, stored });
-      if (signal.aborted) return;
-      onRecords(records);
-      // A proxy without version 3 does not wait for records.
-      if (!records.length && (await rest.clusterId()) === null) await pause(1500);
-      next = page.next;
+      if (cursor === null) {
+        // With a filter, the newest that fit may be far away: only what comes is shown.
+        const { begin, records } = await searchAll(
+          {
+            ...rest,
+            order: "newest",
+            ...(wanted.filter ? { filter: undefined, limit: 1 } : {}),
+          },
+          signal,
+        );
+        cursor = Object.entries(begin.partitions).map(([partition, [, end]]) => `${partition}:${end}`).join(",");
+        onRecords(wanted.filter ? [] : records.reverse(), false);
+      } else {
+        const { records, end } = await searchAll({
+          ...rest,
+          order: "oldest",
+          cursor,
+        }, signal);
+        onRecords(records, true);
+        if (end.scanned) onEnds(endsOf(end.cursor));
+        cursor = end.cursor;
+        if (!end.scanned) await pause(PAUSE);
+      }
       wait = 1;
     } catch {
       if (signal.aborted) return;
@@ -83,6 +114,14 @@ async function follow(topic, partition, next, stored, signal, onRecords, onLost)
     }
   }
 }
+
+/** The offsets by partition in a cursor such as `0:42,1:17`. @param {string} cursor */
+const endsOf = (cursor) =>
+  Object.fromEntries(
+    cursor.split(",").map((part) => part.split(":")).map((
+      [name, end],
+    ) => [name, Number(end)]),
+  );
 
 /** @param {number} ms */
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,4 +1,5 @@
 /** A record: one line, and below it all of its parts. */
+import { searchAll } from "../../../api/messages.js";
 import { bytesOf } from "../../../api/serdes.js";
 import { TypeBadge } from "../../../parts/badges.js";
 import { Button, LinkButton } from "../../../parts/buttons.js";
@@ -6,6 +7,7 @@ import { CopyButton } from "../../../parts/copying.js";
 import { Shown } from "../../../parts/hostile.js";
 import { Icon } from "../../../parts/icon.js";
 import { absolute, isTime, timeOfDay } from "../../../parts/times.js";
+import { useRequest } from "../../../parts/use_request.js";
 import { href, path } from "../../../state/routes.js";
 import { fromBase64, plainText, toHex } from "../../../text/bytes.js";
 import { html, useState } from "../../../vendor/ui.js";
@@ -17,11 +19,13 @@ import { Remarks } from "../../decode/remarks.js";
 
 /** @typedef {import("../../../api/rest.js").RecordBytes} RecordBytes */
 /** @typedef {import("../../../api/serdes.js").Decoded} Decoded */
+/** @typedef {import("../../../api/messages.js").FoundRecord} FoundRecord */
+/** @typedef {import("../../../api/messages.js").Wanted} Wanted */
 /** @typedef {RecordBytes & {decoded?: {key?: Decoded, value?: Decoded}}} DecodedRecord */
 
-/** @param {{record: DecodedRecord, topic: string, open: boolean, onToggle: () => void}} props */
-export function RecordRow({ record, topic, open, onToggle }) {
-  const { partition, offset, key, value, decoded = {} } = record;
+/** @param {{record: FoundRecord, wanted: Wanted, query: Record<string, string>, open: boolean, onToggle: () => void}} props */
+export function RecordRow({ record, wanted, query, open, onToggle }) {
+  const { partition, offset, key, value, decoded } = record;
   const id = `r${partition}-${offset}`;
   return html`<li class="record ${open ? "open" : ""}" id=${id}>
     <div class="record-line">
@@ -33,48 +37,123 @@ export function RecordRow({ record, topic, open, onToggle }) {
       <span class="record-id mono">${
     value === null
       ? html`<span class="badge line">tombstone</span>`
-      : plainOf(value, decoded.value ?? {})
+      : decoded.value.as
+      ? html`<span class="badge line">${decoded.value.as}</span>`
+      : plainOf(value, decoded.value)
       ? html`<span class="badge line">no schema</span>`
-      : html`<${SchemaOf} decoded=${decoded.value ?? {}} subject=${topic + "-value"} />`
+      : html`<${SchemaOf} decoded=${decoded.value} subject=${wanted.topic + "-value"} />`
   }</span>
       <span class="record-value mono cut">${
-    value !== null && html`<${InLine} bytes=${value} decoded=${decoded.value} />`
+    value !== null &&
+    html`<${InLine} bytes=${value} decoded=${decoded.value} />`
   }</span>
     </div>
-    ${open && html`<${RecordParts} record=${record} topic=${topic} />`}
+    ${
+    open &&
+    html`<${RecordParts} record=${record} wanted=${wanted} query=${query} />`
+  }
   </li>`;
 }
 
 /** @param {{ms: number | null}} props */
 function RecordTime({ ms }) {
-  if (ms === null || ms < 0 || !isTime(ms)) return html`<span class="record-time mono faint">no time</span>`;
-  return html`<time class="record-time mono num" datetime=${new Date(ms).toISOString()} title=${absolute(ms)}>${
-    timeOfDay(ms)
-  }</time>`;
+  if (ms === null || ms < 0 || !isTime(ms)) {
+    return html`<span class="record-time mono faint">no time</span>`;
+  }
+  return html`
+    <time class="record-time mono num" datetime=${new Date(ms).toISOString()}
+      title=${absolute(ms)}>${timeOfDay(ms)}</time>
+  `;
 }
 
-/** @param {{record: DecodedRecord, topic: string}} props */
-function RecordParts({ record, topic }) {
-  const { partition, offset, timestamp, headers, decoded = {} } = record;
-  const here = href(path`/topics/${topic}/messages`, { partition, offset, open: offset });
+/** Whether something of a record is left out. @param {FoundRecord} record */
+const isCut = ({ cut, decoded }) =>
+  cut ||
+  [decoded.key, decoded.value].some(({ preview }) => preview !== undefined);
+
+/** @param {{record: FoundRecord, wanted: Wanted, query: Record<string, string>}} props */
+function RecordParts({ record: shown, wanted, query }) {
+  const { partition, offset, timestamp } = shown;
+  const { topic } = wanted;
+  const [wants, setWants] = useState(false);
+  const whole = useRequest(
+    wants ? (signal) => wholeRecord(wanted, shown, signal) : null,
+    [partition, offset, wants],
+  );
+  /** @type {FoundRecord} */
+  const record = whole.data ?? shown;
+  const { decoded, headers } = record;
+  const cut = isCut(record);
+  const reading = { key: query.key, value: query.value, raw: query.raw };
+  const here = href(path`/topics/${topic}/messages`, {
+    partition,
+    offset,
+    open: `${partition}-${offset}`,
+    ...reading,
+  });
   return html`
     <div class="record-parts stack">
       <div class="row wrap">
         <span class="dim s">${timestamp === null || !isTime(timestamp) ? "Without a time" : absolute(timestamp)}</span>
+        ${cut && html`
+          <span class="badge warn">only the beginning is shown</span>
+          <${Button} kind="small" disabled=${wants && whole.loading}
+            onClick=${() => setWants(true)}>Show the whole record</${Button}>
+        `}
+        ${whole.error &&
+          html`<span class="bad-text s" role="alert">✕ ${whole.error.message}</span>`}
         <span class="grow"></span>
         <${CopyButton} text=${() =>
           new URL(here, location.href)
             .href} what="Link to the record copied" kind="quiet small">Copy link</${CopyButton}>
-          <${LinkButton} kind="quiet small" href=${href(path`/topics/${topic}/produce`, {
-            partition,
-            offset,
-          })}>Produce again</${LinkButton}>
+          <${LinkButton} kind="quiet small" href=${href(
+            path`/topics/${topic}/produce`,
+            {
+              partition,
+              offset,
+            },
+          )}>Produce again</${LinkButton}>
         </div>
-        <${Part} name="Value" bytes=${record.value} decoded=${decoded.value} subject=${topic + "-value"} />
-        <${Part} name="Key" bytes=${record.key} decoded=${decoded.key} subject=${topic + "-key"} />
+        <${Part} name="Value" bytes=${record.value} size=${record
+          .valueSize} cut=${cut} decoded=${decoded.value}
+          subject=${topic + "-value"} />
+        <${Part} name="Key" bytes=${record.key} size=${record
+          .keySize} cut=${cut} decoded=${decoded.key}
+          subject=${topic + "-key"} />
         ${headers.length > 0 && html`<${HeaderList} headers=${headers} />`}
       </div>
   `;
+}
+
+/**
+ * A record with all of its bytes.
+ * @param {Wanted} wanted
+ * @param {FoundRecord} record
+ * @param {AbortSignal} signal
+ * @returns {Promise<FoundRecord>}
+ */
+async function wholeRecord(
+  { topic, context, keyAs, valueAs, logical, unions },
+  { partition, offset },
+  signal,
+) {
+  const reading = { context, keyAs, valueAs, logical, unions };
+  const { records } = await searchAll(
+    {
+      topic,
+      ...reading,
+      partitions: [partition],
+      offset,
+      order: "oldest",
+      limit: 1,
+      whole: true,
+    },
+    signal,
+  );
+  if (records[0]?.offset !== offset) {
+    throw new Error("The record has been deleted meanwhile.");
+  }
+  return records[0];
 }
 
 /** @param {{headers: import("../../../api/rest.js").Header[]}} props */
@@ -101,8 +180,8 @@ const HeaderList = ({ headers }) =>
     </section>
   `;
 
-/** @param {{name: string, bytes: string | null, decoded?: Decoded, subject: string}} props */
-function Part({ name, bytes: packed, decoded = {}, subject }) {
+/** @param {{name: string, bytes: string | null, size: number | null, cut: boolean, decoded: Decoded, subject: string}} props */
+function Part({ name, bytes: packed, size, cut, decoded, subject }) {
   const [raw, setRaw] = useState(false);
   if (packed === null) {
     return html`
@@ -114,30 +193,52 @@ function Part({ name, bytes: packed, decoded = {}, subject }) {
   const bytes = bytesOf(packed);
   const plain = plainOf(packed, decoded);
   const index = decoded.bytes?.index;
-  const framed = !plain && decoded.bytes?.guid === undefined;
-  const text = plain ? plain.text : decoded.error === undefined ? textOf(decoded.value, 2) : "";
+  const framed = !plain && !decoded.as && decoded.bytes?.guid === undefined;
+  const isCutText = decoded.preview !== undefined;
+  const text = plain
+    ? plain.text
+    : isCutText
+    ? decoded.preview + "…"
+    : decoded.error === undefined
+    ? textOf(decoded.value, 2)
+    : "";
   const showsBytes = raw || (decoded.error !== undefined && !plain);
   return html`
     <section class="card part">
       <header>
           <h3>${name}</h3>
           ${decoded.type && html`<${TypeBadge} type=${decoded.type} />`}
-          ${decoded.name && html`<span class="mono dim xs anywhere"><${Shown} text=${decoded.name} /></span>`}
+          ${decoded.name &&
+            html`<span class="mono dim xs anywhere"><${Shown} text=${decoded.name} /></span>`}
           <${SchemaOf} decoded=${decoded} subject=${subject} />
           ${plain && html`<span class="badge line">no schema</span>`}
+          ${decoded.as &&
+            html`<span class="badge line">read as ${decoded.as}</span>`}
           <span class="grow"></span>
-          <span class="dim xs num">${grouped(bytes.length)} bytes</span>
-          ${text && html`<${CopyButton} text=${text} what="${name} copied" kind="quiet small">Copy</${CopyButton}>`}
-          <${Button} kind="quiet small" aria-pressed=${String(raw)} onClick=${() => setRaw(!raw)}>Hex</${Button}>
-          <${CopyButton} text=${() => toHex(bytes)} what="Bytes copied" kind="quiet small">Copy hex</${CopyButton}>
-          <${LinkButton} kind="quiet small" href=${href("/decode", {}, {
-            hash: "hex=" + toHex(bytes.subarray(0, 65536)),
-          })}>Decode</${LinkButton}>
+          <span class="dim xs num">${grouped(size ?? bytes.length)} bytes</span>
+          ${text && !cut && html`
+            <${CopyButton} text=${text} what="${name} copied"
+              kind="quiet small">Copy</${CopyButton}>
+          `}
+          <${Button} kind="quiet small" aria-pressed=${String(
+            raw,
+          )} onClick=${() => setRaw(!raw)}>Hex</${Button}>
+          ${!cut && html`
+            <${CopyButton} text=${() => toHex(bytes)} what="Bytes copied"
+              kind="quiet small">Copy hex</${CopyButton}>
+            <${LinkButton} kind="quiet small" href=${href("/decode", {}, {
+              hash: "hex=" + toHex(bytes.subarray(0, 65536)),
+            })}>Decode</${LinkButton}>
+          `}
         </header>
         ${decoded.error !== undefined && !plain &&
-          html`<p class="bad-text body s anywhere">✕ not decoded: <${Shown} text=${decoded.error} />${
-            decoded.at !== null && decoded.at !== undefined ? `, at byte ${decoded.at}` : ""
-          }${hiddenWords(decoded) && `.${hiddenWords(decoded)}`}</p>`}
+          html`
+            <p
+              class="bad-text body s anywhere">✕ not decoded: <${Shown} text=${decoded
+                .error} />${decoded.at !== null && decoded.at !== undefined
+                ? `, at byte ${decoded.at}`
+                : ""}${hiddenWords(decoded) && `.${hiddenWords(decoded)}`}</p>
+          `}
         ${showsBytes && html`
           <div class="body stack">
             <${Cells} bytes=${bytes} index=${index} framed=${framed} />
@@ -145,10 +246,13 @@ function Part({ name, bytes: packed, decoded = {}, subject }) {
           </div>
         `}
         ${!showsBytes &&
-          (plain?.kind === "text" ? html`<pre class="code body plain"><${Shown} text=${plain.text} /></pre>` : html`
-            <${ValueText} text=${text} label=${name} />
-            <${Remarks} remarks=${decoded.remarks} leftOut=${decoded.remarksLeftOut} />
-          `)}
+          (plain?.kind === "text" || isCutText
+            ? html`<pre class="code body plain"><${Shown} text=${text} /></pre>`
+            : html`
+              <${ValueText} text=${text} label=${name} />
+              <${Remarks} remarks=${decoded.remarks} leftOut=${decoded
+                .remarksLeftOut} />
+            `)}
       </section>
   `;
 }

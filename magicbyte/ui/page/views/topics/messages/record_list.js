@@ -3,23 +3,31 @@ import { setQuery } from "../../../state/routes.js";
 import { html, useEffect, useRef } from "../../../vendor/ui.js";
 import { RecordRow } from "./record.js";
 
-/** @typedef {import("./record.js").DecodedRecord} DecodedRecord */
+/** @typedef {import("../../../api/messages.js").FoundRecord} FoundRecord */
 
-/** @param {{topic: string, records: DecodedRecord[], query: Record<string, string>}} props */
-export function RecordList({ topic, records, query }) {
+/** @param {{wanted: import("../../../api/messages.js").Wanted, records: FoundRecord[], query: Record<string, string>}} props */
+export function RecordList({ wanted, records, query }) {
   const list = useRef(/** @type {any} */ (null));
-  const opened = query.open ?? "";
+  // `open=0-42`; an offset alone means the first record that has it.
+  const opened = records.find(({ partition, offset }) =>
+    query.open === `${partition}-${offset}` || query.open === String(offset)
+  );
   useEffect(() => {
-    if (opened) list.current?.querySelector(".record.open")?.scrollIntoView({ block: "nearest" });
-  }, []);
+    if (opened) {
+      list.current?.querySelector(".record.open")?.scrollIntoView({
+        block: "nearest",
+      });
+    }
+  }, [opened === undefined]);
   if (records.length === 0) return null;
   return html`<ol class="records card" ref=${list}>${
-    records.map((record) =>
-      html`
-        <${RecordRow} key=${record.offset} record=${record} topic=${topic} open=${opened === String(record.offset)}
-          onToggle=${() =>
-            setQuery({ partition: record.partition, open: opened === String(record.offset) ? null : record.offset })} />
-      `
-    )
+    records.map((record) => {
+      const name = `${record.partition}-${record.offset}`;
+      return html`
+        <${RecordRow} key=${name} record=${record} wanted=${wanted}
+          query=${query} open=${record === opened}
+          onToggle=${() => setQuery({ open: record === opened ? null : name })} />
+      `;
+    })
   }</ol>`;
 }

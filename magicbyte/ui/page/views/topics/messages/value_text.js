@@ -8,7 +8,8 @@ import { html, useMemo, useState } from "../../../vendor/ui.js";
 import { Segments } from "../../code/segments.js";
 import { grouped } from "../../../text/grouped.js";
 
-const PREVIEW = 400;
+/** The characters of a value in a line. */
+export const PREVIEW = 400;
 const STEP = 2000;
 
 /** Pretty JSON; long texts in parts. @param {{text: string, label: string}} props */

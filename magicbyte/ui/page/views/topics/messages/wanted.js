@@ -1,0 +1,84 @@
+/** What the messages page shows, by its URL, as a request to the server. Pure. */
+
+/** @typedef {import("../../../api/messages.js").Wanted} Wanted */
+
+/** The most records of a page. */
+export const PAGE = 50;
+
+/** What keys and values may be read as, and the words for it. @type {[string, string][]} */
+export const KINDS = [
+  ["message", "by schema id"],
+  ["text", "text"],
+  ["json", "JSON"],
+  ["int", "int"],
+  ["long", "long"],
+  ["short", "short"],
+  ["float", "float"],
+  ["double", "double"],
+  ["uuid", "UUID"],
+  ["hex", "hex"],
+  ["base64", "base64"],
+  ["schema", "a schema"],
+];
+
+/**
+ * The request of a URL's query. Records from an offset or a time on are shown in their order, others newest first.
+ * @param {string} topic
+ * @param {Record<string, string>} query
+ * @param {string} context
+ * @returns {Wanted}
+ */
+export function wantedOf(topic, query, context = "") {
+  const since = timeOf(query.since);
+  const until = timeOf(query.until);
+  const offset = numberOf(query.offset);
+  const partition = numberOf(query.partition);
+  return {
+    topic,
+    ...(context ? { context } : {}),
+    ...(partition === undefined ? {} : { partitions: [partition] }),
+    order: orderOf(query),
+    ...(since === undefined ? {} : { since }),
+    ...(until === undefined ? {} : { until }),
+    ...(offset === undefined ? {} : { offset }),
+    ...(query.cursor ? { cursor: query.cursor } : {}),
+    ...(query.q?.trim() ? { filter: query.q.trim() } : {}),
+    ...readingOf(query),
+    limit: PAGE,
+  };
+}
+
+/**
+ * How keys and values are read.
+ * @param {Record<string, string>} query
+ * @returns {Partial<Wanted>}
+ */
+export const readingOf = ({ key, value, raw }) => ({
+  ...(isKind(key) ? { keyAs: key } : {}),
+  ...(isKind(value) ? { valueAs: value } : {}),
+  ...(raw === "true" ? { logical: false, unions: "tagged" } : {}),
+});
+
+/** @param {Record<string, string>} query @returns {"newest" | "oldest"} */
+export function orderOf({ order, offset, since }) {
+  if (order === "newest" || order === "oldest") return order;
+  return numberOf(offset) !== undefined || timeOf(since) !== undefined ? "oldest" : "newest";
+}
+
+/** Whether a kind is chosen, and complete: a schema has an id. @param {string | undefined} text */
+const isKind = (text) => !["message", "schema", "schema:", ""].includes(text ?? "");
+
+/** @param {string | undefined} text */
+const numberOf = (text) => /^\d{1,15}$/.test(text ?? "") ? Number(text) : undefined;
+
+/** A time in ms since the epoch, from ms or ISO-8601. @param {string | undefined} text */
+export function timeOf(text) {
+  if (!text) return undefined;
+  const time = /^\d{1,16}$/.test(text) ? Number(text) : /^\d{4}-\d\d/.test(text) ? Date.parse(text) : NaN;
+  return time >= 0 ? time : undefined;
+}
+
+/** The kind's select and the schema's id: `schema:7` is a schema, with id 7. @param {string | undefined} kind */
+export function splitKind(kind = "message") {
+  return kind.startsWith("schema") ? { kind: "schema", id: kind.slice("schema:".length) } : { kind, id: "" };
+}

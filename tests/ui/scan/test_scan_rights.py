@@ -1,0 +1,110 @@
+"""Searches of topics by users who may not read a topic, or not the schemas of its messages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import httpx
+import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from magicbyte.platform.broker import free_port
+from magicbyte.security.sign_in.password_hash import hash_password
+from magicbyte.testing import running_rest_proxy
+from tests.ui.kit.guarded import USERS, guarded_registry
+from tests.ui.kit.scanned import Found, search
+
+RULES = """\
+allow User:reader READ TOPIC LITERAL secret
+allow User:reader DESCRIBE CLUSTER LITERAL kafka-cluster
+allow User:stranger DESCRIBE CLUSTER LITERAL kafka-cluster
+allow User:stranger DESCRIBE TOPIC LITERAL secret
+"""
+#: Words of the schema, the subject and the value that nobody but the admin may see.
+SEALED = ("secret-value", "Client", "email", "hidden@example.org")
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """A page with access rules, and the id of a schema that only the admin may read."""
+
+    url: str
+    schema_id: int
+
+    def client(self, user: str) -> httpx.Client:
+        return httpx.Client(base_url=self.url, auth=(user, user), timeout=120, trust_env=False)
+
+    def search(self, user: str, topic: str, **wanted: object) -> Found:
+        with self.client(user) as http:
+            return search(http, topic, **wanted)
+
+
+@pytest.fixture(scope="module")
+def guarded(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
+    folder, port = tmp_path_factory.mktemp("guarded"), free_port()
+    users, rules = folder / "proxy-users", folder / "proxy-rules"
+    users.write_text("".join(f"{name}:{hash_password(name)}\n" for name in USERS))
+    users.chmod(0o600)
+    rules.write_text(RULES)
+    properties = {
+        "authentication.method": "BASIC",
+        "magicbyte.users.file": str(users),
+        "magicbyte.acl.store": f"file:{rules}",
+        "super.users": "User:admin",
+    }
+    with (
+        guarded_registry(folder, f"http://127.0.0.1:{port}") as registry,
+        running_rest_proxy(kafka, registry.url, port=port, properties=properties),
+    ):
+        admin = AdminClient({"bootstrap.servers": kafka})
+        admin.create_topics([NewTopic("secret", 1, 1)])["secret"].result(30)
+        latest = f"{registry.url}/subjects/secret-value/versions/latest"
+        schema_id = httpx.get(latest, auth=("admin", "admin"), trust_env=False).json()["id"]
+        value = json.dumps({"id": "1", "email": "hidden@example.org"}).encode()
+        producer = Producer({"bootstrap.servers": kafka})
+        producer.produce("secret", b"\0" + schema_id.to_bytes(4, "big") + value, partition=0)
+        assert producer.flush(30) == 0
+        yield Guarded(registry.url, schema_id)
+
+
+def test_a_topic_that_the_user_may_not_read(guarded: Guarded) -> None:
+    with guarded.client("stranger") as http:
+        answer = http.post("/ui/messages", json={"topic": "secret"})
+    # Offsets need DESCRIBE, which the stranger has; records need READ.
+    begin, last = [json.loads(line) for line in answer.text.splitlines()]
+    assert begin["begin"]["total"] == 1
+    assert last["error"] == {"status": 403, "error_code": 40301, "message": "Not authorized to access topics: [secret]"}
+    with guarded.client("lister") as http:
+        answer = http.post("/ui/messages", json={"topic": "secret"})
+    assert (answer.status_code, answer.json()["error_code"]) == (403, 40301)
+
+
+def test_without_a_sign_in(guarded: Guarded) -> None:
+    answer = httpx.post(f"{guarded.url}/ui/messages", json={"topic": "secret"}, trust_env=False)
+    assert answer.status_code == 401
+
+
+def test_a_schema_that_the_user_may_not_read(guarded: Guarded) -> None:
+    (record,) = guarded.search("reader", "secret").records
+    value = record["decoded"]["value"]
+    assert (value["reason"], value["error"]) == ("unknown", f"id {guarded.schema_id} is unknown")
+    shown = json.dumps(record["decoded"])
+    assert not [word for word in SEALED if word in shown]
+
+
+def test_a_filter_does_not_tell_what_a_sealed_schema_decodes(guarded: Guarded) -> None:
+    """A match would tell the value of a field."""
+    text = 'value.email = "hidden@example.org"'
+    assert guarded.search("admin", "secret", filter=text).places == ["0:0"]
+    found = guarded.search("reader", "secret", filter=text)
+    assert (found.places, found.end["reason"]) == ([], "end")
+
+
+def test_a_sealed_schema_reads_no_bytes(guarded: Guarded) -> None:
+    (record,) = guarded.search("reader", "secret", valueAs=f"schema:{guarded.schema_id}").records
+    assert record["decoded"]["value"]["reason"] == "unknown"
+    (record,) = guarded.search("admin", "secret", valueAs=f"schema:{guarded.schema_id}").records
+    assert record["decoded"]["value"]["schemaId"] == guarded.schema_id
