@@ -237,7 +237,11 @@ def test_one_line_says_which_options_are_wrong(tmp_path: Path) -> None:
             1,
             f"magicbyte: --kafka-port, --registry-port, --rest-port must differ (they are {port}, {port}, {other})",
         ),
-        (["--rest-port", "70000"], 1, "magicbyte: --rest-port 70000: a port is a number from 1 to 65535"),
+        (
+            ["--kafka-port", nobody, "--registry-port", port, "--rest-port", "70000"],
+            1,
+            "magicbyte: --rest-port 70000: a port is a number from 1 to 65535",
+        ),
         (
             [*ports, "--bootstrap-servers", f"127.0.0.1:{nobody}"],
             1,

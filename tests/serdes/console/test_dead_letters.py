@@ -14,6 +14,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from compat.schema import AVRO, JSON, PROTOBUF, SchemaText
 from magicbyte.cli.dead_letter import main
+from magicbyte.cli.subcommands import parser_of
 from serdes.client.clients import RegistryClient
 from serdes.codec import compile_codec
 from serdes.letters.headers import FORMS, DeadLetter, Header
@@ -381,7 +382,9 @@ def test_a_second_replay_fences_the_first(desk: Desk):
     from serdes.letters.letter import Replayed  # noqa: PLC0415
 
     desk.bury(b"x", 0)
-    options = main._parser().parse_args(["purge", desk.letters, "--replayed", "--bootstrap-server", desk.kafka])
+    options = parser_of("x", None, main._COMMANDS).parse_args(
+        ["purge", desk.letters, "--replayed", "--bootstrap-server", desk.kafka]
+    )
     topic = LettersTopic(options)
     first = Sender(topic)
     Sender(topic)

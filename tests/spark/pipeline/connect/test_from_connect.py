@@ -214,7 +214,9 @@ LEFT_OUT: list[tuple[str, dict[str, Any], set[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "settings", "told"), LEFT_OUT, ids=[",".join(sorted(told)) for _, _, told in LEFT_OUT])
+@pytest.mark.parametrize(
+    ("kind", "settings", "told"), LEFT_OUT, ids=[",".join(sorted(told)) for _, _, told in LEFT_OUT]
+)
 def test_every_setting_that_is_left_out_is_told(kind: str, settings: dict[str, Any], told: set[str]) -> None:
     text, notes = pipeline_text({"topics": "t", "connector.class": f"x.{kind}", **settings})
     assert told <= {name for name, _ in notes}

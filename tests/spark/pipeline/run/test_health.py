@@ -105,8 +105,8 @@ def test_what_is_healthy(
         ('registry: {url: "http://localhost:8081"}', 21),
         ('registry: {url: "http://localhost:8081", patience: 1h}', 71),
         ("errors: {retry: {for: 5m}}", 15),
-        ("kafka: {bootstrap.servers: b}\nsource: {topics: a, key: {format: string}}\n" + REGISTRY, 31),
-        ("kafka: {bootstrap.servers: b}\nsource: {union: [{topics: a}, {topics: c}, {topics: d}]}\n" + REGISTRY, 41),
+        ("kafka: {bootstrap.servers: b:1}\nsource: {topics: a, key: {format: string}}\n" + REGISTRY, 31),
+        ("kafka: {bootstrap.servers: b:1}\nsource: {union: [{topics: a}, {topics: c}, {topics: d}]}\n" + REGISTRY, 41),
         ("sinks: [{files: {path: /tmp/a}}, {files: {path: /tmp/b}}, {files: {path: /tmp/c}}]", 13),
     ],
 )

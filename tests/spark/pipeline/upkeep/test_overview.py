@@ -269,7 +269,7 @@ READS = "source: {topics: [flights]}\nregistry: {url: 'http://127.0.0.1:1'}\n"
             3,
         ),
         (
-            READS + "kafka: {bootstrap.servers: b, ssl.truststore.location: t, ssl.truststore.type: JKS}",
+            READS + "kafka: {bootstrap.servers: b:1, ssl.truststore.location: t, ssl.truststore.type: JKS}",
             "stopped",
             "the lag is not known: ",
             3,

@@ -46,17 +46,19 @@ def test_status_and_offsets_start_no_jvm(topics: Any, tmp_path: Path) -> None:
     topic = topics.create(partitions=2)
     topics.produce(topic, *(b"x" for _ in range(8)))
     kafka = f'kafka: {{bootstrap.servers: "{topics.servers}"}}'
-    file = write_pipeline(tmp_path, "flights", f"source: {{topics: [{topic}], value: {{format: string}}}}\n{kafka}")
-    checkpoint = tmp_path / "flights-checkpoint"
+    # Other tests run pipelines on this broker, and status prints the changes that a pipeline of the name posted.
+    name = f"pipeline-of-{topic}"
+    file = write_pipeline(tmp_path, name, f"source: {{topics: [{topic}], value: {{format: string}}}}\n{kafka}")
+    checkpoint = tmp_path / f"{name}-checkpoint"
     ran(checkpoint)
     write(checkpoint / "offsets" / "3", f'v1\n{{"batchWatermarkMs":0}}\n{{"{topic}":{{"1":2,"0":1}},"gone":{{"0":9}}}}')
     write(checkpoint / "_magicbyte" / "progress.json", json.dumps(STATE))
     shown = _command("status", str(file))
     assert (shown.returncode, shown.stderr) == (0, "")
     head, offsets, state = (part.splitlines() for part in shown.stdout.split("\n\n", 2))
-    assert head == ["pipeline   flights", "query      5c1d", "batch      3", "run by     nobody"]
+    assert head == [f"pipeline   {name}", "query      5c1d", "batch      3", "run by     nobody"]
     rows = [line.split() for line in offsets[1:]]
-    assert [(name, number, offset) for name, number, offset, _, _ in rows] == [
+    assert [(of, number, offset) for of, number, offset, _, _ in rows] == [
         ("gone", "0", "9"),
         (topic, "0", "1"),
         (topic, "1", "2"),
