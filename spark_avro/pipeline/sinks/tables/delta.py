@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pyspark
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as spark
@@ -136,7 +137,7 @@ class DeltaTarget:
             writer.save(self._spec.path)
 
     def _fitted(self, schema: spark.StructType, target: spark.StructType | None) -> ColumnFit:
-        return fit_columns(target, schema, columns=self._context.columns, widens=can_widen, name=self._name)
+        return fit_columns(target, schema, columns=self._context.columns, widens=_widens, name=self._name)
 
     def _statements(self, fit: ColumnFit, target: spark.StructType | None) -> tuple[str, ...]:
         if target is None:
@@ -169,6 +170,13 @@ class DeltaTarget:
         if self._spec.path is not None:
             return self._spec.path
         return str(session.sql(f"DESCRIBE DETAIL {self._name}").collect()[0]["location"])
+
+
+def _widens(old: spark.DataType, new: spark.DataType) -> bool:
+    """Whether Delta can change a column's type: Delta 3, that of Spark 3, only knows whole numbers of up to 32 bits."""
+    if pyspark.__version__.startswith("3."):
+        return can_widen(old, new) and isinstance(new, spark.ShortType | spark.IntegerType)
+    return can_widen(old, new)
 
 
 def _delete_unfinished_log(table: Folder) -> None:
