@@ -20,14 +20,15 @@ export function RecordList({ wanted, records, query }) {
     }
   }, [opened === undefined]);
   if (records.length === 0) return null;
-  return html`<ol class="records card" ref=${list}>${
-    records.map((record) => {
+  return html`
+    <h2 class="hidden-text">Records</h2>
+    <ol class="records card" ref=${list}>${records.map((record) => {
       const name = `${record.partition}-${record.offset}`;
       return html`
         <${RecordRow} key=${name} record=${record} wanted=${wanted}
           query=${query} open=${record === opened}
           onToggle=${() => setQuery({ open: record === opened ? null : name })} />
       `;
-    })
-  }</ol>`;
+    })}</ol>
+  `;
 }
