@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from magicbyte.cli.flags import add_bootstrap_servers, add_kafka_properties, kafka_properties
+from magicbyte.kit.kafka.client_settings import may_be_topic
 from serdes.console.kafka import take_patience
 from serdes.console.outcome import BAD_DATA, BAD_USAGE, Ended
 
 if TYPE_CHECKING:
     from magicbyte.kafka_admin.connection import Admin
-
-_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
 def add_client(parser: argparse.ArgumentParser) -> None:
@@ -44,9 +43,18 @@ def open_admin(options: argparse.Namespace) -> Admin:
 
 def topic_name(text: str) -> str:
     """The type of arguments that name a topic."""
-    if not _TOPIC.fullmatch(text) or text in {".", ".."}:
+    if not may_be_topic(text):
         raise argparse.ArgumentTypeError(f"{text!r} is no topic's name")
     return text
+
+
+def tell_deleted(what: str, errors: Mapping[str, Exception | None]) -> None:
+    """Write what was deleted, each by its name, and then raise the first error."""
+    for name, error in errors.items():
+        if error is None:
+            print(f"{what} {name} deleted")
+    for error in filter(None, errors.values()):
+        raise error
 
 
 def confirm(question: str, *, is_confirmed: bool) -> None:

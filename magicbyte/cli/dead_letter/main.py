@@ -6,13 +6,13 @@ It reads the letters of pipelines and console tools, of Kafka Connect, Kafka Str
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Sequence
 
 from magicbyte.cli.flags import add_bootstrap_servers, add_schema_registry_url, add_time_range
 from magicbyte.cli.records.consume import add_client_properties
 from magicbyte.cli.subcommands import Subcommand, function_of, parser_of
 from magicbyte.kit.command_line import accept_old_names
+from magicbyte.kit.kafka.client_settings import may_be_topic
 from serdes.console.options import number
 from serdes.console.outcome import carried_out
 
@@ -123,7 +123,6 @@ _COMMANDS = {
         "magicbyte.cli.dead_letter.purging:run",
     ),
 }
-_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -135,7 +134,7 @@ def _run(arguments: Sequence[str]) -> int:
     parser = parser_of(PROGRAM, __doc__, _COMMANDS)
     options = parser.parse_args(arguments)
     for name in {options.topic, getattr(options, "to_topic", "original")}:
-        if not _TOPIC.fullmatch(name) or name in {".", ".."}:
+        if not may_be_topic(name):
             parser.error(f"{name!r} is no topic's name")
     if getattr(options, "max_messages", None) == 0 or getattr(options, "rate", None) == 0:
         parser.error("--max-messages and --rate must be at least 1")

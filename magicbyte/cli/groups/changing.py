@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 
-from magicbyte.cli.admin_options import confirm, open_admin
+from magicbyte.cli.admin_options import confirm, open_admin, tell_deleted
 from magicbyte.cli.records.consume import milliseconds
 from magicbyte.cli.tables import aligned
 from magicbyte.kafka_admin import groups
@@ -64,11 +64,7 @@ def run_delete(parser: argparse.ArgumentParser, options: argparse.Namespace) -> 
         groups.existing(admin, name).check_empty()
     confirm(f"Delete {', '.join(names)} with all committed offsets?", is_confirmed=options.yes)
     errors = groups.delete(admin, names)
-    for name, error in errors.items():
-        if error is None:
-            print(f"group {name} deleted")
-    for error in filter(None, errors.values()):
-        raise error
+    tell_deleted("group", errors)
     return OK
 
 

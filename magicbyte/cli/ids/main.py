@@ -6,7 +6,6 @@ A registry lists what was registered. Only the topic shows which versions may be
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 from magicbyte.cli.flags import add_bootstrap_servers, add_schema_registry_url, add_time_range, kafka_properties
 from magicbyte.cli.records.consume import add_client_properties, gather_properties, milliseconds
 from magicbyte.kit.command_line import CommandParser
+from magicbyte.kit.kafka.client_settings import may_be_topic
 from serdes.console.kafka import consumer_config, take_patience
 from serdes.console.options import number
 from serdes.console.outcome import Ended, carried_out, tell
@@ -28,7 +28,6 @@ PROGRAM = "magicbyte ids"
 #: The exit code of --fail-unknown for unknown ids.
 UNKNOWN = 100
 _OUTPUTS = ("table", "json")
-_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 #: Seconds between two lines of progress.
 _TICK = 0.5
 
@@ -95,7 +94,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 def _refuse_contradictions(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     for topic in options.topics:
-        if not _TOPIC.fullmatch(topic) or topic in {".", ".."}:
+        if not may_be_topic(topic):
             parser.error(f"{topic!r} is no topic's name")
     if options.unused and (options.since or options.until or options.sample is not None):
         parser.error("--unused needs all records: it excludes --from, --to and --sample")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from magicbyte.cli.admin_options import confirm, open_admin
+from magicbyte.cli.admin_options import confirm, open_admin, tell_deleted
 from magicbyte.kafka_admin import configs, topics
 from magicbyte.kafka_admin.topics import Topic
 from magicbyte.kit.plural import plural
@@ -78,11 +78,7 @@ def run_delete(parser: argparse.ArgumentParser, options: argparse.Namespace) -> 
         shown = ", ".join(map(_described, topics.with_offsets(admin, found)))
         confirm(f"Delete {shown}?", is_confirmed=False)
     errors = topics.delete(admin, [topic.name for topic in found]) if found else {}
-    for name, error in errors.items():
-        if error is None:
-            print(f"topic {name} deleted")
-    for error in filter(None, errors.values()):
-        raise error
+    tell_deleted("topic", errors)
     return OK
 
 

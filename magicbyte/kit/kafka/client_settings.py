@@ -187,6 +187,13 @@ def may_be_group(name: str) -> bool:
     return bool(name) and not name[0].isspace()
 
 
+def may_be_topic(name: str) -> bool:
+    """Tell whether Kafka allows a topic of this name."""
+    return _TOPIC.fullmatch(name) is not None and name not in {".", ".."}
+
+
+_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
+
 _STORE_PROPERTIES = frozenset(
     (
         "ssl.truststore.location",
