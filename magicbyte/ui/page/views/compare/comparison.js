@@ -5,7 +5,7 @@ import { Segmented } from "../../parts/buttons.js";
 import { Note, PlainVerdict, VerdictCard } from "../../parts/cards.js";
 import { useKeys } from "../../frame/keyboard.js";
 import { useMedia } from "../../parts/use_media.js";
-import { goTo, href, route, setQuery } from "../../state/routes.js";
+import { go, goTo, href, path, route, setQuery } from "../../state/routes.js";
 import { html, useMemo } from "../../vendor/ui.js";
 import { ChangeList } from "./change_list.js";
 import { Picks } from "./picks.js";
@@ -30,7 +30,11 @@ export function ComparisonView({ loaded, subject, query, facts }) {
   const settings = facts ? { level: cellFact(facts.level), mode: cellFact(facts.mode) } : null;
   /** @param {number} step */
   const walk = (step) => changes.length > 0 && choose((Math.max(current, 0) + step + changes.length) % changes.length);
-  useKeys({ n: ["next change", () => walk(1)], p: ["previous change", () => walk(-1)] });
+  useKeys({
+    n: ["next change", () => walk(1)],
+    p: ["previous change", () => walk(-1)],
+    e: ["propose a version, from the new side", () => go(path`/subjects/${subject}/edit`, { from: loaded.to.version })],
+  });
   return html`
     <div class="controls">
           <${Picks} from=${picked(loaded.from, facts)} to=${picked(loaded.to, facts)} query=${query} />
