@@ -17,12 +17,16 @@ const ACTIONS = [
 /**
  * @param {string} method
  * @param {string} path encoded, without query
+ * @param {import("../state/types.d.ts").Query} [query]
  * @returns {{action: string, subject: string}} empty if the request is no action
  */
-export function actionOf(method, path) {
+export function actionOf(method, path, query = {}) {
   for (const [name, pattern, action] of ACTIONS) {
     const fits = name === method ? path.match(pattern) : null;
-    if (fits) return { action, subject: decodeURIComponent(fits[1] ?? "") };
+    if (!fits) continue;
+    const subject = decodeURIComponent(fits[1] ?? "");
+    // To skip the check takes one more right: who lacks it may still register.
+    return { action: action === "register" && query.force ? "force" : action, subject };
   }
   return { action: "", subject: "" };
 }

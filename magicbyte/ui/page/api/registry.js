@@ -163,15 +163,15 @@ export const check = (
   );
 
 /**
- * Registers a version; `ifMatch` is the version that must be the latest.
+ * Registers a version; `ifMatch` is the version that must be the latest, and `force` skips the compatibility check.
  * @param {string} subject
  * @param {Proposal} proposal
- * @param {Options & {ifMatch?: number, normalize?: boolean, explain?: boolean}} [options]
+ * @param {Options & {ifMatch?: number, normalize?: boolean, explain?: boolean, force?: boolean}} [options]
  */
-export const register = (subject, proposal, { ifMatch, normalize, explain, signal } = {}) =>
+export const register = (subject, proposal, { ifMatch, normalize, explain, force, signal } = {}) =>
   write("POST", path`/subjects/${subject}/versions`, proposal, {
     signal,
-    query: { normalize, explain },
+    query: { normalize, explain, force },
     headers: ifMatch === undefined ? {} : { "If-Match": String(ifMatch) },
   });
 

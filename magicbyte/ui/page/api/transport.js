@@ -139,7 +139,7 @@ export class Transport {
     if (LEADERLESS.has(error.code) && !isRest) {
       this.tell({ kind: "lost", message: NO_LEADER, requestId, leaderless: true });
     }
-    if (error.status === 403) this.tell({ kind: "refused", method, path, message });
+    if (error.status === 403) this.tell({ kind: "refused", method, path, query: options.query, message });
     throw error;
   }
 }

@@ -11,7 +11,7 @@ export function Dialog({ title, onClose, wide = false, children, class: more = "
   const id = useId();
   // Before the next key: the user types it into the dialog.
   useLayoutEffect(() => {
-    const before = /** @type {HTMLElement | null} */ (document.activeElement);
+    const before = focused();
     box.current.showModal();
     return () => {
       before?.isConnected && before.focus();
@@ -33,6 +33,13 @@ export function Dialog({ title, onClose, wide = false, children, class: more = "
       <div class="inside"><h2 id=${id}>${title}</h2>${children}</div>
     </dialog>
   `;
+}
+
+/** The element with the focus, also within a shadow root, such as the editor's text. */
+function focused() {
+  let element = document.activeElement;
+  while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
+  return /** @type {HTMLElement | null} */ (element);
 }
 
 /**

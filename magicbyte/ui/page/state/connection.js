@@ -28,9 +28,9 @@ export function onTransport(event) {
   if (!online.peek().up && !online.peek().leaderless) back();
 }
 
-/** @param {{method: string, path: string, message: string}} refusal */
-function remember({ method, path, message }) {
-  const { action, subject } = actionOf(method, path);
+/** @param {{method: string, path: string, query?: import("./types.d.ts").Query, message: string}} refusal */
+function remember({ method, path, query, message }) {
+  const { action, subject } = actionOf(method, path, query);
   if (action) refuse(action, subject, message);
 }
 

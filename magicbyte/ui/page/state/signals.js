@@ -65,6 +65,7 @@ const refusals = signal({});
 /** Actions that write; the keys of `may`. */
 const WRITES = new Set([
   "register",
+  "force",
   "delete",
   "undelete",
   "purge",
@@ -81,7 +82,7 @@ const DESPITE_MODE = new Set(["mode", "config", "produce", "offsets"]);
 
 /**
  * Tells whether a control may be used. A control that may not is shown disabled with the reason.
- * @param {string} action register, delete, undelete, purge, config, mode, tags, import, produce or offsets
+ * @param {string} action register, force, delete, undelete, purge, config, mode, tags, import, produce or offsets
  * @param {string} [subject]
  * @returns {{allowed: boolean, reason: string}}
  */

@@ -66,7 +66,7 @@ export type TransportEvent =
   | { kind: "reached" }
   | { kind: "signed-in" }
   | { kind: "lost"; message: string; requestId?: string; leaderless?: boolean }
-  | { kind: "refused"; method: string; path: string; message: string };
+  | { kind: "refused"; method: string; path: string; query?: Query; message: string };
 
 export interface Answer<T = any> {
   status: number;

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from magicbyte.platform.server_process import ServerProcess
 from tests.ui.conftest import OpenPage
-from tests.ui.kit.editing import content, expect_cell, flight_4, laid_out, matrix, places, put, select_lines
+from tests.ui.kit.editing import content, expect_cell, flight_4, matrix, places, put, select_lines
 from tests.ui.kit.filling import CUSTOMER, ORDER, flight, register
 from tests.ui.kit.watch import Watch
 
@@ -101,30 +101,6 @@ def test_a_text_that_is_a_version_is_not_registered_again(page: Page) -> None:
     page.goto("subjects/flights-value/edit")
     expect(page.get_by_role("status").get_by_text("The text says the same as version 3")).to_be_visible()
     expect(page.get_by_role("button", name="Register version 4")).to_have_attribute("aria-disabled", "true")
-
-
-def test_a_version_that_came_meanwhile(scratch: ServerProcess, open_page: OpenPage, watch: Watch) -> None:
-    with httpx.Client(base_url=scratch.url, trust_env=False) as client:
-        register(client, "users-value", USER)
-        page = open_page(scratch.url)
-        page.goto("subjects/users-value/edit")
-        mine = laid_out(USER.replace("}]", '},{"name":"mine","type":"int","default":0}]'))
-        put(page, mine)
-        expect(page.get_by_text("Registering asks for version 1 to be the latest still.")).to_be_visible()
-        expect(page.locator("#register")).not_to_have_attribute("aria-disabled", "true")
-        register(client, "users-value", USER.replace("}]", '},{"name":"theirs","type":"int","default":0}]'))
-        watch.expect(412, "/subjects/users-value/versions")
-        page.locator("#register").click()
-        expect(page.get_by_role("heading", name="Version 2 came meanwhile. Nothing was registered.")).to_be_visible()
-        for name, line in (("Yours", '"name": "mine"'), ("Theirs", '"name": "theirs"'), ("The start", '"name": "id"')):
-            expect(page.get_by_role("region", name=name).get_by_text(line)).to_be_visible()
-        page.get_by_role("button", name="Keep my text, on top of version 2").click()
-        with page.expect_request(lambda request: request.url.endswith("/subjects/users-value/versions")) as sent:
-            page.get_by_role("button", name="Register version 3").click()
-        assert sent.value.headers["if-match"] == "2"
-        page.wait_for_url("**/ui/subjects/users-value/versions/3")
-        stored = client.get("/subjects/users-value/versions/3").json()["schema"]
-        assert json.loads(stored)["fields"][1]["name"] == "mine"
 
 
 def test_a_missing_semicolon_is_marked(page: Page, watch: Watch) -> None:
@@ -307,64 +283,6 @@ def test_the_text_is_saved_as_a_file(page: Page) -> None:
         page.get_by_role("button", name="Save as file").click()
     assert download.value.suggested_filename == "flights-value-v4.avsc"
     assert json.loads(download.value.path().read_text()) == json.loads(flight(3))
-
-
-def test_a_draft_is_offered_when_a_newer_version_came(scratch: ServerProcess, open_page: OpenPage) -> None:
-    with httpx.Client(base_url=scratch.url, trust_env=False) as client:
-        register(client, "drafted-value", USER)
-        page = open_page(scratch.url)
-        page.goto("subjects/drafted-value/edit")
-        put(page, laid_out(USER.replace("}]", '},{"name":"mine","type":"int","default":0}]')))
-        expect(page.get_by_text("allowed under BACKWARD")).to_be_visible()
-        expect(page.get_by_text("1 edit since version 1")).to_be_visible()
-        register(client, "drafted-value", USER.replace("}]", '},{"name":"theirs","type":"int","default":0}]'))
-        page.reload()
-        expect(content(page)).to_contain_text('"theirs"')
-        page.get_by_role("button", name="Open the draft since version 1").click()
-        expect(content(page)).to_contain_text('"mine"')
-        expect(page.get_by_text("Version 2 came meanwhile. Registering shows both texts first.")).to_be_visible()
-
-
-def test_a_valid_and_an_invalid_message(page: Page) -> None:
-    page.goto("subjects/customers-value/edit")
-    page.get_by_role("button", name="Try a message").click()
-    dialog = page.get_by_role("dialog", name="A message of the proposed schema")
-    expect(dialog.get_by_role("status")).to_contain_text("valid")
-    dialog.get_by_role("textbox", name="Message").fill('{"id": "a", "tags": ["x"]}')
-    expect(dialog.get_by_role("status")).to_contain_text("It takes 28 bytes.")
-    dialog.get_by_role("textbox", name="Message").fill('{"id": 5}')
-    expect(dialog.get_by_role("status")).to_contain_text('$.id: 5 is not of type "string"')
-    expect(dialog.get_by_text("not valid", exact=True)).to_be_visible()
-
-
-def test_a_message_is_tried_with_the_edited_text(page: Page) -> None:
-    page.goto("subjects/flights-key/edit")
-    put(page, '{"type": "record", "name": "Key", "fields": [{"name": "carrier", "type": "string"}]}')
-    page.get_by_role("button", name="Try a message").click()
-    dialog = page.get_by_role("dialog", name="A message of the proposed schema")
-    message = dialog.get_by_role("textbox", name="Message")
-    expect(message).to_have_value('{\n  "carrier": "text"\n}')
-    message.fill('{"carrier": "UA"}')
-    expect(dialog.get_by_role("status")).to_contain_text("It takes 8 bytes.")
-    message.fill('"UA"')
-    expect(dialog.get_by_text("not valid", exact=True)).to_be_visible()
-
-
-def test_a_refusal_keeps_the_text(scratch: ServerProcess, open_page: OpenPage, watch: Watch) -> None:
-    watch.expect(409, "/subjects/strict-value/versions")
-    with httpx.Client(base_url=scratch.url, trust_env=False) as client:
-        register(client, "strict-value", USER)
-        page = open_page(scratch.url)
-        page.goto("subjects/strict-value/edit")
-        put(page, '{"type": "record", "name": "User", "fields": []}')
-        expect(page.get_by_text("1 edit since version 1")).to_be_visible()
-        expect(page.locator("#register")).not_to_have_attribute("aria-disabled", "true")
-        client.put("/config/strict-value", json={"compatibility": "FULL"}).raise_for_status()
-        page.locator("#register").click()
-        expect(page.get_by_text("refused under FULL")).to_be_visible()
-        expect(page.get_by_role("contentinfo").or_(page.locator(".edit-foot"))).to_contain_text("Refused: ")
-        expect(page.locator(".cell.need")).to_have_count(2)
-        expect(content(page)).to_have_text('{"type": "record", "name": "User", "fields": []}')
 
 
 def test_a_subject_that_is_not_there_can_be_made(page: Page, watch: Watch) -> None:

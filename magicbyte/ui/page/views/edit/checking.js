@@ -27,12 +27,13 @@ const PAUSE = 250;
 const INVALID = 42201;
 
 /**
- * Checks a draft, again after each change and when the registry is back.
+ * Checks a draft, again after each change of it or of the subject, and when the registry is back.
  * @param {string} subject  empty for a subject that has no name yet
  * @param {Draft} draft
+ * @param {number} news  counts the changes of the subject
  * @returns {Check}
  */
-export function useCheck(subject, draft) {
+export function useCheck(subject, draft, news) {
   const [state, setState] = useState(
     /** @type {Omit<Check, "again">} */ ({
       checking: true,
@@ -61,7 +62,7 @@ export function useCheck(subject, draft) {
       clearTimeout(timer);
       abort.abort();
     };
-  }, [subject, text, type, references, metadata, ruleSet, round, comebacks.value]);
+  }, [subject, text, type, references, metadata, ruleSet, round, news, comebacks.value]);
   return { ...state, again: () => setRound((number) => number + 1) };
 }
 

@@ -6,17 +6,15 @@ import { Shown } from "../../parts/hostile.js";
 import { Failure, Loaded } from "../../parts/states.js";
 import { useRequest } from "../../parts/use_request.js";
 import { href, path } from "../../state/routes.js";
-import { html } from "../../vendor/ui.js";
+import { html, useMemo } from "../../vendor/ui.js";
 import { draftOf } from "./draft/drafts.js";
+import { useSubjectFacts } from "./meanwhile/subject_facts.js";
 import { laidOut, latestOf } from "./draft/stored_text.js";
 import { Workbench } from "./workbench.js";
 
 /**
- * @import { Fact } from "../../api/fact.js"
- * @import { Mode } from "./register.js"
- * @typedef {{
- *   subject: string, versions: number[], start: any, startText: string, level: Fact<string>, mode: Fact<Mode>,
- * }} Loading
+ * @import { SubjectFacts } from "./meanwhile/subject_facts.js"
+ * @typedef {{subject: string, start: any, startText: string, facts: SubjectFacts}} Loading
  */
 
 /** @param {import("../../state/types.d.ts").ViewProps} props */
@@ -39,10 +37,20 @@ export default function EditPage({ params: { subject }, query: { from } }) {
     <${Loaded} request=${request} rows=${12}>
       ${(/** @type {Loading} */ loaded) =>
         html`
-          <${Workbench} key=${`${subject} ${loaded.start.version}`} ...${loaded} draftKey=${subject}
-            began=${draftOf(loaded.start, latestOf(loaded.versions), loaded.startText)} />
+          <${Editing} key=${`${subject} ${loaded.start.version}`} ...${loaded} />
         `}
     </${Loaded}>
+  `;
+}
+
+/** @param {Loading} props */
+function Editing({ subject, start, startText, facts: loaded }) {
+  const facts = useSubjectFacts(subject, loaded);
+  // The draft stays on top of the version that was the latest when it began, whatever comes meanwhile.
+  const began = useMemo(() => draftOf(start, latestOf(loaded.versions), startText), [start]);
+  return html`
+    <${Workbench} subject=${subject} draftKey=${subject} began=${began} startText=${startText} facts=${facts}
+      level=${facts.level} />
   `;
 }
 
@@ -55,17 +63,16 @@ export default function EditPage({ params: { subject }, query: { from } }) {
 async function load(subject, from, signal) {
   const [versions, start, config, mode] = await Promise.all([
     registry.versions(subject, { signal }),
-    registry.version(subject, from, { signal }),
+    // Compare also has deleted versions to start from.
+    registry.version(subject, from, { signal, deleted: from !== "latest" }),
     // Who may write a subject need not be allowed to read its settings.
     factOf(registry.config(subject, { signal })),
     factOf(registry.mode(subject, { signal })),
   ]);
   return {
     subject,
-    versions,
     start,
     startText: laidOut(start),
-    level: mapped(config, ({ compatibilityLevel }) => compatibilityLevel),
-    mode,
+    facts: { versions, level: mapped(config, ({ compatibilityLevel }) => compatibilityLevel), mode },
   };
 }

@@ -13,7 +13,7 @@ import { latestOf } from "./draft/stored_text.js";
 
 /**
  * @import { Fact } from "../../api/fact.js"
- * @import { Mode } from "./register.js"
+ * @import { Mode } from "./meanwhile/subject_facts.js"
  * @param {{
  *   subject: string, versions: number[], level: Fact<string>, mode: Fact<Mode>, draft: import("./draft/drafts.js").Draft,
  *   check: import("./checking.js").Check,

@@ -7,6 +7,7 @@ import { useRequest } from "../../parts/use_request.js";
 import { html, useEffect, useId, useState } from "../../vendor/ui.js";
 import { LEVELS } from "./places/levels.js";
 import { FIRST_TEXTS, recordName, STRATEGIES, subjectName } from "./draft/subject_names.js";
+import { useSubjectFacts } from "./meanwhile/subject_facts.js";
 import { Workbench } from "./workbench.js";
 
 /**
@@ -32,10 +33,10 @@ export default function NewPage({ query: { topic = "", part, type, subject: prop
   const [record, setRecord] = useState(recordName(FIRST_TEXTS[first], first));
   const subject = subjectName(choice, record);
   const request = useRequest((signal) => load(subject, signal), [subject]);
-  const facts = request.data ?? { versions: [], level: UNKNOWN, mode: UNKNOWN };
+  const facts = useSubjectFacts(subject, request.data ?? { versions: [], level: UNKNOWN, mode: UNKNOWN });
   return html`
     <${Workbench}
-      ...${facts} subject=${subject} draftKey=${`new ${topic} ${part ?? ""}`} startText="" level=${ownLevel
+      facts=${facts} subject=${subject} draftKey=${`new ${topic} ${part ?? ""}`} startText="" level=${ownLevel
         ? known(ownLevel)
         : facts.level}
       began=${beginning(first)}

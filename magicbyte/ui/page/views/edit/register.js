@@ -1,5 +1,6 @@
 /** The bar below the editor: what was checked, curl, the file, and Register. */
 import { ApiError } from "../../api/client.js";
+import { following } from "../../api/events.js";
 import { gapOf, valueOr } from "../../api/fact.js";
 import { register } from "../../api/registry.js";
 import { Button } from "../../parts/buttons.js";
@@ -10,6 +11,7 @@ import { may } from "../../state/signals.js";
 import { html, useState } from "../../vendor/ui.js";
 import { bodyOf } from "./draft/drafts.js";
 import { Ago, saveAsFile } from "./foot.js";
+import { ForceOffer, suggestsForce } from "./force.js";
 import { allows } from "./checking.js";
 import { latestOf } from "./draft/stored_text.js";
 
@@ -17,11 +19,12 @@ import { latestOf } from "./draft/stored_text.js";
  * @import { Fact } from "../../api/fact.js"
  * @import { Draft } from "./draft/drafts.js"
  * @import { Check } from "./checking.js"
- * @typedef {{mode: string, origin?: string}} Mode
+ * @import { Mode, SubjectFacts } from "./meanwhile/subject_facts.js"
  * @typedef {{
  *   subject: string, versions: number[], level: Fact<string>, mode: Fact<Mode>, draft: Draft, check: Check,
- *   equal: number | null, undecided: boolean, onStale: () => Promise<void>, onRefused: () => Promise<void>, onRegistered: (answer: any) => Promise<void>,
- * }} Props
+ *   equal: number | null, undecided: boolean, reload: () => Promise<SubjectFacts>, onStale: () => Promise<void>,
+ *   onRegistered: (answer: any) => Promise<void>, onBusy: (busy: boolean) => void,
+ * }} Props  `versions`: the live ones; `onStale` shows the version that came meanwhile
  */
 
 const PLACES = {
@@ -33,44 +36,84 @@ const PLACES = {
 
 /** @param {Props} props */
 export function Outcome(props) {
-  const { subject, versions, draft, onStale, onRefused, onRegistered } = props;
+  const { subject, versions, draft, check, onRegistered } = props;
   const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState(/** @type {{text: string, of: string} | null} */ (null));
+  const [problem, setProblem] = useState(/** @type {{text: string, of: string, force: boolean} | null} */ (null));
   const next = latestOf(versions) + 1;
   const forbidden = forbiddenBy(props);
   const reason = busy ? "It is being registered." : reasonOf(props);
-  const send = async () => {
-    setBusy(true);
+  const shown = problem !== null && problem.of === draft.text ? problem : null;
+  const send = async (force = false) => {
+    const setSending = (/** @type {boolean} */ sending) => (setBusy(sending), props.onBusy(sending));
+    setSending(true);
     setProblem(null);
     try {
-      const ifMatch = draft.base || undefined;
-      await onRegistered(await register(subject, bodyOf(draft), { ifMatch, normalize: draft.normalize || undefined }));
+      if (await showNews(props)) return;
+      const options = { ifMatch: draft.base || undefined, normalize: draft.normalize || undefined };
+      await onRegistered(await register(subject, bodyOf(draft), { ...options, force: force || undefined }));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      if (error.status === 412) await onStale();
-      else if (error.status === 409) await onRefused();
-      setProblem({ text: problemOf(error), of: draft.text });
+      setProblem({ text: await problemOf(error, props), of: draft.text, force: suggestsForce(error) });
     } finally {
-      setBusy(false);
+      setSending(false);
     }
   };
   return html`
+    ${shown?.force && forbidden === "" && html`
+      <${ForceOffer} subject=${subject} request=${requestOf(subject, draft)} busy=${busy} onForce=${() => send(true)} />
+    `}
     <footer class="edit-foot">
-      <span class="s dim grow" role="status">
-        ${problem !== null && problem.of === draft.text
-          ? html`<span class="bad-text">${problem.text}</span>`
-          : html`<${Said} ...${props} />`}
+      <span class="s dim grow" role="status" tabindex=${shown !== null || check.failure ? 0 : undefined}>
+        ${shown !== null ? html`<span class="bad-text">${shown.text}</span>` : html`<${Said} ...${props} />`}
       </span>
       <${CurlButton} kind="quiet" request=${requestOf(subject, draft)} />
       <${Button} onClick=${() => saveAsFile(subject, next, draft)}>Save as file</${Button}>
       ${forbidden === ""
         ? html`
           <${Button} id="register" kind="primary" reason=${reason}
-            onClick=${send}>${gapOf(props.check.failure) === null ? `Register version ${next}` : "Register"}</${Button}>
+            onClick=${() => send()}>${isNumbered(props) ? `Register version ${next}` : "Register"}</${Button}>
         `
         : html`<span class="s forbidden">${forbidden}</span>`}
     </footer>
   `;
+}
+
+/**
+ * Whether the number of the next version is known: not without rights, and not after a deletion, because it goes on
+ * behind the deleted versions.
+ * @param {Props} props
+ */
+const isNumbered = ({ versions, draft, check }) =>
+  gapOf(check.failure) === null && (versions.length > 0 || draft.from === null);
+
+/**
+ * Shows what came meanwhile instead of registering, if there is any: a registry without a change feed is asked first.
+ * @param {Props} props
+ * @returns {Promise<boolean>}
+ */
+async function showNews({ draft, versions, reload, onStale }) {
+  if (draft.base === 0) return false;
+  const now = following.value ? versions : (await reload().catch(() => null))?.versions ?? versions;
+  if (latestOf(now) === draft.base) return false;
+  if (now.length > 0) await onStale();
+  return true;
+}
+
+/**
+ * What to say of a refusal; a version that came meanwhile is shown.
+ * @param {ApiError} error
+ * @param {Props} props
+ */
+async function problemOf(error, { draft, check, reload, onStale }) {
+  if (error.status !== 409 && error.status !== 412) return `Not registered: ${error.message}`;
+  check.again();
+  const versions = (await reload().catch(() => null))?.versions;
+  const isNew = draft.base > 0 && versions !== undefined && latestOf(versions) !== draft.base;
+  if (isNew && versions.length === 0) return "Not registered: the subject was deleted meanwhile.";
+  if (isNew || error.status === 412) await onStale();
+  return error.status === 412
+    ? "Not registered: another version came meanwhile."
+    : `Refused: ${error.message.slice(0, 300)}`;
 }
 
 /** @param {Props} props */
@@ -85,8 +128,11 @@ function Said({ versions, level, mode, draft, check, equal }) {
   if (check.checked === null) return "Checking ...";
   if (equal !== null) return `The text says the same as version ${equal}: there is nothing to register.`;
   const latest = latestOf(versions);
-  if (latest > draft.base && draft.base > 0) {
-    return `Version ${latest} came meanwhile. Registering shows both texts first.`;
+  if (isGone(versions, draft)) return "The subject was deleted meanwhile.";
+  if (isStale(versions, draft)) {
+    return latest > draft.base
+      ? `Version ${latest} came meanwhile. Registering shows both texts first.`
+      : `Version ${draft.base} was deleted meanwhile. Registering shows both texts first.`;
   }
   const against = versions.length === 0
     ? ""
@@ -98,6 +144,20 @@ function Said({ versions, level, mode, draft, check, equal }) {
     : "";
   return html`Checked <${Ago} at=${check.checked.at} />${against}.${unknown}${promise}`;
 }
+
+/**
+ * Whether another version is the latest one than the one on top of which the draft is registered.
+ * @param {number[]} versions
+ * @param {Draft} draft
+ */
+export const isStale = (versions, { base }) => base > 0 && versions.length > 0 && latestOf(versions) !== base;
+
+/**
+ * Whether the subject of the draft has no version any more.
+ * @param {number[]} versions
+ * @param {Draft} draft
+ */
+export const isGone = (versions, { base }) => base > 0 && versions.length === 0;
 
 /** The mode, if it is known and refuses every new version. @param {Fact<Mode>} mode */
 export function refusingMode(mode) {
@@ -125,6 +185,7 @@ function forbiddenBy({ subject, mode }) {
 function reasonOf({ subject, versions, level, draft, check, equal, undecided }) {
   if (undecided) return "Choose one of the texts above first.";
   if (subject === "") return "The subject has no name yet.";
+  if (isGone(versions, draft)) return "The subject was deleted meanwhile: choose to register it anew above.";
   if (check.invalid) return "The text is no schema yet.";
   if (equal !== null) return `Version ${equal} says the same.`;
   // The registry judges what the page cannot: the foot says so.
@@ -132,17 +193,10 @@ function reasonOf({ subject, versions, level, draft, check, equal, undecided }) 
   if (check.failure) return "The text could not be checked.";
   if (check.checking || check.checked === null) return "The text is being checked.";
   const known = valueOr(level, "");
-  if (allows(check.checked, versions, known) || latestOf(versions) > draft.base) return "";
+  if (isStale(versions, draft) || allows(check.checked, versions, known)) return "";
   return `${known || "The level"} does not allow it: see ${
     check.checked.plain ? "the registry's words" : "the outlined cells"
   }.`;
-}
-
-/** @param {ApiError} error */
-function problemOf(error) {
-  if (error.status === 409) return `Refused: ${error.message.slice(0, 300)}`;
-  if (error.status === 412) return "Not registered: another version came meanwhile.";
-  return `Not registered: ${error.message}`;
 }
 
 /**

@@ -1,16 +1,15 @@
 /** The editor's page: the text, who breaks, the places, and the bar below. */
-import { known, valueOr } from "../../api/fact.js";
+import { valueOr } from "../../api/fact.js";
 import * as registry from "../../api/registry.js";
-import { Button } from "../../parts/buttons.js";
 import { PlainVerdict } from "../../parts/cards.js";
 import { toast } from "../../parts/toasts.js";
+import { useKeys } from "../../frame/keyboard.js";
 import { go, path, route, setQuery } from "../../state/routes.js";
 import { asStored, pretty } from "../../text/pretty.js";
 import { html, useEffect, useMemo, useRef, useState } from "../../vendor/ui.js";
 import { useCheck } from "./checking.js";
-import { Conflict } from "./conflict.js";
 import { Details, References } from "./draft/details.js";
-import { draftOf, dropDraft, keepDraft, otherStarts, readDraft } from "./draft/drafts.js";
+import { dropDraft, otherStarts } from "./draft/drafts.js";
 import { editCount } from "./draft/edit_count.js";
 import { changesOf, moved } from "./places/edits.js";
 import { placesOf } from "./places/findings.js";
@@ -18,11 +17,16 @@ import { EditHead } from "./head.js";
 import { LEVELS } from "./places/levels.js";
 import { aboutText, invalidMark, marksOf } from "./code/marked_places.js";
 import { laidOut, latestOf } from "./draft/stored_text.js";
+import { useDraft } from "./draft/use_draft.js";
+import { Conflict } from "./meanwhile/conflict.js";
+import { News } from "./meanwhile/news.js";
+import { useTheirs } from "./meanwhile/use_theirs.js";
 import { PlaceList } from "./places/place_list.js";
 import { PlaceNote } from "./places/place_note.js";
 import { Outcome } from "./register.js";
 import { useEqualVersion } from "./draft/same_text.js";
 import { SourceEditor } from "./code/source_editor.js";
+import { SourceHead } from "./source_head.js";
 import { TryMessage } from "./try_message.js";
 import { WhoBreaks } from "./places/who_breaks.js";
 import { titleOf } from "./places/words.js";
@@ -30,21 +34,20 @@ import { titleOf } from "./places/words.js";
 /**
  * @import { Fact } from "../../api/fact.js"
  * @import { Draft } from "./draft/drafts.js"
- * @import { Mode } from "./register.js"
+ * @import { LiveFacts } from "./meanwhile/subject_facts.js"
+ * @import { DialogName } from "./source_head.js"
  * @import { Child } from "../../state/types.d.ts"
  * @typedef {{
- *   subject: string, draftKey: string, start?: {id: number, version: number}, began: Draft, versions: number[], startText: string,
- *   level: Fact<string>, mode: Fact<Mode>,
+ *   subject: string, draftKey: string, began: Draft, startText: string, facts: LiveFacts, level: Fact<string>,
  *   naming?: (draft: Draft, change: (part: Partial<Draft>) => void) => Child,
  *   onRegistered?: (subject: string) => Promise<void>,
- * }} Props  `naming`: the controls for the name of a new subject
+ * }} Props  `level`: the subject's, or the one that a new subject gets; `naming`: the controls for the name of a new subject
  */
 
 /** @param {Props} props */
 export function Workbench(props) {
-  const { subject, draftKey, began, versions, startText } = props;
-  const [newLevel, setNewLevel] = useState(/** @type {string | null} */ (null));
-  const levelFact = newLevel === null ? props.level : known(newLevel);
+  const { subject, draftKey, began, startText, facts, level: levelFact } = props;
+  const { versions, mode } = facts;
   // Empty if there is a gap: no cell is asked for then.
   const level = valueOr(levelFact, "");
   const { query } = route.value;
@@ -52,13 +55,18 @@ export function Workbench(props) {
   const key = `${route.value.context} ${draftKey}`;
   const [draft, change, restored] = useDraft(`${key} ${began.from ?? 0}`, began);
   const [otherDraft] = useMemo(() => otherStarts(key, began.from ?? 0), [key, began.from]);
-  const [dialog, setDialog] = useState(/** @type {"" | "references" | "details" | "message"} */ (""));
+  const [dialog, setDialog] = useState(/** @type {DialogName} */ (""));
   const [open, setOpen] = useState(/** @type {string | null} */ (null));
-  const [theirs, setTheirs] = useState(/** @type {any} */ (null));
   const [start, setStart] = useState(startText);
-  const check = useCheck(subject, draft);
+  const [isSending, setSending] = useState(false);
+  const { theirs, show, close } = useTheirs(subject, began);
+  const check = useCheck(subject, draft, facts.news);
   const equal = useEqualVersion(subject, draft, check.checked);
+  // The verdicts are those of the last check, until the next one has come.
   const all = check.checked?.versions.length ? check.checked.versions.map(({ version }) => version) : versions;
+  useNewerCheck(check, facts);
+  useFocusBehind(editor, theirs !== null);
+  useStartOf(subject, draft, began, setStart);
   const latest = latestOf(all);
   const supposed = LEVELS.includes(query.level) ? query.level : level;
   const sent = check.checked?.sent ?? "";
@@ -102,59 +110,44 @@ export function Workbench(props) {
     change({ ...began, text: startText });
     setStart(startText);
   };
-  const stale = async () => {
-    const stored = await registry.version(subject, "latest");
-    setTheirs({ ...stored, text: laidOut(stored) });
+  /** Goes on on top of the version that came meanwhile. */
+  const rebase = (/** @type {Partial<Draft>} */ part, /** @type {string} */ words) => {
+    if (theirs === null) return;
+    const before = { draft, start };
+    const { base, text } = theirs.draft;
+    editor.current?.replace(part.text ?? draft.text);
+    change({ ...part, from: base, base });
+    setStart(text);
+    close();
+    const undo = () => {
+      editor.current?.replace(before.draft.text);
+      change(before.draft);
+      setStart(before.start);
+    };
+    toast(words, { action: { label: "Undo", onClick: undo } });
   };
-  const refused = async () => {
-    check.again();
-    setNewLevel((await registry.config(subject)).compatibilityLevel ?? null);
-  };
-  const keepMine = () => {
-    change({ base: theirs.version, from: theirs.version });
-    setStart(theirs.text);
-    setTheirs(null);
-    check.again();
-  };
-  const takeTheirs = () => {
-    replace(theirs.text, `The text is version ${theirs.version}.`);
-    change(draftOf(theirs, theirs.version, theirs.text));
-    setStart(theirs.text);
-    setTheirs(null);
-  };
+  // Keys with Ctrl and Alt also come from a dialog, which they would close or act behind.
+  const unlessInDialog = (/** @type {() => void} */ act) => () => document.querySelector("dialog[open]") ?? act();
+  const tryMessage = unlessInDialog(() => setDialog("message"));
+  useKeys({
+    "Ctrl-Enter": ["register", unlessInDialog(() => document.getElementById("register")?.click())],
+    "Alt-Enter": ["try a message", tryMessage],
+    m: ["try a message", tryMessage],
+  }, { scope: "Editor" });
   return html`
     <div class="edit-page">
-      <${EditHead} ...${props} level=${levelFact} draft=${draft} check=${check} versions=${all} />
+      <${EditHead} subject=${subject} level=${levelFact} mode=${mode} draft=${draft} check=${check} versions=${all} />
       ${props.naming?.(draft, change)}
       <div class=${`edit-main ${original ? "side-by-side" : ""}`}>
         ${theirs && html`
-          <${Conflict}
-            version=${theirs.version} onKeep=${keepMine} onTake=${takeTheirs} onClose=${() => setTheirs(null)}
-            mine=${{ title: "Yours", hint: "not registered", text: draft.text }}
-            theirs=${{ title: "Theirs", hint: `version ${theirs.version}, the latest`, text: theirs.text }}
-            start=${{ title: "The start", hint: `version ${draft.from ?? draft.base}`, text: start }} />
+          <${Conflict} theirs=${theirs} mine=${draft} start=${start} onClose=${close}
+            onKeep=${() => rebase({}, `Your text is on top of version ${theirs.draft.base}.`)}
+            onTake=${() => rebase(theirs.draft, `The text is version ${theirs.draft.base}.`)}
+            onMerge=${(/** @type {Partial<Draft>} */ merged) => rebase(merged, "The texts are merged.")} />
         `}
         <section class=${`card ed ${theirs ? "behind" : ""}`} aria-label="Proposed schema">
-          <div class="ed-head">
-            <b>Proposed</b>
-            <span class="faint xs">${editWords(edits, draft.from)}</span>
-            ${restored && edits !== 0 && html`
-              <span class="faint xs">draft of this tab</span>
-              <${Button} kind="quiet small" onClick=${restart}>Discard</${Button}>
-            `}
-            ${otherDraft !== undefined && draft.from !== null && !restored && html`
-              <${Button} kind="quiet small" onClick=${() => setQuery({ from: otherDraft })}>
-                Open the draft since version ${otherDraft}
-              </${Button}>
-            `}
-            <span class="grow"></span>
-            <${Button} kind="quiet" onClick=${() => setDialog("message")}>Try a message</${Button}>
-            <${Button} kind="quiet" onClick=${() => setDialog("references")}>References ${draft.references
-              .length}</${Button}>
-            <${Button} kind="quiet" onClick=${() => setDialog("details")}>Metadata and rules</${Button}>
-            <${Button} kind="quiet" onClick=${() =>
-              replace(formatted(draft), "The text is laid out.")}>Format</${Button}>
-          </div>
+          <${SourceHead} draft=${draft} edits=${edits} restored=${restored} otherDraft=${otherDraft} onRestart=${restart}
+            onDialog=${setDialog} onFormat=${() => replace(formatted(draft), "The text is laid out.")} />
           <${SourceEditor}
             handle=${editor} text=${draft.text} type=${draft.type} label=${`Proposed schema of ${
               subject || "a new subject"
@@ -179,9 +172,12 @@ export function Workbench(props) {
           `}
         </div>
       </div>
-      <${Outcome} ...${props} level=${levelFact} draft=${draft} check=${check} versions=${all} equal=${equal} undecided=${theirs !==
-        null}
-        onStale=${stale} onRefused=${refused} onRegistered=${async (/** @type {any} */ answer) => {
+      <${News} key=${subject} facts=${facts} draft=${draft} isQuiet=${isSending ||
+        theirs?.draft.base === latestOf(versions)} onShow=${() => show(draft.base)}
+        onAnew=${() => change({ base: 0 })} />
+      <${Outcome} subject=${subject} versions=${versions} level=${levelFact} mode=${mode} draft=${draft} check=${check}
+        equal=${equal} undecided=${theirs !== null} reload=${facts.reload} onBusy=${setSending}
+        onStale=${() => show(draft.base)} onRegistered=${async (/** @type {any} */ answer) => {
           dropDraft(`${key} ${began.from ?? 0}`);
           await props.onRegistered?.(subject);
           toast(`Version ${answer.version} is registered, with the id ${answer.id}.`);
@@ -207,35 +203,47 @@ export function Workbench(props) {
 }
 
 /**
- * The draft, kept in the tab.
- * @param {string} key
+ * Reads the start of a restored draft that has gone on on top of a later version than the one it began with.
+ * @param {string} subject
+ * @param {Draft} draft
  * @param {Draft} began
- * @returns {[Draft, (part: Partial<Draft>) => void, boolean]}  the last: a draft of this tab was restored
+ * @param {(text: string) => void} setStart
  */
-function useDraft(key, began) {
-  const kept = useMemo(() => readDraft(key), [key]);
-  const restored = kept !== null && kept.text !== began.text;
-  const [draft, setDraft] = useState(restored ? /** @type {Draft} */ (kept) : began);
-  const written = useRef(draft);
-  const latest = useRef(draft);
-  latest.current = draft;
-  const keep = () => {
-    if (latest.current === written.current) return;
-    written.current = latest.current;
-    keepDraft(key, latest.current);
-  };
+function useStartOf(subject, draft, began, setStart) {
   useEffect(() => {
-    const timer = setTimeout(keep, 200);
-    return () => clearTimeout(timer);
-  }, [key, draft]);
+    if (draft.from === null || draft.from === began.from) return;
+    const read = registry.version(subject, draft.from, { deleted: true });
+    read.then(
+      (stored) => setStart(laidOut(stored)),
+      () => {/* The edits are counted from the version in the address. */},
+    );
+  }, []);
+}
+
+/**
+ * Focuses the editor when the card before it is closed.
+ * @param {{current: import("./code/open_editor.js").Editor | null}} editor
+ * @param {boolean} isBehind
+ */
+function useFocusBehind(editor, isBehind) {
+  const before = useRef(isBehind);
   useEffect(() => {
-    addEventListener("pagehide", keep);
-    return () => {
-      removeEventListener("pagehide", keep);
-      keep();
-    };
-  }, [key]);
-  return [draft, (part) => setDraft((before) => ({ ...before, ...part })), restored];
+    if (before.current && !isBehind) editor.current?.focus();
+    before.current = isBehind;
+  }, [isBehind]);
+}
+
+/**
+ * Reads the facts of the subject again when a check was against other versions: without a change feed nothing else tells.
+ * @param {import("./checking.js").Check} check
+ * @param {LiveFacts} facts
+ */
+function useNewerCheck({ checked }, { versions, reload }) {
+  useEffect(() => {
+    if (!checked?.versions.length) return;
+    const newest = latestOf(checked.versions.map(({ version }) => version));
+    if (newest !== latestOf(versions)) reload().catch(() => {/* The next check or registration reads them. */});
+  }, [checked]);
 }
 
 /**
@@ -251,15 +259,6 @@ function useFirstPlace(check, places, open) {
     done.current = true;
     if (places.length > 0 && places[0].asked) open(places[0].key);
   }, [check.checked, check.invalid]);
-}
-
-/**
- * @param {number | null} edits
- * @param {number | null} from
- */
-function editWords(edits, from) {
-  if (from === null || edits === null) return "";
-  return edits === 0 ? `as version ${from}` : `${edits} ${edits === 1 ? "edit" : "edits"} since version ${from}`;
 }
 
 /** @param {Draft} draft */

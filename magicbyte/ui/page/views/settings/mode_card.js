@@ -1,4 +1,5 @@
 /** The mode: whether versions may be registered and deleted. */
+import { ApiError } from "../../api/client.js";
 import { deleteMode, putMode } from "../../api/registry.js";
 import { Badge } from "../../parts/badges.js";
 import { Button } from "../../parts/buttons.js";
@@ -21,14 +22,38 @@ const MEANINGS = {
   FORWARD: "Requests of clients are passed on to another registry.",
 };
 
+/** The codes of IMPORT that versions are in the way: live ones, or deleted ones that other schemas refer to. */
+const IN_THE_WAY = new Set([42205, 42206]);
+
+/**
+ * Whether `force=true` sets a mode that was refused.
+ * @param {string} mode
+ * @param {ApiError} error
+ */
+const mayBeForced = (mode, { code, message }) =>
+  mode === "IMPORT" && IN_THE_WAY.has(code) && !message.startsWith("Mode changes");
+
 /** @param {{subject: string, mode: string, origin?: string, onChanged: () => void}} props */
 export function ModeCard({ subject, mode, origin, onChanged }) {
   const [chosen, setChosen] = useState(mode);
   const { reason } = may("mode", subject);
   const isOwn = origin === "subject";
   const modes = Object.keys(MEANINGS).filter((name) => name === mode || (subject === "" || name !== "FORWARD"));
-  const save = () =>
-    sent(() => putMode(subject, chosen), () => {
+  const [refusal, setRefusal] = useState("");
+  const choose = (/** @type {string} */ name) => {
+    setChosen(name);
+    setRefusal("");
+  };
+  const put = async (/** @type {boolean} */ force) => {
+    try {
+      return await putMode(subject, chosen, { force: force || undefined });
+    } catch (error) {
+      if (error instanceof ApiError && mayBeForced(chosen, error)) setRefusal(error.message);
+      throw error;
+    }
+  };
+  const save = (force = false) =>
+    sent(() => put(force), () => {
       forgetRefusals();
       const undo = () => sent(() => isOwn || subject === "" ? putMode(subject, mode) : deleteMode(subject), onChanged);
       toast(`The mode is ${chosen}.`, { action: { label: "Undo", onClick: undo } });
@@ -46,10 +71,10 @@ export function ModeCard({ subject, mode, origin, onChanged }) {
     }</span></${Badge}>`}>
       <div class="stack">
         <div class="row wrap">
-          <${Select} label="Mode" mono value=${chosen} options=${modes} onChange=${setChosen} disabled=${reason !==
+          <${Select} label="Mode" mono value=${chosen} options=${modes} onChange=${choose} disabled=${reason !==
             ""} />
           <${Button} kind="primary" reason=${reason} disabled=${chosen === mode}
-            onClick=${save}>Set ${chosen}</${Button}>
+            onClick=${() => save()}>Set ${chosen}</${Button}>
           ${isOwn && html`<${Button} reason=${reason} onClick=${inherit}>Inherit</${Button}>`}
           <span class="grow"></span>
           <${CurlButton} kind="quiet" request=${{
@@ -59,6 +84,24 @@ export function ModeCard({ subject, mode, origin, onChanged }) {
           }} />
         </div>
         <p class="s dim">${MEANINGS[chosen] ?? ""}</p>
+        ${refusal !== "" && html`
+          <div class="stack" role="group" aria-label="With force">
+            <p class="s bad-text anywhere" role="status">Not changed: ${refusal}</p>
+            <p class="s">
+              <b>With force=true</b> the registry sets IMPORT and keeps the versions. An import may then put other
+              schemas beside them, without checks.
+            </p>
+            <div class="row wrap">
+              <${Button} kind="danger" reason=${reason} onClick=${() => save(true)}>Set IMPORT with force</${Button}>
+              <${CurlButton} kind="quiet" label="Copy as curl with force" request=${{
+                method: "PUT",
+                path: "/mode" + settingsPath(subject),
+                query: { force: true },
+                body: { mode: chosen },
+              }} />
+            </div>
+          </div>
+        `}
       </div>
     </${Card}>
   `;

@@ -1,0 +1,47 @@
+/** Reads the version that came meanwhile, and the one on top of which the draft was to be registered. */
+import { ApiError } from "../../../api/client.js";
+import * as registry from "../../../api/registry.js";
+import { toast } from "../../../parts/toasts.js";
+import { useRef, useState } from "../../../vendor/ui.js";
+import { draftOf } from "../draft/drafts.js";
+import { laidOut } from "../draft/stored_text.js";
+
+/**
+ * @import { Draft } from "../draft/drafts.js"
+ * @typedef {{draft: Draft, base: Draft}} Theirs  `draft`: the latest version; `base`: the latest one when the draft began
+ */
+
+/**
+ * @param {string} subject
+ * @param {Draft} began  the version that the editor was opened with
+ * @returns {{theirs: Theirs | null, show: (base: number) => Promise<void>, close: () => void}}  `show` reads both
+ *   versions; it tells a failure in a toast
+ */
+export function useTheirs(subject, began) {
+  const [theirs, setTheirs] = useState(/** @type {Theirs | null} */ (null));
+  const known = useRef(new Map([[began.from, began]]));
+  const baseOf = async (/** @type {number} */ version) => {
+    const at = known.current.get(version);
+    if (at !== undefined) return { ...at, base: version };
+    try {
+      const stored = await registry.version(subject, version, { deleted: true });
+      return draftOf(stored, version, laidOut(stored));
+    } catch (error) {
+      // A purged version leaves the start of the draft as what both sides have in common.
+      if (error instanceof ApiError && error.status === 404) return { ...began, base: version };
+      throw error;
+    }
+  };
+  const show = async (/** @type {number} */ base) => {
+    try {
+      const [stored, common] = await Promise.all([registry.version(subject, "latest"), baseOf(base)]);
+      const draft = draftOf(stored, stored.version, laidOut(stored));
+      known.current.set(stored.version, draft);
+      setTheirs({ draft, base: common });
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      toast(`The latest version could not be read: ${error.message}`);
+    }
+  };
+  return { theirs, show, close: () => setTheirs(null) };
+}
