@@ -106,13 +106,19 @@ export async function group(name, { signal } = {}) {
   return { ...found, members, memberCount: members.length };
 }
 
+/** The number at the end of a link to a broker. @param {string | undefined} link */
+function idAt(link) {
+  const number = link?.match(/\/(\d+)$/)?.[1];
+  return number === undefined ? null : Number(number);
+}
+
 /** @param {any} row @returns {Group} */
 const groupOf = (row) => ({
   id: row.consumer_group_id,
   state: row.state ?? "",
   type: row.type ?? "",
   assignor: row.partition_assignor ?? "",
-  coordinator: Number(row.coordinator?.related?.match(/\/(\d+)$/)?.[1] ?? NaN) || null,
+  coordinator: idAt(row.coordinator?.related),
   memberCount: row.members_count ?? null,
   lags: row.lags?.map((/** @type {any} */ lag) => ({
     topic: lag.topic_name,

@@ -94,7 +94,7 @@ def test_several_properties_change_in_one_request(page: Page, admin: AdminClient
     make(admin, "configured", **{"retention.ms": "1000", "segment.ms": "2000"})
     page.goto("topics/configured/configs")
     table = page.locator(".config-table")
-    row = table.get_by_role("row").filter(has_text="retention.ms").first
+    row = table.get_by_role("row").filter(has=page.get_by_text("retention.ms", exact=True))
     expect(row).to_contain_text("How long records are kept")
     expect(row).to_contain_text("set on the topic")
     expect(row).to_contain_text("without it 604800000")
@@ -131,7 +131,7 @@ def test_a_property_that_is_a_secret_or_read_only(page: Page, admin: AdminClient
         {"name": "plugin.mode", "value": "<img onerror=alert(1)>", "is_read_only": True, "is_sensitive": False},
     ]
     rows = [{**row, "is_default": False, "source": "DYNAMIC_TOPIC_CONFIG", "synonyms": []} for row in odd]
-    page.route("**/topics/plain/configs", lambda route: route.fulfill(json={"data": rows}))
+    page.route("**/v3/**/topics/plain/configs", lambda route: route.fulfill(json={"data": rows}))
     page.goto("topics/plain/configs")
     expect(page.get_by_role("row").filter(has_text="plugin.password")).to_contain_text("hidden: it is a secret")
     expect(page.get_by_role("row").filter(has_text="plugin.mode")).to_contain_text("<img onerror=alert(1)>")

@@ -5,7 +5,6 @@ import { Button } from "../../parts/buttons.js";
 import { Shown } from "../../parts/hostile.js";
 import { href, setQuery } from "../../state/routes.js";
 import { config } from "../../state/signals.js";
-import { grouped } from "../../text/grouped.js";
 import { html } from "../../vendor/ui.js";
 import { Crumb } from "../subject/subject_head.js";
 import { BrokerStrip, FromBroker, NoProxy, useBroker } from "../topics/broker.js";
@@ -113,6 +112,6 @@ const Facts = ({ group: { type, assignor, coordinator } }) =>
       <dt>Coordinator</dt>
       <dd>${coordinator === null
         ? html`<span class="faint">unknown</span>`
-        : html`<a class="link" href=${href("/brokers")}>broker ${grouped(coordinator)}</a>`}</dd>
+        : html`<a class="link" href=${href("/brokers")}>broker ${coordinator}</a>`}</dd>
     </dl>
   `;
