@@ -45,7 +45,7 @@ def test_topics_list_what_one_may_see_and_mark_what_one_may_not_read(signed_in: 
     links = page.locator(".topic-table .name")
     expect(links).to_have_text(["listed", "open"])
     expect(page.locator(".room-head")).to_contain_text("2 that you may see")
-    mark = "records: you may not read them"
+    mark = "you may not read it"
     expect(page.get_by_role("row").filter(has=page.get_by_role("link", name="listed"))).to_contain_text(mark)
     expect(page.get_by_role("row").filter(has=page.get_by_role("link", name="open"))).not_to_contain_text(mark)
     page = signed_in("stranger", "topics")

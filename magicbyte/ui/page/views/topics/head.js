@@ -4,7 +4,7 @@ import { Shown } from "../../parts/hostile.js";
 import { Crumb } from "../subject/subject_head.js";
 import { href, path } from "../../state/routes.js";
 import { config } from "../../state/signals.js";
-import { html, signal, useEffect } from "../../vendor/ui.js";
+import { html, signal, useEffect, useLayoutEffect, useRef } from "../../vendor/ui.js";
 import { grouped } from "../../text/grouped.js";
 
 /** @typedef {import("../../api/rest.js").Partition} Partition */
@@ -26,6 +26,12 @@ export function TopicHead({ topic, tab, partitions, actions }) {
     if (!config.peek().restAvailable) return;
     clusterId().then((id) => hasV3.value = id !== null, () => {});
   }, []);
+  const nav = useRef(/** @type {HTMLElement | null} */ (null));
+  useLayoutEffect(() => {
+    // On a narrow screen the tabs scroll; the current one is in sight.
+    const current = /** @type {HTMLElement | null} */ (nav.current?.querySelector("[aria-current]"));
+    if (nav.current && current) nav.current.scrollLeft = current.offsetLeft - nav.current.clientWidth / 2;
+  }, [tab]);
   const at = path`/topics/${topic}`;
   const tabs = [
     ["topic", "Topic", href(at)],
@@ -47,7 +53,7 @@ export function TopicHead({ topic, tab, partitions, actions }) {
         </div>
         <div class="head-actions">${actions}</div>
       </div>
-      <nav class="tabs" aria-label="Of this topic">
+      <nav ref=${nav} class="tabs" aria-label="Of this topic">
           ${tabs.map(([key, words, address]) =>
             html`<a key=${key} href=${address} aria-current=${key === tab ? "page" : undefined}>${words}</a>`
           )}

@@ -128,7 +128,7 @@ const Table = ({ rows, ready }) =>
             there
               ? html`<a class="name" href=${href(path`/topics/${topic}`)}><${Shown} name text=${topic} /></a>${
                 missingRight("read", operations) && html`
-                  ${" "}<span class="badge line aside">records: you may not read them</span>
+                  ${" "}<span class="badge line aside">you may not read it</span>
                 `
               }`
               : html`

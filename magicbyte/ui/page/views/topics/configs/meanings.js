@@ -22,6 +22,9 @@ export const MEANINGS = {
     usual: "producer",
     values: ["producer", "uncompressed", "gzip", "lz4", "snappy", "zstd"],
   },
+  "compression.gzip.level": { meaning: "How hard gzip compresses: 1 is fast, 9 is small.", usual: "-1 (gzip's own)" },
+  "compression.lz4.level": { meaning: "How hard lz4 compresses, from 1 to 17.", usual: "9" },
+  "compression.zstd.level": { meaning: "How hard zstd compresses, up to 22.", usual: "3" },
   "message.timestamp.type": {
     meaning: "Whose time a record has: the producer's, or the broker's when it appends it.",
     usual: "CreateTime",
@@ -94,6 +97,16 @@ export const MEANINGS = {
   },
   "remote.storage.enable": {
     meaning: "Whether old files go to the remote storage.",
+    usual: "false",
+    values: ["false", "true"],
+  },
+  "remote.log.copy.disable": {
+    meaning: "Whether no further files go to the remote storage.",
+    usual: "false",
+    values: ["false", "true"],
+  },
+  "remote.log.delete.on.disable": {
+    meaning: "Whether the remote files are deleted when the remote storage is switched off.",
     usual: "false",
     values: ["false", "true"],
   },
