@@ -164,9 +164,14 @@ def test_a_proxy_without_the_figures_of_partitions(page: Page, watch: Watch) -> 
     expect(page.get_by_role("columnheader")).to_have_text(["Broker", "Address", "Rack"])
 
 
-def test_a_proxy_without_version_3(page: Page, watch: Watch) -> None:
-    watch.expect(404, "/v3/clusters")
-    page.route("**/v3/clusters", lambda route: route.fulfill(status=404, json={"error_code": 404, "message": "-"}))
+@pytest.mark.parametrize("status", [404, 403])
+def test_a_proxy_without_version_3(page: Page, watch: Watch, status: int) -> None:
+    """Or one that does not tell the cluster's id: topics come from version 2."""
+    watch.expect(status, "/v3/clusters")
+    error = {"error_code": status, "message": "-"}
+    page.route("**/v3/clusters", lambda route: route.fulfill(status=status, json=error))
+    page.goto("topics")
+    expect(page.get_by_role("link", name="strict", exact=True)).to_be_visible()
     for path, what in (("brokers", "brokers"), ("groups", "groups"), ("topics/orders/configs", "settings of topics")):
         page.goto(path)
         expect(page.get_by_role("heading", name=f"This REST proxy does not tell of {what}")).to_be_visible()

@@ -3,27 +3,34 @@ import { Button } from "../../parts/buttons.js";
 import { html, useEffect, useRef } from "../../vendor/ui.js";
 
 const SECONDS = 5;
+/** A cluster that takes long to answer has this many times as long to rest. */
+const RESTS = 4;
 
-/**
- * @param {{request: import("./broker.js").Asked}} props
- */
+/** @param {{request: import("./broker.js").Asked}} props */
 export function Refreshing({ request }) {
   const newest = useRef(request);
   newest.current = request;
+  const begun = useRef(Date.now());
+  const { loading, reload } = request;
+  const ask = () => {
+    const { loading, error, reload } = newest.current;
+    if (!document.hidden && !loading && !error) reload();
+  };
   useEffect(() => {
-    const ask = () => {
-      const { loading, error, reload } = newest.current;
-      if (!document.hidden && !loading && !error) reload();
-    };
-    const timer = setInterval(ask, SECONDS * 1000);
+    if (loading) {
+      begun.current = Date.now();
+      return;
+    }
+    const took = Date.now() - begun.current;
+    const timer = setTimeout(ask, Math.max(SECONDS * 1000, RESTS * took));
+    return () => clearTimeout(timer);
+  }, [loading]);
+  useEffect(() => {
     document.addEventListener("visibilitychange", ask);
-    return () => {
-      clearInterval(timer);
-      document.removeEventListener("visibilitychange", ask);
-    };
+    return () => document.removeEventListener("visibilitychange", ask);
   }, []);
   return html`
     <span class="faint xs">every ${SECONDS} s</span>
-    <${Button} kind="small" onClick=${request.reload}>Refresh</${Button}>
+    <${Button} kind="small" onClick=${reload}>Refresh</${Button}>
   `;
 }
