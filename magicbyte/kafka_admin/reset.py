@@ -11,49 +11,16 @@ from magicbyte.kafka_admin import groups
 from magicbyte.kafka_admin.connection import Admin, checked, refused
 from magicbyte.kafka_admin.offsets import EARLIEST, LATEST, PartitionId, at_time, offsets
 from magicbyte.kafka_admin.topics import topics
+from magicbyte.kit.kafka.offset_reset import NothingCommitted, OffsetReset, Target, reset_of
 from serdes.console.outcome import BAD_USAGE, NOT_DELIVERED, Ended
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """Where to reset offsets to; exactly one attribute is set.
-
-    Attributes:
-        is_earliest: To the first record.
-        is_latest: To the end.
-        offset: To this offset.
-        timestamp: To the first record that is not older, in milliseconds since 1970.
-        shift: By this many offsets from the committed one.
-    """
-
-    is_earliest: bool = False
-    is_latest: bool = False
-    offset: int | None = None
-    timestamp: int | None = None
-    shift: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Reset:
-    """The reset of an offset.
-
-    Attributes:
-        place: The partition.
-        committed: The offset that is committed now; None if there is none.
-        wanted: The offset that the target selects.
-        begin, end: The offset of the partition's first record, and the one after its last.
-    """
+    """The reset of the committed offset of a partition."""
 
     place: PartitionId
-    committed: int | None
-    wanted: int
-    begin: int
-    end: int
-
-    @property
-    def new(self) -> int:
-        """The new offset: the wanted one, moved into the partition."""
-        return min(max(self.wanted, self.begin), self.end)
+    offsets: OffsetReset
 
 
 def plan(
@@ -87,9 +54,35 @@ def plan(
     else:
         places = _places(admin, selection)
     begins, ends = (_all(offsets(admin, places, spec)) for spec in (EARLIEST, LATEST))
-    wanted = _wanted(admin, places, committed, target, begins if target.is_earliest else ends)
-    resets = [Reset(place, committed.get(place), wanted[place], begins[place], ends[place]) for place in places]
+    at_times: Mapping[PartitionId, int] = {}
+    if target.timestamp is not None:
+        at_times = _all(offsets(admin, places, at_time(target.timestamp)))
+    resets = [_reset(place, target, committed, begins, ends, at_times) for place in places]
     return resets, described is not None
+
+
+def _reset(
+    place: PartitionId,
+    target: Target,
+    committed: Mapping[PartitionId, int],
+    begins: Mapping[PartitionId, int],
+    ends: Mapping[PartitionId, int],
+    at_times: Mapping[PartitionId, int],
+) -> Reset:
+    """The reset of one partition; an offset at a time is negative if no record is that new."""
+    at = at_times.get(place, -1)
+    try:
+        reset = reset_of(
+            target,
+            committed=committed.get(place),
+            begin=begins[place],
+            end=ends[place],
+            at_time=None if at < 0 else at,
+        )
+    except NothingCommitted:
+        text = f"nothing is committed for {place.topic} {place.partition}: there is no offset to shift"
+        raise Ended(BAD_USAGE, text) from None
+    return Reset(place, reset)
 
 
 def execute(admin: Admin, group: str, resets: Sequence[Reset]) -> None:
@@ -100,7 +93,7 @@ def execute(admin: Admin, group: str, resets: Sequence[Reset]) -> None:
     """
     if not resets:
         return
-    places = [TopicPartition(reset.place.topic, reset.place.partition, reset.new) for reset in resets]
+    places = [TopicPartition(reset.place.topic, reset.place.partition, reset.offsets.new) for reset in resets]
     request = [ConsumerGroupTopicPartitions(group, places)]
     futures = admin.client.alter_consumer_group_offsets(request, request_timeout=admin.timeout)
     result = checked(f"group {group}", admin.results(futures)[group])
@@ -119,29 +112,6 @@ def _places(admin: Admin, selection: Mapping[str, frozenset[int]]) -> list[Parti
                 raise Ended(BAD_USAGE, f"topic {topic.name} has no partition {number}")
             places.append(PartitionId(topic.name, number))
     return places
-
-
-def _wanted(
-    admin: Admin,
-    places: Sequence[PartitionId],
-    committed: Mapping[PartitionId, int],
-    target: Target,
-    edges: Mapping[PartitionId, int],
-) -> Mapping[PartitionId, int]:
-    """The offset that the target selects in each partition; `edges` are the first offsets, or else the ends."""
-    if target.offset is not None:
-        return dict.fromkeys(places, target.offset)
-    if target.timestamp is not None:
-        at = _all(offsets(admin, places, at_time(target.timestamp)))
-        # No record is that new: the next one will be.
-        return {place: edges[place] if offset < 0 else offset for place, offset in at.items()}
-    if target.shift is not None:
-        for place in places:
-            if place not in committed:
-                text = f"nothing is committed for {place.topic} {place.partition}: there is no offset to shift"
-                raise Ended(BAD_USAGE, text)
-        return {place: committed[place] + target.shift for place in places}
-    return edges
 
 
 def _all(found: Mapping[PartitionId, int | KafkaError]) -> dict[PartitionId, int]:

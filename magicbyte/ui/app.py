@@ -100,6 +100,7 @@ class Page:
             Row("GET", f"{FOLDER}config.json", "getPageConfig", OPEN, self.config, json_errors, page_policy=_POLICY),
             relayed("GET", path, "readFromRestProxy", handler=self.read_from_rest),
             relayed("POST", path, "postToRestProxy", handler=self.post_to_rest),
+            relayed("PATCH", path, "patchAtRestProxy", handler=self.patch_at_rest),
             relayed("DELETE", path, "deleteFromRestProxy", handler=self.delete_from_rest),
             relayed("POST", f"{FOLDER}decode", "decodeMessages", handler=self.decode),
             relayed("POST", f"{FOLDER}encode", "encodeMessages", handler=self.encode),
@@ -172,6 +173,10 @@ class Page:
 
     async def post_to_rest(self, request: Request, *, path: RestPath, _body: AnyBody) -> Response:
         """The REST proxy's answer, as of GET."""
+        return await self._pass_on(request, path)
+
+    async def patch_at_rest(self, request: Request, *, path: RestPath, _body: AnyBody) -> Response:
+        """The REST proxy's answer, as of GET; version 3 adds partitions to a topic by PATCH."""
         return await self._pass_on(request, path)
 
     async def delete_from_rest(self, request: Request, *, path: RestPath) -> Response:

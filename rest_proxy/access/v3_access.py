@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from magicbyte.http.routing.access import Access, Operation, Resource
+from magicbyte.http.routing.access import SIGNED_IN, Access, Operation, Resource
 
 _CLUSTER, _TOPIC, _GROUP = (
     partial(Access, resource=resource) for resource in (Resource.CLUSTER, Resource.TOPIC, Resource.GROUP)
@@ -35,7 +35,10 @@ _ENDPOINTS: Mapping[str, Mapping[str, Access]] = {
     "brokers": {"list": _CLUSTER(_DESCRIBE), "get": _CLUSTER(_DESCRIBE)},
     "brokers-configs": {"list": _CLUSTER(_DESCRIBE_CONFIGS)},
     "cluster-configs": _configs(_CLUSTER),
-    "clusters": {"list": _CLUSTER(_DESCRIBE), "get": _CLUSTER(_DESCRIBE)},
+    # Ours: a summary of the brokers and of all partitions.
+    "cluster-health": {"get": _CLUSTER(_DESCRIBE)},
+    # Every path has the cluster's id. Kafka tells it to every client, too.
+    "clusters": {"list": SIGNED_IN, "get": _CLUSTER(_DESCRIBE)},
     "consumer-assignments": {"list": _GROUP_AND_TOPICS, "get": _GROUP(_DESCRIBE, also=_TOPIC(_DESCRIBE))},
     "consumer-group-lag-summary": {"get": _GROUP_AND_TOPICS},
     # `delete` and `alter-offsets`, which are ours, need the rights that Kafka requires for the same requests.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from collections.abc import Mapping
 
@@ -18,14 +17,6 @@ from rest_proxy.errors import PARTITION_NOT_FOUND, UNKNOWN_TOPIC_OR_PARTITION
 #: How long a topic's number of partitions is cached, in seconds; the number only grows.
 _PARTITIONS_SECONDS = 30.0
 _NO_LEADER = -1
-
-
-_TOPIC_NAME = re.compile(r"(?!\.{1,2}\Z)[a-zA-Z0-9._-]{1,249}")
-
-
-def is_topic_name(name: str) -> bool:
-    """Tell whether a topic may have this name (org.apache.kafka.common.internals.Topic)."""
-    return _TOPIC_NAME.fullmatch(name) is not None
 
 
 class Cluster:

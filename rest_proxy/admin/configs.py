@@ -85,12 +85,20 @@ async def describe(admin: AdminClient, owner: Owner) -> list[Config]:
     return described
 
 
-async def describe_all(admin: AdminClient, owners: Sequence[Owner]) -> list[list[Config] | ApiError]:
-    """The configurations, or errors, of several topics or of owners on one broker, in the order of the owners."""
+async def describe_all(
+    admin: AdminClient, owners: Sequence[Owner], *, names: Sequence[str] | None = None
+) -> list[list[Config] | ApiError]:
+    """The configurations, or errors, of several topics or of owners on one broker, in the order of the owners.
+
+    Args:
+        admin: The admin client.
+        owners: The owners.
+        names: The properties to describe; None for all.
+    """
     if not owners:
         return []
     resources = [
-        {"resource_type": owner.kind, "resource_name": owner.name, "configuration_keys": None} for owner in owners
+        {"resource_type": owner.kind, "resource_name": owner.name, "configuration_keys": names} for owner in owners
     ]
     values = {"resources": resources, "include_synonyms": True, "include_documentation": False}
     response = await admin.ask("describe_configs", values, node=_node(owners[0]))

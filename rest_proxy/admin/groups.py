@@ -11,6 +11,7 @@ from typing import Any
 from magicbyte.kit.errors import ApiError
 from rest_proxy.admin.assignment import assigned_places
 from rest_proxy.admin.client import AdminClient, PartitionId, error_of, require
+from rest_proxy.admin.topics import NOT_ASKED, authorized_operations_of
 from rest_proxy.errors import KAFKA_AUTHORIZATION, KAFKA_BAD_REQUEST, NOT_FOUND
 
 _CLASSIC, _CONSUMER = "CLASSIC", "CONSUMER"
@@ -31,6 +32,7 @@ class Member:
     id: str
     instance_id: str | None
     client_id: str
+    host: str
     places: tuple[PartitionId, ...]
 
 
@@ -47,6 +49,7 @@ class Group:
         is_mixed: Whether a group of type CONSUMER has a member that uses another protocol.
         coordinator: The id of the broker that coordinates it.
         members: Its members by id.
+        authorized_operations: What the proxy may do with it, if the broker was asked.
     """
 
     id: str
@@ -57,6 +60,7 @@ class Group:
     is_mixed: bool
     coordinator: int
     members: tuple[Member, ...]
+    authorized_operations: tuple[str, ...] = ()
 
 
 async def all_groups(admin: AdminClient) -> list[Group]:
@@ -86,14 +90,14 @@ async def _groups_of(admin: AdminClient, node: int) -> list[Group]:
     return [group for group in described if isinstance(group, Group)]
 
 
-async def group(admin: AdminClient, name: str) -> Group | None:
+async def group(admin: AdminClient, name: str, *, authorized_operations: bool = False) -> Group | None:
     """One group; None if it does not exist or may not be described.
 
     Raises:
         ApiError: The broker's error.
     """
     try:
-        described = await _described(admin, name)
+        described = await _described(admin, name, authorized_operations=authorized_operations)
     except ApiError as error:
         described = error
     if isinstance(described, ApiError):
@@ -103,28 +107,32 @@ async def group(admin: AdminClient, name: str) -> Group | None:
     return described
 
 
-async def _described(admin: AdminClient, name: str) -> Group | ApiError | None:
+async def _described(admin: AdminClient, name: str, *, authorized_operations: bool) -> Group | ApiError | None:
     """One group by the protocol of its type."""
     node = await admin.coordinator(name)
     described: Group | ApiError | None = None
     try:
-        response = await admin.ask_coordinator(name, "consumer_group_describe", _consumer_request([name]))
+        response = await admin.ask_coordinator(
+            name, "consumer_group_describe", _consumer_request([name], authorized_operations=authorized_operations)
+        )
         described = _consumer(response.groups[0], node)
     except ApiError as error:
         if error.kind is not KAFKA_BAD_REQUEST:  # that kind means that the broker is too old for the request
             raise
     if described is None:
-        response = await admin.ask_coordinator(name, "describe_groups", _classic_request([name]))
+        response = await admin.ask_coordinator(
+            name, "describe_groups", _classic_request([name], authorized_operations=authorized_operations)
+        )
         described = _classic(response.groups[0], node)
     return described
 
 
-def _consumer_request(names: Sequence[str]) -> dict[str, Any]:
-    return {"group_ids": names, "include_authorized_operations": False}
+def _consumer_request(names: Sequence[str], *, authorized_operations: bool = False) -> dict[str, Any]:
+    return {"group_ids": names, "include_authorized_operations": authorized_operations}
 
 
-def _classic_request(names: Sequence[str]) -> dict[str, Any]:
-    return {"groups": names, "include_authorized_operations": False}
+def _classic_request(names: Sequence[str], *, authorized_operations: bool = False) -> dict[str, Any]:
+    return {"groups": names, "include_authorized_operations": authorized_operations}
 
 
 def _consumer(answer: Any, node: int) -> Group | ApiError | None:
@@ -143,9 +151,16 @@ def _consumer(answer: Any, node: int) -> Group | ApiError | None:
         ),
         coordinator=node,
         members=_by_id(
-            Member(member.member_id, member.instance_id, member.client_id, _places(member.assignment))
+            Member(
+                member.member_id,
+                member.instance_id,
+                member.client_id,
+                _host(member.client_host),
+                _places(member.assignment),
+            )
             for member in answer.members
         ),
+        authorized_operations=authorized_operations_of(answer.authorized_operations),
     )
 
 
@@ -179,11 +194,18 @@ def _classic(answer: Any, node: int) -> Group | ApiError | None:
                 member.member_id,
                 getattr(member, "group_instance_id", None),
                 member.client_id,
+                _host(member.client_host),
                 assigned_places(member.member_assignment),
             )
             for member in answer.members
         ),
+        authorized_operations=authorized_operations_of(getattr(answer, "authorized_operations", NOT_ASKED)),
     )
+
+
+def _host(address: str) -> str:
+    """The address of a client, which brokers write with a slash before it."""
+    return address.removeprefix("/")
 
 
 def _by_id(members: Iterable[Member]) -> tuple[Member, ...]:

@@ -20,7 +20,7 @@ _NO_LEADER = 5
 _INVALID_TOPIC = 17
 _ABSENT = (_UNKNOWN_TOPIC, _INVALID_TOPIC)
 #: The value of `authorized_operations` if the broker was not asked for them.
-_NOT_ASKED = -(2**31)
+NOT_ASKED = -(2**31)
 #: Operations by their number in Kafka's protocol.
 OPERATIONS = (
     *("UNKNOWN", "ANY", "ALL", "READ", "WRITE", "CREATE", "DELETE", "ALTER", "DESCRIBE", "CLUSTER_ACTION"),
@@ -107,13 +107,17 @@ def _topic(topic: Any) -> Topic:
         )
         for partition in topic.partitions
     )
-    operations = getattr(topic, "topic_authorized_operations", _NOT_ASKED)
     return Topic(
         topic.name,
         topic.is_internal,
         tuple(sorted(partitions, key=lambda partition: partition.number)),
-        () if operations == _NOT_ASKED else tuple(operations_in(operations)),
+        authorized_operations_of(getattr(topic, "topic_authorized_operations", NOT_ASKED)),
     )
+
+
+def authorized_operations_of(bits: int) -> tuple[str, ...]:
+    """The operations that a broker says the proxy may do, by name; none if it was not asked."""
+    return () if bits == NOT_ASKED else tuple(operations_in(bits))
 
 
 def operations_in(bits: int) -> list[str]:

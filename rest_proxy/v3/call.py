@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 from urllib.parse import unquote
 
@@ -94,6 +95,15 @@ class Call:
         """Tell whether a handler that filters by rights may include an item in its answer."""
         rights = self.rights
         return rights is None or rights.may(operation, resource_type, name)
+
+    def permitted(self, operations: Sequence[str], resource_type: str, name: str) -> tuple[str, ...]:
+        """The operations among some of the proxy's that the sender may do, too."""
+        rights = self.rights
+        return (
+            tuple(operations)
+            if rights is None
+            else tuple(operation for operation in operations if rights.may(operation, resource_type, name))
+        )
 
 
 async def call_of(request: Request) -> Call:

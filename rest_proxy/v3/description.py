@@ -43,7 +43,7 @@ _TAG_OF_RESOURCE = MappingProxyType(
     {
         **dict.fromkeys(("produce", "batch-produce"), "produce"),
         "records": "read",
-        **dict.fromkeys(("clusters", "brokers"), "cluster"),
+        **dict.fromkeys(("clusters", "brokers", "cluster-health"), "cluster"),
         **dict.fromkeys(("topics", "partitions", "replicas", "partition-reassignments"), "topics"),
         **dict.fromkeys(
             ("topic-configs", "topics-configs", "broker-configs", "brokers-configs", "cluster-configs"), "configs"

@@ -8,7 +8,7 @@ from magicbyte.http.routing.access import SIGNED_IN
 from magicbyte.http.routing.rows import BodyLimit, Endpoint, Row, Streams
 from rest_proxy.exchange.negotiation import unnegotiated
 from rest_proxy.v3.contract import contract
-from rest_proxy.v3.resources import acls, brokers, clusters, partitions, reassignments, replicas, topics
+from rest_proxy.v3.resources import acls, brokers, clusters, health, partitions, reassignments, replicas, topics
 from rest_proxy.v3.resources.configs import of_brokers, of_cluster, of_topics
 from rest_proxy.v3.resources.consumer_groups import groups, lags, reset_offsets
 from rest_proxy.v3.resources.records import consume, declared, deleted_records, produce, read
@@ -42,6 +42,7 @@ V3_ROWS = (
     Row("GET", "/v3/openapi.json", "v3Contract", SIGNED_IN, contract, unnegotiated),
     route("GET", "/clusters", "listKafkaClusters", "clusters.list", clusters.list_all),
     route("GET", _C, "getKafkaCluster", "clusters.get", clusters.get, unknown_cluster="HTTP 404 Not Found"),
+    route("GET", f"{_C}/health", "getKafkaClusterHealth", "cluster-health.get", health.get),
     route("GET", f"{_C}/brokers", "listKafkaBrokers", "brokers.list", brokers.list_all),
     route("GET", _BROKER, "getKafkaBroker", "brokers.get", brokers.get),
     route(

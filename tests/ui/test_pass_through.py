@@ -131,6 +131,7 @@ def test_a_request_goes_on_as_it_is(http: httpx.Client, rest: Upstream) -> None:
         ("GET", "/topics"),
         ("GET", "/brokers"),
         ("DELETE", "/consumers/g/instances/i"),
+        ("PATCH", "/v3/clusters/c/topics/t"),
         ("GET", "/v3/clusters"),
     ],
 )
@@ -160,7 +161,7 @@ def test_what_is_not_passed_on(http: httpx.Client, rest: Upstream, path: str) ->
 
 def test_other_methods_are_refused(http: httpx.Client, rest: Upstream) -> None:
     answer = http.put("/ui/rest/topics/t", content=b"{}")
-    assert (answer.status_code, answer.headers["allow"]) == (405, "GET, HEAD, POST, DELETE")
+    assert (answer.status_code, answer.headers["allow"]) == (405, "GET, HEAD, POST, PATCH, DELETE")
     assert rest.requests == []
 
 
@@ -252,7 +253,12 @@ def test_a_proxy_that_is_gone() -> None:
             {"error_code": 502, "message": "The REST proxy cannot be reached"},
         )
         refused = {"error_code": 403, "message": "The page may only read here: magicbyte.ui.read.only is set"}
-        for method, path in (("POST", "topics/t"), ("POST", "consumers/g"), ("DELETE", "v3/clusters/c/topics/t")):
+        for method, path in (
+            ("POST", "topics/t"),
+            ("POST", "consumers/g"),
+            ("DELETE", "v3/clusters/c/topics/t"),
+            ("PATCH", "v3/clusters/c/topics/t"),
+        ):
             answer = http.request(method, f"/ui/rest/{path}", content=b"{}")
             assert (answer.status_code, answer.json()) == (403, refused)
         assert http.get("/ui/config.json").json()["readOnly"] is True

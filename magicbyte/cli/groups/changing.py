@@ -11,7 +11,8 @@ from magicbyte.cli.admin_options import confirm, open_admin, tell_deleted
 from magicbyte.cli.records.consume import milliseconds
 from magicbyte.cli.tables import aligned
 from magicbyte.kafka_admin import groups
-from magicbyte.kafka_admin.reset import Reset, Target, execute, plan
+from magicbyte.kafka_admin.reset import Reset, execute, plan
+from magicbyte.kit.kafka.offset_reset import Target
 from serdes.console.outcome import OK, tell
 
 _PROGRAM = "magicbyte groups"
@@ -32,14 +33,14 @@ def run_reset(parser: argparse.ArgumentParser, options: argparse.Namespace) -> i
     admin = open_admin(options)
     admin.topic_names()
     resets, is_known = plan(admin, options.group, selection, target)
-    for reset in resets:
+    for place, reset in ((reset.place, reset.offsets) for reset in resets):
         if reset.new != reset.wanted:
             edge = (
                 f"before the first record; {reset.begin}"
                 if reset.wanted < reset.begin
                 else f"after the end; {reset.end}"
             )
-            tell(_PROGRAM, f"{reset.place.topic} {reset.place.partition}: offset {reset.wanted} is {edge} is used")
+            tell(_PROGRAM, f"{place.topic} {place.partition}: offset {reset.wanted} is {edge} is used")
     if options.execute:
         execute(admin, options.group, resets)
     if options.output == "json":
@@ -79,17 +80,17 @@ def _selection(topics: Sequence[tuple[str, frozenset[int]]]) -> dict[str, frozen
 
 
 def _table(group: str, resets: Sequence[Reset], *, executed: bool) -> Iterator[str]:
-    changed = sum(reset.new != reset.committed for reset in resets)
+    changed = sum(reset.offsets.new != reset.offsets.committed for reset in resets)
     verb = "changed" if executed else "would change"
     yield f"{group}: {changed} of {len(resets)} offsets {verb}"
     rows = [
         (
-            reset.place.topic,
-            str(reset.place.partition),
+            place.topic,
+            str(place.partition),
             "-" if reset.committed is None else f"{reset.committed:,}",
             *(f"{offset:,}" for offset in (reset.new, reset.begin, reset.end, reset.end - reset.new)),
         )
-        for reset in resets
+        for place, reset in ((reset.place, reset.offsets) for reset in resets)
     ]
     if rows:
         yield from aligned([_HEADS, *rows], range(1, len(_HEADS)))
@@ -101,13 +102,13 @@ def _json(group: str, resets: Sequence[Reset], *, executed: bool) -> dict[str, o
         "executed": executed,
         "partitions": [
             {
-                **reset.place._asdict(),
+                **place._asdict(),
                 "committed": reset.committed,
                 "new": reset.new,
                 "begin": reset.begin,
                 "end": reset.end,
                 "lag": reset.end - reset.new,
             }
-            for reset in resets
+            for place, reset in ((reset.place, reset.offsets) for reset in resets)
         ],
     }

@@ -154,7 +154,7 @@ class TopicSource:
         return bounds
 
     async def _clusters(self) -> _Clusters:
-        """The cluster's id, which version 3 wants in each path; none for users who may read topics, but not see it."""
+        """The cluster's id, which version 3 wants in each path; none if the proxy tells it to few."""
         try:
             return await self._ask("/v3/clusters", _Clusters)
         except ApiError as refusal:

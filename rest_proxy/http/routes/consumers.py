@@ -14,9 +14,8 @@ from starlette.responses import Response
 from magicbyte.http.routing.clients import client_key
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.response import Json, NoContent
-from magicbyte.kit.kafka.client_settings import may_be_group
+from magicbyte.kit.kafka.client_settings import may_be_group, may_be_topic
 from rest_proxy.access.decisions import require_topics, rights_of
-from rest_proxy.admin.cluster import is_topic_name
 from rest_proxy.consume.consumers.buffer import PartitionId, Position
 from rest_proxy.consume.consumers.configuration import instance_config, kafka_config
 from rest_proxy.consume.consumers.consumer import PolledConsumer
@@ -89,7 +88,7 @@ async def subscribe(request: Request, *, body: SubscriptionBody, instance: OwnIn
     if body.topics:
         topics = list(dict.fromkeys(body.topics))
         # The reference accepts these names and fails with this error at the first read.
-        if wrong := [topic for topic in topics if not is_topic_name(topic)]:
+        if wrong := [topic for topic in topics if not may_be_topic(topic)]:
             raise KAFKA_BAD_REQUEST(detail=f"Invalid topics: [{', '.join(wrong)}]")
         require_topics(request, "READ", *topics)
         await instance.in_turn(lambda consumer: consumer.subscribe(topics))

@@ -25,6 +25,7 @@ from rest_proxy.v3.models.groups import (
     KafkaConsumerLagList,
     KafkaConsumerList,
 )
+from rest_proxy.v3.models.health import KafkaClusterHealth
 from rest_proxy.v3.models.produced import ProduceBatch, ProduceBatchReport, ProduceRecord, RecordReport
 from rest_proxy.v3.models.read import ConsumeAnswer, KafkaRecordList
 from rest_proxy.v3.models.topics import (
@@ -56,6 +57,7 @@ __all__ = [
     "KafkaCluster",
     "KafkaClusterConfig",
     "KafkaClusterConfigList",
+    "KafkaClusterHealth",
     "KafkaClusterList",
     "KafkaConsumer",
     "KafkaConsumerAssignment",

@@ -2,11 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from rest_proxy.v3.models.frame import Collection, Item, Relation
+
+
+class LagOfTopic(TypedDict):
+    """How far a group is behind in one topic."""
+
+    topic_name: str
+    partitions_count: Annotated[int, Field(description="Partitions with a committed offset or a member.")]
+    unknown_count: Annotated[int, Field(description="Partitions whose lag is not known: nothing is committed.")]
+    total_lag: int
+    max_lag: int
+
+
+class PlaceOfMember(TypedDict):
+    """A partition that a member has."""
+
+    topic_name: str
+    partition_id: int
+
+
+class GroupMember(TypedDict):
+    """A member of a group, with its partitions of topics that the sender may describe."""
+
+    consumer_id: str
+    instance_id: str | None
+    client_id: str
+    host: str
+    assignments: list[PlaceOfMember]
 
 
 class KafkaConsumerGroup(Item):
@@ -22,6 +50,15 @@ class KafkaConsumerGroup(Item):
     coordinator: Relation
     consumers: Relation
     lag_summary: Relation
+    members_count: Annotated[NotRequired[int], Field(description="With include_lags.")]
+    lags: Annotated[
+        NotRequired[list[LagOfTopic] | None],
+        Field(description="With include_lags, by topic; null if the coordinator does not tell committed offsets."),
+    ]
+    members: Annotated[NotRequired[list[GroupMember]], Field(description="With include_members.")]
+    authorized_operations: Annotated[
+        NotRequired[list[str]], Field(description="With include_authorized_operations: what the sender may do.")
+    ]
 
 
 class KafkaConsumerGroupList(Collection):
@@ -81,6 +118,14 @@ class KafkaConsumerLag(Item):
     current_offset: int
     log_end_offset: int | None
     lag: Annotated[int | None, Field(description="Null if the end of the log is not known.")]
+    previous_offset: Annotated[
+        NotRequired[int | None],
+        Field(description="Only of altered offsets, like the members below: the offset before, null for none."),
+    ]
+    requested_offset: Annotated[NotRequired[int], Field(description="The offset before it is moved into the log.")]
+    log_start_offset: NotRequired[int]
+    skipped: Annotated[NotRequired[int | None], Field(description="Offsets in the log that the group never reads.")]
+    repeated: Annotated[NotRequired[int | None], Field(description="Offsets that the group reads once more.")]
 
 
 class KafkaConsumerLagList(Collection):

@@ -55,7 +55,7 @@ WithOperations = Annotated[
     bool,
     _FLAG,
     _BOOLEAN,
-    Query(alias="include_authorized_operations", description="Whether topics show what the proxy may do with them."),
+    Query(alias="include_authorized_operations", description="Whether items show what the sender may do with them."),
 ]
 #: The same under another name.
 WithOperationsToo = Annotated[
@@ -63,6 +63,18 @@ WithOperationsToo = Annotated[
     _FLAG,
     _BOOLEAN,
     Query(alias="includeAuthorizedOperations", description="Another name of include_authorized_operations."),
+]
+WithLags = Annotated[
+    bool,
+    _FLAG,
+    _BOOLEAN,
+    Query(alias="include_lags", description="Whether groups have their number of members, and lags by topic."),
+]
+WithMembers = Annotated[
+    bool,
+    _FLAG,
+    _BOOLEAN,
+    Query(alias="include_members", description="Whether the group has its members with their hosts and partitions."),
 ]
 OffsetType = Annotated[
     str | None,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from magicbyte.http.routing.response import Json, NoContent
+from magicbyte.kit.kafka.client_settings import may_be_topic
 from rest_proxy.access.rights import refused
 from rest_proxy.admin import topics
-from rest_proxy.admin.cluster import is_topic_name
 from rest_proxy.admin.topics import NewTopic, Topic
 from rest_proxy.errors import INVALID_PAYLOAD, KAFKA_BAD_REQUEST
 from rest_proxy.v3 import models
@@ -44,7 +44,7 @@ async def get(
 async def create(call: ClusterCall, *, body: NewTopicBody) -> Json[models.KafkaTopic]:
     """Create a topic, or check whether it could be created."""
     name = str(body.topic_name)
-    if not is_topic_name(name):
+    if not may_be_topic(name):
         raise INVALID_PAYLOAD(detail="Invalid topic name.")
     rights = call.rights
     if rights is not None and not rights.may_create(name):
@@ -81,7 +81,7 @@ def _item(call: Call, topic: Topic) -> Item:
         len(topic.partitions),
         topic.replication_factor,
         is_internal=topic.is_internal,
-        authorized_operations=topic.authorized_operations,
+        authorized_operations=call.permitted(topic.authorized_operations, "TOPIC", topic.name),
     )
 
 

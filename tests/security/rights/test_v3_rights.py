@@ -91,6 +91,43 @@ def test_lists_leave_out_what_may_not_be_seen(ask: Ask) -> None:
     assert listed(ask("admin", "GET", f"consumer-groups/{GROUP}/lags"), "topic_name") == {OPEN, SEALED}
 
 
+def test_the_id_of_the_cluster_is_no_secret(ask: Ask) -> None:
+    """Every path of v3 has it, and Kafka tells it to every client."""
+    (item,) = ask("nobody", "GET", "..").json()["data"]
+    assert item == ask("admin", "GET", "..").json()["data"][0]
+    assert ask("nobody", "GET", "").status_code == 403
+
+
+def test_authorized_operations_are_those_of_the_sender(ask: Ask) -> None:
+    query = "include_authorized_operations=true"
+    for who, expected in (
+        ("reader", ["DESCRIBE", "DESCRIBE_CONFIGS", "READ"]),
+        ("changer", None),
+        ("admin", ["ALTER", "ALTER_CONFIGS", "CREATE", "DELETE", "DESCRIBE", "DESCRIBE_CONFIGS", "READ", "WRITE"]),
+    ):
+        listed = {item["topic_name"]: item for item in ask(who, "GET", f"topics?{query}").json()["data"]}
+        assert (listed[OPEN]["authorized_operations"] if OPEN in listed else None) == expected
+    assert ask("reader", "GET", f"topics/{OPEN}?{query}").json()["authorized_operations"] == [
+        "DESCRIBE",
+        "DESCRIBE_CONFIGS",
+        "READ",
+    ]
+    assert ask("reader", "GET", f"consumer-groups/{GROUP}?{query}").json()["authorized_operations"] == [
+        "DESCRIBE",
+        "READ",
+    ]
+
+
+def test_lags_by_topic_leave_out_what_may_not_be_seen(ask: Ask) -> None:
+    for who, topics in (("reader", [OPEN]), ("admin", [OPEN, SEALED])):
+        groups = {
+            group["consumer_group_id"]: group
+            for group in ask(who, "GET", "consumer-groups?include_lags=true").json()["data"]
+        }
+        assert [lag["topic_name"] for lag in groups[GROUP]["lags"]] == topics
+        assert (SEALED_GROUP in groups) == (who == "admin")
+
+
 def test_names_in_bodies_need_their_rights(ask: Ask) -> None:
     for who, name, status in (
         ("maker", f"{PREFIX}made", 200),

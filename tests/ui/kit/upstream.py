@@ -67,7 +67,7 @@ def upstream() -> Iterator[Upstream]:
         def log_message(self, *_: object) -> None:
             pass
 
-    for method in ("GET", "POST", "PUT", "DELETE"):
+    for method in ("GET", "POST", "PUT", "PATCH", "DELETE"):
         setattr(Handler, f"do_{method}", Handler.answer)
     with serving(ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as url:
         running = Upstream(url)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import httpx
@@ -14,6 +15,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from magicbyte.platform.broker import free_port
 from magicbyte.security.sign_in.password_hash import hash_password
 from magicbyte.testing import running_rest_proxy
+from magicbyte.ui.scan.source import Bounds, TopicSource
 from tests.ui.kit.guarded import USERS, guarded_registry
 from tests.ui.kit.scanned import Found, search
 
@@ -84,9 +86,24 @@ def test_a_topic_that_the_user_may_not_read(guarded: Guarded) -> None:
 
 
 def test_the_right_to_read_a_topic_is_enough(guarded: Guarded) -> None:
-    """Version 3 of the proxy wants the cluster's id in each path, which not all may see; version 1 does not."""
+    """Version 3 of the proxy wants the cluster's id in each path, and tells it to everybody who has signed in."""
     (record,) = guarded.search("writer", "secret").records
-    assert (record["partition"], record["offset"], record["timestamp"]) == (0, 0, None)
+    assert (record["partition"], record["offset"]) == (0, 0)
+    assert record["timestamp"] is not None
+
+
+def test_a_proxy_that_tells_the_clusters_id_to_few_is_read_by_version_1() -> None:
+    answers = {
+        "/v3/clusters": (403, {"error_code": 40301, "message": "Cluster authorization failed."}),
+        "/topics/secret/partitions": (200, [{"partition": 0}]),
+        "/topics/secret/partitions/0/offsets": (200, {"beginning_offset": 3, "end_offset": 5}),
+    }
+
+    async def get(target: str, _headers: Mapping[str, str]) -> httpx.Response:
+        status, body = answers[target]
+        return httpx.Response(status, json=body)
+
+    assert asyncio.run(TopicSource(get, "secret").bounds()) == {0: Bounds(3, 5)}
 
 
 def test_without_a_sign_in(guarded: Guarded) -> None:

@@ -6,7 +6,10 @@ import { path } from "../state/routes.js";
 import { ApiError, call } from "./client.js";
 
 /** @typedef {{signal?: AbortSignal}} Options */
-/** @typedef {{name: string, partitions: number | null, internal: boolean}} Topic */
+/**
+ * `operations`: what one may do with it; null if that is not known
+ * @typedef {{name: string, partitions: number | null, internal: boolean, operations?: string[] | null}} Topic
+ */
 /** @typedef {{partition: number, first: number, end: number}} Partition `end` is the offset of the next record */
 /** @typedef {{name: string, value: string | null}} Header `value` is base64 */
 /**
@@ -17,7 +20,7 @@ import { ApiError, call } from "./client.js";
 /** @typedef {{records: RecordBytes[], next: number, first: number | null, end: number | null}} Page */
 /** @typedef {{id: string, state: string}} Group */
 /** @typedef {{topic: string, partition: number, committed: number, end: number | null, lag: number | null,
- *   client: string}} Lag */
+ *   client: string, consumer: string}} Lag */
 
 const BINARY_V1 = "application/vnd.kafka.binary.v1+json";
 const BINARY_V2 = "application/vnd.kafka.binary.v2+json";
@@ -44,7 +47,8 @@ export function clusterId() {
   asked ??= get("/v3/clusters").then(
     (data) => data?.data?.[0]?.cluster_id ?? null,
     (error) => {
-      if (MISSING.has(error.status)) return null;
+      // Some proxies tell the id only to those who may see the cluster; versions 1 and 2 need none.
+      if (MISSING.has(error.status) || error.status === 403) return null;
       asked = null;
       throw error;
     },
@@ -62,11 +66,13 @@ export async function topics({ signal } = {}) {
     const names = /** @type {string[]} */ (await get("/topics", { signal }));
     return names.map((name) => ({ name, partitions: null, internal: name.startsWith("__") }));
   }
-  const { data } = await get(path`/v3/clusters/${id}/topics`, { signal });
+  const query = { include_authorized_operations: true };
+  const { data } = await get(path`/v3/clusters/${id}/topics`, { signal, query });
   return data.map((/** @type {any} */ topic) => ({
     name: topic.topic_name,
     partitions: topic.partitions_count,
     internal: topic.is_internal || topic.topic_name.startsWith("__"),
+    operations: topic.authorized_operations?.length > 0 ? topic.authorized_operations : null,
   }));
 }
 
@@ -250,6 +256,7 @@ export async function lags(group, { signal } = {}) {
       end: row.log_end_offset,
       lag: row.lag,
       client: row.client_id ?? "",
+      consumer: row.consumer_id ?? "",
     }));
   } catch (error) {
     if (/** @type {ApiError} */ (error).status === 404) return [];

@@ -7,9 +7,11 @@ import { Shown } from "../parts/hostile.js";
 import { Icon } from "../parts/icon.js";
 import { copy } from "../parts/copying.js";
 import { go, goTo, href } from "../state/routes.js";
+import { config } from "../state/signals.js";
 import { html, signal, useEffect, useMemo, useRef, useState } from "../vendor/ui.js";
 import { isPinned, noteVisits, togglePin } from "./recent.js";
 import { localResults } from "./results.js";
+import { useKafkaResults } from "./kafka_results.js";
 import { useRegistryResults } from "./registry_results.js";
 import { grouped } from "../text/grouped.js";
 
@@ -27,6 +29,8 @@ export function SearchDialog() {
     "Ctrl-k": ["Search, from inputs as well", openSearch],
     "g s": ["Go to subjects", () => go("/subjects")],
     "g t": ["Go to topics", () => go("/topics")],
+    "g g": ["Go to consumer groups", () => go("/groups")],
+    "g b": ["Go to brokers", () => go("/brokers")],
     "g d": ["Go to decode", () => go("/decode")],
     "g r": ["Go to the registry", () => go("/registry")],
     u: ["One up", goUp],
@@ -56,7 +60,8 @@ function Palette({ onClose }) {
   const local = localResults(typed);
   const { groups: found, loading, error } = useRegistryResults(typed);
   const problem = listingError.value ?? error;
-  const groups = [...local, ...found].filter((group) => group.items.length > 0);
+  const ofKafka = useKafkaResults(typed);
+  const groups = [...local, ...ofKafka, ...found].filter((group) => group.items.length > 0);
   const items = groups.flatMap((group) => group.items);
   const chosen = Math.min(at, items.length - 1);
   useMemo(() => setAt(0), [typed]);
@@ -90,7 +95,9 @@ function Palette({ onClose }) {
           aria-expanded="true"
           aria-controls="found"
           aria-activedescendant=${items.length > 0 ? `found-${chosen}` : undefined}
-          placeholder="Subject, field, id or guid"
+          placeholder=${config.value.restAvailable
+            ? "Subject, field, id, topic or group"
+            : "Subject, field, id or guid"}
           autocomplete="off"
           spellcheck=${false}
           autofocus

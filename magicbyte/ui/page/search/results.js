@@ -20,10 +20,23 @@ const MOST = 12;
 const GUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 /** @type {[string, string][]} */
-const PLACES = [["/subjects", "Subjects"], ["/topics", "Topics"], ["/decode", "Decode"], ["/registry", "Registry"], [
-  "/new",
-  "New schema",
-], ["/config", "Settings of the registry"]];
+const PLACES = [
+  ["/subjects", "Subjects"],
+  ["/topics", "Topics"],
+  ["/groups", "Groups"],
+  ["/brokers", "Brokers"],
+  [
+    "/new-topic",
+    "New topic",
+  ],
+  ["/decode", "Decode"],
+  ["/registry", "Registry"],
+  [
+    "/new",
+    "New schema",
+  ],
+  ["/config", "Settings of the registry"],
+];
 
 /** @param {string} typed @returns {Group[]} */
 export function localResults(typed) {

@@ -58,7 +58,11 @@ export const ROWS = [
     styles: ["compare"],
     title: ({ subject }, { from, to }) => from && to ? `${subject}: ${from} to ${to}` : `${subject}: compare`,
   },
-  { path: "/topics", view: "topics", styles: ["topics"], title: () => "Topics" },
+  { path: "/topics", view: "topics", styles: ["topics", "kafka"], title: () => "Topics" },
+  { path: "/new-topic", view: "new_topic", styles: ["topics", "kafka"], title: () => "New topic" },
+  { path: "/groups", view: "group_list", styles: ["topics", "kafka"], title: () => "Groups" },
+  { path: "/groups/{group}", view: "group", styles: ["topics", "kafka"], title: ({ group }) => `${group}: group` },
+  { path: "/brokers", view: "brokers", styles: ["topics", "kafka"], title: () => "Brokers" },
   {
     path: "/topics/{topic}",
     view: "topic",
@@ -82,6 +86,12 @@ export const ROWS = [
     view: "groups",
     styles: ["topics"],
     title: ({ topic }) => `${topic}: groups`,
+  },
+  {
+    path: "/topics/{topic}/configs",
+    view: "topic_settings",
+    styles: ["topics", "kafka"],
+    title: ({ topic }) => `${topic}: settings`,
   },
   { path: "/decode", view: "decode", styles: ["topics"], title: () => "Decode" },
   {

@@ -74,15 +74,15 @@ const WRITES = new Set([
   "tags",
   "import",
   "produce",
-  "offsets",
+  "topics",
 ]);
 
 /** Actions that a mode other than READWRITE does not refuse. */
-const DESPITE_MODE = new Set(["mode", "config", "produce", "offsets"]);
+const DESPITE_MODE = new Set(["mode", "config", "produce", "topics"]);
 
 /**
  * Tells whether a control may be used. A control that may not is shown disabled with the reason.
- * @param {string} action register, force, delete, undelete, purge, config, mode, tags, import, produce or offsets
+ * @param {string} action register, force, delete, undelete, purge, config, mode, tags, import, produce or topics
  * @param {string} [subject]
  * @returns {{allowed: boolean, reason: string}}
  */

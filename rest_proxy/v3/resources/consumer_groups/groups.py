@@ -17,6 +17,8 @@ from rest_proxy.v3.call import Admin, Call, ClusterCall
 from rest_proxy.v3.envelopes import Item, answer, collection, item
 from rest_proxy.v3.links import relation
 from rest_proxy.v3.parameters.paths import ConsumerId, GroupId, PartitionPlace
+from rest_proxy.v3.parameters.queries import WithLags, WithMembers, WithOperations
+from rest_proxy.v3.resources.consumer_groups.lags_by_topic import lags_by_topic
 
 
 async def _group_in_path(call: ClusterCall, group: GroupId) -> Group:
@@ -39,16 +41,36 @@ _Group = Annotated[Group, Depends(_group_in_path)]
 _GroupOfList = Annotated[Group, Depends(_group_with_consumers)]
 
 
-async def list_all(call: ClusterCall) -> Json[models.KafkaConsumerGroupList]:
-    """The consumer groups that the sender may describe, by id."""
-    shown = await groups.all_groups(await call.admin())
-    items = [_group(call, group) for group in shown if call.visible("DESCRIBE", "GROUP", group.id)]
+async def list_all(call: ClusterCall, *, with_lags: WithLags = False) -> Json[models.KafkaConsumerGroupList]:
+    """The consumer groups that the sender may describe, by id; with their lags by topic, if they are asked for."""
+    admin = await call.admin()
+    shown = [group for group in await groups.all_groups(admin) if call.visible("DESCRIBE", "GROUP", group.id)]
+    lags = await lags_by_topic(call, admin, shown) if with_lags else {}
+    items = [{**_group(call, group), **lags.get(group.id, {})} for group in shown]
     return answer(collection("KafkaConsumerGroup", call.links.url("consumer-groups"), items))
 
 
-async def get(call: ClusterCall, *, group: _Group) -> Json[models.KafkaConsumerGroup]:
+async def get(
+    call: ClusterCall,
+    *,
+    admin: Admin,
+    name: GroupId,
+    with_lags: WithLags = False,
+    with_members: WithMembers = False,
+    with_operations: WithOperations = False,
+) -> Json[models.KafkaConsumerGroup]:
     """One consumer group."""
-    return answer(_group(call, group))
+    group = await groups.group(admin, name, authorized_operations=with_operations)
+    if group is None:
+        raise NOT_FOUND()
+    fields = _group(call, group)
+    if with_lags:
+        fields |= (await lags_by_topic(call, admin, [group]))[group.id]
+    if with_members:
+        fields["members"] = [_member_with_places(call, member) for member in group.members]
+    if with_operations:
+        fields["authorized_operations"] = call.permitted(group.authorized_operations, "GROUP", group.id)
+    return answer(fields)
 
 
 async def delete(*, admin: Admin, group: GroupId) -> NoContent:
@@ -116,6 +138,20 @@ def _group(call: Call, group: Group) -> Item:
         "lag_summary": relation(f"{url}/lag-summary"),
     }
     return item("KafkaConsumerGroup", url, call.links.crn(("consumer-group", group.id)), fields)
+
+
+def _member_with_places(call: Call, member: Member) -> Item:
+    return {
+        "consumer_id": member.id,
+        "instance_id": member.instance_id,
+        "client_id": member.client_id,
+        "host": member.host,
+        "assignments": [
+            {"topic_name": place.topic, "partition_id": place.partition}
+            for place in member.places
+            if call.visible("DESCRIBE", "TOPIC", place.topic)
+        ],
+    }
 
 
 def _consumer(call: Call, group: Group, member: Member) -> Item:

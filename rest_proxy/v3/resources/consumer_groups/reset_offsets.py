@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated
 
 from fastapi import Depends
 
 from magicbyte.http.routing.response import Json
 from magicbyte.kit.errors import ApiError
+from magicbyte.kit.kafka.offset_reset import NothingCommitted, OffsetReset, Target, reset_of
 from rest_proxy.access.decisions import require_topics
 from rest_proxy.admin import group_offsets, groups, offsets, topics
 from rest_proxy.admin.client import AdminClient, PartitionId
@@ -42,20 +44,32 @@ _Targets = Annotated[OffsetTargets, Depends(_checked_targets)]
 async def alter(call: ClusterCall, *, body: _Targets, admin: Admin, name: GroupId) -> Json[models.KafkaConsumerLagList]:
     """Commit offsets of a group that has no members, or only return them.
 
-    An offset outside a partition's log is moved to its beginning or end.
+    An offset outside a partition's log is moved to its beginning or end. Each item also has the offset that was
+    committed before, the requested one, and how many offsets are skipped or repeated.
     """
     group = await groups.group(admin, name)
     if group is not None and group.members:
         raise CONFLICT(detail=f"Consumer Group {name} has members; alter its offsets when it has none.")
     targets = await _targets(admin, body.data)
-    ends = await _answers(admin, dict.fromkeys(targets, offsets.LATEST))
-    commits = await _commits(admin, name, targets, ends)
-    if not body.validate_only and commits:
+    resets = await _resets(admin, name, targets)
+    if not body.validate_only and resets:
+        commits = {place: Commit(reset.new, str(targets[place].metadata or "")) for place, reset in resets.items()}
         for error in (await group_offsets.commit(admin, name, commits)).values():
             raise error
-    lags = in_order([Lag(place, None, commit.offset, ends[place].offset) for place, commit in commits.items()])
+    lags = in_order([Lag(place, None, reset.new, reset.end) for place, reset in resets.items()])
     url = call.links.url("consumer-groups", name, "lags")
-    return answer(collection("KafkaConsumerLag", url, [item_of(call, name, lag) for lag in lags]))
+    items = [{**item_of(call, name, lag), **_members_of(resets[lag.place])} for lag in lags]
+    return answer(collection("KafkaConsumerLag", url, items))
+
+
+def _members_of(reset: OffsetReset) -> dict[str, int | None]:
+    return {
+        "previous_offset": reset.committed,
+        "requested_offset": reset.wanted,
+        "log_start_offset": reset.begin,
+        "skipped": reset.skipped,
+        "repeated": reset.repeated,
+    }
 
 
 def _check(target: OffsetTarget, where: str) -> None:
@@ -90,34 +104,39 @@ async def _targets(admin: AdminClient, data: list[OffsetTarget]) -> dict[Partiti
     return targets
 
 
-async def _commits(
-    admin: AdminClient, group: str, targets: dict[PartitionId, OffsetTarget], ends: dict[PartitionId, OffsetAt]
-) -> dict[PartitionId, Commit]:
-    beginnings = await _answers(admin, dict.fromkeys(targets, offsets.EARLIEST))
+async def _resets(
+    admin: AdminClient, group: str, targets: dict[PartitionId, OffsetTarget]
+) -> dict[PartitionId, OffsetReset]:
     times = {
         place: _milliseconds(target.timestamp) for place, target in targets.items() if target.timestamp is not None
     }
-    at_times = await _answers(admin, times)
-    committed = await group_offsets.committed(admin, group)
-    commits: dict[PartitionId, Commit] = {}
+    beginnings, ends, at_times, committed = await asyncio.gather(
+        _answers(admin, dict.fromkeys(targets, offsets.EARLIEST)),
+        _answers(admin, dict.fromkeys(targets, offsets.LATEST)),
+        _answers(admin, times),
+        group_offsets.committed(admin, group),
+    )
+    resets: dict[PartitionId, OffsetReset] = {}
     for place, target in targets.items():
-        first, end = beginnings[place].offset or 0, ends[place].offset or 0
-        if target.offset is not None:
-            offset = target.offset
-        elif target.timestamp is not None:
-            # No record is that new; the next one will be.
-            at_time = at_times[place].offset
-            offset = end if at_time is None else at_time
-        elif target.to is not None:
-            offset = first if target.to == "earliest" else end
-        else:
-            if place not in committed:
-                raise BAD_REQUEST(
-                    detail=f"shift_by: nothing is committed for partition {place.partition} of {place.topic}"
-                )
-            offset = committed[place] + (target.shift_by or 0)
-        commits[place] = Commit(min(max(offset, first), end), str(target.metadata or ""))
-    return commits
+        at_time = at_times.get(place)
+        try:
+            resets[place] = reset_of(
+                Target(
+                    is_earliest=target.to == "earliest",
+                    is_latest=target.to == "latest",
+                    offset=target.offset,
+                    timestamp=times.get(place),
+                    shift=target.shift_by,
+                ),
+                committed=committed.get(place),
+                begin=beginnings[place].offset or 0,
+                end=ends[place].offset or 0,
+                at_time=None if at_time is None else at_time.offset,
+            )
+        except NothingCommitted:
+            text = f"shift_by: nothing is committed for partition {place.partition} of {place.topic}"
+            raise BAD_REQUEST(detail=text) from None
+    return resets
 
 
 def _milliseconds(timestamp: int | str) -> int:

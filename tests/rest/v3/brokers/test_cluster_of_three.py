@@ -136,6 +136,41 @@ def test_partitions_without_a_leader_and_a_broker_that_comes_back(three: V3, bro
     assert three.get("brokers/3/configs/broker.id")["value"] == "3"
 
 
+def test_health_of_a_cluster_with_a_broker_that_is_gone(three: V3, brokers: KafkaCluster) -> None:
+    alone, both = make(three, p0=[3]), make(three, p0=[3, 2])
+    minimum = {"data": [{"name": "min.insync.replicas", "value": "2"}]}
+    assert three.ask("POST", f"topics/{both}/configs:alter", minimum) == (204, None)
+    until(lambda: all(item["is_in_sync"] for item in three.get(f"topics/{both}/partitions/0/replicas")["data"]))
+    until(lambda: three.get("health")["under_replicated_count"] == 0)
+    before = three.get("health")
+    assert (before["controller_id"], before["offline_count"], before["partitions"]) == (1, 0, [])
+    assert [(broker["broker_id"], broker["is_online"], broker["rack"]) for broker in before["brokers"]] == [
+        (node, True, f"rack-{node}") for node in (1, 2, 3)
+    ]
+    brokers.kill(3)
+    try:
+
+        def troubled() -> dict[str, Any]:
+            return {row["topic_name"]: row for row in three.get("health")["partitions"]}
+
+        until(lambda: {alone, both} <= set(troubled()))
+        until(lambda: troubled()[both]["leader_id"] == 2 and troubled()[alone]["is_offline"])
+        health = three.get("health")
+        assert health["hidden_count"] == 0
+        assert health["offline_count"] == sum(row["is_offline"] for row in health["partitions"]) >= 1
+        row = troubled()[both]
+        assert (row["replica_ids"], row["in_sync_ids"], row["min_in_sync_replicas"]) == ([3, 2], [2], 2)
+        assert (row["is_offline"], row["is_under_replicated"], row["is_under_min_in_sync"]) == (False, True, True)
+        assert health["led_by_another_count"] >= 1
+        gone = next(broker for broker in health["brokers"] if broker["broker_id"] == 3)
+        assert (gone["is_online"], gone["host"], gone["log_dirs"], gone["leaders_count"]) == (False, None, None, 0)
+        assert gone["out_of_sync_count"] >= 1
+        assert gone["preferred_leaders_count"] > gone["preferred_leaders_led_count"] == 0
+    finally:
+        brokers.restart(3)
+        until(lambda: len(three.get("brokers")["data"]) == 3)
+
+
 def requests_under_way(v3: V3) -> int:
     """How many requests the proxy serves, besides this one."""
     name = 'magicbyte_http_requests_in_progress{app="rest"} '

@@ -169,6 +169,36 @@ def test_lags_and_their_summary(v3: Any, member: Member) -> None:
     }
 
 
+def test_lags_by_topic_and_members_if_they_are_asked_for(v3: Any, member: Member) -> None:
+    """The second partition has a member and no committed offset, so its lag is not known."""
+    lag = {"topic_name": member.topic, "partitions_count": 2, "unknown_count": 1, "total_lag": 3, "max_lag": 3}
+    listed = v3.get("consumer-groups?include_lags=true")["data"]
+    group = next(item for item in listed if item["consumer_group_id"] == member.group)
+    assert (group.pop("members_count"), group.pop("lags")) == (1, [lag])
+    assert group == v3.get(path_of(member))
+    whole = v3.get(f"{path_of(member)}?include_lags=true&include_members=true&include_authorized_operations=true")
+    assert (whole["members_count"], whole["lags"]) == (1, [lag])
+    assert whole["members"] == [
+        {
+            "consumer_id": member.id,
+            "instance_id": None,
+            "client_id": "a client",
+            "host": "127.0.0.1",
+            "assignments": [{"topic_name": member.topic, "partition_id": number} for number in (0, 1)],
+        }
+    ]
+    assert {"READ", "DELETE", "DESCRIBE"} <= set(whole["authorized_operations"])
+
+
+def test_lags_by_topic_of_a_group_that_only_commits(v3: Any, topic: str) -> None:
+    group = unique("group")
+    body = {"data": [{"topic_name": topic, "to": "latest"}]}
+    assert v3.ask("POST", f"consumer-groups/{group}/offsets:alter", body)[0] == 200
+    listed = {item["consumer_group_id"]: item for item in v3.get("consumer-groups?include_lags=true")["data"]}
+    lag = {"topic_name": topic, "partitions_count": 1, "unknown_count": 0, "total_lag": 0, "max_lag": 0}
+    assert (listed[group]["members_count"], listed[group]["lags"]) == (0, [lag])
+
+
 def not_found(text: str) -> dict[str, Any]:
     return {"error_code": 404, "message": text}
 
@@ -234,14 +264,15 @@ def test_an_empty_group_is_altered_and_deleted(v3: Any, left: Member) -> None:
     path = f"consumer-groups/{left.group}"
     group = v3.get(path)
     assert (group["state"], group["is_simple"], group["partition_assignor"]) == ("EMPTY", False, "")
-    for target, current in (
-        ({"to": "earliest"}, 0),
-        ({"to": "latest"}, 9),
-        ({"shift_by": -2}, 7),
-        ({"offset": 4}, 4),
-        ({"offset": 99}, 9),
-        ({"timestamp": "2001-01-01T00:00:00Z"}, 0),
-        ({"timestamp": 32503680000000}, 9),
+    changes = ("previous_offset", "requested_offset", "log_start_offset", "skipped", "repeated")
+    for target, current, change in (
+        ({"to": "earliest"}, 0, (6, 0, 0, 0, 6)),
+        ({"to": "latest"}, 9, (0, 9, 0, 9, 0)),
+        ({"shift_by": -2}, 7, (9, 7, 0, 0, 2)),
+        ({"offset": 4}, 4, (7, 4, 0, 0, 3)),
+        ({"offset": 99}, 9, (4, 99, 0, 5, 0)),
+        ({"timestamp": "2001-01-01T00:00:00Z"}, 0, (9, 0, 0, 0, 9)),
+        ({"timestamp": 32503680000000}, 9, (0, 9, 0, 9, 0)),
     ):
         body = {"data": [{"topic_name": left.topic, "partition_id": 0, **target}]}
         before = v3.get(f"{path}/lags")["data"]
@@ -253,9 +284,11 @@ def test_an_empty_group_is_altered_and_deleted(v3: Any, left: Member) -> None:
             "KafkaConsumerLagList",
             [current],
         )
+        assert [tuple(lag.pop(name) for name in changes) for lag in checked["data"]] == [change]
         assert v3.get(f"{path}/lags") == checked
     whole = v3.ask("POST", f"{path}/offsets:alter", {"data": [{"topic_name": left.topic, "to": "earliest"}]})[1]
     assert [(lag["partition_id"], lag["lag"]) for lag in whole["data"]] == [(0, 9), (1, 0)]
+    assert [(lag["previous_offset"], lag["skipped"]) for lag in whole["data"]] == [(9, 0), (None, None)]
     assert v3.ask("DELETE", f"{path}/lags/{left.topic}/partitions/0") == (204, None)
     assert [lag["partition_id"] for lag in v3.get(f"{path}/lags")["data"]] == [1]
     assert v3.ask("DELETE", path) == (204, None)

@@ -97,7 +97,7 @@ def test_groups_whose_lag_is_hidden_or_unknown_are_not_up_to_date(signed_in: As)
     groups = [{"consumer_group_id": name, "state": "STABLE"} for name in ("hidden", "late")]
     lag = {"topic_name": "flights", "partition_id": 0, "current_offset": 0, "log_end_offset": None, "lag": None}
     refused = {"error_code": 40301, "message": "Group authorization failed"}
-    page.route("**/consumer-groups", lambda route: route.fulfill(json={"data": groups}))
+    page.route("**/consumer-groups?*", lambda route: route.fulfill(json={"data": groups}))
     page.route("**/consumer-groups/hidden/lags", lambda route: route.fulfill(status=403, json=refused))
     page.route("**/consumer-groups/late/lags", lambda route: route.fulfill(json={"data": [lag]}))
     page.goto("topics/flights/groups")

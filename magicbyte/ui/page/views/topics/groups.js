@@ -1,5 +1,6 @@
 /** The consumer groups of a topic, and how far each is behind. */
 import { factOf } from "../../api/fact.js";
+import * as admin from "../../api/admin.js";
 import * as rest from "../../api/rest.js";
 import { Badge } from "../../parts/badges.js";
 import { Button } from "../../parts/buttons.js";
@@ -12,6 +13,7 @@ import { html, useState } from "../../vendor/ui.js";
 import { BrokerStrip, FromBroker, NoProxy, useBroker } from "./broker.js";
 import { count, TopicHead } from "./head.js";
 import { grouped } from "../../text/grouped.js";
+import { GroupState } from "../groups/group_state.js";
 
 /** @import { Fact } from "../../api/fact.js" */
 /** @typedef {{id: string, state: string, lags: rest.Lag[]}} Behind */
@@ -73,8 +75,10 @@ const NoGroups = () =>
  * @returns {Promise<Found | null>}
  */
 async function groupsOf(topic, most, signal) {
-  const groups = await rest.groups({ signal });
-  if (!groups) return null;
+  const listed = await admin.groups({ signal });
+  if (!listed) return null;
+  // A proxy that tells what all groups read leaves few to ask.
+  const groups = listed.filter(({ lags }) => !lags || lags.some((lag) => lag.topic === topic));
   /** @type {Behind[]} */
   const behind = [];
   /** @type {Fact<any>[]} */
@@ -86,7 +90,7 @@ async function groupsOf(topic, most, signal) {
       const fact = lags[i];
       if (fact.gap !== null) return void hidden.push(fact);
       const own = fact.value.filter((lag) => lag.topic === topic).sort((a, b) => a.partition - b.partition);
-      if (own.length) behind.push({ ...group, lags: own });
+      if (own.length) behind.push({ id: group.id, state: group.state, lags: own });
     });
   }
   const asked = Math.min(most, groups.length);
@@ -119,6 +123,7 @@ function GroupTable({ topic, found: { behind, hidden, asked, left } }) {
             <th scope="col">State</th>
             <th scope="col" class="r">Partitions</th>
             <th scope="col" class="r">Behind</th>
+            <th scope="col"><span class="hidden-text">Ways on</span></th>
           </tr>
         </thead>
         <tbody>${behind.map((group) =>
@@ -141,15 +146,23 @@ function GroupRows({ group: { id, state, lags }, topic, open, onToggle }) {
           open,
         )} onClick=${onToggle}><${Shown} name text=${id} /></button></td>
       <td>
-        <${Badge} tone="line">${state.toLowerCase().replaceAll("_", " ")}</${Badge}></td>
-          <td class="r num">${lags.length}</td>
-          <td class="r num">${unknown === 0 && sum === 0
-            ? html`<${Badge} tone="ok">✓ none</${Badge}>`
-            : html`${(sum > 0 || unknown === 0) && count(sum, "record")} ${
-              unknown > 0 &&
-              html`<span class="faint xs">${unknown < lags.length && count(unknown, "partition")} unknown</span>`
-            }`}</td>
-        </tr>
+        <${GroupState} state=${state} />
+      </td>
+      <td class="r num">${lags.length}</td>
+      <td class="r num">${unknown === 0 && sum === 0
+        ? html`<${Badge} tone="ok">✓ none</${Badge}>`
+        : html`${(sum > 0 || unknown === 0) && count(sum, "record")} ${
+          unknown > 0 &&
+          html`<span class="faint xs">${unknown < lags.length && count(unknown, "partition")} unknown</span>`
+        }`}</td>
+      <td class="r s ways-on"><a class="link" href=${href(
+        path`/groups/${id}`,
+      )} aria-label=${`Group ${id}`}>Group</a>${" "}
+            <a class="link" href=${href(path`/groups/${id}`, {
+              reset: true,
+              topics: topic,
+            })} aria-label=${`Reset the offsets of ${id} in this topic`}>Reset</a></td>
+    </tr>
         ${open && lags.map((lag) =>
           html`
             <tr key=${lag.partition} class="lag-row">
@@ -161,6 +174,7 @@ function GroupRows({ group: { id, state, lags }, topic, open, onToggle }) {
               })}>${lag.committed}</a></td>
               <td class="r num s">${lag.end ?? "unknown"}</td>
               <td class="r num s">${lag.lag ?? "unknown"}</td>
+              <td></td>
             </tr>
           `
         )}

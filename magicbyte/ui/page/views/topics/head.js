@@ -4,13 +4,13 @@ import { Shown } from "../../parts/hostile.js";
 import { Crumb } from "../subject/subject_head.js";
 import { href, path } from "../../state/routes.js";
 import { config } from "../../state/signals.js";
-import { html, signal, useEffect } from "../../vendor/ui.js";
+import { html, signal, useEffect, useLayoutEffect, useRef } from "../../vendor/ui.js";
 import { grouped } from "../../text/grouped.js";
 
 /** @typedef {import("../../api/rest.js").Partition} Partition */
 
-/** Whether the proxy tells of groups: not known to be false until it is asked. */
-const tellsOfGroups = signal(true);
+/** Whether the proxy has version 3: not known to be false until it is asked. */
+const hasV3 = signal(true);
 
 /** @param {number} number @param {string} one @param {string} [many] */
 export const count = (number, one, many = one + "s") => `${grouped(number)} ${number === 1 ? one : many}`;
@@ -19,20 +19,27 @@ export const count = (number, one, many = one + "s") => `${grouped(number)} ${nu
 export const recordsIn = (partitions) => partitions.reduce((sum, { first, end }) => sum + Math.max(0, end - first), 0);
 
 /**
- * @param {{topic: string, tab: "topic" | "messages" | "produce" | "groups", partitions?: Partition[], actions?: any}} props
+ * @param {{topic: string, tab: "topic" | "messages" | "produce" | "groups" | "settings", partitions?: Partition[], actions?: any}} props
  */
 export function TopicHead({ topic, tab, partitions, actions }) {
-  const hasGroups = tellsOfGroups.value;
   useEffect(() => {
     if (!config.peek().restAvailable) return;
-    clusterId().then((id) => tellsOfGroups.value = id !== null, () => {});
+    clusterId().then((id) => hasV3.value = id !== null, () => {});
   }, []);
+  const nav = useRef(/** @type {HTMLElement | null} */ (null));
+  useLayoutEffect(() => {
+    // On a narrow screen the tabs scroll; the current one is in sight.
+    const current = /** @type {HTMLElement | null} */ (nav.current?.querySelector("[aria-current]"));
+    if (nav.current && current) nav.current.scrollLeft = current.offsetLeft - nav.current.clientWidth / 2;
+  }, [tab]);
   const at = path`/topics/${topic}`;
   const tabs = [
     ["topic", "Topic", href(at)],
     ["messages", "Messages", href(at + "/messages")],
     ["produce", "Produce", href(at + "/produce")],
-    ...(hasGroups ? [["groups", "Groups", href(at + "/groups")]] : []),
+    ...(hasV3.value
+      ? [["groups", "Groups", href(at + "/groups")], ["settings", "Settings", href(at + "/configs")]]
+      : []),
   ];
   return html`
     <header class="head">
@@ -46,7 +53,7 @@ export function TopicHead({ topic, tab, partitions, actions }) {
         </div>
         <div class="head-actions">${actions}</div>
       </div>
-      <nav class="tabs" aria-label="Of this topic">
+      <nav ref=${nav} class="tabs" aria-label="Of this topic">
           ${tabs.map(([key, words, address]) =>
             html`<a key=${key} href=${address} aria-current=${key === tab ? "page" : undefined}>${words}</a>`
           )}

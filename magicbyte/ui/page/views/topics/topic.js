@@ -1,6 +1,7 @@
 /** A topic: how much it holds, the subjects of its keys and values, other schemas that its records have, partitions. */
 import { cellFact, gapFact } from "../../api/fact.js";
 import { hasOverview } from "../../api/features.js";
+import { topicFacts } from "../../api/admin.js";
 import * as rest from "../../api/rest.js";
 import { LevelBadge, TypeBadge } from "../../parts/badges.js";
 import { LinkButton } from "../../parts/buttons.js";
@@ -16,6 +17,7 @@ import { html } from "../../vendor/ui.js";
 import { BrokerStrip, FromBroker, NoProxy, useBroker } from "./broker.js";
 import { count, TopicHead } from "./head.js";
 import { MetSchemas } from "./met_schemas.js";
+import { missingRight } from "./rights.js";
 import { PARTS, useSubjects } from "./subjects.js";
 import { grouped } from "../../text/grouped.js";
 import { recordName } from "../../text/record_name.js";
@@ -24,9 +26,12 @@ import { recordName } from "../../text/record_name.js";
 export default function TopicPage({ params: { topic } }) {
   const request = useBroker((signal) => rest.partitions(topic, { signal }), [topic]);
   const subjects = useSubjects();
-  const actions = html`<${LinkButton} href=${href(path`/topics/${topic}/messages`)}>Messages</${LinkButton}>
+  const { data: facts } = useBroker((signal) => topicFacts(topic, { signal }), [topic, "facts"]);
+  const actions = html`<${LinkButton} href=${href(path`/topics/${topic}/messages`)} reason=${
+    missingRight("read", facts?.operations)
+  }>Messages</${LinkButton}>
     <${LinkButton} kind="primary" href=${href(path`/topics/${topic}/produce`)} reason=${
-    may("produce").reason
+    missingRight("produce", facts?.operations)
   }>Produce</${LinkButton}>`;
   return html`
     <${TopicHead} topic=${topic} tab="topic" partitions=${request.data} actions=${config.value.restAvailable &&

@@ -12,11 +12,16 @@ import { listingError } from "../../state/live_listing.js";
 import { config, may } from "../../state/signals.js";
 import { html, useMemo, useState } from "../../vendor/ui.js";
 import { BrokerStrip, FromBroker, NoProxy, useBroker } from "./broker.js";
+import { missingRight } from "./rights.js";
+import { RoomHead } from "./room.js";
 import { PARTS, topicOf, useSubjects } from "./subjects.js";
 import { grouped } from "../../text/grouped.js";
 
 /** @typedef {import("../../state/types.d.ts").Facts} Facts */
-/** @typedef {{topic: string, partitions: number | null, there: boolean, key?: Facts, value?: Facts}} Row */
+/**
+ * @typedef {{topic: string, partitions: number | null, there: boolean, operations?: string[] | null, key?: Facts,
+ *   value?: Facts}} Row
+ */
 
 const STEP = 300;
 
@@ -26,9 +31,12 @@ export default function TopicsPage({ query }) {
   return html`
     <${BrokerStrip} request=${request} />
     <div class="page topics">
-          <div class="page-head"><h1 tabindex="-1">Topics</h1>
-            ${request.data && html`<span class="faint num">${grouped(request.data.length)}</span>`}
-          </div>
+      <${RoomHead} at="/topics" aside=${request.data && `${grouped(request.data.length)}${visibly()}`}>
+            ${config.value.restAvailable && html`
+              <${LinkButton} kind="primary" href=${href("/new-topic")} reason=${may("topics")
+                .reason}>New topic</${LinkButton}>
+            `}
+          </${RoomHead}>
           ${config.value.restAvailable
             ? html`<${FromBroker} request=${request} rows=${10}>${(/** @type {rest.Topic[]} */ topics) =>
               html`<${TopicList} topics=${topics} query=${query} />`}</${FromBroker}>`
@@ -114,11 +122,15 @@ const Table = ({ rows, ready }) =>
             <th scope="col">Value</th>
           </tr>
         </thead>
-        <tbody>${rows.map(({ topic, partitions, there, ...facts }) =>
+        <tbody>${rows.map(({ topic, partitions, there, operations, ...facts }) =>
           html`<tr key=${topic}>
       <td class="mono anywhere">${
             there
-              ? html`<a class="name" href=${href(path`/topics/${topic}`)}><${Shown} name text=${topic} /></a>`
+              ? html`<a class="name" href=${href(path`/topics/${topic}`)}><${Shown} name text=${topic} /></a>${
+                missingRight("read", operations) && html`
+                  ${" "}<span class="badge line aside">you may not read it</span>
+                `
+              }`
               : html`
                 <span class="dim"><${Shown} name text=${topic} /></span> <span
                   class="badge warn">not among the broker's topics</span>
@@ -167,7 +179,10 @@ function SubjectCell({ topic, part, facts, ready, there }) {
  */
 function rowsOf(topics, subjects) {
   /** @type {Map<string, Row>} */
-  const rows = new Map(topics.map(({ name, partitions }) => [name, { topic: name, partitions, there: true }]));
+  const rows = new Map(topics.map(({ name, partitions, operations }) => [
+    name,
+    { topic: name, partitions, there: true, operations },
+  ]));
   for (const [subject, facts] of subjects ?? []) {
     const named = topicOf(subject);
     if (!named) continue;
