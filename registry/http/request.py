@@ -212,11 +212,20 @@ def subject_in_query(request: Request, raw: str) -> str | None:
     if not raw:
         return None
     registry, rights = registry_of(request), rights_of(request)
-    asked = _wire_form(registry, raw, context_of_request(request), allow_global=False)
+    asked = subject_in_context(request, raw)
     subject = resolve_alias(registry.view, asked)
     if rights is not None:
         rights.require(["READ"], subject, asked)
     return subject
+
+
+def subject_in_context(request: Request, raw: str) -> str:
+    """A subject that is named outside of the path, in wire form, before aliases are resolved.
+
+    Raises:
+        ApiError: 42208.
+    """
+    return _wire_form(registry_of(request), raw, context_of_request(request), allow_global=False)
 
 
 def _wire_form(registry: Registry, raw: str, around: str, *, allow_global: bool) -> str:

@@ -21,6 +21,7 @@ from registry.http.routes import (
     graph,
     outlines,
     overview,
+    rights,
     schemas,
     search,
     server,
@@ -130,6 +131,7 @@ ROWS: tuple[Row, ...] = (
     _read("/subjects/{subject}/compare", "compareVersions", _READ, outlines.compare_versions),
     _ask("/subjects/{subject}/compare", "compareText", _READ, outlines.compare_text),
     _remembered(f"{_VERSION}/graph", "getGraph", _READ, graph.get_graph),
+    _remembered("/subjects/{subject}/referencedby", "listHolders", _DESCRIBE, graph.list_holders),
     _remembered("/subjects/{subject}/metadata", "getLatestWithMetadata", _READ, subjects.get_latest_with_metadata),
     _post("/subjects/{subject}/undelete", "undeleteSubject", _UNDELETE, subjects.undelete_subject, write=_UNDELETING),
     _post(f"{_VERSION}/undelete", "undeleteVersion", _UNDELETE, subjects.undelete_version, write=_UNDELETING),
@@ -165,6 +167,7 @@ ROWS: tuple[Row, ...] = (
     _delete("/contexts/{context}", "deleteContext", _DELETE, settings.delete_context, write=_DELETE_CONTEXT),
     _ask("/outline", "makeOutline", _LIST_READABLE, outlines.make_outline),
     _read("/overview", "getOverview", _LIST, overview.get_overview),
+    _read("/rights", "getRights", _LIST, rights.get_rights),
     _read("/search", "searchSchemas", _LIST_READABLE, search.search_schemas),
     Row(
         "GET",

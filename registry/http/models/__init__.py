@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from registry.http.models.listings import Graph, Health, Hit, ImportReport, Overview, WordHits
+from registry.http.models.listings import Graph, Health, HeldVersions, Hit, ImportReport, Overview, WordHits
 from registry.http.models.outlines import Comparison, FailedComparison, Outline
 from registry.http.models.schemas import (
     ContextId,
@@ -15,7 +15,7 @@ from registry.http.models.schemas import (
     SubjectVersion,
     TagSchemaRequest,
 )
-from registry.http.models.settings import AccessRule, Config, ConfigUpdateRequest, Mode, RuleChange
+from registry.http.models.settings import AccessRule, Config, ConfigUpdateRequest, Mode, Rights, RuleChange
 from registry.http.models.verdicts import Error, Verdict
 
 __all__ = [
@@ -26,12 +26,14 @@ __all__ = [
     "Error",
     "Graph",
     "Health",
+    "HeldVersions",
     "ImportReport",
     "Mode",
     "Outline",
     "Overview",
     "RegisterSchemaRequest",
     "RegisteredSchema",
+    "Rights",
     "RuleChange",
     "Schema",
     "SchemaString",

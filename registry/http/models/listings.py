@@ -87,6 +87,33 @@ class Graph(TypedDict):
     cut: Annotated[bool, Field(description="Whether there are more nodes or edges: deeper, or more than 500 nodes.")]
 
 
+class Holder(TypedDict):
+    """A version that refers to another one and so keeps it from being deleted."""
+
+    subject: str
+    version: int
+    id: int
+    deleted: Annotated[
+        bool, Field(description="Whether it is soft-deleted; then the other one can be soft-deleted, too.")
+    ]
+
+
+class HeldVersion(TypedDict):
+    """A version that others refer to."""
+
+    version: int
+    total: Annotated[int, Field(description="How many versions of subjects that the sender may read refer to it.")]
+    referencedBy: list[Holder]
+
+
+class HeldVersions(TypedDict):
+    """The versions of a subject that others refer to."""
+
+    versions: Annotated[list[HeldVersion], Field(description="Newest first; those without a referrer are left out.")]
+    total: Annotated[int, Field(description="How many references to the subject there are.")]
+    cut: Annotated[bool, Field(description="Whether `referencedBy` lists not all of them: it has at most 1000.")]
+
+
 class OverviewCounts(TypedDict):
     """In the first line of an answer with `head`: what the context has in all rows."""
 

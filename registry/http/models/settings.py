@@ -99,3 +99,26 @@ class RuleChange(TypedDict):
 
     added: list[AccessRule]
     removed: list[AccessRule]
+
+
+_SubjectOperations = Annotated[
+    list[Literal["READ", "WRITE", "DELETE", "DESCRIBE", "DESCRIBE_CONFIGS", "ALTER_CONFIGS"]],
+    Field(description="The allowed operations on a subject."),
+]
+
+
+class Rights(TypedDict):
+    """What the access rules allow the sender."""
+
+    subjects: Annotated[
+        dict[str, _SubjectOperations], Field(description="By the names of the query, what is allowed on each subject.")
+    ]
+    someSubject: Annotated[_SubjectOperations, Field(description="What may be allowed on some subject.")]
+    settings: Annotated[
+        list[Literal["DESCRIBE_CONFIGS", "ALTER_CONFIGS"]],
+        Field(description="What is allowed on the config and the mode of the path's context, or of the registry."),
+    ]
+    registry: Annotated[
+        list[Literal["READ", "ALTER", "DESCRIBE", "DESCRIBE_CONFIGS", "ALTER_CONFIGS"]],
+        Field(description="What is allowed on the registry."),
+    ]

@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from registry.http.models.listings import Holder
+
 
 class Edit(TypedDict):
     """One replacement in a text."""
@@ -158,6 +160,15 @@ class Error(TypedDict):
     ]
     explanations: NotRequired[
         Annotated[list[Explanation], Field(description="Extension: what broke, if `explain` asks for it.")]
+    ]
+    referencedBy: NotRequired[
+        Annotated[
+            list[Holder],
+            Field(
+                description="Extension: of 42206, up to 20 versions that refer to the one that was to be deleted; "
+                "those of subjects that the sender may not read are left out."
+            ),
+        ]
     ]
     position: NotRequired[
         Annotated[

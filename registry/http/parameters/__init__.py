@@ -1,6 +1,7 @@
 """The parameters that endpoints declare: how each is read, and how openapi/registry.yaml describes it."""
 
 from registry.http.parameters.access_rules import (
+    RightsSubjects,
     RuleHost,
     RuleOperation,
     RulePatternType,
@@ -122,6 +123,7 @@ __all__ = [
     "Recursive",
     "ReferenceFormat",
     "ResourceType",
+    "RightsSubjects",
     "RuleHost",
     "RuleOperation",
     "RulePatternType",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import Query
@@ -38,4 +39,11 @@ RuleOperation = Annotated[
 ]
 RulePermission = Annotated[
     str | None, TEXT, Query(alias="permission", description="Only access rules with this permission: ALLOW or DENY.")
+]
+RightsSubjects = Annotated[
+    Sequence[str],
+    Query(
+        alias="subject",
+        description="The rights on this subject, also as `:.context:name`; may be repeated, 100 times at most.",
+    ),
 ]

@@ -33,6 +33,7 @@ from registry.http.answers import (
     version_object,
 )
 from registry.http.bodies import sent_in, tagging_from
+from registry.http.holders import naming_holders
 from registry.http.parameters import (
     Deleted,
     DeletedOnly,
@@ -105,8 +106,10 @@ async def look_up_schema(request: Request) -> Json[models.Schema]:
 
 async def delete_subject(request: Request, *, subject: Subject, permanent: Permanent = False) -> Json[models.Integers]:
     """Delete all versions of a subject; answers their numbers."""
+    registry = registry_of(request)
     command = partial(decide_delete_subject, subject=subject, permanent=permanent)
-    return answer(request, await registry_of(request).write(write_of(request), command))
+    with naming_holders(registry.view, permanent=permanent):
+        return answer(request, await registry.write(write_of(request), command))
 
 
 async def list_versions(request: Request) -> Json[models.Integers]:
@@ -198,8 +201,10 @@ async def delete_version(
     request: Request, *, subject: Subject, number: VersionNumber, permanent: Permanent = False
 ) -> Json[models.Integer]:
     """Delete one version; answers its number."""
+    registry = registry_of(request)
     command = partial(decide_delete_version, subject=subject, number=number, permanent=permanent)
-    return answer(request, await registry_of(request).write(write_of(request), command))
+    with naming_holders(registry.view, permanent=permanent):
+        return answer(request, await registry.write(write_of(request), command))
 
 
 async def tag_version(

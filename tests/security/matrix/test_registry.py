@@ -60,7 +60,7 @@ INVALID = (
     "putSubjectMode",
 )
 NOT_THERE = (
-    *("getVersionOutline", "compareVersions", "compareText", "getGraph"),
+    *("getVersionOutline", "compareVersions", "compareText", "getGraph", "listHolders"),
     *("lookUpSchema", "deleteSubject", "listVersions", "getVersion", "deleteVersion", "tagVersion", "getVersionText"),
     *("listReferrers", "getLatestWithMetadata", "undeleteSubject", "undeleteVersion", "getById", "getTextById"),
     *("listSubjectsById", "listVersionsById", "getByGuid", "checkAgainstVersion", "getSubjectConfig"),

@@ -358,6 +358,72 @@ def test_referrers_are_those_that_may_be_read(ask: Client):
     assert ask("tenant", "GET", path).json() == []
 
 
+def test_holders_are_those_that_may_be_read(ask: Client):
+    holders = [{"subject": "open.referrer", "version": 1, "id": id_of(ask, "open.referrer"), "deleted": False}]
+    path = "/subjects/other.referred/referencedby"
+    held = {"version": 1, "total": 1, "referencedBy": holders}
+    assert ask("tenant", "GET", path).json() == {"versions": [], "total": 0, "cut": False}
+    both = ask("admin", "GET", path).json()["versions"][0]
+    assert [holder["subject"] for holder in both["referencedBy"]] == ["open.referrer", "sealed.referrer"]
+    ask.rules.write_text(f"{RULES}allow User:tenant READ SUBJECT LITERAL open.referrer\n")
+    os.kill(ask.server.pid or 0, signal.SIGHUP)
+    try:
+        wait_for(lambda: ask("tenant", "GET", path).json() == {"versions": [held], "total": 1, "cut": False})
+        # Neither does the refusal of a deletion name the others.
+        refused = ask("tenant", "DELETE", "/subjects/other.referred/versions/1").json()
+        assert (refused["error_code"], refused["referencedBy"]) == (42206, holders)
+    finally:
+        ask.rules.write_text(RULES)
+        os.kill(ask.server.pid or 0, signal.SIGHUP)
+    wait_for(lambda: ask("tenant", "GET", path).json()["versions"] == [])
+
+
+ALL_OF_SUBJECT = list(OPERATIONS["SUBJECT"])
+SETTINGS = ["DESCRIBE_CONFIGS", "ALTER_CONFIGS"]
+
+
+@pytest.mark.parametrize(
+    ("who", "path", "subject", "some", "settings", "registry"),
+    [
+        ("admin", "", ALL_OF_SUBJECT, ALL_OF_SUBJECT, SETTINGS, list(OPERATIONS["REGISTRY"])),
+        ("nobody", "", [], [], [], []),
+        ("write", "", ["WRITE", "DESCRIBE"], ["WRITE", "DESCRIBE"], [], []),
+        ("alter-configs", "", SETTINGS, SETTINGS, [], []),
+        ("operator", "", [], [], [], ["DESCRIBE"]),
+        ("tenant", "", [], ALL_OF_SUBJECT, [], []),
+        ("denied", "", [], ALL_OF_SUBJECT, [], []),
+        # The same name in a context is another subject, and a context has settings of its own.
+        ("tenant", "/contexts/.t", ALL_OF_SUBJECT, ALL_OF_SUBJECT, SETTINGS, []),
+        ("write", "/contexts/.t", [], ["WRITE", "DESCRIBE"], [], []),
+    ],
+)
+def test_the_registry_tells_what_the_sender_may_do(
+    ask: Client, who: str, path: str, subject: list[str], some: list[str], settings: list[str], registry: list[str]
+):
+    expected = {"subjects": {"open.gone": subject}, "someSubject": some, "settings": settings, "registry": registry}
+    answer = ask(who, "GET", f"{path}/rights?subject=open.gone")
+    assert answer.json() == expected
+    assert answer.headers["cache-control"] == "no-store"
+
+
+def test_rights_on_an_alias_are_those_on_its_target_but_for_its_settings(ask: Client):
+    told = ask("reader", "GET", "/rights?subject=open.alias&subject=other.a").json()["subjects"]
+    readable = ["READ", "DESCRIBE"]
+    assert told == {"open.alias": readable, "other.a": [*readable, "DESCRIBE_CONFIGS"]}
+    assert ask("alter-configs", "GET", "/rights?subject=open.alias").json()["subjects"] == {"open.alias": SETTINGS}
+
+
+@pytest.mark.parametrize(
+    ("query", "code", "message"),
+    [
+        ("&".join(["subject=a"] * 101), 400, "at most 100 subjects, not 101"),
+        ("subject=__GLOBAL", 42208, "The specified subject '__GLOBAL' is not a valid."),
+    ],
+)
+def test_rights_that_are_refused(ask: Client, query: str, code: int, message: str):
+    assert ask("admin", "GET", f"/rights?{query}").json() == {"error_code": code, "message": message}
+
+
 def test_a_conflict_is_explained_to_readers_only(ask: Client):
     ask("admin", "PUT", "/config/open.strict", {"compatibility": "FULL"})
     ask.register("admin", "open.strict", '{"type":"record","name":"Secret","fields":[{"name":"x","type":"int"}]}')

@@ -1,4 +1,4 @@
-"""GET /subjects/{subject}/versions/{version}/graph: what a version refers to, and what refers to it."""
+"""What a version refers to, and what refers to it: /subjects/{subject}/versions/{version}/graph, and /referencedby."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from compat.schema import AVRO, Reference
 from registry.access.visible import VisibleView
+from registry.http.holders import held_versions
 from registry.state import records
 from registry.state.model import Content, Version
 from registry.state.records import Key
@@ -58,6 +59,38 @@ def graph(
     subjects = [node["subject"] for node in told["nodes"]]
     edges = [(subjects[edge["from"]], subjects[edge["to"]], edge["name"]) for edge in told["edges"]]
     return [(node["subject"], node["distance"]) for node in told["nodes"]], edges, told["cut"]
+
+
+def test_a_subject_tells_who_holds_its_versions(shop: Any) -> None:
+    shop.register("orders", record("Order", "Customer"), references=[reference("Customer", "customers")])
+
+    def held(subject: str) -> Any:
+        told = shop("GET", f"/subjects/{subject}/referencedby").json()
+        versions = [
+            (
+                version["version"],
+                version["total"],
+                [(holder["subject"], holder["deleted"]) for holder in version["referencedBy"]],
+            )
+            for version in told["versions"]
+        ]
+        return versions, told["cut"]
+
+    assert held("addresses") == ([(1, 2, [("customers", False), ("orders", False)])], False)
+    assert held("orders") == ([(1, 2, [("archive", True), ("shipments", False)])], False)
+    assert held("reports") == ([], False)
+    # The subjects of a context are others.
+    assert shop("GET", "/contexts/.eu/subjects/addresses/referencedby").json()["error_code"] == 40401
+
+
+def test_a_removal_is_held_by_deleted_versions_too(shop: Any) -> None:
+    shop("DELETE", "/subjects/reports")
+    shop("DELETE", "/subjects/shipments")
+    assert shop("DELETE", "/subjects/orders").status_code == 200
+    refused = shop("DELETE", "/subjects/orders/versions/1?permanent=true").json()
+    assert refused["error_code"] == 42206
+    named = [(holder["subject"], holder["deleted"]) for holder in refused["referencedBy"]]
+    assert named == [("archive", True), ("shipments", True)]
 
 
 DOWN = [("orders", 0), ("customers", 1), ("addresses", 1)]
@@ -168,6 +201,19 @@ def test_a_graph_is_bounded() -> None:
     start = view.versions("base")[0]
     told = reference_graph(view, start, GraphDirection.BOTH, depth=5, deleted_referrers=False)
     assert (len(told.nodes), len(told.edges), told.is_cut) == (MOST_NODES, MOST_NODES - 1, True)
+
+
+@pytest.mark.parametrize("count", [1000, 1001])
+def test_a_list_of_holders_is_bounded(count: int) -> None:
+    view = View()
+    put(view, "base", 1, [])
+    put(view, "base", 2, [])
+    put(view, "newest", 1, [("base", 2)])
+    for number in range(1, count):
+        put(view, f"s{number}", 1, [("base", 1)])
+    told = held_versions(view, view.versions("base"))
+    listed = [len(version["referencedBy"]) for version in told["versions"]]
+    assert (listed, told["total"], told["cut"]) == ([1, 999], count, count > 1000)
 
 
 VERSIONS = [(subject, number) for subject in "abcd" for number in (1, 2)]
