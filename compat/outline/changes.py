@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
 
+from compat.outline.field_paths import field_path, parents
 from compat.outline.pairing import Pairing, members
 from compat.outline_tree import Outline, OutlineNode
 from compat.report.finding import Finding
@@ -29,6 +30,7 @@ class Change:
         what: The parts of the node that differ.
         leaves: How many leaves were added or removed.
         path: The path; that of the new node if there is one.
+        field_path: The path by the names of fields, such as `address.min`; empty for the root.
         findings: The findings that belong to it.
     """
 
@@ -38,6 +40,7 @@ class Change:
     what: tuple[str, ...] = ()
     leaves: int = 0
     path: str = ""
+    field_path: str = ""
     findings: list[Finding] = field(default_factory=list)
 
     @property
@@ -52,6 +55,7 @@ class Change:
         old, new = (None if side is None else side.to_json() for side in (self.old, self.new))
         return {
             "path": self.path if node is None else node.path,
+            "fieldPath": self.field_path,
             "name": self.name,
             "kind": self.kind,
             "what": self.what,
@@ -77,6 +81,7 @@ class Changes:
         old_nodes, new_nodes = list(old.root.walk()), list(new.root.walk())
         self._old_ids = {id(node) for node in old_nodes}
         self._old_at = {node.pointer: node for node in reversed(old_nodes) if node.pointer is not None}
+        self._parents = parents(old.root) | parents(new.root)
         self._new_at = {node.pointer: node for node in reversed(new_nodes) if node.pointer is not None}
         #: The rows by the ids of their nodes; an added or removed node has the row of the outermost such node.
         self._rows: dict[int, Change] = {}
@@ -90,6 +95,9 @@ class Changes:
         """The rows, in the order of the new text; removed nodes are where they were."""
         ordered = [self._row(new or old) for old, new in self._order]
         rows = {id(row): row for row in ordered if row is not None}
+        for row in rows.values():
+            node = row.new or row.old
+            row.field_path = "" if node is None else field_path(node, self._parents)
         return [*rows.values(), *self._others]
 
     def attach(self, finding: Finding) -> None:

@@ -117,6 +117,13 @@ class Change(TypedDict):
     """A node that differs between two schemas."""
 
     path: str
+    fieldPath: Annotated[
+        str,
+        Field(
+            description="The names of the fields around the node and its own, such as `address.min` or `lines[].sku`; "
+            "empty for the root."
+        ),
+    ]
     name: str
     kind: Literal["added", "removed", "renamed", "renumbered", "moved", "changed"]
     what: Annotated[

@@ -307,6 +307,35 @@ def test_json(name: str) -> None:
     assert (rows(comparison), comparison.unchanged) == (expected, unchanged)
 
 
+def field_paths(schema_type: str, old: str, new: str) -> list[str]:
+    return [row["fieldPath"] for row in compared(schema_type, old, new).to_json()["changes"]]
+
+
+def test_changes_have_paths_by_the_names_of_fields() -> None:
+    def flight(*more: dict[str, Any], **root: Any) -> str:
+        leg = {"type": "record", "name": "Leg", "fields": [field("from"), *more]}
+        carrier = enum("AA", *(["UA"] if more else []))
+        return record(
+            field("route", {"type": "record", "name": "Route", "fields": [field("via", carrier), *more]}),
+            field("legs", {"type": "array", "items": leg}),
+            *more,
+            **root,
+        )
+
+    added = field("min", "int", default=0)
+    # Symbols of an enum are named by the field that has it, and the root has no path.
+    expected = ["", "route.via.UA", "route.min", "legs[].min", "min"]
+    assert field_paths(AVRO, flight(), flight(added, doc="new")) == expected
+    assert field_paths(PROTOBUF, message("int32 id = 1;"), message("int64 id = 1;", "int32 min = 2;")) == [
+        "Order.id",
+        "Order.min",
+    ]
+    inner = {"type": "object", "properties": {"min": {"type": "integer", "minimum": 1}}}
+    old = schema({"route": {"type": "object", "properties": {}}, "list": {"type": "array"}})
+    new = schema({"route": inner, "list": {"type": "array", "items": inner}}, **{"$defs": {"Part": inner}})
+    assert field_paths(JSON, old, new) == ["route.min", "list", "list[]", "Part"]
+
+
 def test_the_policy_decides_what_breaks() -> None:
     old, new = schema({"a": TEXT}), schema({"a": TEXT, "b": TEXT})
     strict, lenient = (compared(JSON, old, new, policy).to_json() for policy in (Policy.STRICT, Policy.LENIENT))

@@ -116,6 +116,7 @@ def test_two_versions_are_compared_both_ways(flights: Any) -> None:
         ("added", "nyc.Flight.source", [], 1),
         ("added", "nyc.Flight.wheels_up", [], 1),
     ]
+    assert [row["fieldPath"] for row in changes] == ["distance", "source", "wheels_up"]
     distance, source, _ = changes
     assert (distance["old"]["type"], distance["new"]["type"]) == ("int", "long")
     assert distance["at"]["old"] == {"line": 1, "column": FIRST.index('{"name":"distance"') + 1}
