@@ -2,7 +2,8 @@
 
 `reader` may read flights-value and shared-value, and knows nothing else. `lister` may also list all other subjects.
 `writer` may also write flights-value. `settler` may use frozen-value and moved-value, and read their settings.
-`stranger` may do nothing. None but `settler` and `admin` may read settings.
+`auditor` may read all of the registry, and write nothing. `stranger` may do nothing. None but `settler`, `auditor` and
+`admin` may read settings.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from tests.ui.kit.watch import Watch
 
 #: Opens a path as a user.
 As = Callable[[str, str], Page]
-USERS = ("admin", "reader", "lister", "writer", "settler", "stranger")
+USERS = ("admin", "reader", "lister", "writer", "settler", "auditor", "stranger")
 RULES = """\
 allow User:reader READ SUBJECT LITERAL flights-value
 allow User:reader READ SUBJECT LITERAL shared-value
@@ -33,6 +34,8 @@ allow User:lister READ SUBJECT LITERAL flights-value
 allow User:writer READ,WRITE SUBJECT LITERAL flights-value
 allow User:settler READ,WRITE,DESCRIBE_CONFIGS SUBJECT LITERAL frozen-value
 allow User:settler READ,WRITE,DESCRIBE_CONFIGS SUBJECT LITERAL moved-value
+allow User:auditor READ,DESCRIBE_CONFIGS SUBJECT LITERAL *
+allow User:auditor DESCRIBE,DESCRIBE_CONFIGS REGISTRY LITERAL *
 """
 _SHARED = {"type": "record", "name": "Shared", "fields": [{"name": "city", "type": "string"}]}
 
@@ -86,6 +89,8 @@ def _fill(client: httpx.Client) -> None:
     holder = {"type": "record", "name": "Holder", "fields": [{"name": "shared", "type": "Shared"}]}
     refers = {"name": "Shared", "subject": "shared-value", "version": 1}
     register(client, "holder-value", json.dumps(holder), references=[refers])
+    register(client, "gone-value", '"long"')
+    client.delete("/subjects/gone-value").raise_for_status()
     client.put("/config/flights-value", json={"compatibility": "NONE"}).raise_for_status()
     client.put("/mode/frozen-value", json={"mode": "READONLY"}).raise_for_status()
     client.put("/mode/moved-value?force=true", json={"mode": "IMPORT"}).raise_for_status()

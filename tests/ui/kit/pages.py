@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+from magicbyte.ui.files import FOLDER
+
 #: The pages, with what is there once they are complete.
 PAGES = {
     "subjects": "tbody tr",
@@ -18,7 +22,12 @@ PAGES = {
     "new": "h1",
     "subjects/payments-value/settings": "h1",
     "config": "h1",
+    "contexts/.eu/config": "h1",
+    "contexts/.eu/subjects": "tbody tr",
     "schemas/ids/3": "h1",
+    "schemas/guids/{guid}": "h1",
+    "subjects/gone-value/settings": ".versions",
+    "subjects/payments-value/versions/1/references": ".graph",
     "topics": "h1",
     "groups": "h1",
     "groups/billing": "h1",
@@ -29,3 +38,20 @@ PAGES = {
     "parts": "dialog, .state",
     "nowhere": ".state",
 }
+
+#: The views that need a broker; tests of `tests/ui/browser/topics` visit them.
+OF_BROKER = frozenset(("topic", "messages", "produce", "groups", "topic_settings"))
+
+
+def views() -> dict[str, str]:
+    """The views by the patterns of their paths, as `route_table.js` has them."""
+    table = (FOLDER / "state" / "route_table.js").read_text(encoding="utf-8")
+    rows = re.findall(r'path: "([^"]*)",\s*view: "([^"]*)"', table)
+    return {re.sub(r"\\{\w+\\}", "[^/]+", re.escape(path)): view for path, view in rows}
+
+
+def visited() -> set[str]:
+    """The views of `PAGES`."""
+    patterns = views()
+    paths = ["/" + re.sub(r"^contexts/[^/]+/", "", path.partition("?")[0]) for path in PAGES]
+    return {view for path in paths for pattern, view in patterns.items() if re.fullmatch(pattern, path)}

@@ -13,7 +13,8 @@ from tests.ui.kit.prefixing import Handler, Proxy
 
 #: The paths that only our registry has, with or without a context.
 _EXTENSIONS = re.compile(
-    r"(/contexts/[^/]+)?/(overview|search|events|export|import|outline|health/.*|subjects/[^/]+/(compare|undelete)"
+    r"(/contexts/[^/]+)?/(overview|search|events|export|import|outline|rights|health/.*"
+    r"|subjects/[^/]+/(compare|undelete|referencedby)"
     r"|subjects/[^/]+/versions/[^/]+/(outline|graph|undelete))"
 )
 #: The query parameters that only our registry reads; another one ignores them.

@@ -2,6 +2,7 @@
 import { ApiError } from "./client.js";
 import { hasOverview } from "./features.js";
 import { isMissingRoute } from "./transport.js";
+import { HIDDEN_BY_RULES } from "../text/phrases.js";
 
 /** @typedef {"absent" | "forbidden" | "costly" | "unknown"} Gap Why there is no value. */
 /**
@@ -93,5 +94,5 @@ export const valueOr = (fact, other) => fact.gap === null ? fact.value : other;
  */
 export function cellFact(cell) {
   if (cell !== null) return known(cell);
-  return hasOverview() ? { gap: "forbidden", reason: "The access rules do not let you read it." } : UNKNOWN;
+  return hasOverview() ? { gap: "forbidden", reason: HIDDEN_BY_RULES } : UNKNOWN;
 }

@@ -1,4 +1,5 @@
 /** Badges: type, verdict, level and plain ones. A sign and a word, never colour alone. */
+import { originWords } from "../text/phrases.js";
 import { html } from "../vendor/ui.js";
 import { Icon } from "./icon.js";
 
@@ -19,16 +20,19 @@ export function TypeBadge({ type }) {
 export const VerdictBadge = ({ ok, text }) =>
   html`<span class="badge ${ok ? "ok" : "bad"}"><${Icon} name=${ok ? "check" : "cross"} size=${11} />${text}</span>`;
 
-/** The source of a level, in words. @type {Record<string, string>} */
-export const ORIGINS = {
-  subject: "its own",
-  context: "from the context",
-  global: "from the registry",
-  server: "by default",
-};
+/**
+ * A level or a mode with its origin.
+ * @param {{level: string, origin?: string, ofRegistry?: boolean}} props `origin` as the API has it: subject, context,
+ *   global or server; `ofRegistry`: it is the registry's own
+ */
+export function LevelBadge({ level, origin, ofRegistry = false }) {
+  const words = originWords(origin, ofRegistry);
+  return html`<span class="badge line">${level} ${words && html`<span class="faint">${words}</span>`}</span>`;
+}
 
-/** @param {{level: string, origin?: string}} props `origin` as the API has it: subject, context, global or server */
-export const LevelBadge = ({ level, origin }) =>
-  html`<span class="badge line">${level} ${
-    origin && html`<span class="faint">${ORIGINS[origin] ?? origin}</span>`
-  }</span>`;
+/**
+ * The origin of a level in the listing, which tells whether it is the subject's own. An inherited one may be the context's.
+ * @param {{ownLevel: boolean | null}} facts
+ * @param {string} context
+ */
+export const listedOrigin = ({ ownLevel }, context) => ownLevel ? "subject" : context ? "inherited" : "global";

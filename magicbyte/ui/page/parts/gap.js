@@ -1,29 +1,11 @@
 /** Shows an unknown fact in words, never as an empty space or a guess. */
 import { config } from "../state/signals.js";
+import { BRIEF_GAPS, GAP_HEADS, GAPS } from "../text/phrases.js";
 import { html } from "../vendor/ui.js";
 import { Badge } from "./badges.js";
 import { Empty } from "./states.js";
 
-/** @import { Fact, Gap } from "../api/fact.js" */
-
-/** @type {Record<Gap, string>} */
-const WORDS = {
-  absent: "none",
-  forbidden: "you may not read it",
-  costly: "too costly to tell",
-  unknown: "unknown",
-};
-
-/** @type {Record<Gap, string>} */
-const BRIEF = { absent: "none", forbidden: "forbidden", costly: "too costly", unknown: "unknown" };
-
-/** @type {Record<Gap, string>} */
-const HEADS = {
-  absent: "Not there",
-  forbidden: "You may not read it",
-  costly: "Too costly to tell",
-  unknown: "Not known",
-};
+/** @import { Fact } from "../api/fact.js" */
 
 /** Words after `nothing` and the like: a registry with access rules omits from lists what the user may not see. */
 export const visibly = () => config.value.accessRules ? " that you may see" : "";
@@ -38,19 +20,19 @@ export const perhapsHidden = () =>
  */
 export const GapWords = ({ fact, brief = false }) => {
   if (fact.gap === null) return null;
-  const words = (brief ? BRIEF : WORDS)[fact.gap];
+  const words = (brief ? BRIEF_GAPS : GAPS)[fact.gap];
   return html`<span class="faint xs" data-gap=${fact.gap} title=${fact.reason}>${words}</span>`;
 };
 
 /** A gap among badges; nothing if the fact is known. @param {{fact: Fact<any>, name: string}} props `name`: such as `level` */
 export const GapBadge = ({ fact, name }) =>
   fact.gap !== null && html`
-    <span data-gap=${fact.gap}><${Badge} tone="line" title=${fact.reason}>${name}: ${WORDS[fact.gap]}</${Badge}></span>
+    <span data-gap=${fact.gap}><${Badge} tone="line" title=${fact.reason}>${name}: ${GAPS[fact.gap]}</${Badge}></span>
   `;
 
 /** A gap in the place of a whole part. @param {{fact: Fact<any>, children?: any}} props */
 export const GapPart = ({ fact, children }) =>
   fact.gap !== null && html`
     <div data-gap=${fact.gap}>
-      <${Empty} title=${HEADS[fact.gap]}>${fact.reason && html`<p>${fact.reason}</p>`}${children}</${Empty}></div>
+      <${Empty} title=${GAP_HEADS[fact.gap]}>${fact.reason && html`<p>${fact.reason}</p>`}${children}</${Empty}></div>
   `;

@@ -1,6 +1,7 @@
 /** Placeholders for content: loading, failed, empty. */
 import { gapOf } from "../api/fact.js";
 import { PATH_CHANGED } from "../api/slashes.js";
+import { GAP_HEADS } from "../text/phrases.js";
 import { html, useEffect, useState } from "../vendor/ui.js";
 import { Button } from "./buttons.js";
 
@@ -51,7 +52,7 @@ const HEADS = {
   [PATH_CHANGED]: "The address is changed on its way",
   401: "Not signed in",
   403: "Not allowed",
-  404: "Not there",
+  404: GAP_HEADS.absent,
   409: "Not compatible",
   412: "Changed meanwhile",
   422: "Refused",
@@ -65,7 +66,7 @@ const HEADS = {
 export function Failure({ error, again, children }) {
   const status = error?.status ?? -1;
   const head = gapOf(error) === "costly"
-    ? "Too costly to tell"
+    ? GAP_HEADS.costly
     : HEADS[status] ?? (status >= 500 ? "The server failed" : "Something went wrong");
   return html`<div class="state" role="alert" data-failure=${status}>
     <h2>${head}</h2>

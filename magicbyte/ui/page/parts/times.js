@@ -1,5 +1,6 @@
 /** Times relative to now with the absolute time in the title; ids. */
 import { stored } from "../state/stored.js";
+import { GAPS } from "../text/phrases.js";
 import { html } from "../vendor/ui.js";
 
 /** `local` or `utc`. */
@@ -60,7 +61,7 @@ function partsOf(date) {
 
 /** @param {{ms: number | null | undefined, full?: boolean}} props `full`: the absolute time is shown */
 export function Time({ ms, full = false }) {
-  if (!ms || !isTime(ms)) return html`<span class="faint">unknown</span>`;
+  if (!ms || !isTime(ms)) return html`<span class="faint">${GAPS.unknown}</span>`;
   return html`<time class="num" datetime=${new Date(ms).toISOString()} title=${absolute(ms)}>${
     full ? absolute(ms) : ago(ms)
   }</time>`;

@@ -150,7 +150,7 @@ function Result({ item, id, on, onOpen, onHover }) {
   return html`
     <div role="option" id=${id} class="result ${on ? "on" : ""}" aria-selected=${String(on)} onClick=${onOpen}
       onMouseMove=${on ? undefined : onHover}>
-        <span class="mono cut">${item.parts.map((part, i) =>
+        <span class="mono cut ends">${item.parts.map((part, i) =>
           part.hit
             ? html`<mark key=${i}><${Shown} text=${part.text} /></mark>`
             : html`<${Shown} key=${i} text=${part.text} />`

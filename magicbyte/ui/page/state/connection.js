@@ -1,6 +1,7 @@
 /** Tracks whether the registry is reachable, and what it refused, from the events of the transport. */
 import { actionOf } from "../api/actions.js";
 import { GONE } from "../api/transport.js";
+import { askRightsAgain, forgetRights } from "./rights.js";
 import { comebacks, forgetRefusals, me, online, refuse } from "./signals.js";
 
 /** @typedef {import("./types.d.ts").TransportEvent} TransportEvent */
@@ -21,7 +22,10 @@ export function connect(address) {
 
 /** Acts on an event. @param {TransportEvent} event */
 export function onTransport(event) {
-  if (event.kind === "signed-in") return forgetRefusals();
+  if (event.kind === "signed-in") {
+    forgetRefusals();
+    return forgetRights();
+  }
   if (event.kind === "lost") return lost(event);
   if (event.kind === "refused") return remember(event);
   // A successful read does not show that the leader is back: the node answers reads itself.
@@ -31,7 +35,9 @@ export function onTransport(event) {
 /** @param {{method: string, path: string, query?: import("./types.d.ts").Query, message: string}} refusal */
 function remember({ method, path, query, message }) {
   const { action, subject } = actionOf(method, path, query);
-  if (action) refuse(action, subject, message);
+  if (!action) return;
+  refuse(action, subject, message);
+  askRightsAgain();
 }
 
 /**

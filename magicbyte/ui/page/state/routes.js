@@ -75,14 +75,16 @@ export function path(strings, ...values) {
 }
 
 /**
- * The query of an object: values that are undefined, null, false or empty are left out; true is written as `true`.
+ * The query of an object: values that are undefined, null, false or empty are left out; true is written as `true`, a list as
+ * a parameter that is repeated.
  * @param {Query} [query]
  */
 export function printQuery(query = {}) {
-  const pairs = Object.entries(query).filter(([, value]) =>
-    value !== undefined && value !== null && value !== false && value !== ""
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    [value].flat().map((one) => /** @type {[string, any]} */ ([name, one]))
   );
-  const text = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString();
+  const given = pairs.filter(([, value]) => value !== undefined && value !== null && value !== false && value !== "");
+  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
   return text ? "?" + text : "";
 }
 

@@ -1,6 +1,8 @@
-/** State that several pages share: settings, the node, the listing of subjects, and the user's rights. */
+/** State that several pages share: settings, the node, the listing of subjects, and what one may do. */
 import { isReadOnly, refusesVersions } from "./modes.js";
+import { lackOf } from "./rights.js";
 import { route } from "./routes.js";
+import { READ_ONLY_PAGE } from "../text/phrases.js";
 import { computed, signal } from "../vendor/ui.js";
 
 /** @typedef {import("./types.d.ts").Config} Config */
@@ -89,7 +91,9 @@ const DESPITE_MODE = new Set(["mode", "config", "produce", "topics"]);
 export function may(action, subject = "") {
   const refused = (/** @type {string} */ reason) => ({ allowed: false, reason });
   if (!WRITES.has(action)) return { allowed: true, reason: "" };
-  if (config.value.readOnly) return refused("This page is read-only: magicbyte.ui.read.only is set.");
+  if (config.value.readOnly) return refused(READ_ONLY_PAGE);
+  const lack = config.value.accessRules ? lackOf(action, subject && qualified(subject), context.value) : "";
+  if (lack) return refused(lack);
   const refusal = refusals.value[`${action} ${subject}`];
   if (refusal) return refused(refusal);
   const mode = modeOf(subject);

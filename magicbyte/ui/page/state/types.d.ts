@@ -3,7 +3,8 @@
 import type { Child, Component, Signal } from "../vendor/ui.d.ts";
 
 export type { Child, Component, Signal };
-export type Query = Record<string, string | number | boolean | null | undefined>;
+/** A list is a parameter that is repeated. */
+export type Query = Record<string, string | number | boolean | string[] | null | undefined>;
 
 export interface RouteRow {
   /** As the API has it: `/subjects/{subject}/compare`. */

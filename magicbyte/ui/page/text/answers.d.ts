@@ -53,6 +53,8 @@ export interface Finding {
 
 export interface Change {
   path: string;
+  /** The names of the fields around it and its own; another version of the registry has none. */
+  fieldPath?: string;
   name: string | null;
   kind: "added" | "removed" | "renamed" | "renumbered" | "moved" | "changed";
   what: string[];

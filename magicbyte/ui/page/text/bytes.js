@@ -4,7 +4,7 @@
  * A message begins with its frame: a zero and a schema id in four bytes, or a one and a guid in sixteen; for Protobuf
  * the message indexes follow.
  */
-import { grouped } from "./grouped.js";
+import { counted } from "./counted.js";
 
 /** @typedef {"hex" | "base64" | "escapes"} Form */
 /** @typedef {{bytes: Uint8Array, form: Form} | {error: string, at: number}} Parsed */
@@ -179,7 +179,7 @@ export function cells(bytes, { index = null, framed = true } = {}) {
     }
   }
   const left = bytes.length - (parts.at(-1)?.to ?? 0);
-  add("payload", bytes.length, `${grouped(left)} ${left === 1 ? "byte" : "bytes"}`);
+  add("payload", bytes.length, counted(left, "byte"));
   return parts;
 }
 

@@ -233,7 +233,7 @@ def test_a_read_only_subject_has_a_sentence_instead_of_register(scratch: ServerP
         client.put("/mode/frozen-value", json={"mode": "READONLY"}).raise_for_status()
     page = open_page(scratch.url)
     page.goto("subjects/frozen-value/edit")
-    expect(page.get_by_text("No new versions: the mode is READONLY, set on the subject.")).to_be_visible()
+    expect(page.get_by_text("No new versions: the mode is READONLY, its own.")).to_be_visible()
     expect(page.get_by_role("button", name="Register version 2")).to_have_count(0)
 
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
+import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
+from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_registry
 from tests.ui.conftest import OpenPage
 from tests.ui.kit.axe import findings
-from tests.ui.kit.pages import PAGES
+from tests.ui.kit.guarded import guarded_registry
+from tests.ui.kit.pages import OF_BROKER, PAGES, views, visited
 from tests.ui.kit.watch import Watch
 
 pytestmark = pytest.mark.browser
@@ -18,23 +22,72 @@ pytestmark = pytest.mark.browser
 WIDTHS = (1280, 320)
 
 
+#: What users of few rights see: nothing, gaps in the place of what they may not read, and controls with reasons.
+OF_FEW_RIGHTS = {
+    "reader": (
+        *("subjects", "subjects/flights-value", "subjects/flights-value/versions/3", "subjects/secret-value"),
+        *("subjects/flights-value/versions/3?view=fields", "subjects/flights-value/compare?from=1&to=3"),
+        *(
+            "subjects/flights-value/edit",
+            "subjects/flights-value/settings",
+            "subjects/shared-value/versions/1/references",
+        ),
+        *("new?topic=secret", "schemas/ids/5", "registry", "config", "topics"),
+    ),
+    "auditor": (
+        *("subjects?peek=flights-value", "subjects/frozen-value/settings", "subjects/gone-value/settings", "config"),
+        *("subjects/gone-value", "subjects/shared-value/versions/1/references", "registry", "contexts/.eu/config"),
+    ),
+    "stranger": ("subjects", "registry"),
+}
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    with guarded_registry(tmp_path_factory.mktemp("guarded")) as server:
+        yield server
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", WIDTHS)
-def test_axe_finds_nothing(open_page: OpenPage, watch: Watch, theme: str, width: int) -> None:
+def test_axe_finds_nothing(open_page: OpenPage, registry: ServerProcess, watch: Watch, theme: str, width: int) -> None:
     watch.expect(404)
+    guid = httpx.get(f"{registry.url}/schemas/ids/1", trust_env=False).json()["guid"]
     page = open_page(theme=theme, width=width)
-    found: dict[str, list[str]] = {}
-    for path, ready in PAGES.items():
-        page.goto(path)
-        expect(page.locator(ready).first).to_be_visible()
-        expect(page.locator("[aria-busy=true]")).to_have_count(0)
-        problems = findings(page)
-        assert page.locator("h1").count() == 1, path
-        if page.evaluate("document.documentElement.scrollWidth") > width:
-            problems.append("the page is wider than the window")
-        if problems:
-            found[path] = problems
-    assert found == {}
+    found = {path: problems_of(page, path.format(guid=guid), ready) for path, ready in PAGES.items()}
+    assert {path: problems for path, problems in found.items() if problems} == {}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_axe_finds_nothing_for_users_of_few_rights(
+    guarded: ServerProcess, open_page: OpenPage, watch: Watch, theme: str, width: int
+) -> None:
+    for status in (401, 403, 404):
+        watch.expect(status)
+    found = {}
+    for user, paths in OF_FEW_RIGHTS.items():
+        credentials = {"username": user, "password": user}
+        page = open_page(guarded.url, theme=theme, width=width, http_credentials=credentials)
+        found |= {f"{user}: {path}": problems_of(page, path, "h1") for path in paths}
+    assert {path: problems for path, problems in found.items() if problems} == {}
+
+
+def problems_of(page: Page, path: str, ready: str) -> list[str]:
+    page.goto(path)
+    expect(page.locator(ready).first).to_be_visible()
+    expect(page.locator("[aria-busy=true]")).to_have_count(0)
+    problems = findings(page)
+    if page.locator("h1").count() != 1:
+        problems.append("not one h1")
+    width = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    if width[0] > width[1]:
+        problems.append("the page is wider than the window")
+    return problems
+
+
+def test_every_view_is_visited() -> None:
+    assert set(views().values()) - visited() == OF_BROKER
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -130,7 +130,7 @@ def test_a_new_schema_of_a_forbidden_name_is_not_a_first_version(signed_in: As) 
 def test_a_subject_that_refuses_versions_is_not_allowed(signed_in: As, subject: str, mode: str) -> None:
     page = signed_in("settler", f"subjects/{subject}/edit")
     expect(page.locator(".head-name .badge.bad")).to_have_text(f"refused by the mode {mode}")
-    expect(page.locator(".edit-foot")).to_contain_text(f"No new versions: the mode is {mode}, set on the subject.")
+    expect(page.locator(".edit-foot")).to_contain_text(f"No new versions: the mode is {mode}, its own.")
     expect(page.locator(".head-name .badge.ok")).to_have_count(0)
     expect(page.locator("main")).not_to_contain_text("allowed under")
 

@@ -287,3 +287,18 @@ def test_a_phone_shows_one_column(open_page: OpenPage) -> None:
 def test_flight_texts_are_what_the_lines_say() -> None:
     """The literal lines of this file rest on these texts."""
     assert flight(3).index('"type":"long"') == 276
+
+
+@pytest.mark.parametrize("view", ["split", "unified"])
+def test_a_screen_reader_hears_an_unchanged_line_once(page: Page, view: str) -> None:
+    page.goto(f"{FLIGHTS}&all=true&view={view}")
+    expect(page.locator(".pair, .single").first).to_be_visible()
+    session = page.context.new_cdp_session(page)
+    session.send("Accessibility.enable")
+    nodes = session.send("Accessibility.getFullAXTree")["nodes"]
+    heard = [
+        node["name"]["value"].strip() for node in nodes if node["role"]["value"] == "StaticText" and not node["ignored"]
+    ]
+    # Lines of an unchanged field, of a changed one and of a new one; and the changed line of both texts.
+    assert [heard.count(text) for text in ('"carrier"', '"distance"', '"wheels_up"')] == [1, 1, 1]
+    assert (heard.count("removed"), "added" in heard) == (1, True)

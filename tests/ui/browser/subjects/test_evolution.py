@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -124,3 +125,53 @@ def test_a_phone_shows_all_of_it(open_page: OpenPage) -> None:
     page.goto("subjects/flights-value")
     expect(page.get_by_text("distance int → long")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") == 320
+
+
+def address(version: int) -> str:
+    """A record with a record inside, and a list of records: the versions add fields to all of them."""
+    more = [{"name": name, "type": "int", "default": 0} for name in ("min", "max")[:version]]
+    line = {"type": "record", "name": "Line", "fields": [{"name": "sku", "type": "string"}, *more]}
+    inner = {"type": "record", "name": "Address", "fields": [{"name": "city", "type": "string"}, *more]}
+    fields = [{"name": "address", "type": inner}, {"name": "lines", "type": {"type": "array", "items": line}}]
+    return json.dumps({"type": "record", "name": "Place", "namespace": "acme", "fields": fields})
+
+
+def test_changes_are_named_by_their_paths(open_page: OpenPage, scratch: ServerProcess) -> None:
+    with httpx.Client(base_url=scratch.url, trust_env=False) as client:
+        for version in (0, 2):
+            register(client, "places-value", address(version))
+        added = [{"name": f"f{number}", "type": "int", "default": 0} for number in range(9)]
+        register(client, "wide-value", json.dumps({"type": "record", "name": "W", "fields": added[:1]}))
+        register(client, "wide-value", json.dumps({"type": "record", "name": "W", "fields": added}))
+    page = open_page(scratch.url)
+    page.goto("subjects/places-value")
+    row = page.locator(".version-row").first
+    expect(row.locator(".short-change")).to_have_text(
+        ["+ address.min = 0", "+ address.max = 0", "+ lines[].min = 0", "+ lines[].max = 0"]
+    )
+    page.goto("subjects/wide-value")
+    row = page.locator(".version-row").first
+    expect(row.locator(".short-change")).to_have_count(4)
+    row.get_by_role("link", name="and 4 more").click()
+    expect(page).to_have_url(re.compile(r"/subjects/wide-value/compare\?from=1&to=2$"))
+
+
+@pytest.mark.parametrize("width", [1280, 320])
+def test_the_strip_shows_the_latest_version(open_page: OpenPage, scratch: ServerProcess, width: int) -> None:
+    with httpx.Client(base_url=scratch.url, timeout=30, trust_env=False) as client:
+        client.put("/config/long-value", json={"compatibility": "NONE"}).raise_for_status()
+        for number in range(40):
+            symbols = json.dumps([f"S{symbol}" for symbol in range(number + 1)])
+            register(client, "long-value", f'{{"type": "enum", "name": "E", "symbols": {symbols}}}')
+    page = open_page(scratch.url, width=width)
+    page.goto("subjects/long-value")
+    strip = page.get_by_role("list", name="Versions and how they are joined")
+    expect(strip.get_by_role("link", name="Version 40", exact=True)).to_be_in_viewport()
+    expect(strip.get_by_role("link", name="Version 1", exact=True)).not_to_be_in_viewport()
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    # By keyboard: the list scrolls, and its links have the focus in turn.
+    strip.focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("Tab")
+    expect(strip.get_by_role("link", name="Version 1", exact=True)).to_be_focused()
+    expect(strip.get_by_role("link", name="Version 1", exact=True)).to_be_in_viewport()

@@ -147,6 +147,9 @@ Deno.test("changes in lines and in a few words", () => {
   equal(CHANGES.map(shortChange), ["distance int → long", '+ source = "first"', "+ wheels_up = null"]);
   const renamed = change("renamed", field("dest", "string"), field("destination", "string"), ["name", "aliases"]);
   equal(shortChange(renamed), "dest → destination");
+  equal(shortChange({ ...renamed, fieldPath: "legs[].destination" }), "legs[].dest → destination");
+  equal(shortChange({ ...CHANGES[0], fieldPath: "legs[].distance" }), "legs[].distance int → long");
+  equal(shortChange({ ...CHANGES[2], fieldPath: "legs[].wheels_up" }), "+ legs[].wheels_up = null");
   const tagged = change("changed", field("a", "int"), field("a", "int", { tags: ["PII"], doc: "x" }), ["tags", "doc"]);
   equal(changeLines(tagged), ["+ tag PII", "doc added"]);
 });

@@ -1,4 +1,4 @@
-import { holdersOf, treeOf } from "../../../../magicbyte/ui/page/views/references/tree.js";
+import { holdersOf, treeOf, usersOf } from "../../../../magicbyte/ui/page/views/references/tree.js";
 import { nextStep, rowsOf } from "../../../../magicbyte/ui/page/views/evolution/rows.js";
 import { sinceOf } from "../../../../magicbyte/ui/page/views/version/since.js";
 import { SNIPPETS, topicOf } from "../../../../magicbyte/ui/page/views/version/snippets.js";
@@ -87,6 +87,11 @@ Deno.test("a graph is two trees, and its circles end", () => {
   equal(treeOf(graph, "references").map(shape), [["a", false, [["b", false, [["s", true, []]]]]]]);
   equal(treeOf(graph, "referrers").map(shape), [["b", false, [["a", false, [["s", true, []]]]]], ["c", false, []]]);
   equal(holdersOf(graph).map((holder) => holder.subject), ["b", "c"]);
+  equal(usersOf(graph), { versions: 3, subjects: 3 });
+  equal(usersOf({ ...graph, edges: [edge(1, 0), edge(2, 0)], nodes: ["s", "a", "a"].map(at) }), {
+    versions: 2,
+    subjects: 1,
+  });
 });
 
 Deno.test("fragments name lines", () => {

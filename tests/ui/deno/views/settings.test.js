@@ -1,5 +1,5 @@
 import { known } from "../../../../magicbyte/ui/page/api/fact.js";
-import { fieldOrigin, originWords } from "../../../../magicbyte/ui/page/views/settings/origins.js";
+import { fieldOrigin } from "../../../../magicbyte/ui/page/views/settings/origins.js";
 import { judged } from "../../../../magicbyte/ui/page/views/settings/refused_by.js";
 import { equal } from "../generated.js";
 
@@ -17,11 +17,9 @@ Deno.test("a level is judged against the versions before, as it would have been 
 });
 
 Deno.test("settings say where they come from", () => {
-  equal(originWords("subject", "s"), "set on this subject");
-  equal(originWords("global", ""), "set on the registry");
-  equal(originWords("server", "s"), "the server's default");
   equal(fieldOrigin({ a: 1 }, known({ a: 1 }), "s"), "from the registry");
-  equal(fieldOrigin(false, known(undefined), "s"), "set on this subject");
+  equal(fieldOrigin(false, known(undefined), "s"), "its own");
+  equal(fieldOrigin(false, known(false), ""), "its own");
   equal(fieldOrigin(undefined, known(true), "s"), "not set");
-  equal(fieldOrigin(true, { gap: "forbidden", reason: "" }, "s"), "set, where is unknown");
+  equal(fieldOrigin(true, { gap: "forbidden", reason: "" }, "s"), "origin unknown");
 });

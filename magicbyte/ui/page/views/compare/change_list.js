@@ -6,7 +6,8 @@ import { GapWords } from "../../parts/gap.js";
 import { Shown } from "../../parts/hostile.js";
 import { refusesVersions } from "../../state/modes.js";
 import { html } from "../../vendor/ui.js";
-import { changeLines, counted, effectOf, signOf, signWord } from "./words.js";
+import { counted, numbered } from "../../text/counted.js";
+import { changeLines, effectOf, signOf, signWord } from "./words.js";
 
 /** @import { Fact } from "../../api/fact.js" */
 /** @import { Change, Comparison } from "../../text/answers.d.ts" */
@@ -44,7 +45,7 @@ export function ChangeList({ comparison, current, settings, choose }) {
 function unchangedWords(comparison, unchanged) {
   const proto = comparison.to.schemaType === "PROTOBUF";
   return `${counted(unchanged, proto ? "entry" : "field", proto ? "entries" : "fields")} as ${
-    unchanged === 1 ? "it was" : "they were"
+    numbered(unchanged, "it was", "they were")
   }`;
 }
 

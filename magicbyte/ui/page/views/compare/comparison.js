@@ -6,6 +6,7 @@ import { Note, PlainVerdict, VerdictCard } from "../../parts/cards.js";
 import { useKeys } from "../../frame/keyboard.js";
 import { useMedia } from "../../parts/use_media.js";
 import { go, goTo, href, path, route, setQuery } from "../../state/routes.js";
+import { counted } from "../../text/counted.js";
 import { html, useMemo } from "../../vendor/ui.js";
 import { ChangeList } from "./change_list.js";
 import { Picks } from "./picks.js";
@@ -40,7 +41,7 @@ export function ComparisonView({ loaded, subject, query, facts }) {
           <${Picks} from=${picked(loaded.from, facts)} to=${picked(loaded.to, facts)} query=${query} />
           <span class="grow"></span>
           ${changes.length > 0 && html`<span class="s dim walk num">
-        ${Math.max(current, 0) + 1} of ${changes.length} ${changes.length === 1 ? "change" : "changes"}${" "}
+        ${Math.max(current, 0) + 1} of ${counted(changes.length, "change")}${" "}
         <button type="button" class="key" onClick=${() => walk(1)} aria-label="Next change"><kbd>n</kbd></button>
         <button type="button" class="key" onClick=${() => walk(-1)} aria-label="Previous change"><kbd>p</kbd></button>
       </span>`}

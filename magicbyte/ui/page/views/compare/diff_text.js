@@ -4,8 +4,8 @@ import { Blocks } from "../code/blocks.js";
 import { Segments } from "../code/segments.js";
 import { Shown } from "../../parts/hostile.js";
 import { segmentsOf } from "../../text/positions.js";
+import { counted, numbered } from "../../text/counted.js";
 import { html } from "../../vendor/ui.js";
-import { counted } from "./words.js";
 import { unifiedOf } from "./rows.js";
 
 /** @import { Item } from "../../text/folds.js" */
@@ -137,7 +137,7 @@ function FoldRow({ from, to, name, split, open, rows }) {
   const unfold = () => open(from);
   return html`
     <button type="button" class=${split ? "fold two-sided" : "fold"} aria-expanded="false" onClick=${unfold}>
-      <span>⋯ ${counted(to - from, "line")} as they were${name &&
+      <span>⋯ ${counted(to - from, "line")} as ${numbered(to - from, "it was", "they were")}${name &&
         html`, then in <span class="mono"><${Shown} text=${name} /></span>`}</span>
     </button>
         ${rows && html`<div class="folded" hidden="until-found" onBeforeMatch=${unfold}>${rows()}</div>`}
@@ -146,11 +146,15 @@ function FoldRow({ from, to, name, split, open, rows }) {
 
 const WORDS = { del: "removed ", add: "added " };
 
-/** @param {{row: Row, before: Text, after: Text, on: boolean, index: number}} props */
+/**
+ * A line of both sides. One that is the same on both is for screen readers the new side's alone.
+ * @param {{row: Row, before: Text, after: Text, on: boolean, index: number}} props
+ */
 function SplitRow({ row, before, after, on, index }) {
   return html`
     <div class=${on ? "pair on" : "pair"} data-row=${index}>
-      <${Line} text=${before} line=${row.old} marks=${row.oldMarks} kind=${row.same ? "" : "del"} side="old" />
+      <${Line} text=${before} line=${row.old} marks=${row.oldMarks} kind=${row.same ? "" : "del"} side="old"
+        hidden=${row.same} />
       <${Line} text=${after} line=${row.new} marks=${row.newMarks} kind=${row.same ? "" : "add"} side="new" />
     </div>
   `;
@@ -158,11 +162,11 @@ function SplitRow({ row, before, after, on, index }) {
 
 /**
  * @param {{text: Text, line: number, marks: import("../../text/diff.js").Mark[], kind: "" | "add" | "del",
- *   side: string}} props
+ *   side: string, hidden?: boolean}} props `hidden`: from screen readers
  */
-function Line({ text, line, marks, kind, side }) {
+function Line({ text, line, marks, kind, side, hidden = false }) {
   if (line === 0) return html`<div class=${`l hole ${side}`}><span></span><span></span><span></span></div>`;
-  return html`<div class=${`l ${kind} ${side}`}>
+  return html`<div class=${`l ${kind} ${side}`} aria-hidden=${hidden ? "true" : undefined}>
     <span>${line}</span><${Sign} kind=${kind} />
     <span class="t"><${Segments} segments=${segmentsOf(text.layout, text.lines, line, marks)} /></span>
   </div>`;

@@ -70,7 +70,7 @@ function VersionPick({ picked, label, page, address }) {
       <button type="button" class="pick" id=${id}
         popovertarget=${id +
           "-list"}><span class="hidden-text">${label}: </span>
-          ${picked.subject !== page && html`<span class="mono cut">${picked.subject}</span>`}
+          ${picked.subject !== page && html`<span class="mono cut ends">${picked.subject}</span>`}
           <b>Version ${picked.version}</b><span class="faint cut"><${PickedDetail} picked=${picked} /></span>
           <${Icon} name="down" size=${12} />
         </button>

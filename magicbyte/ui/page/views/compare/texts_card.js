@@ -5,6 +5,7 @@ import { numberedUpTo } from "../../parts/code_text.js";
 import { Empty } from "../../parts/states.js";
 import { href, path } from "../../state/routes.js";
 import { fold, scopeAt, scopesOf } from "../../text/folds.js";
+import { counted } from "../../text/counted.js";
 import { html, useEffect, useMemo, useState } from "../../vendor/ui.js";
 import { DiffText } from "./diff_text.js";
 import { FindingNotes } from "./finding_note.js";
@@ -46,10 +47,10 @@ function SideHead({ version, text, subject, quiet = false }) {
     <a href=${
     href(path`/subjects/${version.subject}/versions/${version.version}`)
   }><b>Version ${version.version}</b></a>
-    ${version.subject !== subject && html`<span class="mono s dim cut">${version.subject}</span>`}
+    ${version.subject !== subject && html`<span class="mono s dim cut ends">${version.subject}</span>`}
     ${
     laidOut && !quiet &&
-    html`<span class="faint xs">pretty-printed; stored on ${lines === 1 ? "one line" : `${lines} lines`}</span>`
+    html`<span class="faint xs">pretty-printed; stored on ${counted(lines, "line")}</span>`
   }
   </div>`;
 }

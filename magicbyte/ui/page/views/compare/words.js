@@ -1,4 +1,5 @@
 /** The sentences of Compare and Evolution: verdicts, changes and levels in words. */
+import { counted, numbered } from "../../text/counted.js";
 import { grouped } from "../../text/grouped.js";
 
 /** @import { Change, Comparison, Direction, Finding, OutlineNode, Side } from "../../text/answers.d.ts" */
@@ -10,10 +11,7 @@ export function numberWord(count) {
   return NUMBERS[count] ?? grouped(count);
 }
 
-/** A count with its noun: `1 change`, `3 changes`. @param {number} count @param {string} one @param {string} [many] */
-export function counted(count, one, many = one + "s") {
-  return `${grouped(count)} ${count === 1 ? one : many}`;
-}
+export { counted };
 
 /** How a side is called: `version 3`, `version 3 of orders-value`, `the proposed text`. */
 /** @param {Side} side @param {string} subject the subject of the page */
@@ -61,7 +59,7 @@ export function verdict(comparison, direction, level, subject) {
   return {
     ok: false,
     title: `${capital(reader)} cannot read what ${writer} ${wrote}`,
-    reason: `${name} breaks at ${numberWord(errors)} ${errors === 1 ? "place" : "places"}. ` +
+    reason: `${name} breaks at ${numberWord(errors)} ${numbered(errors, "place")}. ` +
       capital(
         levelSentence(level, direction) +
           (backward ? `readers on ${reader} stop at older data.` : `readers still on ${reader} stop.`),
@@ -110,12 +108,12 @@ function fieldsSentence(changes, word, side) {
   if (withDefault.length > 0) {
     parts.push(
       `${numberWord(withDefault.length)} ${word} ` +
-        (withDefault.length === 1 ? "field has a default" : "fields have defaults"),
+        numbered(withDefault.length, "field has a default", "fields have defaults"),
     );
   }
   if (optional.length > 0) {
     parts.push(
-      `${numberWord(optional.length)} ${word} ` + (optional.length === 1 ? "field is optional" : "fields are optional"),
+      `${numberWord(optional.length)} ${word} ` + numbered(optional.length, "field is optional", "fields are optional"),
     );
   }
   return joined(parts);
@@ -123,7 +121,7 @@ function fieldsSentence(changes, word, side) {
 
 /** @param {number} count @param {string} word */
 function skipped(count, word) {
-  return `${numberWord(count)} ${word} ${count === 1 ? "field is" : "fields are"} skipped`;
+  return `${numberWord(count)} ${word} ${numbered(count, "field is", "fields are")} skipped`;
 }
 
 /** The types that are read as other ones. @param {Change[]} changes @param {boolean} backward */
@@ -216,14 +214,18 @@ function listLine(word, old, fresh) {
   return [...added, ...removed].join(", ") || `${word} order changed`;
 }
 
-/** A change in a few words, for a row of Evolution: `distance int → long`, `+ source = "first"`. @param {Change} change */
+/** A change in a few words, for a row of Evolution: `distance int → long`, `+ address.min = 0`. @param {Change} change */
 export function shortChange(change) {
   const sign = signOf(change);
-  const name = change.name ?? change.path;
+  // Another version of the registry has no path by the names of fields.
+  const name = change.fieldPath || (change.name ?? change.path);
   if (sign === "+") return `+ ${name}${change.new?.default == null ? "" : ` = ${change.new.default}`}`;
   if (sign === "−") return `− ${name}`;
   const line = changeLines(change)[0];
-  return change.kind === "renamed" && change.old ? `${change.old.name} → ${name}` : `${name} ${line}`;
+  if (change.kind !== "renamed" || !change.old) return `${name} ${line}`;
+  const own = change.name ?? "";
+  const around = name.endsWith(own) ? name.slice(0, name.length - own.length) : "";
+  return `${around}${change.old.name} → ${own}`;
 }
 
 /**

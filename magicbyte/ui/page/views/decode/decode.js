@@ -11,12 +11,12 @@ import { useRequest } from "../../parts/use_request.js";
 import { goTo, href, route } from "../../state/routes.js";
 import { context } from "../../state/signals.js";
 import { guess, parseBytes, plainText, toBase64, toEscapes, toHex } from "../../text/bytes.js";
+import { counted } from "../../text/counted.js";
 import { html, useEffect, useState } from "../../vendor/ui.js";
 import { Cells, Dump } from "../topics/messages/cells.js";
 import { SchemaOf } from "../topics/messages/decoded.js";
 import { ReadAs } from "../topics/messages/read_as.js";
 import { textOf, ValueText } from "../topics/messages/value_text.js";
-import { grouped } from "../../text/grouped.js";
 import { Remarks } from "./remarks.js";
 
 /** @typedef {import("../../text/bytes.js").Form} Form */
@@ -69,7 +69,7 @@ export default function DecodePage(_props) {
           <span class="grow"></span>
           ${
     parsed && "bytes" in parsed && html`
-      <span class="dim s num">${grouped(parsed.bytes.length)} bytes</span>
+      <span class="dim s num">${counted(parsed.bytes.length, "byte")}</span>
       <${CopyButton} kind="quiet small" text=${toHex(parsed.bytes)} what="Hexadecimal copied">hex</${CopyButton}>
                   <${CopyButton} kind="quiet small" text=${toBase64(
                     parsed.bytes,
@@ -160,7 +160,7 @@ function Message({ bytes, as, raw, onAs, onRaw, onBytes }) {
               </section>
         `}
         <details class="card bytes">
-      <summary>All ${grouped(bytes.length)} bytes</summary>
+      <summary>All ${counted(bytes.length, "byte")}</summary>
       <${Dump} bytes=${bytes} index=${decoded?.bytes?.index} framed=${framed} />
     </details>
   `;

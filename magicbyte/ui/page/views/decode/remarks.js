@@ -2,6 +2,7 @@
 import { Note } from "../../parts/cards.js";
 import { Shown } from "../../parts/hostile.js";
 import { grouped } from "../../text/grouped.js";
+import { counted } from "../../text/counted.js";
 import { html } from "../../vendor/ui.js";
 
 /** @typedef {import("../../api/serdes.js").Remark} Remark */
@@ -47,7 +48,7 @@ function OneKind({ kind, remarks }) {
       html`<li key=${i}><span class="mono"><${Shown} text=${path} /></span>: <${Shown} text=${text} /></li>`
     )
   }</ul>`;
-  const count = remarks.length === 1 ? "1 field" : `${grouped(remarks.length)} fields`;
+  const count = counted(remarks.length, "field");
   return html`<${Note} tone=${tone} who=${who}>${what}${
     kind === "default" ? html`<details><summary>${count}</summary>${list}</details>` : list
   }</${Note}>`;

@@ -4,6 +4,8 @@ import * as registry from "../../api/registry.js";
 import { Segmented } from "../../parts/buttons.js";
 import { Select } from "../../parts/menus.js";
 import { useRequest } from "../../parts/use_request.js";
+import { may } from "../../state/signals.js";
+import { counted } from "../../text/counted.js";
 import { html, useEffect, useId, useState } from "../../vendor/ui.js";
 import { LEVELS } from "./places/levels.js";
 import { FIRST_TEXTS, recordName, STRATEGIES, subjectName } from "./draft/subject_names.js";
@@ -96,6 +98,9 @@ async function load(subject, signal) {
  */
 function Naming({ choice, onChoice, draft, onDraft, subject, exists, level, inherited, onLevel, onRecord }) {
   const id = useId();
+  const why = useId();
+  // The registry may refuse the level after the schema is registered.
+  const levelReason = subject ? may("config", subject).reason : "";
   useEffect(() => onRecord(recordName(draft.text, draft.type)), [draft.text, draft.type]);
   const set = (/** @type {Partial<Choice>} */ part) => onChoice({ ...choice, ...part });
   const typed = (/** @type {any} */ event) => event.currentTarget.value.trim();
@@ -129,17 +134,17 @@ function Naming({ choice, onChoice, draft, onDraft, subject, exists, level, inhe
         </label>
       `}
       <label class="row s"><span class="dim">Level</span>
-        <${Select} label="Level" mono value=${level} options=${[
-          ["", `as inherited: ${inherited || "unknown"}`],
-          ...LEVELS,
-        ]}
+        <${Select} label="Level" mono value=${level} disabled=${levelReason !== ""}
+          aria-describedby=${levelReason ? why : undefined} options=${[
+            ["", `as inherited: ${inherited || "unknown"}`],
+            ...LEVELS,
+          ]}
           onChange=${onLevel} />
       </label>
+      ${levelReason && html`<p class="s dim" id=${why}>${levelReason}</p>`}
       ${exists > 0 && html`
         <p class="s warn-text"
-          role="status">${subject} exists, with ${exists} ${exists === 1
-            ? "version"
-            : "versions"}. This text would be the next one.</p>
+          role="status">${subject} exists, with ${counted(exists, "version")}. This text would be the next one.</p>
       `}
     </div>
   `;

@@ -7,7 +7,9 @@ import { Button } from "../../parts/buttons.js";
 import { CurlButton } from "../../parts/copying.js";
 import { path } from "../../state/routes.js";
 import { refusesVersions } from "../../state/modes.js";
-import { may } from "../../state/signals.js";
+import { config, may } from "../../state/signals.js";
+import { counted } from "../../text/counted.js";
+import { originWords } from "../../text/phrases.js";
 import { html, useState } from "../../vendor/ui.js";
 import { bodyOf } from "./draft/drafts.js";
 import { Ago, saveAsFile } from "./foot.js";
@@ -27,13 +29,6 @@ import { latestOf } from "./draft/stored_text.js";
  * }} Props  `versions`: the live ones; `onStale` shows the version that came meanwhile
  */
 
-const PLACES = {
-  subject: "on the subject",
-  context: "on the context",
-  global: "on the registry",
-  server: "by the server",
-};
-
 /** @param {Props} props */
 export function Outcome(props) {
   const { subject, versions, draft, check, onRegistered } = props;
@@ -41,6 +36,8 @@ export function Outcome(props) {
   const [problem, setProblem] = useState(/** @type {{text: string, of: string, force: boolean} | null} */ (null));
   const next = latestOf(versions) + 1;
   const forbidden = forbiddenBy(props);
+  // Nobody may register here: a sentence says so, and there is no control.
+  const isClosed = refusingMode(props.mode) !== null || config.value.readOnly;
   const reason = busy ? "It is being registered." : reasonOf(props);
   const shown = problem !== null && problem.of === draft.text ? problem : null;
   const send = async (force = false) => {
@@ -68,12 +65,11 @@ export function Outcome(props) {
       </span>
       <${CurlButton} kind="quiet" request=${requestOf(subject, draft)} />
       <${Button} onClick=${() => saveAsFile(subject, next, draft)}>Save as file</${Button}>
-      ${forbidden === ""
-        ? html`
-          <${Button} id="register" kind="primary" reason=${reason}
-            onClick=${() => send()}>${isNumbered(props) ? `Register version ${next}` : "Register"}</${Button}>
-        `
-        : html`<span class="s forbidden">${forbidden}</span>`}
+      ${forbidden !== "" && html`<span class="s forbidden">${forbidden}</span>`}
+      ${!isClosed && html`
+        <${Button} id="register" kind="primary" reason=${forbidden || reason}
+          onClick=${() => send()}>${isNumbered(props) ? `Register version ${next}` : "Register"}</${Button}>
+      `}
     </footer>
   `;
 }
@@ -134,9 +130,7 @@ function Said({ versions, level, mode, draft, check, equal }) {
       ? `Version ${latest} came meanwhile. Registering shows both texts first.`
       : `Version ${draft.base} was deleted meanwhile. Registering shows both texts first.`;
   }
-  const against = versions.length === 0
-    ? ""
-    : ` against ${versions.length} ${versions.length === 1 ? "version" : "versions"}`;
+  const against = versions.length === 0 ? "" : ` against ${counted(versions.length, "version")}`;
   const promise = draft.base > 0 ? ` Registering asks for version ${draft.base} to be the latest still.` : "";
   const gaps = [level.gap !== null && "the level", mode.gap !== null && "the mode"].filter(Boolean);
   const unknown = gaps.length > 0
@@ -171,8 +165,8 @@ export function refusingMode(mode) {
 function forbiddenBy({ subject, mode }) {
   const refusing = refusingMode(mode);
   if (refusing) {
-    const place = /** @type {Record<string, string>} */ (PLACES)[refusing.origin ?? ""];
-    return `No new versions: the mode is ${refusing.mode}${place ? `, set ${place}` : ""}.`;
+    const origin = originWords(refusing.origin);
+    return `No new versions: the mode is ${refusing.mode}${origin && `, ${origin}`}.`;
   }
   const { allowed: granted, reason } = may("register", subject);
   return granted ? "" : reason;

@@ -1,6 +1,7 @@
 /** The head of the proposed text: how far it is from its start, other drafts, and what one can do with it. */
 import { Button } from "../../parts/buttons.js";
 import { setQuery } from "../../state/routes.js";
+import { counted } from "../../text/counted.js";
 import { html } from "../../vendor/ui.js";
 
 /**
@@ -43,5 +44,5 @@ export function SourceHead({ draft, edits, restored, otherDraft, onRestart, onDi
  */
 function editWords(edits, from) {
   if (from === null || edits === null) return "";
-  return edits === 0 ? `as version ${from}` : `${edits} ${edits === 1 ? "edit" : "edits"} since version ${from}`;
+  return edits === 0 ? `as version ${from}` : `${counted(edits, "edit")} since version ${from}`;
 }

@@ -9,6 +9,7 @@ import { Dialog } from "../../parts/dialogs.js";
 import { Shown } from "../../parts/hostile.js";
 import { Select } from "../../parts/menus.js";
 import { useRequest } from "../../parts/use_request.js";
+import { counted } from "../../text/counted.js";
 import { Lines } from "../../text/positions.js";
 import { html, useEffect, useId, useRef, useState } from "../../vendor/ui.js";
 import { messageNames } from "./draft/message_names.js";
@@ -135,7 +136,7 @@ function useTried(text, wanted) {
 function triedOf({ error, path, at = null, data }, text) {
   if (error === undefined) {
     const bytes = atob(data ?? "").length;
-    return { ok: true, words: `It takes ${bytes} bytes.`, at: null };
+    return { ok: true, words: `It takes ${counted(bytes, "byte")}.`, at: null };
   }
   const words = path ? `${path}: ${error}` : error;
   return { ok: false, words, at: at === null ? null : unitsOf(text)(at) };

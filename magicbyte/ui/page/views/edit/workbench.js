@@ -4,6 +4,7 @@ import * as registry from "../../api/registry.js";
 import { PlainVerdict } from "../../parts/cards.js";
 import { toast } from "../../parts/toasts.js";
 import { useKeys } from "../../frame/keyboard.js";
+import { useRights } from "../../parts/use_rights.js";
 import { go, path, route, setQuery } from "../../state/routes.js";
 import { asStored, pretty } from "../../text/pretty.js";
 import { html, useEffect, useMemo, useRef, useState } from "../../vendor/ui.js";
@@ -44,10 +45,14 @@ import { titleOf } from "./places/words.js";
  * }} Props  `level`: the subject's, or the one that a new subject gets; `naming`: the controls for the name of a new subject
  */
 
+/** How long a name stays as it is before it is asked about. */
+const TYPING_MS = 200;
+
 /** @param {Props} props */
 export function Workbench(props) {
   const { subject, draftKey, began, startText, facts, level: levelFact } = props;
   const { versions, mode } = facts;
+  useRights([subject], { pause: TYPING_MS });
   // Empty if there is a gap: no cell is asked for then.
   const level = valueOr(levelFact, "");
   const { query } = route.value;

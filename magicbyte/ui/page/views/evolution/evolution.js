@@ -18,7 +18,7 @@ import { useSubjectKeys } from "../subject/subject_keys.js";
 import { useChanges } from "../subject/use_changes.js";
 import { NearestSubjects } from "../subject/nearest_subjects.js";
 import { useUndelete } from "../subject/undelete.js";
-import { counted } from "../compare/words.js";
+import { counted, numbered } from "../../text/counted.js";
 import { nextStep, rowsOf } from "./rows.js";
 import { Strip } from "./strip.js";
 import { VersionRow } from "./version_row.js";
@@ -136,7 +136,7 @@ function NoVersions({ numbers, subject }) {
   if (numbers.gap === null && numbers.value.length > 0) {
     const { length } = numbers.value;
     const reason = `The subject has ${counted(length, "version")}, and the access rules do not let you read ` +
-      (length === 1 ? "it." : "them.");
+      numbered(length, "it.", "them.");
     return html`<${GapPart} fact=${{ gap: "forbidden", reason }} />`;
   }
   return html`

@@ -1,7 +1,7 @@
 /** The versions as a strip of dots, oldest first, joined by how they read each other. */
 
 import { href, path } from "../../state/routes.js";
-import { html } from "../../vendor/ui.js";
+import { html, useLayoutEffect, useRef } from "../../vendor/ui.js";
 import { bondWords } from "./rows.js";
 
 /** @import { Row } from "./rows.js" */
@@ -9,9 +9,14 @@ import { bondWords } from "./rows.js";
 /** @param {{rows: Row[], subject: string}} props */
 export function Strip({ rows, subject }) {
   const oldestFirst = [...rows].reverse();
+  const list = useRef(/** @type {HTMLElement | null} */ (null));
+  // The latest version is in sight at first, and again when there is another one.
+  useLayoutEffect(() => {
+    if (list.current) list.current.scrollLeft = list.current.scrollWidth;
+  }, [rows[0]?.version]);
   return html`
     <div class="strip-box">
-      <ol class="dots" aria-label="Versions and how they are joined" tabindex="0">
+      <ol class="dots" ref=${list} aria-label="Versions and how they are joined" tabindex="0">
           ${oldestFirst.map((row, index) =>
             html`<${Dot} row=${row} first=${index === 0} subject=${subject} key=${row.version} />`
           )}

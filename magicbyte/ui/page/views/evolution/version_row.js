@@ -23,7 +23,7 @@ export function VersionRow({ row, subject, undelete, compared, waiting }) {
           ${deleted && html`<${Badge} tone="bad">deleted</${Badge}>`}
           <span class="xs dim"><${Id} id=${id} href=${href(path`/schemas/ids/${id}`)} /> · <${Time} ms=${ts} /></span>
         </div>
-      <div class="version-changes s mono">${compared && changesOf(row, waiting)}</div>
+      <div class="version-changes s mono">${compared && changesOf(row, subject, waiting)}</div>
       <div class="version-verdicts">
           ${step && !step.error && before !== null && html`
             <${VerdictBadge} ok=${step.backward.compatible} text=${`reads v${before}`} />
@@ -41,8 +41,8 @@ export function VersionRow({ row, subject, undelete, compared, waiting }) {
   `;
 }
 
-/** @param {Row} row @param {boolean} waiting */
-function changesOf({ step, before, isOldest, changes, more, deleted }, waiting) {
+/** @param {Row} row @param {string} subject @param {boolean} waiting */
+function changesOf({ version, step, before, isOldest, changes, more, deleted }, subject, waiting) {
   if (waiting && !step && (before !== null || isOldest)) return html`<span class="faint">...</span>`;
   if (step?.error) return html`<span class="dim"><${Shown} text=${step.error.message} /></span>`;
   if (!step) {
@@ -53,5 +53,10 @@ function changesOf({ step, before, isOldest, changes, more, deleted }, waiting) 
   if (changes.length === 0) return html`<span class="faint prose">no change of a field</span>`;
   return html`${
     changes.map((change, index) => html`<span class="short-change" key=${index}><${Shown} text=${change} /></span>`)
-  }${more > 0 && html`<span class="faint prose">and ${more} more</span>`}`;
+  }${
+    more > 0 &&
+    html`<a class="link prose" href=${
+      href(path`/subjects/${subject}/compare`, { from: before, to: version })
+    }>and ${more} more</a>`
+  }`;
 }

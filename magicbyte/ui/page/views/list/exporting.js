@@ -5,7 +5,7 @@ import { copy } from "../../parts/copying.js";
 import { Menu } from "../../parts/menus.js";
 import { toast } from "../../parts/toasts.js";
 import { html } from "../../vendor/ui.js";
-import { counted } from "../compare/words.js";
+import { counted } from "../../text/counted.js";
 import { grouped } from "../../text/grouped.js";
 
 const WHOLE = { method: "GET", path: "/export" };

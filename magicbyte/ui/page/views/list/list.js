@@ -7,12 +7,14 @@ import { Chip, LinkButton } from "../../parts/buttons.js";
 import { Shown } from "../../parts/hostile.js";
 import { Icon } from "../../parts/icon.js";
 import { Failure, Loading, NotServed } from "../../parts/states.js";
+import { useRights } from "../../parts/use_rights.js";
 import { isMissingRoute } from "../../api/transport.js";
 import { goTo, href, setQuery } from "../../state/routes.js";
 import { matching, namesOf, sorted } from "../../search/matching.js";
 import { readQuery } from "../../search/query.js";
 import { useFound } from "../../search/use_found.js";
 import { context, may, overview } from "../../state/signals.js";
+import { counted as countedOf } from "../../text/counted.js";
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../../vendor/ui.js";
 import { EmptyRegistry } from "./empty_registry.js";
 import { ExportMenu } from "./exporting.js";
@@ -36,6 +38,7 @@ export default function List({ query }) {
   useEffect(() => {
     needListing();
   }, []);
+  useRights();
   const head = listingHead.value;
   const isPlain = !FILTERS.some((name) => query[name]);
   const shown = useRef(false);
@@ -230,8 +233,8 @@ function Brief({ listing }) {
   const { count, versions, newest } = useMemo(() => summary(listing, context.value), [listing, context.value]);
   return html`
     <h2>${context.value ? `Context ${context.value}` : "This registry"}</h2>
-    <p class="dim s num">${grouped(count)} subjects${hasOverview() &&
-      `, ${grouped(versions)} versions`}</p>
+    <p class="dim s num">${countedOf(count, "subject")}${hasOverview() &&
+      `, ${countedOf(versions, "version")}`}</p>
     ${hasOverview() && html`<section class="peek-part"><h3>Changed last</h3>
           ${
       newest.map((at) => {

@@ -2,7 +2,7 @@
 import { cellFact, gapOf } from "../../api/fact.js";
 import { isMissingRoute } from "../../api/transport.js";
 import * as registry from "../../api/registry.js";
-import { Badge, LevelBadge, TypeBadge, VerdictBadge } from "../../parts/badges.js";
+import { Badge, LevelBadge, listedOrigin, TypeBadge, VerdictBadge } from "../../parts/badges.js";
 import { Button } from "../../parts/buttons.js";
 import { GapBadge, GapWords } from "../../parts/gap.js";
 import { Shown } from "../../parts/hostile.js";
@@ -11,7 +11,8 @@ import { useRequest } from "../../parts/use_request.js";
 import { splitSubject } from "../../state/listing_columns.js";
 import { href, path } from "../../state/routes.js";
 import { html } from "../../vendor/ui.js";
-import { counted, effectOf, shortChange } from "../compare/words.js";
+import { counted } from "../../text/counted.js";
+import { effectOf, shortChange } from "../compare/words.js";
 import { fieldRows } from "./field_rows.js";
 
 const MOST_FIELDS = 10;
@@ -45,7 +46,7 @@ export function Peek({ facts, selected, onSelect, onClose }) {
           )
         }</${Badge}>`}
           ${facts.level &&
-            html`<${LevelBadge} level=${facts.level} origin=${facts.ownLevel ? "subject" : undefined} />`}
+            html`<${LevelBadge} level=${facts.level} origin=${listedOrigin(facts, context)} />`}
           <${GapBadge} fact=${cellFact(facts.level)} name="level" />
           ${facts.references !== null && facts.references > 0 &&
             html`<${Badge} tone="line">refers to ${facts.references}</${Badge}>`}

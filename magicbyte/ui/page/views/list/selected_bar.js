@@ -1,22 +1,37 @@
 /** What can be done with the selected subjects: compare two, export, delete. */
+import { heldVersions, holdersOf } from "../../api/holders.js";
 import * as registry from "../../api/registry.js";
 import { hasOverview } from "../../api/features.js";
 import { listingRow, splitSubject } from "../../state/listing_columns.js";
 import { Button, LinkButton } from "../../parts/buttons.js";
+import { Shown } from "../../parts/hostile.js";
 import { toast } from "../../parts/toasts.js";
+import { useRequest } from "../../parts/use_request.js";
+import { useRights } from "../../parts/use_rights.js";
 import { href, path } from "../../state/routes.js";
 import { context, may } from "../../state/signals.js";
-import { html } from "../../vendor/ui.js";
-import { counted } from "../compare/words.js";
+import { counted } from "../../text/counted.js";
+import { html, useRef } from "../../vendor/ui.js";
+import { HeldBy, heldReason, refusalWords } from "../subject/held_by.js";
 import { exportSubjects } from "./exporting.js";
 
+/** @import { Holder } from "../../api/holders.js" */
+
+/** So many of the selected subjects are asked for who holds them. */
+const MOST_ASKED = 20;
+
 /** @param {{listing: import("../../state/types.d.ts").Overview, selected: Set<string>, onClear: () => void}} props */
-export function SelectedBar({ listing, selected, onClear }) {
-  if (selected.size === 0) return null;
+export const SelectedBar = (props) => props.selected.size > 0 && html`<${Bar} ...${props} />`;
+
+/** @param {{listing: import("../../state/types.d.ts").Overview, selected: Set<string>, onClear: () => void}} props */
+function Bar({ listing, selected, onClear }) {
   const subjects = [...selected];
+  const held = useHolders(subjects);
+  useRights(subjects.map(nameHere));
   const rows = subjects.flatMap((subject) => listingRow(listing, listing.subject.indexOf(subject)) ?? []);
-  const reason = subjects.map((subject) => may("delete", nameHere(subject)).reason).find(Boolean) ??
-    (rows.every((row) => row.deleted) ? "All of them are deleted already." : "");
+  const forbidden = subjects.map((subject) => may("delete", nameHere(subject)).reason).find(Boolean) ?? "";
+  const gone = rows.every((row) => row.deleted) ? "All of them are deleted already." : "";
+  const reason = forbidden || gone || heldReason(held.flatMap(({ holders }) => holders));
   const compare = compareAddress(rows);
   const remove = async () => {
     onClear();
@@ -31,6 +46,12 @@ export function SelectedBar({ listing, selected, onClear }) {
         ${hasOverview() && html`<${Button} kind="small" onClick=${() => exportSubjects(subjects)}>Export</${Button}>`}
         <${Button} kind="small danger" reason=${reason} onClick=${remove}>Delete</${Button}>
         <${Button} kind="small quiet" onClick=${onClear}>Clear</${Button}>
+        ${held.map(({ subject, holders }) =>
+          html`
+            <p class="held-line s" key=${subject}>
+              <span class="mono anywhere"><${Shown} name text=${subject} /></span>${": "}<${HeldBy} holders=${holders} /></p>
+          `
+        )}
       </div>
   `;
 }
@@ -40,6 +61,29 @@ const nameHere = (subject) => {
   const { context: other, name } = splitSubject(subject);
   return other === context.value ? name : subject;
 };
+
+/**
+ * Those of the selected subjects that others refer to, with those that do; one is asked for once. What is selected, too,
+ * holds nothing: it is deleted with the others.
+ * @param {string[]} subjects with their contexts
+ * @returns {{subject: string, holders: Holder[]}[]}
+ */
+function useHolders(subjects) {
+  const asked = useRef(/** @type {Map<string, Promise<any>>} */ (new Map()));
+  const request = useRequest(async () => {
+    const some = subjects.slice(0, MOST_ASKED);
+    return await Promise.all(some.map(async (subject) => {
+      const answer = asked.current.get(subject) ?? heldVersions(nameHere(subject)).catch(() => null);
+      asked.current.set(subject, answer);
+      const held = await answer;
+      return { subject, holders: held ? holdersOf(held, subject, null, false) : [] };
+    }));
+  }, subjects);
+  return (request.data ?? []).map(({ subject, holders }) => ({
+    subject,
+    holders: holders.filter((holder) => !subjects.includes(holder.subject)),
+  })).filter(({ holders }) => holders.length > 0);
+}
 
 /** @param {import("../../state/types.d.ts").Facts[]} rows */
 function compareAddress(rows) {
@@ -55,26 +99,46 @@ function compareAddress(rows) {
 
 /** Deletes softly, with Undo. @param {string[]} subjects */
 async function deleteSubjects(subjects) {
-  /** @type {string[]} */
-  const done = [];
-  for (const subject of subjects) {
-    try {
-      await registry.deleteSubject(nameHere(subject));
-      done.push(subject);
-    } catch (error) {
-      toast(`${subject} was not deleted: ${/** @type {Error} */ (error).message}`);
-    }
-  }
+  const { done, failed } = await deleted(subjects);
+  for (const { subject, error } of failed) toast(`${subject} was not deleted: ${refusalWords(error)}`);
   if (done.length === 0) return;
   const undo = async () => {
     try {
-      for (const subject of done) await registry.undelete(nameHere(subject));
+      for (const subject of [...done].reverse()) await registry.undelete(nameHere(subject));
       toast(`${counted(done.length, "subject")} restored`);
     } catch (error) {
       toast(/** @type {Error} */ (error).message);
     }
   };
-  toast(done.length === 1 ? `${done[0]} deleted` : `${done.length} subjects deleted`, {
+  toast(done.length === 1 ? `${done[0]} deleted` : `${counted(done.length, "subject")} deleted`, {
     action: { label: "Undo", onClick: undo },
   });
+}
+
+/** The code of a deletion that others keep. */
+const HELD = 42206;
+
+/**
+ * Deletes as many as can be. One that another one holds is tried again when others are gone.
+ * @param {string[]} subjects
+ */
+async function deleted(subjects) {
+  /** @type {string[]} */
+  const done = [];
+  /** @type {{subject: string, error: any}[]} */
+  let failed = [];
+  for (let rest = subjects; rest.length > 0;) {
+    const before = done.length;
+    failed = failed.filter(({ error }) => error.code !== HELD);
+    for (const subject of rest) {
+      try {
+        await registry.deleteSubject(nameHere(subject));
+        done.push(subject);
+      } catch (error) {
+        failed.push({ subject, error });
+      }
+    }
+    rest = done.length > before ? failed.filter(({ error }) => error.code === HELD).map(({ subject }) => subject) : [];
+  }
+  return { done, failed };
 }

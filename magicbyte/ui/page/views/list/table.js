@@ -4,11 +4,13 @@ import { cellFact } from "../../api/fact.js";
 import { listingRow, splitSubject } from "../../state/listing_columns.js";
 import { TypeBadge } from "../../parts/badges.js";
 import { GapWords } from "../../parts/gap.js";
+import { beforeEnd, isCut, widthOf } from "../../parts/ends.js";
 import { Shown } from "../../parts/hostile.js";
 import { Icon } from "../../parts/icon.js";
 import { Time } from "../../parts/times.js";
 import { href, path } from "../../state/routes.js";
 import { marked } from "../../search/query.js";
+import { originWords } from "../../text/phrases.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../../vendor/ui.js";
 
 const ROW = 38;
@@ -101,12 +103,11 @@ function Row({ facts, index, words, on, selected, excerpt, onPeek }) {
     <tr aria-rowindex=${index} class="${on ? "on" : ""} ${facts.deleted ? "gone" : ""}" onClick=${press}>
       <td class="name">${selected &&
         html`<span class="picked"><${Icon} name="check" size=${12} /><span class="hidden-text">selected </span></span>`}<a
-          class="mono" href=${address} data-key=${facts.subject}>${marked(name, words).map((part, i, { length }) => {
-            const edges = { start: i === 0, end: i === length - 1 };
-            return part.hit
-              ? html`<mark key=${i}><${Shown} text=${part.text} ...${edges} /></mark>`
-              : html`<${Shown} key=${i} text=${part.text} ...${edges} />`;
-          })}</a>${facts.deleted && html`
+          class="mono" aria-label=${isCut(name) ? name : undefined} href=${address} data-key=${facts
+            .subject}><${SubjectName} parts=${marked(
+              name,
+              words,
+            )} /></a>${facts.deleted && html`
             <span class="badge bad">deleted</span>
           `}${excerpt?.text && html`
             <span class="mono faint xs"><${Shown} text=${excerpt.text} /></span>
@@ -120,13 +121,28 @@ function Row({ facts, index, words, on, selected, excerpt, onPeek }) {
           ? html`<${GapWords} fact=${cellFact(facts.level)} />`
           : html`<span class="mono level ${facts.ownLevel ? "" : "faint"}">${facts.level}</span>${
             facts.ownLevel && html`
-              <span class="faint xs">its own</span>
+              <span class="faint xs">${originWords("subject")}</span>
             `
           }`}</td>
         <td class="c-changed r faint">${facts.ts && html`<${Time} ms=${facts.ts} />`}</td>
       `}
     </tr>
   `;
+}
+
+/** A name with what a search has found in it; the end stays in sight. @param {{parts: import("../../parts/ends.js").Part[]}} props */
+function SubjectName({ parts }) {
+  const [before, end] = beforeEnd(parts);
+  const all = [...before, ...end];
+  const show = (/** @type {typeof parts} */ some) =>
+    some.map((part) => {
+      const edges = { start: part === all[0], end: part === all.at(-1) };
+      return part.hit
+        ? html`<mark><${Shown} text=${part.text} ...${edges} /></mark>`
+        : html`<${Shown} text=${part.text} ...${edges} />`;
+    });
+  if (end.length === 0) return show(before);
+  return html`<span class="cut-name" style=${{ "--end": widthOf(end) + "ch" }}>${show(before)}</span>${show(end)}`;
 }
 
 /**

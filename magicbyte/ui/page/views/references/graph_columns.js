@@ -3,17 +3,18 @@
 import { TypeBadge } from "../../parts/badges.js";
 import { visibly } from "../../parts/gap.js";
 import { Shown } from "../../parts/hostile.js";
-import { href, path } from "../../state/routes.js";
+import { arrival, href, path } from "../../state/routes.js";
 import { html, useLayoutEffect, useRef, useState } from "../../vendor/ui.js";
 
 /** @import { Branch, Node } from "./tree.js" */
 
-/** @param {{start: Node, references: Branch[], referrers: Branch[]}} props */
-export function GraphColumns({ start, references, referrers }) {
+/** @param {{start: Node, references: Branch[], referrers: Branch[], users: string}} props `users`: how many there are */
+export function GraphColumns({ start, references, referrers, users }) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
-  const lines = useLines(box, [start, references, referrers]);
+  const { lines, tall } = useLines(box, [start, references, referrers]);
+  useStartInSight(box, start);
   return html`
-    <div class="graph" ref=${box}>
+    <div class=${tall ? "graph tall" : "graph"} ref=${box}>
       <svg class="graph-lines" aria-hidden="true">${lines.map((line, index) =>
         html`<path d=${line} key=${index} />`
       )}</svg>
@@ -32,7 +33,12 @@ export function GraphColumns({ start, references, referrers }) {
       <section aria-labelledby="referred-to-by">
           <h2 id="referred-to-by">Referred to by</h2>
           ${referrers.length > 0
-            ? html`<${Branches} branches=${referrers} side="right" />`
+            ? html`
+              <div class="graph-users">
+                <p class="dim s num">${users}</p>
+                <${Branches} branches=${referrers} side="right" />
+              </div>
+            `
             : html`<p class="faint s">nothing${visibly()}</p>`}
         </section>
     </div>
@@ -68,24 +74,61 @@ function NodeWords({ node }) {
   </span>`;
 }
 
+/** The part of the window that a graph may fill before the start has to follow the scrolling. */
+const TALL = 0.6;
+/** The part of the window that a column may fill to stay in it. */
+const FITS = 0.8;
+
 /**
- * The curves from the start to the first level on both sides; none when the columns stand one below the other.
+ * The curves from the start to the first level on both sides, none when the columns stand one below the other; and
+ * whether the graph is so tall that the start stays in the middle of the window.
  * @param {{current: HTMLElement | null}} box
  * @param {any[]} inputs
- * @returns {string[]}
  */
 function useLines(box, inputs) {
-  const [lines, setLines] = useState(/** @type {string[]} */ ([]));
+  const [state, setState] = useState({ lines: /** @type {string[]} */ ([]), tall: false });
   useLayoutEffect(() => {
     const graph = box.current;
     if (!graph) return;
-    const measure = () => setLines(curves(graph));
+    let frame = 0;
+    const measure = () => {
+      frame = 0;
+      const tall = graph.offsetHeight > innerHeight * TALL;
+      // A column that fits into the window stays in it, beside the start.
+      for (const column of graph.querySelectorAll("section > :not(h2):not([data-node])")) {
+        const { offsetHeight } = /** @type {HTMLElement} */ (column);
+        column.classList.toggle("follows", tall && offsetHeight < innerHeight * FITS);
+      }
+      setState({ lines: curves(graph), tall });
+    };
+    const later = () => {
+      frame ||= requestAnimationFrame(measure);
+    };
     const observer = new ResizeObserver(measure);
     observer.observe(graph);
+    addEventListener("scroll", later, { passive: true });
     measure();
-    return () => observer.disconnect();
-  }, inputs);
-  return lines;
+    return () => {
+      observer.disconnect();
+      removeEventListener("scroll", later);
+      cancelAnimationFrame(frame);
+    };
+  }, [...inputs, state.tall]);
+  return state;
+}
+
+/**
+ * Scrolls the start into the middle of the window if it is out of sight at first; going back keeps the place.
+ * @param {{current: HTMLElement | null}} box
+ * @param {Node} start
+ */
+function useStartInSight(box, start) {
+  useLayoutEffect(() => {
+    const node = box.current?.querySelector('[data-node="start"]');
+    if (!node || arrival.peek() === "back") return;
+    const { top, bottom } = node.getBoundingClientRect();
+    if (top < 0 || bottom > innerHeight) node.scrollIntoView({ block: "center" });
+  }, [start.subject, start.version]);
 }
 
 /** @param {HTMLElement} graph */

@@ -3,21 +3,25 @@
 import * as registry from "../../api/registry.js";
 import { CurlButton } from "../../parts/copying.js";
 import { Note } from "../../parts/cards.js";
+import { Shown as Name } from "../../parts/hostile.js";
 import { isMissingRoute } from "../../api/transport.js";
 import { Loaded, NotServed } from "../../parts/states.js";
 import { SubjectHead } from "../subject/subject_head.js";
 import { useRequest } from "../../parts/use_request.js";
 import { useSubject } from "../subject/use_subject.js";
-import { path } from "../../state/routes.js";
+import { href, path } from "../../state/routes.js";
 import { config } from "../../state/signals.js";
 import { html } from "../../vendor/ui.js";
 import { GraphColumns } from "./graph_columns.js";
-import { holdersOf, treeOf } from "./tree.js";
+import { holdersOf, treeOf, usersOf } from "./tree.js";
 import { useSubjectKeys } from "../subject/subject_keys.js";
-import { counted } from "../compare/words.js";
+import { counted, numbered } from "../../text/counted.js";
 
 /** @import { ViewProps } from "../../state/types.d.ts" */
 /** @import { Graph } from "./tree.js" */
+
+/** So many of the versions that hold this one are named. */
+const NAMED = 10;
 
 /** @param {ViewProps} props */
 export default function ReferencesPage({ params }) {
@@ -50,6 +54,13 @@ const unheldWords = (version) =>
     ? `Nothing that you may see refers to version ${version}. A schema that you may not see can keep it from being deleted.`
     : `Nothing refers to version ${version}: no other schema keeps it from being deleted.`;
 
+/** How many use the start. @param {Graph} graph */
+function usersWords(graph) {
+  const { versions, subjects } = usersOf(graph);
+  const least = graph.cut ? "at least " : "";
+  return `used by ${least}${counted(versions, "version")} of ${least}${counted(subjects, "subject")}`;
+}
+
 /** @param {{graph: Graph}} props */
 function Shown({ graph }) {
   const [start] = graph.nodes;
@@ -57,16 +68,23 @@ function Shown({ graph }) {
   return html`${
     holders.length > 0
       ? html`<${Note} tone="info" who="Held">
-        Version ${start.version} cannot be deleted for good while${" "}
-        ${counted(holders.length, "version")} ${holders.length === 1 ? "refers" : "refer"} to it:${" "}
+        Version ${start.version} cannot be deleted while${" "}
+        ${counted(holders.length, "version")} ${numbered(holders.length, "refers", "refer")} to it:${" "}
         ${
-        holders.map((node, index) =>
-          html`${index > 0 && ", "}<span class="mono">${node.subject}</span> v${node.version}`
+        holders.slice(0, NAMED).map((node, index) =>
+          html`
+            ${index > 0 && ", "}<a class="link anywhere" key=${index}
+              href=${href(
+                path`/subjects/${node.subject}/versions/${node.version}/references`,
+              )}><span class="mono"><${Name} name text=${node.subject} /></span> v${node.version}</a>
+          `
         )
-      }.
+      }${holders.length > NAMED && ` and ${holders.length - NAMED} more`}.
       </${Note}>`
       : html`<p class="dim s">${unheldWords(start.version)}</p>`
   }
-    <${GraphColumns} start=${start} references=${treeOf(graph, "references")} referrers=${treeOf(graph, "referrers")} />
+    <${GraphColumns} start=${start} users=${usersWords(graph)} references=${treeOf(graph, "references")} referrers=${
+    treeOf(graph, "referrers")
+  } />
     ${graph.cut && html`<p class="dim s">The graph goes on beyond what is shown: open a version to follow it.</p>`}`;
 }

@@ -38,6 +38,21 @@ export function treeOf(graph, direction) {
   return branches(0);
 }
 
+/**
+ * How many versions of how many subjects use the start, directly or through others.
+ * @param {Graph} graph
+ */
+export function usersOf({ nodes, edges }) {
+  /** @type {Map<number, number[]>} */
+  const users = new Map();
+  for (const { from, to } of edges) users.set(to, [...(users.get(to) ?? []), from]);
+  const seen = new Set([0]);
+  // A set is walked through to what is added meanwhile.
+  for (const index of seen) for (const user of users.get(index) ?? []) seen.add(user);
+  seen.delete(0);
+  return { versions: seen.size, subjects: new Set([...seen].map((index) => nodes[index].subject)).size };
+}
+
 /** The versions that refer to the start directly: while they are there, it cannot be deleted. @param {Graph} graph */
 export function holdersOf(graph) {
   const indexes = new Set(graph.edges.filter((edge) => edge.to === 0 && edge.from !== 0).map((edge) => edge.from));

@@ -11,6 +11,7 @@ import { GapWords } from "../../parts/gap.js";
 import { CurlButton } from "../../parts/copying.js";
 import { Failure, Loading } from "../../parts/states.js";
 import { useRequest } from "../../parts/use_request.js";
+import { useRights } from "../../parts/use_rights.js";
 import { href } from "../../state/routes.js";
 import { config, context, me, overview } from "../../state/signals.js";
 import { html, useEffect } from "../../vendor/ui.js";
@@ -22,6 +23,7 @@ export default function Registry() {
   useEffect(() => {
     needListing();
   }, []);
+  useRights();
   return html`
     <div class="page registry-page">
       <div class="page-head">
@@ -68,9 +70,7 @@ function Node() {
     [
       "Level",
       level.data?.gap === null
-        ? html`<${LevelBadge} level=${level.data.value.compatibilityLevel} origin=${
-          level.data.value.origin === "server" ? "server" : undefined
-        } />`
+        ? html`<${LevelBadge} level=${level.data.value.compatibilityLevel} origin=${level.data.value.origin} ofRegistry />`
         : level.data && html`<${GapWords} fact=${level.data} />`,
     ],
     ["This page", config.value.readOnly ? "read-only" : "not read-only"],

@@ -65,11 +65,17 @@ export function Transfer() {
         <div>
           <${Button} onClick=${exportAll}>Export everything</${Button}></div>
           <div class="field">
-            <label for=${id}>Import a file</label>
-            <input class="input" id=${id} type="file" accept=".ndjson,.jsonl,.json,.txt" disabled=${Boolean(
-              reason,
-            )} onChange=${choose} />
-            <span class="xs faint">${reason || "It is tried first; nothing is written until you say so."}</span>
+            ${reason
+              ? html`
+                <div>
+                  <${Button} reason=${reason}>Import a file</${Button}></div>
+              `
+              : html`
+                <label for=${id}>Import a file</label>
+                <input class="input" id=${id} type="file" accept=".ndjson,.jsonl,.json,.txt" onChange=${choose} />
+              `}
+            <span class=${reason ? "xs warn-text" : "xs faint"}>${reason ||
+              "It is tried first; nothing is written until you say so."}</span>
           </div>
           <div aria-live="polite" class="stack">
             ${busy && html`<p class="s dim">${busy}</p>`}

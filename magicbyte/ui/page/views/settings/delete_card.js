@@ -1,17 +1,25 @@
 /** Deleting: softly with Undo, back by Undelete, and for good after a dialog. */
 import { valueOr } from "../../api/fact.js";
+import { HELD_BY_NONE, heldVersions, holdersOf } from "../../api/holders.js";
 import * as registry from "../../api/registry.js";
 import { Button } from "../../parts/buttons.js";
 import { Card } from "../../parts/cards.js";
 import { GapPart } from "../../parts/gap.js";
 import { toast } from "../../parts/toasts.js";
+import { useRequest } from "../../parts/use_request.js";
 import { go, href, path } from "../../state/routes.js";
+import { changes, qualified } from "../../state/signals.js";
+import { counted, numbered } from "../../text/counted.js";
 import { html } from "../../vendor/ui.js";
+import { HeldBy, heldReason } from "../subject/held_by.js";
 import { askPurge } from "./purge.js";
 import { sent } from "./send.js";
 import { writeReason } from "./write_reason.js";
 
-/** @import { Fact } from "../../api/fact.js" */
+/**
+ * @import { Fact } from "../../api/fact.js"
+ * @import { Holder } from "../../api/holders.js"
+ */
 
 /**
  * @param {{subject: string, mode: Fact<{mode: string}>, live: Fact<number[]>, deleted: number[], onChanged: () => void}} props
@@ -33,13 +41,17 @@ export function DeleteCard({ subject, mode, live, deleted, onChanged }) {
 
 /** @param {{subject: string, mode: string, live: number[], deleted: number[], onChanged: () => void}} props */
 function Deletion({ subject, mode, live, deleted, onChanged }) {
-  const reason = writeReason("delete", subject, mode);
   const all = [...live, ...deleted].sort((one, other) => other - one);
+  const held = useHeld(subject, all);
+  const holders = (/** @type {number | null} */ version, /** @type {boolean} */ permanent) =>
+    holdersOf(held, qualified(subject), version, permanent);
+  const ofSubject = holders(null, live.length === 0);
   const restore = (/** @type {number[]} */ versions) =>
     sent(async () => {
       for (const version of versions) await registry.undelete(subject, version);
     }, () => {
-      toast(`${versions.length === 1 ? `Version ${versions[0]} is` : `${versions.length} versions are`} live again.`);
+      const words = versions.length === 1 ? `Version ${versions[0]}` : counted(versions.length, "version");
+      toast(`${words} ${numbered(versions.length, "is", "are")} live again.`);
       onChanged();
     });
   const remove = (/** @type {number | null} */ version) =>
@@ -68,39 +80,66 @@ function Deletion({ subject, mode, live, deleted, onChanged }) {
           html`
             <${VersionRow} key=${version} subject=${subject} mode=${mode} version=${version} isDeleted=${deleted
               .includes(version)}
+              holders=${holders(version, deleted.includes(version))} cut=${held.cut}
               onDelete=${() => remove(version)} onRestore=${() => restore([version])} onPurge=${() => purge(version)} />
           `
         )}
       </ul>
       <div class="delete-foot">
+        ${ofSubject.length > 0 && html`
+          <p class="s grow">
+            <${HeldBy} holders=${ofSubject} cut=${held.cut} />
+          </p>
+        `}
         <p class="s dim grow">
           Deleted versions keep their ids: consumers still read old data. Purged ones are gone, and so is the way to read it.
         </p>
         ${live.length > 0 &&
-          html`<${Button} reason=${reason} onClick=${() => remove(null)}>Delete the subject</${Button}>`}
+          html`
+            <${Button} reason=${writeReason("delete", subject, mode) || heldReason(ofSubject)}
+              onClick=${() => remove(null)}>Delete the subject</${Button}>
+          `}
         ${live.length === 0 && deleted.length > 0 && html`
           <${Button} reason=${writeReason("undelete", subject, mode)} onClick=${() =>
             restore(deleted)}>Undelete the subject</${Button}>
         `}
-        <${Button} kind="danger" reason=${writeReason("purge", subject, mode)} onClick=${() =>
-          purge(null)}>Purge the subject</${Button}>
+        <${Button} kind="danger" reason=${writeReason("purge", subject, mode) || heldReason(holders(null, true))}
+          onClick=${() => purge(null)}>Purge the subject</${Button}>
       </div>
     </${Card}>
   `;
 }
 
 /**
- * @param {{subject: string, mode: string, version: number, isDeleted: boolean, onDelete: () => void, onRestore: () => void,
+ * Who refers to the versions. A holder that is deleted holds no longer, so each deletion asks again.
+ * @param {string} subject
+ * @param {number[]} versions
+ */
+function useHeld(subject, versions) {
+  const name = qualified(subject);
+  const lastDeletion = changes.value.find((change) => change.subject !== name && /deleted|removed/.test(change.type))
+    ?.offset;
+  const request = useRequest((signal) => heldVersions(subject, { signal }), [
+    subject,
+    versions.join(" "),
+    lastDeletion,
+  ]);
+  return request.data ?? HELD_BY_NONE;
+}
+
+/**
+ * @param {{subject: string, mode: string, version: number, isDeleted: boolean, holders: Holder[], cut: boolean, onDelete: () => void, onRestore: () => void,
  *   onPurge: () => void}} props
  */
-function VersionRow({ subject, mode, version, isDeleted, onDelete, onRestore, onPurge }) {
+function VersionRow({ subject, mode, version, isDeleted, holders, cut, onDelete, onRestore, onPurge }) {
   const link = href(path`/subjects/${subject}/versions/${version}`);
   return html`
     <li class=${isDeleted ? "row gone" : "row"}>
       <span class="grow">
         <a class="link" href=${link}>${isDeleted
           ? html`<s>Version ${version}</s>`
-          : `Version ${version}`}</a>${isDeleted && html`${" "}<span class="badge bad">deleted</span>`}
+          : `Version ${version}`}</a>${isDeleted && html`${" "}<span class="badge bad">deleted</span>`}${" "}
+        <${HeldBy} holders=${holders} cut=${cut} />
       </span>
       ${isDeleted
         ? html`
@@ -114,11 +153,12 @@ function VersionRow({ subject, mode, version, isDeleted, onDelete, onRestore, on
             "purge",
             subject,
             mode,
-          )}
+          ) || heldReason(holders)}
             onClick=${onPurge}>Purge</${Button}>
         `
         : html`
-          <${Button} kind="small" label=${`Delete version ${version}`} reason=${writeReason("delete", subject, mode)}
+          <${Button} kind="small" label=${`Delete version ${version}`}
+            reason=${writeReason("delete", subject, mode) || heldReason(holders)}
             onClick=${onDelete}>Delete</${Button}>
         `}
     </li>

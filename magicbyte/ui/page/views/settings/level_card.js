@@ -9,10 +9,12 @@ import { Failure, Loading } from "../../parts/states.js";
 import { toast } from "../../parts/toasts.js";
 import { useRequest } from "../../parts/use_request.js";
 import { href, path } from "../../state/routes.js";
-import { html, useState } from "../../vendor/ui.js";
+import { counted, numbered } from "../../text/counted.js";
+import { html, useId, useState } from "../../vendor/ui.js";
 import { LEVELS } from "../edit/places/levels.js";
 import { MOST, refusedBy } from "./refused_by.js";
 import { sent, settingsPath } from "./send.js";
+import { WhyNot } from "./why_not.js";
 import { writeReason } from "./write_reason.js";
 
 /**
@@ -23,6 +25,7 @@ import { writeReason } from "./write_reason.js";
 export function LevelCard({ subject, mode, level, origin, inherited, versions, onChanged }) {
   const [chosen, setChosen] = useState(level);
   const reason = writeReason("config", subject, mode);
+  const why = useId();
   const isOwn = origin === "subject" || (subject === "" && origin === "global");
   const save = () =>
     sent(() => putConfig(subject, { compatibility: chosen }), () => {
@@ -39,11 +42,14 @@ export function LevelCard({ subject, mode, level, origin, inherited, versions, o
     });
   const request = { method: "PUT", path: "/config" + settingsPath(subject), body: { compatibility: chosen } };
   return html`
-    <${Card} title="Compatibility level" aria-label="Compatibility level" aside=${html`<${LevelBadge} level=${level} origin=${origin} />`}>
+    <${Card} title="Compatibility level" aria-label="Compatibility level" aside=${html`
+      <${LevelBadge} level=${level} origin=${origin}
+        ofRegistry=${subject === ""} />
+    `}>
       <div class="stack">
         <div class="row wrap">
           <${Select} label="Compatibility level" mono value=${chosen} options=${LEVELS} onChange=${setChosen}
-            disabled=${reason !== ""} />
+            disabled=${reason !== ""} aria-describedby=${reason ? why : undefined} />
           <${Button} kind="primary" reason=${reason} disabled=${chosen === level}
             onClick=${save}>Set ${chosen}</${Button}>
           ${subject !== "" && isOwn && html`
@@ -52,7 +58,7 @@ export function LevelCard({ subject, mode, level, origin, inherited, versions, o
           <span class="grow"></span>
           <${CurlButton} kind="quiet" request=${request} />
         </div>
-        ${reason !== "" && html`<p class="s warn-text">${reason}</p>`}
+        <${WhyNot} id=${why} reason=${reason} />
         ${chosen !== level && versions.length > 1 && html`
           <${Preview} key=${chosen} subject=${subject} level=${chosen} versions=${versions} />
         `}
@@ -70,7 +76,7 @@ function Preview({ subject, level, versions }) {
   if (request.error) return html`<${Failure} error=${request.error} again=${request.reload} />`;
   if (request.data === undefined) return html`<${Loading} rows=${1} height=${24} onCancel=${request.cancel} />`;
   const { refused } = request.data;
-  const of = versions.length > MOST ? `the newest ${MOST} versions` : `the ${versions.length} versions`;
+  const of = versions.length > MOST ? `the newest ${MOST} versions` : `the ${counted(versions.length, "version")}`;
   if (refused.length === 0) {
     return html`<p class="s ok-text" role="status">✓ ${level} would have refused none of ${of}.</p>`;
   }
@@ -88,7 +94,7 @@ function Preview({ subject, level, versions }) {
                 version ${version}</a>${": "}
               ${[
                 backward.length ? `it does not read ${named(backward)}` : "",
-                forward.length ? `${named(forward)} ${forward.length === 1 ? "does" : "do"} not read it` : "",
+                forward.length ? `${named(forward)} ${numbered(forward.length, "does", "do")} not read it` : "",
               ].filter(Boolean).join("; ")}
             </li>
           `
@@ -101,5 +107,5 @@ function Preview({ subject, level, versions }) {
 
 /** @param {number[]} versions */
 function named(versions) {
-  return `${versions.length === 1 ? "version" : "versions"} ${versions.join(", ")}`;
+  return `${numbered(versions.length, "version")} ${versions.join(", ")}`;
 }

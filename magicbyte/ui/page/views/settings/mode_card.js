@@ -1,16 +1,16 @@
 /** The mode: whether versions may be registered and deleted. */
 import { ApiError } from "../../api/client.js";
 import { deleteMode, putMode } from "../../api/registry.js";
-import { Badge } from "../../parts/badges.js";
+import { LevelBadge } from "../../parts/badges.js";
 import { Button } from "../../parts/buttons.js";
 import { Card } from "../../parts/cards.js";
 import { CurlButton } from "../../parts/copying.js";
 import { Select } from "../../parts/menus.js";
 import { toast } from "../../parts/toasts.js";
 import { forgetRefusals, may } from "../../state/signals.js";
-import { html, useState } from "../../vendor/ui.js";
-import { originWords } from "./origins.js";
+import { html, useId, useState } from "../../vendor/ui.js";
 import { sent, settingsPath } from "./send.js";
+import { WhyNot } from "./why_not.js";
 
 /** @type {Record<string, string>} */
 const MEANINGS = {
@@ -37,6 +37,7 @@ const mayBeForced = (mode, { code, message }) =>
 export function ModeCard({ subject, mode, origin, onChanged }) {
   const [chosen, setChosen] = useState(mode);
   const { reason } = may("mode", subject);
+  const why = useId();
   const isOwn = origin === "subject";
   const modes = Object.keys(MEANINGS).filter((name) => name === mode || (subject === "" || name !== "FORWARD"));
   const [refusal, setRefusal] = useState("");
@@ -66,13 +67,14 @@ export function ModeCard({ subject, mode, origin, onChanged }) {
       onChanged();
     });
   return html`
-    <${Card} title="Mode" aria-label="Mode" aside=${html`<${Badge} tone="line">${mode} <span class="faint">${
-      originWords(origin, subject)
-    }</span></${Badge}>`}>
+    <${Card} title="Mode" aria-label="Mode" aside=${html`
+      <${LevelBadge} level=${mode} origin=${origin}
+        ofRegistry=${subject === ""} />
+    `}>
       <div class="stack">
         <div class="row wrap">
-          <${Select} label="Mode" mono value=${chosen} options=${modes} onChange=${choose} disabled=${reason !==
-            ""} />
+          <${Select} label="Mode" mono value=${chosen} options=${modes} onChange=${choose} disabled=${reason !== ""}
+            aria-describedby=${reason ? why : undefined} />
           <${Button} kind="primary" reason=${reason} disabled=${chosen === mode}
             onClick=${() => save()}>Set ${chosen}</${Button}>
           ${isOwn && html`<${Button} reason=${reason} onClick=${inherit}>Inherit</${Button}>`}
@@ -83,6 +85,7 @@ export function ModeCard({ subject, mode, origin, onChanged }) {
             body: { mode: chosen },
           }} />
         </div>
+        <${WhyNot} id=${why} reason=${reason} />
         <p class="s dim">${MEANINGS[chosen] ?? ""}</p>
         ${refusal !== "" && html`
           <div class="stack" role="group" aria-label="With force">

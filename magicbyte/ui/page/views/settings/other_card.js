@@ -8,11 +8,14 @@ import { Card } from "../../parts/cards.js";
 import { CurlButton } from "../../parts/copying.js";
 import { Select } from "../../parts/menus.js";
 import { toast } from "../../parts/toasts.js";
+import { counted, numbered } from "../../text/counted.js";
+import { NOT_SET } from "../../text/phrases.js";
 import { html, useId, useState } from "../../vendor/ui.js";
 import { JsonArea } from "../edit/draft/details.js";
 import { objectOf, problemOf } from "../edit/draft/drafts.js";
 import { fieldOrigin } from "./origins.js";
 import { sent, settingsPath } from "./send.js";
+import { WhyNot } from "./why_not.js";
 import { writeReason } from "./write_reason.js";
 
 const FLAGS = [
@@ -49,13 +52,15 @@ export function OtherCard({ subject, mode, config, general, onChanged }) {
   const stored = valuesOf(config);
   const [values, setValues] = useState(stored);
   const reason = writeReason("config", subject, mode);
+  const why = useId();
+  const whyNot = reason === "" ? undefined : why;
   const set = (/** @type {string} */ name) => (/** @type {string} */ value) => setValues({ ...values, [name]: value });
   const problem = OBJECTS.map(([name, label]) => problemOf(values[name], label)).find((text) => text !== null) ?? null;
   const change = problem === null ? changeOf(stored, values) : {};
   const count = Object.keys(change).length;
   const save = () =>
     sent(() => putConfig(subject, change), () => {
-      toast(`${count} ${count === 1 ? "setting is" : "settings are"} changed.`, {
+      toast(`${counted(count, "setting")} ${numbered(count, "is", "are")} changed.`, {
         action: { label: "Undo", onClick: () => sent(() => putConfig(subject, changeOf(values, stored)), onChanged) },
       });
       onChanged();
@@ -72,7 +77,8 @@ export function OtherCard({ subject, mode, config, general, onChanged }) {
           html`
             <${Setting} key=${name} label=${label} words=${words} origin=${origin(name)}>
               <${Select} label=${label} value=${values[name]} disabled=${reason !== ""}
-                options=${[["", "not set"], ["true", "yes"], ["false", "no"]]} onChange=${set(name)} />
+                aria-describedby=${whyNot}
+                options=${[["", NOT_SET], ["true", "yes"], ["false", "no"]]} onChange=${set(name)} />
               </${Setting}>
           `
         )}
@@ -80,25 +86,26 @@ export function OtherCard({ subject, mode, config, general, onChanged }) {
           POLICY,
         )}>
           <${Select} label="Policy" value=${values[POLICY]} disabled=${reason !== ""}
-            options=${[["", "not set"], "STRICT", "LENIENT"]} onChange=${set(POLICY)} />
+            aria-describedby=${whyNot}
+            options=${[["", NOT_SET], "STRICT", "LENIENT"]} onChange=${set(POLICY)} />
         </${Setting}>
         ${texts.map(([name, label, words]) =>
           html`
             <${TextSetting} key=${name} label=${label} words=${words} origin=${origin(name)} value=${values[name]}
-              disabled=${reason !== ""} onChange=${set(name)} />
+              whyNot=${whyNot} onChange=${set(name)} />
           `
         )}
         <div class="json-areas">${OBJECTS.map(([name, label, example]) =>
           html`
             <${JsonArea} key=${name} label=${label} hint=${origin(name)} value=${values[name]} example=${example}
-              disabled=${reason !== ""}
-              onChange=${set(name)} />
+              whyNot=${whyNot} onChange=${set(name)} />
           `
         )}</div>
+        <${WhyNot} id=${why} reason=${reason} />
         <p class="s bad-text" role="alert">${problem}</p>
         <div class="row wrap">
           <${Button} kind="primary" reason=${reason} disabled=${count === 0} onClick=${save}>
-            Save${count ? ` ${count} ${count === 1 ? "change" : "changes"}` : ""}
+            Save${count ? ` ${counted(count, "change")}` : ""}
           </${Button}>
           <span class="grow"></span>
           <${CurlButton} kind="quiet" request=${{
@@ -128,14 +135,15 @@ function Setting({ label, words, origin, children, for: id }) {
 }
 
 /**
- * @param {{label: string, words: string, origin: string, value: string, disabled: boolean,
- *   onChange: (value: string) => void}} props
+ * @param {{label: string, words: string, origin: string, value: string, whyNot?: string,
+ *   onChange: (value: string) => void}} props `whyNot`: the id of the reason why it may not be changed
  */
-function TextSetting({ label, words, origin, value, disabled, onChange }) {
+function TextSetting({ label, words, origin, value, whyNot, onChange }) {
   const id = useId();
   return html`
     <${Setting} label=${label} words=${words} origin=${origin} for=${id}>
-      <input id=${id} class="input mono" value=${value} disabled=${disabled} spellcheck=${false}
+      <input id=${id} class="input mono" value=${value} readonly=${whyNot !== undefined} aria-describedby=${whyNot}
+        spellcheck=${false}
         autocomplete="off"
         onInput=${(/** @type {any} */ event) => onChange(event.currentTarget.value.trim())} />
       </${Setting}>

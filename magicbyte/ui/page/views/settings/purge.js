@@ -1,8 +1,11 @@
 /** The dialog before a purge: the name typed, the versions counted, the referrers named. */
+import { heldVersions, holdersOf } from "../../api/holders.js";
 import { idVersions, referencedBy } from "../../api/registry.js";
 import { askDialog } from "../../parts/dialogs.js";
 import { Shown } from "../../parts/hostile.js";
+import { qualified } from "../../state/signals.js";
 import { html } from "../../vendor/ui.js";
+import { counted } from "../../text/counted.js";
 
 /** So many of the newest versions are asked for their referrers. */
 const MOST = 50;
@@ -15,10 +18,13 @@ const MOST = 50;
  * @returns {Promise<boolean>}
  */
 export async function askPurge(subject, version, versions, live) {
-  const referrers = await referrersOf(subject, versions.filter((number) => live.includes(number)).slice(0, MOST));
-  const others = referrers.filter((referrer) => referrer.subject !== subject || version !== null);
+  const held = await heldVersions(subject);
+  const others = held
+    ? holdersOf(held, qualified(subject), version, true)
+    : (await referrersOf(subject, versions.filter((number) => live.includes(number)).slice(0, MOST)))
+      .filter((referrer) => referrer.subject !== subject || version !== null);
   const count = version === null
-    ? `${versions.length} ${versions.length === 1 ? "version" : "versions"}, ${live.length} of them live`
+    ? `${counted(versions.length, "version")}, ${live.length} of them live`
     : `version ${version}`;
   return await askDialog({
     title: version === null ? `Purge ${subject}?` : `Purge version ${version} of ${subject}?`,
@@ -41,6 +47,7 @@ export async function askPurge(subject, version, versions, live) {
 }
 
 /**
+ * The versions that refer to live ones, from a registry that lists them by version alone.
  * @param {string} subject
  * @param {number[]} versions
  * @returns {Promise<{subject: string, version: number}[]>}

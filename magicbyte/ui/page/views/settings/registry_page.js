@@ -4,11 +4,13 @@ import * as registry from "../../api/registry.js";
 import { Crumb } from "../subject/subject_head.js";
 import { Loaded } from "../../parts/states.js";
 import { useRequest } from "../../parts/use_request.js";
+import { useRights } from "../../parts/use_rights.js";
 import { href } from "../../state/routes.js";
 import { html } from "../../vendor/ui.js";
 import { SettingCards } from "./setting_cards.js";
 
 export default function ConfigPage() {
+  useRights();
   const request = useRequest(load, []);
   return html`
     <header class="head tabless">

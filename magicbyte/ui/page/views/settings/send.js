@@ -2,6 +2,7 @@
 import { ApiError } from "../../api/client.js";
 import { toast } from "../../parts/toasts.js";
 import { path } from "../../state/routes.js";
+import { refusalWords } from "../subject/held_by.js";
 
 /**
  * @param {() => Promise<any>} request
@@ -12,7 +13,7 @@ export async function sent(request, done) {
     done(await request());
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    toast(`Not changed: ${error.message}`);
+    toast(`Not changed: ${refusalWords(error)}`);
   }
 }
 

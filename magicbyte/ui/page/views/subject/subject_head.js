@@ -5,8 +5,9 @@ import { GapBadge } from "../../parts/gap.js";
 import { href, path } from "../../state/routes.js";
 import { config, context, qualified } from "../../state/signals.js";
 import { html, useLayoutEffect, useRef } from "../../vendor/ui.js";
-import { Badge, LevelBadge, TypeBadge } from "../../parts/badges.js";
+import { Badge, LevelBadge, listedOrigin, TypeBadge } from "../../parts/badges.js";
 import { Shown } from "../../parts/hostile.js";
+import { useRights } from "../../parts/use_rights.js";
 import { useSubject } from "./use_subject.js";
 
 /**
@@ -19,10 +20,9 @@ export function SubjectHead(
   { subject, tab, version, actions, name, crumbs = [], counts = {}, badges, tabless = false },
 ) {
   const facts = useSubject(subject);
+  useRights([subject]);
   const number = version ?? "latest";
   const fields = fieldsOf(qualified(subject), counts.fields);
-  // The listing says whether the level is the subject's own. In a context, an inherited one may be the context's.
-  const origin = facts?.ownLevel ? "subject" : context.value ? "inherited" : "global";
   return html`<header class="head ${tabless ? "tabless" : ""}">
     <${Crumb} items=${[["Subjects", href("/subjects")], [subject, href(path`/subjects/${subject}`)], ...crumbs]} />
     <div class="head-row">
@@ -30,7 +30,9 @@ export function SubjectHead(
         <h1 tabindex="-1"><${Shown} name text=${subject} /></h1>
         ${facts?.type && html`<${TypeBadge} type=${facts.type} />`}
         ${name && html`<span class="mono dim s anywhere"><${Shown} text=${name} /></span>`}
-        ${facts?.level && !badges && html`<${LevelBadge} level=${facts.level} origin=${origin} />`}
+        ${
+    facts?.level && !badges && html`<${LevelBadge} level=${facts.level} origin=${listedOrigin(facts, context.value)} />`
+  }
         ${facts && !badges && hasOverview() && html`<${GapBadge} fact=${cellFact(facts.level)} name="level" />`}
         ${facts?.mode && facts.mode !== "READWRITE" && html`<${Badge} tone="warn">${facts.mode}</${Badge}>`}
         ${facts?.deleted && html`<${Badge} tone="bad">deleted</${Badge}>`}

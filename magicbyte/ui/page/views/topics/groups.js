@@ -12,7 +12,6 @@ import { config } from "../../state/signals.js";
 import { html, useState } from "../../vendor/ui.js";
 import { BrokerStrip, FromBroker, NoProxy, useBroker } from "./broker.js";
 import { count, TopicHead } from "./head.js";
-import { grouped } from "../../text/grouped.js";
 import { GroupState } from "../groups/group_state.js";
 
 /** @import { Fact } from "../../api/fact.js" */
@@ -46,12 +45,10 @@ export default function GroupsPage({ params: { topic } }) {
                   found.left > 0 && html`
                     <p class="more">
                       <${Button}
-                        onClick=${() => setMost(most + STEP)}>Ask ${Math.min(
-                          STEP,
-                          found.left,
-                        )} more groups</${Button}> <span class="dim s">${grouped(
-                          found.left,
-                        )} groups were not asked yet.</span></p>
+                        onClick=${() => setMost(most + STEP)}>Ask ${count(
+                          Math.min(STEP, found.left),
+                          "more group",
+                        )}</${Button}> <span class="dim s">Not asked yet: ${count(found.left, "group")}.</span></p>
                   `
                 }`
                 : html`<${NoGroups} />`}</${FromBroker}>`

@@ -1,19 +1,19 @@
 /** The head of a topic's pages: name, how much it holds, tabs. */
 import { clusterId } from "../../api/rest.js";
 import { Shown } from "../../parts/hostile.js";
+import { useRights } from "../../parts/use_rights.js";
 import { Crumb } from "../subject/subject_head.js";
 import { href, path } from "../../state/routes.js";
 import { config } from "../../state/signals.js";
+import { counted } from "../../text/counted.js";
 import { html, signal, useEffect, useLayoutEffect, useRef } from "../../vendor/ui.js";
-import { grouped } from "../../text/grouped.js";
 
 /** @typedef {import("../../api/rest.js").Partition} Partition */
 
+export { counted as count };
+
 /** Whether the proxy has version 3: not known to be false until it is asked. */
 const hasV3 = signal(true);
-
-/** @param {number} number @param {string} one @param {string} [many] */
-export const count = (number, one, many = one + "s") => `${grouped(number)} ${number === 1 ? one : many}`;
 
 /** @param {Partition[]} partitions */
 export const recordsIn = (partitions) => partitions.reduce((sum, { first, end }) => sum + Math.max(0, end - first), 0);
@@ -22,6 +22,7 @@ export const recordsIn = (partitions) => partitions.reduce((sum, { first, end })
  * @param {{topic: string, tab: "topic" | "messages" | "produce" | "groups" | "settings", partitions?: Partition[], actions?: any}} props
  */
 export function TopicHead({ topic, tab, partitions, actions }) {
+  useRights([`${topic}-key`, `${topic}-value`]);
   useEffect(() => {
     if (!config.peek().restAvailable) return;
     clusterId().then((id) => hasV3.value = id !== null, () => {});
@@ -63,4 +64,5 @@ export function TopicHead({ topic, tab, partitions, actions }) {
 }
 
 /** @param {Partition[]} partitions */
-const sizeOf = (partitions) => `${count(recordsIn(partitions), "record")} in ${count(partitions.length, "partition")}`;
+const sizeOf = (partitions) =>
+  `${counted(recordsIn(partitions), "record")} in ${counted(partitions.length, "partition")}`;

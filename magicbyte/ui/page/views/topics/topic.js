@@ -3,7 +3,7 @@ import { cellFact, gapFact } from "../../api/fact.js";
 import { hasOverview } from "../../api/features.js";
 import { topicFacts } from "../../api/admin.js";
 import * as rest from "../../api/rest.js";
-import { LevelBadge, TypeBadge } from "../../parts/badges.js";
+import { LevelBadge, listedOrigin, TypeBadge } from "../../parts/badges.js";
 import { LinkButton } from "../../parts/buttons.js";
 import { Card } from "../../parts/cards.js";
 import { GapBadge, GapWords, visibly } from "../../parts/gap.js";
@@ -12,7 +12,7 @@ import { useRequest } from "../../parts/use_request.js";
 import * as registry from "../../api/registry.js";
 import { href, path } from "../../state/routes.js";
 import { listingError } from "../../state/live_listing.js";
-import { config, may } from "../../state/signals.js";
+import { config, context, may } from "../../state/signals.js";
 import { html } from "../../vendor/ui.js";
 import { BrokerStrip, FromBroker, NoProxy, useBroker } from "./broker.js";
 import { count, TopicHead } from "./head.js";
@@ -89,7 +89,7 @@ function PartCard({ topic, part, facts, ready }) {
           ${type && html`<${TypeBadge} type=${type} />`}
           ${name && html`<span class="mono dim s anywhere"><${Shown} text=${name} /></span>`}
           ${request.error && html`<${GapBadge} fact=${gapFact(request.error)} name="schema" />`}
-          ${facts.level && html`<${LevelBadge} level=${facts.level} />`}
+          ${facts.level && html`<${LevelBadge} level=${facts.level} origin=${listedOrigin(facts, context.value)} />`}
           ${hasOverview() && html`<${GapBadge} fact=${cellFact(facts.level)} name="level" />`}
           <span class="grow"></span>
           <${LinkButton} kind="small" href=${href(path`/subjects/${subject}/edit`)} reason=${may("register", subject)

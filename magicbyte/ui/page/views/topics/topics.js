@@ -7,6 +7,7 @@ import { GapWords, visibly } from "../../parts/gap.js";
 import { Shown } from "../../parts/hostile.js";
 import { Icon } from "../../parts/icon.js";
 import { Empty } from "../../parts/states.js";
+import { useRights } from "../../parts/use_rights.js";
 import { href, path, setQuery } from "../../state/routes.js";
 import { listingError } from "../../state/live_listing.js";
 import { config, may } from "../../state/signals.js";
@@ -27,6 +28,7 @@ const STEP = 300;
 
 /** @param {import("../../state/types.d.ts").ViewProps} props */
 export default function TopicsPage({ query }) {
+  useRights();
   const request = useBroker((signal) => rest.topics({ signal }), ["topics"]);
   return html`
     <${BrokerStrip} request=${request} />
@@ -167,7 +169,7 @@ function SubjectCell({ topic, part, facts, ready, there }) {
   }>
     ${
     facts.type && html`<${TypeBadge} type=${facts.type} />`
-  }<span class="mono cut"><${Shown} name text=${subject} /></span>
+  }<span class="mono cut ends"><${Shown} name text=${subject} /></span>
     ${facts.version && html`<span class="dim num">v${facts.version}</span>`}</a>`;
 }
 

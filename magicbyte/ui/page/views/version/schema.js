@@ -7,10 +7,10 @@ import { Icon } from "../../parts/icon.js";
 import { goTo, href, path, route, setQuery } from "../../state/routes.js";
 import { Bridge } from "../../text/positions.js";
 import { asStored, pretty } from "../../text/pretty.js";
+import { counted } from "../../text/counted.js";
 import { html, useEffect, useMemo } from "../../vendor/ui.js";
 import { CodeLines, hashOf, placeOf, rangeOf } from "../code/code_lines.js";
 import { VersionFacts } from "./facts.js";
-import { grouped } from "../../text/grouped.js";
 
 /** @import { Lines } from "../../text/positions.js" */
 /** @import { SchemaType } from "../../text/pretty.js" */
@@ -76,7 +76,7 @@ function selectedOf(hash, bridge) {
 /** @param {{lines: Lines, selected: [number, number] | null}} props */
 function Heading({ lines, selected }) {
   const count = lines.lineText(lines.count) === "" && lines.count > 1 ? lines.count - 1 : lines.count;
-  const words = `${grouped(count)} ${count === 1 ? "line" : "lines"}`;
+  const words = counted(count, "line");
   if (!selected) return words;
   const [first, last] = selected;
   return html`${words} <span class="faint">${

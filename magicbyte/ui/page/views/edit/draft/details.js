@@ -147,15 +147,15 @@ export function Details({ draft, onSave, onClose }) {
 /**
  * A text field for a JSON object.
  * @param {{label: string, hint: string, value: string, example: string,
- *   disabled?: boolean, onChange: (text: string) => void}} props
+ *   whyNot?: string, onChange: (text: string) => void}} props `whyNot`: the id of the reason why it may not be changed
  */
-export function JsonArea({ label, hint, value, example, disabled = false, onChange }) {
+export function JsonArea({ label, hint, value, example, whyNot, onChange }) {
   const id = useId();
   return html`
     <div class="field">
       <label for=${id}>${label} <span class="faint xs">${hint}</span></label>
       <textarea id=${id} class="area" rows="4" spellcheck=${false} placeholder=${example} value=${value}
-        disabled=${disabled}
+        readonly=${whyNot !== undefined} aria-describedby=${whyNot}
         onInput=${(/** @type {any} */ event) => onChange(event.currentTarget.value)}></textarea>
     </div>
   `;

@@ -1,5 +1,6 @@
 /** The list of places: one row for the findings of one rule at one position. */
 import { Shown } from "../../../parts/hostile.js";
+import { counted } from "../../../text/counted.js";
 import { html } from "../../../vendor/ui.js";
 import { sidesOf, titleOf } from "./words.js";
 
@@ -17,7 +18,7 @@ import { sidesOf, titleOf } from "./words.js";
 export function PlaceList({ places, check: { invalid, checked, checking, failure }, versions, about, open, onOpen }) {
   const breaking = places.filter(({ warning }) => !warning).length;
   const hints = places.length - breaking;
-  const count = `${breaking} ${breaking === 1 ? "place" : "places"}${hints ? `, ${hints} to look at` : ""}`;
+  const count = `${counted(breaking, "place")}${hints ? `, ${hints} to look at` : ""}`;
   return html`
     <section class="card places" aria-labelledby="places">
       <div class="row places-head">

@@ -1,6 +1,7 @@
 /** The card 'Who breaks': a row a version, a cell a direction; the cells that the level asks for are outlined. */
 import { gapFact } from "../../../api/fact.js";
 import { GapWords } from "../../../parts/gap.js";
+import { counted } from "../../../text/counted.js";
 import { html, useState } from "../../../vendor/ui.js";
 import { LEVELS, meaning } from "./levels.js";
 import { ROWS, rowsOf } from "./matrix.js";
@@ -57,8 +58,10 @@ export function WhoBreaks({ check, versions, next, isNamed, level, onLevel }) {
       </div>
       ${rows.length > shown.length && html`
         <p class="who-more">
-          <button class="btn quiet" type="button" onClick=${() => setAll(true)}>Show all ${rows
-            .length} versions</button>
+          <button class="btn quiet" type="button" onClick=${() => setAll(true)}>Show all ${counted(
+            rows.length,
+            "version",
+          )}</button>
         </p>
       `}
       <p class="xs faint who-foot">
@@ -81,7 +84,7 @@ function Cell({ cell: { places, asked }, ready, missing }) {
   if (missing) return html`<${GapWords} fact=${missing} />`;
   const need = asked ? "need" : "";
   if (!ready) return html`<span class=${`cell faint ${need}`}>...</span>`;
-  const word = places === 0 ? "✓ reads all" : `✕ ${places} ${places === 1 ? "place" : "places"}`;
+  const word = places === 0 ? "✓ reads all" : `✕ ${counted(places, "place")}`;
   return html`
     <span class=${`cell ${places === 0 ? "ok" : "bad"} ${need}`}>
       ${word}${asked && html`<span class="hidden-text">, asked for by the level</span>`}

@@ -3,6 +3,7 @@
  *
  * @import { Place } from "./findings.js"
  */
+import { numbered } from "../../../text/counted.js";
 import { detail, removedField } from "./findings.js";
 
 /**
@@ -68,7 +69,7 @@ export function whoOf(place) {
 /** @param {number[]} versions */
 function listed(versions) {
   const shown = versions.length > 6 ? [`${versions[0]} to ${versions.at(-1)}`] : versions;
-  return `${versions.length === 1 ? "version" : "versions"} ${shown.join(", ")}`;
+  return `${numbered(versions.length, "version")} ${shown.join(", ")}`;
 }
 
 /** @param {number[]} versions */

@@ -1,7 +1,7 @@
 /** The parts of a message as cells, as in the mark: a cell for the magic byte, then id, message index and payload. */
 import { cells, dump, toHex } from "../../../text/bytes.js";
+import { counted } from "../../../text/counted.js";
 import { html, useState } from "../../../vendor/ui.js";
-import { grouped } from "../../../text/grouped.js";
 
 /** @type {Record<string, string>} */
 const NAMES = { magic: "magic byte", id: "schema id", guid: "schema guid", index: "message index", payload: "payload" };
@@ -46,7 +46,7 @@ export function Dump({ bytes, index = null, framed = true }) {
   }
     ${
     bytes.length > most * 16 && html`<button type="button" class="btn small" onClick=${() =>
-      setMost(most * 8)}>Show more of ${grouped(bytes.length)} bytes</button>`
+      setMost(most * 8)}>Show more of ${counted(bytes.length, "byte")}</button>`
   }
   </div>`;
 }

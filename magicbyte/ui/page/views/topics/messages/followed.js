@@ -1,6 +1,7 @@
 /** Records of all partitions as they come, until the page is left. */
 import { searchAll } from "../../../api/messages.js";
 import { announce } from "../../../parts/toasts.js";
+import { counted } from "../../../text/counted.js";
 import { html, useEffect, useRef, useState } from "../../../vendor/ui.js";
 import { RecordList } from "./record_list.js";
 
@@ -26,7 +27,7 @@ export function Followed({ wanted, query, onEnds }) {
         if (!fresh.length) return;
         if (isNew) {
           announce(
-            `${fresh.length} new ${fresh.length === 1 ? "record" : "records"}`,
+            counted(fresh.length, "new record"),
           );
         }
         setRecords((before) => [...before, ...fresh].slice(-KEPT));

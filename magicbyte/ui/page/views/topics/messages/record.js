@@ -10,11 +10,11 @@ import { absolute, isTime, timeOfDay } from "../../../parts/times.js";
 import { useRequest } from "../../../parts/use_request.js";
 import { href, path } from "../../../state/routes.js";
 import { fromBase64, plainText, toHex } from "../../../text/bytes.js";
+import { counted } from "../../../text/counted.js";
 import { html, useState } from "../../../vendor/ui.js";
 import { Cells, Dump } from "./cells.js";
 import { hiddenWords, InLine, plainOf, SchemaOf } from "./decoded.js";
 import { textOf, ValueText } from "./value_text.js";
-import { grouped } from "../../../text/grouped.js";
 import { Remarks } from "../../decode/remarks.js";
 
 /** @typedef {import("../../../api/rest.js").RecordBytes} RecordBytes */
@@ -215,7 +215,7 @@ function Part({ name, bytes: packed, size, cut, decoded, subject }) {
           ${decoded.as &&
             html`<span class="badge line">read as ${decoded.as}</span>`}
           <span class="grow"></span>
-          <span class="dim xs num">${grouped(size ?? bytes.length)} bytes</span>
+          <span class="dim xs num">${counted(size ?? bytes.length, "byte")}</span>
           ${text && !cut && html`
             <${CopyButton} text=${text} what="${name} copied"
               kind="quiet small">Copy</${CopyButton}>

@@ -4,9 +4,9 @@ import { CodeText } from "../../../parts/code_text.js";
 import { Shown } from "../../../parts/hostile.js";
 import { Lines, segmentsOf } from "../../../text/positions.js";
 import { asStored, pretty } from "../../../text/pretty.js";
+import { counted } from "../../../text/counted.js";
 import { html, useMemo, useState } from "../../../vendor/ui.js";
 import { Segments } from "../../code/segments.js";
-import { grouped } from "../../../text/grouped.js";
 
 /** The characters of a value in a line. */
 export const PREVIEW = 400;
@@ -27,7 +27,7 @@ export function ValueText({ text, label }) {
     ${
     lines.count > most && html`<p class="more"><button type="button" class="btn small" onClick=${() =>
       setMost(most + STEP)}>
-      Show more of ${grouped(lines.count)} lines</button></p>`
+      Show more of ${counted(lines.count, "line")}</button></p>`
   }`;
 }
 

@@ -12,9 +12,9 @@ import { href } from "../../../state/routes.js";
 import { may } from "../../../state/signals.js";
 import { plainText, toBase64 } from "../../../text/bytes.js";
 import { Lines } from "../../../text/positions.js";
+import { counted } from "../../../text/counted.js";
 import { html, useEffect, useRef, useState } from "../../../vendor/ui.js";
 import { textOf } from "../messages/value_text.js";
-import { grouped } from "../../../text/grouped.js";
 
 /** @typedef {{bytes: string | null, problem: string}} Written base64, or null; and what is wrong, if anything */
 /** @typedef {import("../../../api/serdes.js").Decoded} Decoded */
@@ -216,8 +216,9 @@ function Verdict({ checked: { answer, problem, at: offset, waiting }, text, fail
   const size = bytesOf(answer?.data ?? null).length;
   return html`
     <span
-      class="ok-text row wrap"><${Icon} name="check" size=${12} /><span class="num">${grouped(
+      class="ok-text row wrap"><${Icon} name="check" size=${12} /><span class="num">${counted(
         size,
-      )} bytes with id ${answer?.schemaId}${answer?.version ? `, v${answer.version}` : ""}</span></span>
+        "byte",
+      )} with id ${answer?.schemaId}${answer?.version ? `, v${answer.version}` : ""}</span></span>
   `;
 }

@@ -1,0 +1,47 @@
+/** The versions that keep others from being deleted: those that refer to them. */
+import { path } from "../state/routes.js";
+import { call } from "./client.js";
+import { lacking, lacks } from "./features.js";
+import { isMissingRoute } from "./transport.js";
+
+/** @typedef {{subject: string, version: number, id: number, deleted: boolean}} Holder */
+/** @typedef {{versions: {version: number, total: number, referencedBy: Holder[]}[], total: number, cut: boolean}} Held */
+
+/** @type {Held} */
+export const HELD_BY_NONE = { versions: [], total: 0, cut: false };
+
+/**
+ * The versions of a subject that others refer to, newest first; null if the registry does not tell.
+ * @param {string} subject
+ * @param {{signal?: AbortSignal}} [options]
+ * @returns {Promise<Held | null>}
+ */
+export async function heldVersions(subject, { signal } = {}) {
+  if (lacking.peek().includes("holders")) return null;
+  try {
+    return (await call("GET", path`/subjects/${subject}/referencedby`, { signal })).data;
+  } catch (error) {
+    const { status, code } = /** @type {any} */ (error);
+    if (isMissingRoute(error)) lacks("holders");
+    // A subject without a version, or one whose versions one may not list.
+    else if (code === 40401) return HELD_BY_NONE;
+    else if (status !== 403) throw error;
+    return null;
+  }
+}
+
+/**
+ * Who keeps a version from being deleted, or the whole subject without a version.
+ * @param {Held} held
+ * @param {string} subject
+ * @param {number | null} version
+ * @param {boolean} permanent whether soft-deleted holders count, too
+ * @returns {Holder[]}
+ */
+export function holdersOf({ versions }, subject, version, permanent) {
+  const among = versions.filter((entry) => version === null || entry.version === version);
+  const all = among.flatMap(({ referencedBy }) => referencedBy)
+    // Versions of one subject do not keep it from being deleted as a whole.
+    .filter((holder) => (permanent || !holder.deleted) && (version !== null || holder.subject !== subject));
+  return [...new Map(all.map((holder) => [`${holder.version} ${holder.subject}`, holder])).values()];
+}

@@ -1,0 +1,9 @@
+/** What the access rules allow the user. */
+import { call } from "./client.js";
+
+/**
+ * The operations that are allowed on these subjects, and on what belongs to no subject.
+ * @param {string[]} subjects
+ * @returns {Promise<import("../state/rights.js").ContextRights & {subjects: Record<string, string[]>}>}
+ */
+export const rightsOn = async (subjects) => (await call("GET", "/rights", { query: { subject: subjects } })).data;

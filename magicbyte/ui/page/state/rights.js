@@ -1,0 +1,102 @@
+/** What the user may do by the registry's access rules. The views ask for it, and `may` looks it up. */
+import { lackWords } from "../text/phrases.js";
+import { signal } from "../vendor/ui.js";
+
+/**
+ * @typedef {{someSubject: string[], settings: string[], registry: string[]}} ContextRights operations that are allowed
+ * @typedef {{subjects: Record<string, string[]>, contexts: Record<string, ContextRights>}} KnownRights by names with
+ *   contexts, and by contexts
+ */
+
+/** @type {KnownRights} */
+const NONE = { subjects: {}, contexts: {} };
+
+/** What is known of the user's rights. @type {import("../vendor/ui.js").Signal<KnownRights>} */
+export const rights = signal(NONE);
+
+/** Incremented when the rights have to be asked for again. */
+export const rightsRound = signal(0);
+
+/** When each was asked for, in ms. @type {Map<string, number>} */
+const asked = new Map();
+/** Rules may change while the page is open: a view that opens later than this asks again. */
+const FRESH_MS = 30_000;
+
+/**
+ * Of these names, those that have to be asked for now; notes that they are.
+ * @param {string[]} keys
+ */
+export function stale(keys) {
+  const now = Date.now();
+  const old = keys.filter((key) => now - (asked.get(key) ?? -FRESH_MS) >= FRESH_MS);
+  for (const key of old) asked.set(key, now);
+  return old;
+}
+
+/**
+ * Takes an answer of the registry.
+ * @param {string} context
+ * @param {Record<string, string[]>} subjects by names with contexts
+ * @param {ContextRights} ofContext
+ */
+export function learn(context, subjects, ofContext) {
+  const known = rights.peek();
+  rights.value = {
+    subjects: { ...known.subjects, ...subjects },
+    contexts: { ...known.contexts, [context]: ofContext },
+  };
+}
+
+/** Forgets the rights of the user before, and asks again. */
+export function forgetRights() {
+  rights.value = NONE;
+  askRightsAgain();
+}
+
+/** Asks again: a refusal shows that the rights have changed. */
+export function askRightsAgain() {
+  asked.clear();
+  rightsRound.value++;
+}
+
+/** The operations that each action needs on its subject. @type {Record<string, string[]>} */
+const NEEDS = {
+  register: ["WRITE"],
+  delete: ["DELETE"],
+  purge: ["DELETE"],
+  undelete: ["WRITE", "DELETE"],
+  tags: ["READ", "WRITE"],
+  config: ["ALTER_CONFIGS"],
+  mode: ["ALTER_CONFIGS"],
+};
+
+/**
+ * Which right one lacks for an action, as a sentence; empty if none, or if that is not known.
+ * @param {string} action as in `may`
+ * @param {string} subject with its context; empty for none
+ * @param {string} context
+ */
+export function lackOf(action, subject, context) {
+  const known = rights.value.contexts[context];
+  if (!known) return "";
+  const place = context ? `the context ${context}` : "the registry";
+  if (!subject && (action === "config" || action === "mode")) {
+    return lacking(NEEDS[action], known.settings, place);
+  }
+  if (action === "import") {
+    // The lines of settings take ALTER_CONFIGS alone.
+    if (known.settings.includes("ALTER_CONFIGS")) return "";
+    return lacking(["WRITE", "ALTER_CONFIGS"], known.someSubject, "any subject");
+  }
+  const needs = NEEDS[action];
+  if (!needs) return "";
+  const held = rights.value.subjects[subject];
+  if (held) return lacking(needs, held, `the subject ${subject}`);
+  return lacking(needs, known.someSubject, "any subject");
+}
+
+/** @param {string[]} needs @param {string[]} held @param {string} resource */
+function lacking(needs, held, resource) {
+  const missing = needs.filter((operation) => !held.includes(operation));
+  return missing.length === 0 ? "" : lackWords(missing, resource);
+}

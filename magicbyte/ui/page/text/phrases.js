@@ -1,0 +1,57 @@
+/** The phrases for facts that several views show: where a setting is from, what is unknown, which right is missing. */
+
+import { numbered } from "./counted.js";
+
+/** The origin of a setting. @type {Record<string, string>} */
+const ORIGINS = {
+  subject: "its own",
+  context: "from the context",
+  global: "from the registry",
+  // A subject inherits the server's default as it inherits what is set on the registry.
+  server: "from the registry",
+  inherited: "inherited",
+};
+
+/**
+ * Where a setting is from; empty if that is not known.
+ * @param {string | undefined} origin as the API has it: subject, context, global or server
+ * @param {boolean} [ofRegistry] whether it is a setting of the registry itself
+ */
+export function originWords(origin, ofRegistry = false) {
+  if (ofRegistry && origin === "global") return ORIGINS.subject;
+  if (ofRegistry && origin === "server") return "by default";
+  return ORIGINS[origin ?? ""] ?? "";
+}
+
+export const NOT_SET = "not set";
+
+/** Why there is no value, within a line. @type {Record<import("../api/fact.js").Gap, string>} */
+export const GAPS = {
+  absent: "none",
+  forbidden: "you may not read it",
+  costly: "too costly to tell",
+  unknown: "unknown",
+};
+
+/** The same in one word, for a narrow column. @type {Record<import("../api/fact.js").Gap, string>} */
+export const BRIEF_GAPS = { ...GAPS, forbidden: "forbidden", costly: "too costly" };
+
+/** The same as a heading. @type {Record<import("../api/fact.js").Gap, string>} */
+export const GAP_HEADS = {
+  absent: "Not there",
+  forbidden: "You may not read it",
+  costly: "Too costly to tell",
+  unknown: "Unknown",
+};
+
+export const HIDDEN_BY_RULES = "The access rules do not let you read it.";
+
+export const READ_ONLY_PAGE = "This page is read-only: magicbyte.ui.read.only is set.";
+
+/**
+ * Which rights one lacks for an action.
+ * @param {string[]} operations such as WRITE
+ * @param {string} resource such as `the subject orders-value`
+ */
+export const lackWords = (operations, resource) =>
+  `You lack the ${numbered(operations.length, "right")} ${operations.join(" and ")} on ${resource}.`;
