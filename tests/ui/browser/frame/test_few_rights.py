@@ -207,7 +207,7 @@ def test_an_export_names_what_it_lacks(signed_in: As) -> None:
     expect(page.locator("tbody tr.on")).to_be_visible()
     page.keyboard.press("x")
     page.get_by_role("region", name="Selected subjects").get_by_role("button", name="Export").click()
-    lacks = "The export lacks 1 subject (gone, or not for you to read): secret-value"
+    lacks = "The export lacks 1 subject (gone, or you may not read it): secret-value"
     expect(page.get_by_text(lacks).first).to_be_visible()
 
 

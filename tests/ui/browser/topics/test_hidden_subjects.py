@@ -69,7 +69,7 @@ def test_a_subject_that_may_not_be_read_is_listed_without_a_schema(signed_in: As
 def test_the_schema_of_a_record_may_be_hidden(signed_in: As) -> None:
     words = "The registry says the same of a schema that you may not read."
     page = signed_in("reader", "topics/secret")
-    expect(page.get_by_text("unknown to the registry, or not for you to read")).to_be_visible()
+    expect(page.get_by_text("unknown to the registry, or you may not read it")).to_be_visible()
     page.goto("topics/secret/messages?open=0")
     expect(page.get_by_role("region", name="Value").or_(page.locator(".part")).first).to_contain_text(words)
 

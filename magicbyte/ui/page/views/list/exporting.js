@@ -41,7 +41,7 @@ export async function exportSubjects(subjects) {
     const { lines, missing } = linesOf(await response.text(), new Set(subjects));
     if (missing.length > 0) {
       const names = missing.slice(0, NAMED).join(", ") + (missing.length > NAMED ? ", ..." : "");
-      toast(`The export lacks ${counted(missing.length, "subject")} (gone, or not for you to read): ${names}`);
+      toast(`The export lacks ${counted(missing.length, "subject")} (gone, or you may not read it): ${names}`);
     }
     if (lines.length === 0) return;
     save(

@@ -73,7 +73,7 @@ function MetRow({ topic, row: { part, id, records, holder }, subjects }) {
         }><${Shown} name text=${held.subject} /> v${held.version}</a>`}
           ${holder?.reason === "unknown" && html`
             <span class="badge bad">✕ unknown to the registry${config.value.accessRules &&
-              ", or not for you to read"}</span>
+              ", or you may not read it"}</span>
           `}
           ${isOther && html`
             <span class="badge warn">of another subject</span>
