@@ -142,8 +142,8 @@ def test_import_over_live_versions(scratch: ServerProcess, open_page: OpenPage, 
         card.get_by_role("button", name="Set IMPORT", exact=True).click()
         assert findings(page) == []
         offer.get_by_role("button", name="Set IMPORT with force").click()
-        expect(card).to_contain_text("IMPORT set on this subject")
+        expect(card).to_contain_text("IMPORT its own")
         assert client.get("/mode/live-value").json() == {"mode": "IMPORT"}
         page.get_by_role("button", name="Undo").click()
-        expect(card).to_contain_text("READWRITE the server's default")
+        expect(card).to_contain_text("READWRITE from the registry")
         assert client.get("/subjects/live-value/versions").json() == [1]

@@ -121,7 +121,7 @@ def test_level_and_mode_are_told(client: httpx.Client, scratch: ServerProcess, o
     expect(page.get_by_text("refused under FULL")).to_be_visible()
     client.put("/mode/set-value", json={"mode": "READONLY"}).raise_for_status()
     expect(page.get_by_text("The mode is READONLY now; it was READWRITE.")).to_be_visible()
-    expect(page.get_by_text("No new versions: the mode is READONLY, set on the subject.")).to_be_visible()
+    expect(page.get_by_text("No new versions: the mode is READONLY, its own.")).to_be_visible()
     expect(page.locator("#register")).to_have_count(0)
     page.get_by_role("button", name="Close").first.click()
     expect(page.locator(".edit-news p")).to_have_count(1)
