@@ -22,7 +22,7 @@ const KEYWORDS = new Set(["true", "false", "null"]);
 /**
  * The tokens of a JSON text, without the space between them.
  * @param {string} text
- * @returns {Tokens}
+ * @returns {Growing}
  */
 export function tokenizeJson(text) {
   /** @type {Growing} */

@@ -22,7 +22,7 @@ const TYPES = new Set(
 /**
  * The tokens of a .proto text, comments included, without the space between them.
  * @param {string} text
- * @returns {Tokens}
+ * @returns {Growing}
  */
 export function tokenizeProto(text) {
   /** @type {Growing} */
