@@ -31,7 +31,7 @@ BENCHES := $(filter-out bench/kit/%,$(wildcard $(if $(AREA),bench/$(AREA)/*.py b
 CHAOS := $(wildcard tests/chaos/$(AREA)*.py)
 FUZZ := $(wildcard tests/fuzz/fuzz_$(AREA)*.py)
 
-.PHONY: demo up test test-all test-rest audit test-clients test-install test-versions test-spark test-brokers test-upgrade lint bench chaos fuzz lock openapi references wheel vendor clean
+.PHONY: demo up test test-all test-rest test-firefox audit test-clients test-install test-versions test-spark test-brokers test-upgrade lint bench chaos fuzz lock openapi references wheel vendor clean
 
 demo: $(JARS)
 	$(BIN)/python -P -m magicbyte.cli.main demo $(if $(KEEP),--keep)
@@ -43,12 +43,19 @@ test: $(JARS)
 	@test -n "$(strip $(TESTS))" || { echo "no such area: AREA=$(AREA)" >&2; exit 2; }
 	$(BIN)/python -P -m pytest $(TESTS) $(if $(AREA),,$(IN_THREE)) $(ARGS)
 
-# The core, the long tests and those that need a browser, and the audit; Debian's Chromium is installed if there is none.
+# The core, the long tests and those that need a browser, and the audit; Debian's Chromium and Firefox are installed if
+# there are none. Without Firefox, its tests are skipped.
 test-all: test test-rest audit
 
 test-rest: $(JARS)
 	$(BIN)/python -P tests/browser/chromium.py
+	-$(BIN)/python -P tests/browser/chromium.py firefox
 	$(BIN)/python -P -m pytest tests -m "browser or slow" $(IN_THREE) $(ARGS)
+
+# The main views in a stock Firefox, which is installed if there is none: Debian's firefox-esr.
+test-firefox: $(INSTALLED)
+	$(BIN)/python -P tests/browser/chromium.py firefox
+	$(BIN)/python -P -m pytest tests/ui/browser/frame/test_firefox.py -m browser $(ARGS)
 
 # Known vulnerabilities of the locked dependencies, over the network; ARGS=--strict fails if the network is missing.
 audit: $(INSTALLED)

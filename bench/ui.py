@@ -14,6 +14,7 @@ import runpy
 import statistics
 import sys
 import threading
+import time
 import tracemalloc
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -83,6 +84,7 @@ def main() -> None:
         rows += [*first_visits(browser, url, bare_url, options.repeats)]
         rows += [*with_many(browser, url)]
         rows += [*requests_of_pages(browser, url)]
+        rows += [*large_text(browser, url)]
         browser.close()
     for what, measured, budget in (["", "measured", "budget"], *rows):
         print(f"{what:58} {measured:>24} {budget:>8}")
@@ -96,6 +98,11 @@ def fill(url: str, subjects: int) -> None:
     with httpx.Client(base_url=url, timeout=120, trust_env=False) as client:
         for text in VERSIONS:
             client.post("/subjects/flights-value/versions", json={"schema": text}).raise_for_status()
+        fields = [
+            {"name": f"a_long_name_of_a_field_{n:05}", "type": "string", "doc": "what it says"} for n in range(36_000)
+        ]
+        large = json.dumps({"type": "record", "name": "Large", "fields": fields})
+        lines.append({"subject": "large-value", "version": 1, "id": subjects + 10, "schema": large})
         headers = {"Content-Type": "application/x-ndjson"}
         body = "\n".join(map(json.dumps, lines))
         client.post("/import?lines=true", content=body, headers=headers).raise_for_status()
@@ -186,6 +193,19 @@ def requests_of_pages(browser: Browser, url: str) -> Iterator[list[str]]:
             paths = [name.removeprefix(url.removesuffix("/ui/")) for name in asked if "/ui/" not in name]
             data = [path for path in paths if not path.startswith(FRAME)]
             yield [f"requests of /ui/{path}", f"{len(data)}: {', '.join(data)}", str(most)]
+
+
+def large_text(browser: Browser, url: str) -> Iterator[list[str]]:
+    """A text of 3 MB: the time until its first line, the nodes of the document, and the longest task."""
+    with new_page(browser) as page:
+        page.goto(url + "decode")
+        page.get_by_role("heading", level=1).wait_for()
+        began = time.monotonic()
+        page.goto(url + "subjects/large-value/versions/1")
+        page.locator("#L1").wait_for()
+        yield ["a text of 3 MB", f"{time.monotonic() - began:.2f} s", "2 s"]
+        yield ["  nodes", str(page.evaluate("document.getElementsByTagName('*').length")), "6,000"]
+        yield ["  longest task", f"{page.evaluate('window.seen.task'):.0f} ms", "200 ms"]
 
 
 def note_address(asked: list[str], request: Request) -> None:

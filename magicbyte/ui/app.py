@@ -18,7 +18,7 @@ from magicbyte.http.routing.rows import Row
 from magicbyte.security.tls.context import client_context
 from magicbyte.ui import errors
 from magicbyte.ui.decode import MessageWorkers, ReadRegistry
-from magicbyte.ui.files import File, Files
+from magicbyte.ui.files import File, Files, is_built
 from magicbyte.ui.inside import Inside
 from magicbyte.ui.parameters import (
     AcceptedCodings,
@@ -31,11 +31,13 @@ from magicbyte.ui.parameters import (
     IfNoneMatch,
     RestPath,
     ScanBody,
+    TogetherBody,
 )
 from magicbyte.ui.paths import FOLDER, FRONT
 from magicbyte.ui.policy import policy
 from magicbyte.ui.rest import Upstream
 from magicbyte.ui.scan.scans import Scans
+from magicbyte.ui.together import answer_together
 
 _POLICY = policy()
 _HEADERS = {"Cross-Origin-Opener-Policy": "same-origin", "Vary": "Accept-Encoding"}
@@ -70,6 +72,7 @@ class Page:
             has_rules: Whether the registry may have access rules. Its lists then leave out what a user may not see.
         """
         self._settings = settings
+        self._read_registry = read_registry
         self._rest: Upstream | None = None
         if settings.rest_url:
             tls = partial(client_context, settings, shows_certificate=False)
@@ -85,7 +88,8 @@ class Page:
                 "accessRules": has_rules,
                 "registryBase": registry_base,
                 "version": __version__,
-                "features": [],
+                # Modules of a checkout send each GET by itself, so that the browser's tools show them.
+                "features": ["together"] if is_built() else [],
             }
         )
         self._files = Files(registry_base=registry_base, config=self._config)
@@ -106,6 +110,7 @@ class Page:
             relayed("POST", f"{FOLDER}encode", "encodeMessages", handler=self.encode),
             relayed("POST", f"{FOLDER}example", "makeExampleMessage", handler=self.example),
             relayed("POST", f"{FOLDER}messages", "searchMessages", handler=self.messages),
+            relayed("POST", f"{FOLDER}together", "readTogether", handler=self.together),
         )
 
     async def close(self) -> None:
@@ -162,6 +167,15 @@ class Page:
         if self._scans is None:
             raise errors.NO_REST_PROXY()
         return await self._scans.answer(request)
+
+    async def together(self, request: Request, *, path: FrontPath, _body: TogetherBody) -> Response:
+        """Send up to 16 GETs to the registry.
+
+        The answer has a line of JSON for each, as soon as the registry has answered it.
+        """
+        if path != "together":
+            raise NOT_FOUND()
+        return await answer_together(request, self._read_registry)
 
     async def _messages(self, request: Request, path: str | None) -> Response:
         """Messages that the serdes decode, encode or make up, with schemas that the sender may read."""

@@ -31,6 +31,7 @@ _INFO = {
 _TAGS = {
     "page": "The files, which contain no data and need no sign-in",
     "messages": "Messages, decoded and encoded with the schemas that the sender may read",
+    "registry": "Requests that are sent to the registry as the sender",
     "rest": "Requests that are passed on to the REST proxy of `magicbyte.ui.rest.url`",
 }
 _FILE = {
@@ -78,6 +79,13 @@ _ANSWERS: Mapping[str, Mapping[int, Answer]] = {
         502: Answer("The REST proxy cannot be reached", models.Error),
         504: Answer("It did not answer within 30 s", models.Error),
     },
+    "readTogether": {
+        200: Answer(
+            "A line for each GET, in the order in which they are answered",
+            by_media_type={"application/x-ndjson": models.TogetherLine},
+        ),
+        400: Answer("The body is no such request", models.Error),
+    },
     **dict.fromkeys(("readFromRestProxy", "postToRestProxy", "deleteFromRestProxy"), _PASSED),
 }
 
@@ -86,6 +94,8 @@ def _tag_of(row: Row) -> str:
     folder = row.path.removeprefix(FOLDER).partition("/")[0]
     if folder == "rest":
         return "rest"
+    if folder == "together":
+        return "registry"
     return "messages" if folder in ("decode", "encode", "example", "messages") else "page"
 
 

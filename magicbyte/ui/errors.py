@@ -48,6 +48,7 @@ MESSAGES_TOO_SLOW = ErrorKind(
 NO_ROOM = ErrorKind(50301, "other clients need the memory that this request holds; ask again later")
 NO_WORKER = ErrorKind(50301, "no process could work on this: {reason}; ask again later")
 
+BAD_TOGETHER = ErrorKind(40001, "{detail}")
 BAD_SCAN = ErrorKind(40001, "{detail}")
 NO_PARTITION = ErrorKind(40402, "The topic has no partition {partition}")
 NO_TIMES = ErrorKind(404, "This REST proxy cannot find records by their time")

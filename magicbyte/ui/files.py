@@ -49,6 +49,11 @@ _HASHED = re.compile(r"-[0-9a-f]{16}\.\w+$")
 _MOST_DEPTHS = 16
 
 
+def is_built(folder: Path = FOLDER) -> bool:
+    """Whether a folder has the built page, and not the modules of a checkout."""
+    return (folder / _LOADS).exists()
+
+
 @dataclass(frozen=True, slots=True)
 class File:
     """A file as it is sent.
@@ -90,8 +95,8 @@ class Files:
         self._stamps: dict[str, int] = {}
         self._files: dict[str, File] = {}
         self._folders = frozenset[str]()
-        #: The variants of index.html, by the relative path back to `/ui/` and the added links.
-        self._pages: dict[tuple[str, tuple[str, ...]], File] = {}
+        #: The variants of index.html, by the relative path back to `/ui/`, the added links, and the view's sheets.
+        self._pages: dict[tuple[str, tuple[str, ...], tuple[str, ...]], File] = {}
         self._read()
 
     def find(self, path: str) -> File | None:
@@ -111,22 +116,23 @@ class Files:
         if self._is_checkout:
             self._read()
         root = "../" * min(path.count("/"), _MOST_DEPTHS)
-        links = self._preloads.links(path)
-        page = self._pages.get((root, links))
+        variant = (root, self._preloads.links(path), self._preloads.styles(path))
+        page = self._pages.get(variant)
         if page is None:
-            page = self._pages[root, links] = self._make_page(root, links)
+            page = self._pages[variant] = self._make_page(*variant)
         return page
 
-    def _make_page(self, root: str, links: tuple[str, ...]) -> File:
-        """Make index.html with what it contains: the configuration, the first styles, the first script, and links."""
+    def _make_page(self, root: str, links: tuple[str, ...], styles: tuple[str, ...]) -> File:
+        """Make index.html with what it contains: the configuration, the styles, the first script, and links."""
         text = self._files[_INDEX].body.decode()
         sheets = _SHEETS.search(text)
-        names = _SHEET.findall(sheets[0]) if sheets is not None else []
+        names = [*(_SHEET.findall(sheets[0]) if sheets is not None else []), *styles]
         style = inline_style({name: self._files[name].body.decode() for name in names}, root)
         script = "".join(self._files[name].body.decode() for name in _SCRIPT.findall(text))
         text = text.replace(_END_OF_HEAD, self._config + _END_OF_HEAD)
         text = _LINK.sub(rf'\1="{root}', text.replace(_END_OF_LOADS, "".join(links) + _END_OF_LOADS))
-        text = _SHEETS.sub(lambda _: f"<style>{style}</style>", text)
+        # app.js loads the sheets of a view that are not named here.
+        text = _SHEETS.sub(lambda _: f'<style data-sheets="{" ".join(styles)}">{style}</style>', text)
         text = _SCRIPT.sub(lambda _: f"<script>{script}</script>", text)
         return _file(_INDEX, text.encode(), page_policy=policy(scripts=(script,), styles=(style,)))
 

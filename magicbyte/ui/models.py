@@ -25,7 +25,15 @@ class PageConfig(TypedDict):
     accessRules: Annotated[bool, Field(description="Whether lists may leave out what the user may not see")]
     registryBase: Annotated[str, Field(description="The registry's address relative to `/ui/`")]
     version: Annotated[str, Field(description="The version of the server")]
-    features: Annotated[list[str], Field(description="Reserved")]
+    features: Annotated[list[str], Field(description="`together`: the page sends GETs by `/ui/together`")]
+
+
+class TogetherLine(TypedDict):
+    """The answer to a GET."""
+
+    index: Annotated[int, Field(description="The place of its path in the request, from 0")]
+    status: Annotated[int, Field(description="The status; 0 if the registry did not answer")]
+    body: Annotated[str, Field(description="The body")]
 
 
 class Remark(TypedDict):

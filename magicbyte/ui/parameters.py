@@ -13,6 +13,7 @@ from magicbyte.http.routing.request import Request
 from magicbyte.ui.messages.request import DecodeRequest, EncodeRequest, ExampleRequest
 from magicbyte.ui.messages.scan_request import ScanRequest
 from magicbyte.ui.paths import path_below, path_of_registry, path_of_rest
+from magicbyte.ui.together import TogetherRequest
 
 #: Read from the request, which has the path as it was sent.
 _Segments = Annotated[str, Path(description="One or more segments")]
@@ -65,6 +66,7 @@ IfNoneMatch = Annotated[
 DecodeBody = Annotated[None, Depends(DescribedBody(DecodeRequest))]
 EncodeBody = Annotated[None, Depends(DescribedBody(EncodeRequest))]
 ExampleBody = Annotated[None, Depends(DescribedBody(ExampleRequest))]
+TogetherBody = Annotated[None, Depends(DescribedBody(TogetherRequest))]
 ScanBody = Annotated[None, Depends(DescribedBody(ScanRequest))]
 #: A body that is passed on.
 AnyBody = Annotated[None, Depends(DescribedBody(Any, {"*/*": Any}))]

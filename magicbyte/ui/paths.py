@@ -64,8 +64,13 @@ def is_endless(path: str) -> bool:
     return unquote(path).rstrip("/").rpartition("/")[2] == "events"
 
 
+def has_dot_segments(path: str) -> bool:
+    """Whether a path has a segment `.` or `..`, encoded or not."""
+    return any(unquote(segment) in (".", "..") for segment in path.split("/"))
+
+
 def _checked(path: str) -> str:
     """Refuse dot segments: a server that resolves them would find another resource."""
-    if any(unquote(segment) in (".", "..") for segment in path.split("/")):
+    if has_dot_segments(path):
         raise NOT_FOUND()
     return path

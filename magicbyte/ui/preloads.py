@@ -1,4 +1,4 @@
-"""Modules, style sheets and data that a URL of the page needs: browsers load them together after the first frame."""
+"""Modules, data and style sheets that a URL of the page needs: modules and data load together after the first frame."""
 
 from __future__ import annotations
 
@@ -64,11 +64,12 @@ class Preloads:
         page = self._page(path)
         if page is None:
             return (_module(self._loads.entry),)
-        return (
-            *([self._listing] if page.view == _LISTING_VIEW else []),
-            *(f'<link rel="preload" href="{style}" as="style">' for style in page.styles),
-            *map(_module, page.modules),
-        )
+        return (*([self._listing] if page.view == _LISTING_VIEW else []), *map(_module, page.modules))
+
+    def styles(self, path: str) -> tuple[str, ...]:
+        """Return the style sheets of the view at a path below `/ui/`; none for the modules of a checkout."""
+        page = self._page(path)
+        return () if page is None else tuple(page.styles)
 
     def _page(self, path: str) -> _Page | None:
         path = _IN_CONTEXT.sub("", path, count=1) if _IN_CONTEXT.match(path) else path

@@ -60,7 +60,7 @@ def test_the_wheel_has_the_built_page(build: Callable[..., Path]) -> None:
         assert bytes(cramjam.brotli.decompress(archive.read(f"{PAGE}{app}.br"))) == body
     # Modules are in chunks; two scripts are not: index.html contains one, and a worker is the other.
     scripts = {name for name in names if name.endswith(".js") and not re.search(r"-[0-9a-f]{16}\.js$", name)}
-    assert scripts == {"start.js", "assets/diff_worker.js"}
+    assert scripts == {"start.js", "assets/text_worker.js"}
     assert loads["entry"] == app
     pages = {page["path"]: page for page in loads["pages"]}
     # The first visit needs one module.

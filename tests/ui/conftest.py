@@ -58,13 +58,20 @@ def registry() -> Iterator[ServerProcess]:
 
 
 @pytest.fixture(scope="session")
-def built() -> Iterator[ServerProcess]:
-    """A filled registry of the wheel, which serves the built page; tests only read it."""
+def wheel() -> Iterator[Path]:
+    """The folder of the unzipped wheel, with the built page; a server with it in PYTHONPATH serves that."""
     if shutil.which("npm") is None:
         pytest.skip("the page is built by Node")
-    with unzipped_wheel() as folder, ExitStack() as stack:
+    with unzipped_wheel() as folder:
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def built(wheel: Path) -> Iterator[ServerProcess]:
+    """A filled registry of the wheel, which serves the built page; tests only read it."""
+    with ExitStack() as stack:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("PYTHONPATH", str(folder))
+            patch.setenv("PYTHONPATH", str(wheel))
             server = stack.enter_context(running_registry("memory:"))
         fill(server.url)
         yield server

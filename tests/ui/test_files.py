@@ -134,7 +134,8 @@ def test_every_url_of_the_page_leads_to_the_same_files(http: httpx.Client, path:
     parser.feed(answer.text)
     assert parser.links
     # As a browser resolves them behind any prefix.
-    loaded = {urlsplit(urljoin(f"https://example.com/sr{path}", link)).path for link in parser.links}
+    links = [link for link in parser.links if not link.startswith("data:")]
+    loaded = {urlsplit(urljoin(f"https://example.com/sr{path}", link)).path for link in links}
     assert {link for link in loaded if not link.startswith("/sr/ui/")} == set()
     for link in loaded:
         assert http.get(link.removeprefix("/sr")).status_code == 200, link
@@ -255,7 +256,8 @@ def test_nothing_loads_before_the_first_frame() -> None:
     for path, root in (("subjects", ""), ("contexts/.eu/subjects/a%2Fb/compare", "../../../../")):
         head, _, loads = files.page(path).body.decode().partition('<template id="loads">')
         loads = loads.partition("</template>")[0]
-        assert re.findall(r'<(?:link|script)\b[^>]*(?:href|src)="([^"]+)"', head) == [f"{root}icon.svg"]
+        # The icon is inside the page.
+        assert re.findall(r'<(?:link|script)\b[^>]*(?:href|src)="(?!data:)([^"]+)"', head) == []
         assert re.findall('rel="modulepreload" href="([^"]+)"', loads) == [f"{root}app.js"]
 
 
@@ -336,11 +338,7 @@ def test_a_page_loads_what_its_row_names() -> None:
     }
     preloads = Preloads(json.dumps(loads).encode(), "registry/")
     entry = '<link rel="modulepreload" href="assets/app-1.js">'
-    of_x = (
-        '<link rel="preload" href="styles/views/x-3.css" as="style">',
-        entry,
-        '<link rel="modulepreload" href="assets/x-2.js">',
-    )
+    of_x = (entry, '<link rel="modulepreload" href="assets/x-2.js">')
     listing = '<link rel="preload" href="registry/overview?deleted=true&amp;head=50" as="fetch" crossorigin>'
     assert preloads.links("") == (listing, entry)
     assert preloads.links("contexts/.eu") == (listing, entry)
@@ -350,6 +348,10 @@ def test_a_page_loads_what_its_row_names() -> None:
     assert preloads.links("x/new") == of_x
     for path in ("x", "x/1/y", "nowhere"):
         assert preloads.links(path) == (entry,), path
+        assert preloads.styles(path) == (), path
+    # index.html contains them.
+    assert preloads.styles("contexts/.eu/x/1/") == ("styles/views/x-3.css",)
+    assert preloads.styles("") == ()
 
 
 def test_a_checkout_names_the_module_that_imports_the_others() -> None:

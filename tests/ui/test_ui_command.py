@@ -308,3 +308,11 @@ def test_a_registry_that_is_gone(folder: Path) -> None:
         )
         (item,) = http.post("/ui/decode", json={"data": ["AAAAAAEC"]}).json()["data"]
         assert (item["error"], item["reason"]) == ("the registry does not answer", "registry")
+
+
+def test_several_gets_are_passed_on_together(http: httpx.Client, theirs: Upstream) -> None:
+    answer = http.post("/ui/together", json={"paths": ["/subjects/a%2Fb/versions", "/config?defaultToGlobal=true"]})
+    lines = sorted(map(json.loads, answer.text.splitlines()), key=lambda line: int(line["index"]))
+    assert lines == [{"index": index, "status": 200, "body": "{}"} for index in (0, 1)]
+    targets = {request.path for request in theirs.requests}
+    assert targets == {"/base/subjects/a%2Fb/versions", "/base/config?defaultToGlobal=true"}

@@ -1,9 +1,9 @@
 /**
  * Builds the page for the wheel: `node build.mjs PAGE TARGET`.
  *
- * The modules become minified chunks below TARGET/assets. The frame and the list are one chunk, because a browser loads
- * six files at a time over HTTP/1.1; the other views share chunks. Each name has a hash of the content. TARGET/loads.json
- * says what each page needs, and every text that shrinks lies beside its brotli form.
+ * The modules become minified chunks below TARGET/assets, few of them, because each request takes a round trip: the frame
+ * and the list are one chunk, what several views share is one, and each view is one. Each name has a hash of the content.
+ * TARGET/loads.json says what each page needs, and every text that shrinks lies beside its brotli form.
  */
 import { createHash } from "node:crypto";
 import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
@@ -17,6 +17,9 @@ const APP = join(page, "app.js");
 const VIEW_MODULES = join(page, "view_modules.js");
 /** The view that the first visit shows; its modules are in the chunk of app.js. */
 const FIRST_VIEW = "list";
+const WORKER = "text_worker";
+/** Folders whose views share chunks of their own: the editor is large, and who looks at topics goes on to messages. */
+const FOLDERS = { editor: ["views/edit/", "vendor/editor.js"], topics: ["views/topics/", "views/decode/"] };
 const COMPRESSED = new Set([".js", ".css", ".svg", ".txt"]);
 
 /** A file's name with the hash of its content. */
@@ -75,8 +78,7 @@ async function bundle(sheets) {
     },
   };
   const building = await rolldown({
-    // The worker keeps its name: text/diff_in_worker.js has it.
-    input: { app: APP, diff_worker: join(page, "text/diff_worker.js") },
+    input: { app: APP },
     plugins: [plugin],
     onLog: (level, log) => {
       if (level === "warn") throw new Error(log.message);
@@ -87,11 +89,28 @@ async function bundle(sheets) {
     format: "esm",
     minify: true,
     hashCharacters: "hex",
-    entryFileNames: (chunk) => chunk.name === "diff_worker" ? "[name].js" : "[name]-[hash:16].js",
+    entryFileNames: "[name]-[hash:16].js",
     chunkFileNames: "[name]-[hash:16].js",
-    codeSplitting: { groups: [{ name: "app", test: (id) => first.has(id) }] },
+    codeSplitting: {
+      groups: [
+        // A group takes what its modules import, too: the shared modules go before the folders.
+        { name: "app", test: (id) => first.has(id), priority: 3 },
+        { name: "shared", test: (id) => !isIn(Object.values(FOLDERS).flat())(id), minShareCount: 2, priority: 2 },
+        ...Object.entries(FOLDERS).map(([name, paths]) => ({ name, test: isIn(paths), priority: 1 })),
+      ],
+    },
   });
+  await bundleWorker();
   return { chunks: output, viewPaths };
+}
+
+/** Whether a module is in one of the folders, or is one of the files. */
+const isIn = (paths) => (id) => paths.some((path) => id.startsWith(join(page, path)));
+
+/** Bundles the worker by itself: it cannot load a chunk of the page. It keeps its name: text/in_worker.js has it. */
+async function bundleWorker() {
+  const building = await rolldown({ input: { [WORKER]: join(page, `text/${WORKER}.js`) } });
+  await building.write({ dir: join(target, "assets"), format: "esm", minify: true, entryFileNames: "[name].js" });
 }
 
 /** The path of each view's module: view_modules.js imports them in the order of its keys. */

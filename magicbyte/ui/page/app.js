@@ -25,8 +25,12 @@ const loaded = new Map();
 /** @type {Map<string, Promise<void>>} */
 const sheets = new Map();
 
+/** The style sheets that index.html contains: those of its view, in a built page. */
+const contained = new Set(document.querySelector("style[data-sheets]")?.getAttribute("data-sheets")?.split(" "));
+
 /** Loads a view's style file once. @param {string} name */
 function loadStyle(name) {
+  if (contained.has(sheetPath(name))) return Promise.resolve();
   const promise = sheets.get(name) ?? new Promise((resolve, reject) => {
     const link = document.createElement("link");
     link.rel = "stylesheet";
@@ -164,15 +168,19 @@ function focusOn(element) {
  */
 function soon(attempt) {
   let frame = 0;
+  const listening = new AbortController();
+  const stop = () => {
+    cancelAnimationFrame(frame);
+    listening.abort();
+  };
   const end = performance.now() + 3000;
   const next = () => {
-    if (attempt() || performance.now() > end) return;
+    if (attempt() || performance.now() > end) return stop();
     frame = requestAnimationFrame(next);
   };
   frame = requestAnimationFrame(next);
-  const stop = () => cancelAnimationFrame(frame);
-  addEventListener("pointerdown", stop, { once: true });
-  addEventListener("keydown", stop, { once: true });
+  addEventListener("pointerdown", stop, { signal: listening.signal });
+  addEventListener("keydown", stop, { signal: listening.signal });
   return stop;
 }
 
@@ -181,25 +189,19 @@ function notePrinting() {
   addEventListener("beforeprint", () => document.body.dataset.printed = `${location.href}, ${absolute(Date.now())}`);
 }
 
-/** Make the icon's address absolute: the browser would read a relative one again after each change of the page's. */
-function fixIcon() {
-  const icon = /** @type {HTMLLinkElement | null} */ (document.querySelector('link[rel="icon"]'));
-  if (icon) icon.href = `${ROOT}icon.svg`;
-}
-
 /** The longest time without a view in the frame of index.html, in ms. */
 const LONGEST_ALONE_MS = 100;
-/** The font of subjects. If it arrives after the first subject is drawn, this visit does not use it. */
-const FONT_OF_ROWS = '12px "JetBrains Mono Variable"';
+/** The fonts. If they arrive after the view is drawn, its texts change once from a fallback to them. */
+const FONTS = ['12px "Inter Variable"', '12px "JetBrains Mono Variable"'];
 
 /** Loads the view of the URL and its first rows, so that one render shows all. */
 async function loadFirst() {
   const { row } = route.peek();
   if (!row) return;
-  const font = document.fonts.load(FONT_OF_ROWS).catch(() => {});
+  const fonts = Promise.allSettled(FONTS.map((font) => document.fonts.load(font)));
   const [module] = await Promise.all([VIEWS[row.view](), ...(row.styles ?? []).map(loadStyle)]);
   loaded.set(row.view, module.default);
-  await Promise.all([font, module.ready?.()]);
+  await Promise.all([fonts, module.ready?.()]);
 }
 
 async function start() {
@@ -212,7 +214,6 @@ async function start() {
   await Promise.race([loadFirst().catch(() => {}), late]);
   render(html`<${App} />`, /** @type {Element} */ (document.getElementById("app")));
   await afterPaint();
-  fixIcon();
   followListing();
   startFeed();
 }

@@ -16,7 +16,7 @@
     if (hasRun || loads === null) return;
     hasRun = true;
     document.head.append(loads.content);
-    document.fonts.load('12px "JetBrains Mono Variable"').catch(() => {});
+    for (const font of ["Inter", "JetBrains Mono"]) document.fonts.load(`12px "${font} Variable"`).catch(() => {});
     const link = /** @type {HTMLLinkElement} */ (document.querySelector('link[rel="modulepreload"]'));
     const { href } = link;
     const path = (link.getAttribute("href") ?? "").replace(/^(\.\.\/)+/, "");

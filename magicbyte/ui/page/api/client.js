@@ -44,6 +44,10 @@ const transport = new Transport({
     return authorization;
   },
   tell: onTransport,
+  targetOf: (path, options) => {
+    if (!config.peek().features.includes("together") || (options.base ?? "registry") !== "registry") return null;
+    return address(path, options).slice(address("", { context: false }).length);
+  },
 });
 connect((path) => address(path, { context: false }));
 

@@ -4,6 +4,7 @@
  * The transport knows nothing of the page: it tells what it meets as events, and state/connection.js acts on them.
  */
 import { parseJson, printJson } from "./json.js";
+import { Together } from "./together.js";
 import { changesPaths, PATH_CHANGED, PATH_CHANGED_MESSAGE } from "./slashes.js";
 
 /** @typedef {import("../state/types.d.ts").CallOptions} CallOptions */
@@ -45,13 +46,23 @@ export class Transport {
    *   address: (path: string, options: CallOptions) => string,
    *   askCredentials: (schemes: string[], message: string) => Promise<string>,
    *   tell: (event: TransportEvent) => void,
+   *   targetOf?: (path: string, options: CallOptions) => string | null,
    * }} page `address` is the full path of a request; `askCredentials` resolves an empty text if nobody signs in; `tell` gets
-   *   the events
+   *   the events; `targetOf` is the path of a GET that may be sent together with others, null if it may not
    */
-  constructor({ address, askCredentials, tell }) {
+  constructor({ address, askCredentials, tell, targetOf = () => null }) {
     this.address = address;
     this.askCredentials = askCredentials;
     this.tell = tell;
+    this.targetOf = targetOf;
+    this.together = new Together((paths, signal) =>
+      fetch(this.address("/together", { base: "ui" }), {
+        method: "POST",
+        headers: this.#headers({ "Content-Type": "application/json" }),
+        body: JSON.stringify({ paths }),
+        signal,
+      })
+    );
     /** The value of `Authorization` from the page's form: in this tab's memory only. */
     this.authorization = "";
   }
@@ -83,6 +94,13 @@ export class Transport {
     return this.#finish(method, path, options, response);
   }
 
+  /** @param {Record<string, string>} headers */
+  #headers(headers) {
+    const sent = new Headers({ Accept: "application/json", ...headers });
+    if (this.authorization) sent.set("Authorization", this.authorization);
+    return sent;
+  }
+
   /**
    * @param {string} method
    * @param {string} path
@@ -91,8 +109,10 @@ export class Transport {
    */
   async #send(method, path, options) {
     const { body, headers = {}, signal: aborted } = options;
-    const sent = new Headers({ Accept: "application/json", ...headers });
-    if (this.authorization) sent.set("Authorization", this.authorization);
+    const target = method === "GET" && !options.raw && !options.headers ? this.targetOf(path, options) : null;
+    const answer = target === null ? null : await this.together.get(target, options);
+    if (answer) return answer;
+    const sent = this.#headers(headers);
     const plain = body === undefined || typeof body === "string" || body instanceof Blob;
     if (body !== undefined && !sent.has("Content-Type")) {
       sent.set("Content-Type", (options.base ?? "registry") === "registry" ? SCHEMA_REGISTRY_JSON : "application/json");

@@ -10,9 +10,6 @@ import { html } from "../vendor/ui.js";
 /** The style that makes the column of numbers wide enough. @param {number} lines how many there are */
 export const numberedUpTo = (lines) => ({ "--digits": String(lines).length });
 
-const BLOCK = 100;
-const BLOCKS_FROM = 2000;
-
 /**
  * @param {{lines: Line[], anchor?: string, selected?: [number, number] | null, href?: (line: number | string) => string,
  *   wrapped?: boolean, label?: string}} props `anchor`: the prefix of the lines' ids, such as `L`; empty for none
@@ -28,18 +25,9 @@ export function CodeText({ lines, anchor = "L", selected = null, href, wrapped =
     <div class="code ${wrapped ? "wrapped" : "scroll"}" style=${numberedUpTo(
       lines.length,
     )} tabindex="0" role="region" aria-label=${label}>
-      <div class="lines">${lines.length > BLOCKS_FROM ? blocks(shown) : shown}</div>
+      <div class="lines">${shown}</div>
     </div>
   `;
-}
-
-/** @param {any[]} shown */
-function blocks(shown) {
-  const all = [];
-  for (let at = 0; at < shown.length; at += BLOCK) {
-    all.push(html`<div class="hundred" key=${at}>${shown.slice(at, at + BLOCK)}</div>`);
-  }
-  return all;
 }
 
 /** @param {{line: Line, number: number | string, anchor: string, href?: (line: number | string) => string, on?: any}} props */

@@ -1,5 +1,5 @@
-/** Toasts: short messages at the bottom of the page. A toast stays while it has the focus or the pointer. */
-import { html, signal, useEffect, useRef } from "../vendor/ui.js";
+/** Toasts: short messages in a strip at the bottom, above which the page ends. A toast stays while it has the focus or the pointer. */
+import { html, signal, useEffect, useLayoutEffect, useRef } from "../vendor/ui.js";
 import { Button } from "./buttons.js";
 import { Shown } from "./hostile.js";
 import { Icon } from "./icon.js";
@@ -39,8 +39,18 @@ function close(id) {
 }
 
 export function Toasts() {
+  const strip = useRef(/** @type {HTMLElement | null} */ (null));
+  useLayoutEffect(() => {
+    const { scrollHeight } = document.documentElement;
+    const isAtEnd = scrollY + innerHeight >= scrollHeight - 1;
+    document.documentElement.style.setProperty("--toasts", `${strip.current?.offsetHeight ?? 0}px`);
+    if (shown.value.length === 0) return;
+    // What was just above the edge, or has the focus, is not covered.
+    if (isAtEnd) scrollTo(scrollX, document.documentElement.scrollHeight);
+    else if (document.activeElement !== document.body) document.activeElement?.scrollIntoView({ block: "nearest" });
+  }, [shown.value]);
   return html`
-    <div class="toasts">${shown.value.map((item) => html`<${Toast} key=${item.id} item=${item} />`)}</div>
+    <div class="toasts" ref=${strip}>${shown.value.map((item) => html`<${Toast} key=${item.id} item=${item} />`)}</div>
     <div class="hidden-text" role="status" aria-live="polite">${announcement.value}</div>
   `;
 }

@@ -116,7 +116,8 @@ async function readLines() {
 
 /** Keeps the listing and the node's state up to date; called once by app.js. */
 export function followListing() {
-  readNode();
+  // The view's own requests come first, and this one may go with one of them.
+  readNode({ patient: true });
   effect(() => {
     if (comebacks.value === 0) return;
     untracked(() => {
@@ -126,9 +127,10 @@ export function followListing() {
   });
 }
 
-async function readNode() {
+/** @param {{patient?: boolean}} [options] */
+async function readNode(options) {
   try {
-    const { data } = await call("GET", "/health/ready", { context: false });
+    const { data } = await call("GET", "/health/ready", { context: false, ...options });
     me.value = data?.leader === undefined ? {} : data;
   } catch (error) {
     // Other registries lack this path: a 404 still shows that the registry is up.

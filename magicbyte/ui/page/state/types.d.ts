@@ -56,6 +56,8 @@ export interface CallOptions {
   base?: "registry" | "rest" | "ui";
   /** Resolves the Response itself instead of reading it. */
   raw?: boolean;
+  /** The request may wait a moment for others, so that all of them are sent as one. */
+  patient?: boolean;
   /** False leaves the context out of the path, for requests that concern all contexts. */
   context?: boolean;
   /** False reads numbers as doubles: faster for long listings. */

@@ -20,10 +20,14 @@ export function recordName(text, type) {
   return typeof namespace === "string" && namespace && !name.includes(".") ? `${namespace}.${name}` : name;
 }
 
-/** @param {string} text */
-function protoName(text) {
+/** The first message of a .proto text is searched for in so many characters. */
+const HEAD = 100_000;
+
+/** @param {string} whole */
+function protoName(whole) {
+  const text = whole.slice(0, HEAD);
   const { kinds, starts, ends } = tokenizeProto(text);
-  const words = starts.map((start, index) => kinds[index] === "comment" ? "" : text.slice(start, ends[index]));
+  const words = Array.from(starts, (start, index) => kinds[index] === "comment" ? "" : text.slice(start, ends[index]));
   const statement = (/** @type {string} */ word) => {
     const at = words.findIndex((candidate, index) =>
       candidate === word && (index === 0 || [";", "}", ""].includes(words[index - 1]))

@@ -6,8 +6,9 @@
 
 /**
  * The tokens of a text: token i has the kind `kinds[i]` and spans `starts[i]` to `ends[i]`, in UTF-16 units.
- * @typedef {{kinds: Kind[], starts: number[], ends: number[]}} Tokens
+ * @typedef {{kinds: Kind[], starts: ArrayLike<number>, ends: ArrayLike<number>}} Tokens
  */
+/** @typedef {{kinds: Kind[], starts: number[], ends: number[]}} Growing Tokens while they are found. */
 /** @typedef {"key" | "string" | "number" | "keyword" | "punctuation" | "name" | "comment" | "other"} Kind */
 
 const QUOTE = 34;
@@ -21,10 +22,10 @@ const KEYWORDS = new Set(["true", "false", "null"]);
 /**
  * The tokens of a JSON text, without the space between them.
  * @param {string} text
- * @returns {Tokens}
+ * @returns {Growing}
  */
 export function tokenizeJson(text) {
-  /** @type {Tokens} */
+  /** @type {Growing} */
   const tokens = { kinds: [], starts: [], ends: [] };
   let at = 0;
   while (at < text.length) {

@@ -2,7 +2,7 @@
 
 import { characterEnd, isSpace, matchEnd, stringEnd } from "./tokens_json.js";
 
-/** @import { Kind, Tokens } from "./tokens_json.js" */
+/** @import { Growing, Kind, Tokens } from "./tokens_json.js" */
 
 const NUMBER = /[+-]?(?:\d|\.\d)[\w.]*(?:(?<=[eE])[+-]\d+)?/y;
 const NAME = /[\p{ID_Start}_][\p{ID_Continue}]*/uy;
@@ -22,10 +22,10 @@ const TYPES = new Set(
 /**
  * The tokens of a .proto text, comments included, without the space between them.
  * @param {string} text
- * @returns {Tokens}
+ * @returns {Growing}
  */
 export function tokenizeProto(text) {
-  /** @type {Tokens} */
+  /** @type {Growing} */
   const tokens = { kinds: [], starts: [], ends: [] };
   let at = 0;
   while (at < text.length) {

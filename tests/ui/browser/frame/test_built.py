@@ -122,7 +122,7 @@ def test_large_texts_are_compared_in_the_worker(open_page: OpenPage, built: Serv
     page = open_page(built.url)
     page.goto("subjects/large-value/compare?from=1&to=2")
     expect(page.get_by_text('"name": "more"').first).to_be_visible()
-    assert watch.count("GET /ui/assets/diff_worker.js") == 1
+    assert watch.count("GET /ui/assets/text_worker.js") == 1
 
 
 def test_the_built_page_behind_a_prefix_and_a_password(built: ServerProcess, open_page: OpenPage, watch: Watch) -> None:
@@ -146,7 +146,7 @@ def test_a_hashed_file_is_kept_and_compressed(app: str, accepted: str, coding: s
 
 
 def test_names_without_a_hash_are_asked_for_again(built: ServerProcess) -> None:
-    for path in ("/ui/", "/ui/subjects", "/ui/icon.svg", "/ui/assets/diff_worker.js"):
+    for path in ("/ui/", "/ui/subjects", "/ui/icon.svg", "/ui/assets/text_worker.js"):
         answer = httpx.get(built.url + path, trust_env=False)
         assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-cache"), path
 

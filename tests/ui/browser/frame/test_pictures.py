@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from PIL import Image, ImageChops
 from pixelmatch.contrib.PIL import pixelmatch
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, expect
 
 from tests.ui.conftest import OpenPage
 from tests.ui.kit.editing import flight_4, put
@@ -79,24 +79,10 @@ PREPARED = {"subjects/flights-value/edit": propose_version_4}
 
 @pytest.fixture
 def still_page(open_page: OpenPage) -> Any:
-    """Opens pages with the shipped fonts, whatever the load of the machine."""
-
-    def wait_for_fonts(route: Route) -> None:
-        if route.request.resource_type != "document":
-            route.continue_()
-            return
-        # `optional` falls back after 100 ms. The policy allows the styles by their hash.
-        response = route.fetch()
-        text = response.text()
-        assert "font-display: optional" in text
-        dropped = {"content-security-policy", "content-encoding", "content-length"}
-        headers = {name: value for name, value in response.headers.items() if name not in dropped}
-        body = text.replace("font-display: optional", "font-display: block")
-        route.fulfill(status=response.status, headers=headers, body=body)
+    """Opens pages; `show` waits for their fonts."""
 
     def open_still(theme: str) -> Page:
-        page = open_page(theme=theme)
-        page.route("**/ui/**", wait_for_fonts)
+        page: Page = open_page(theme=theme)
         return page
 
     return open_still

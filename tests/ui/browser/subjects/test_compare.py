@@ -234,7 +234,7 @@ def test_large_texts_are_compared_in_a_worker(open_page: OpenPage, scratch: Serv
     page.on("worker", lambda worker: workers.append(worker.url))
     page.goto("subjects/wide-value/compare")
     expect(page.locator(".pair .del:visible")).to_have_text(re.compile(r'107\s*\u2212\s*removed\s*"type": "int",'))
-    assert [url.rpartition("/")[2] for url in workers] == ["diff_worker.js"]
+    assert [url.rpartition("/")[2] for url in workers] == ["text_worker.js"]
 
 
 def test_another_registry_has_texts_and_messages(page: Page, watch: Watch) -> None:

@@ -31,7 +31,7 @@ Deno.test("each token's place survives the way to the pretty text and back", () 
     const type = /** @type {"AVRO" | "PROTOBUF"} */ (pick(next, ["AVRO", "PROTOBUF"]));
     const stored = asStored(type === "AVRO" ? jsonText(next) : protoText(next), type);
     const bridge = new Bridge(stored, pretty(stored));
-    for (const start of stored.tokens.starts) {
+    for (const start of Array.from(stored.tokens.starts)) {
       const place = bridge.fromLines.placeOf(start);
       equal(bridge.carryBack(bridge.carry(place)), place, stored.text);
       equal(bridge.fromLines.offsetOf(place), start);

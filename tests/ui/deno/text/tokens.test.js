@@ -10,7 +10,7 @@ function described(text, tokens) {
 
 /** @param {string} text @param {import("../../../../magicbyte/ui/page/text/tokens_json.js").Tokens} tokens */
 function texts(text, tokens) {
-  return tokens.starts.map((start, index) => text.slice(start, tokens.ends[index]));
+  return Array.from(tokens.starts, (start, index) => text.slice(start, tokens.ends[index]));
 }
 
 Deno.test("the tokens of a JSON text", () => {

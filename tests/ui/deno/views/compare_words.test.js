@@ -7,6 +7,7 @@ import {
 } from "../../../../magicbyte/ui/page/views/compare/words.js";
 import { RowFinder, textOf, unifiedOf } from "../../../../magicbyte/ui/page/views/compare/rows.js";
 import { diffLines } from "../../../../magicbyte/ui/page/text/diff.js";
+import { layOutSmall } from "../../../../magicbyte/ui/page/text/in_worker.js";
 import { recordName } from "../../../../magicbyte/ui/page/text/record_name.js";
 import { equal } from "../generated.js";
 
@@ -157,7 +158,9 @@ Deno.test("changes in lines and in a few words", () => {
 Deno.test("a finding's row is found in the pretty text, and its note hangs under the end of its object", () => {
   const text = (/** @type {string} */ type) =>
     `{"type":"record","name":"F","fields":[{"name":"distance","type":"${type}"}]}`;
-  const [before, after] = [textOf(text("int"), "AVRO"), textOf(text("long"), "AVRO")];
+  const [before, after] = [text("int"), text("long")].map((stored) =>
+    textOf(layOutSmall({ text: stored, type: "AVRO" }))
+  );
   const rows = diffLines(before.layout, after.layout) ?? [];
   const finder = new RowFinder(rows, before, after);
   const column = text("long").indexOf('"type":"long"') + 1;

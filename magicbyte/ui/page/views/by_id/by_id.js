@@ -5,16 +5,18 @@ import { CopyButton, CurlButton } from "../../parts/copying.js";
 import { GapWords, perhapsHidden, visibly } from "../../parts/gap.js";
 import { Shown } from "../../parts/hostile.js";
 import { Card } from "../../parts/cards.js";
-import { Failure, Loaded } from "../../parts/states.js";
+import { Failure, Loaded, Loading } from "../../parts/states.js";
 import { Crumb } from "../subject/subject_head.js";
 import { useRequest } from "../../parts/use_request.js";
-import { href, path } from "../../state/routes.js";
+import { href, path, route, setQuery } from "../../state/routes.js";
 import { config, context } from "../../state/signals.js";
 import { Lines } from "../../text/positions.js";
-import { asStored, pretty } from "../../text/pretty.js";
 import { recordName } from "../../text/record_name.js";
 import { html, useMemo, useState } from "../../vendor/ui.js";
 import { CodeLines } from "../code/code_lines.js";
+import { FindBox, useFind } from "../code/find_box.js";
+import { useLayouts } from "../code/use_layouts.js";
+import { SHORT } from "../code/windowed.js";
 import { usesOf } from "../../api/uses.js";
 
 /** @import { ViewProps } from "../../state/types.d.ts" */
@@ -61,9 +63,7 @@ export default function ByIdPage({ params }) {
 
 /** @param {{found: Found}} props */
 function Uses({ found }) {
-  const [selected, select] = useState(/** @type {[number, number] | null} */ (null));
-  const layout = useMemo(() => pretty(asStored(found.schema, found.type)), [found]);
-  const lines = useMemo(() => new Lines(layout.text), [layout]);
+  const { layouts, error } = useLayouts(found.schema, found.type);
   return html`
     <${Card} title="Where it is used" bare aside=${config.value.accessRules &&
       html`<span class="faint s">what you may see</span>`}>
@@ -100,9 +100,27 @@ function Uses({ found }) {
             </tbody>
       </table>
       </${Card}>
-      <${Card} bare title="Text" aside=${html`<${CopyButton} kind="small" text=${layout.text}>Copy</${CopyButton}>`}>
-        <${CodeLines} layout=${layout} lines=${lines} selected=${selected} select=${select} label="Text" />
-        </${Card}>
+      ${layouts
+        ? html`<${TextCard} layout=${layouts.laidOut} />`
+        : error
+        ? html`<${Failure} error=${error} />`
+        : html`<${Loading} rows=${14} height=${28} />`}
+  `;
+}
+
+/** @param {{layout: import("../../text/pretty.js").Layout}} props */
+function TextCard({ layout }) {
+  const [selected, select] = useState(/** @type {[number, number] | null} */ (null));
+  const lines = useMemo(() => new Lines(layout.text), [layout]);
+  const found = useFind(lines.count > SHORT ? lines : null, route.value.query.find ?? "");
+  return html`
+    <${Card} bare title="Text" aside=${html`
+      ${found && html`<${FindBox} found=${found} search=${(/** @type {string} */ find) => setQuery({ find })} />`}
+      <${CopyButton} kind="small" text=${layout.text}>Copy</${CopyButton}>
+    `}>
+      <${CodeLines} layout=${layout} lines=${lines} selected=${selected} select=${select} found=${found}
+        label="Text" />
+      </${Card}>
   `;
 }
 

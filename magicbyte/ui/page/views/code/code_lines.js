@@ -1,14 +1,17 @@
 /** A text as lines with numbers that are anchors; a range of lines can be selected, and references are links. */
 
 import { numberedUpTo } from "../../parts/code_text.js";
-import { html } from "../../vendor/ui.js";
-import { segmentsOf } from "../../text/positions.js";
-import { Blocks } from "./blocks.js";
-import { Segments } from "./segments.js";
 import { grouped } from "../../text/grouped.js";
+import { segmentsOf } from "../../text/positions.js";
+import { html, useMemo, useRef } from "../../vendor/ui.js";
+import { useWholeCopy } from "./copy_whole.js";
+import { lineOf, marksOf } from "./find_box.js";
+import { Segments } from "./segments.js";
+import { Windowed } from "./windowed.js";
 
 /** @import { Layout } from "../../text/pretty.js" */
 /** @import { Lines } from "../../text/positions.js" */
+/** @import { Found } from "./find_box.js" */
 /** @typedef {[number, number]} Range The first and the last line, from 1. */
 
 /** A longer line is shown without colours, and cut. */
@@ -42,37 +45,65 @@ export function hashOf([first, last]) {
   return first === last ? `L${first}` : `L${first}-L${last}`;
 }
 
+/** How many lines a text has; the line break at its end begins none. @param {Lines} lines */
+export const countOf = (lines) => lines.count > 1 && lines.lineText(lines.count) === "" ? lines.count - 1 : lines.count;
+
 /**
  * @param {{layout: Layout, lines: Lines, selected: Range | null, select: (range: Range) => void, label: string,
- *   links?: Map<string, string>}} props
+ *   links?: Map<string, string>, found?: Found | null}} props `found`: the search of a long text
  */
-export function CodeLines({ layout, lines, selected, select, label, links }) {
-  const numbers = Array.from({ length: lines.count }, (_, index) => index + 1);
-  if (numbers.length > 1 && lines.lineText(lines.count) === "") numbers.pop();
+export function CodeLines({ layout, lines, selected, select, label, links, found = null }) {
+  const count = countOf(lines);
+  const numbers = useMemo(() => Array.from({ length: count }, (_, index) => index + 1), [lines]);
+  const box = useRef(/** @type {HTMLElement | null} */ (null));
+  useWholeCopy(box, lines);
+  const place = found?.starts[found.current];
+  const foundLine = place === undefined ? 0 : lineOf(lines, place);
   /** @param {MouseEvent} event @param {number} line */
   const onClick = (event, line) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     select(event.shiftKey && selected ? [Math.min(selected[0], line), Math.max(selected[0], line)] : [line, line]);
   };
+  /** @param {number} line */
+  const classOf = (line) => {
+    const on = selected !== null && line >= selected[0] && line <= selected[1];
+    return `l${on ? " on" : ""}${line === foundLine ? " found" : ""}`;
+  };
   return html`
-    <div class="code wrapped" style=${numberedUpTo(lines.count)} role="region" aria-label=${label}>
-      <${Blocks} items=${numbers} first=${selected?.[1] ?? 0} render=${(/** @type {number} */ line) => {
-        const on = selected !== null && line >= selected[0] && line <= selected[1];
-        return html`<div class=${on ? "l on" : "l"} id=${"L" + line} key=${line}>
+    <div class="code wrapped" style=${numberedUpTo(lines.count)} role="region" aria-label=${`${label}, ${
+      grouped(count)
+    } ${count === 1 ? "line" : "lines"}`} ref=${box}>
+      <${Windowed} items=${numbers} goal=${goalOf(foundLine, selected, count)}
+        find=${(/** @type {number} */ row) => document.getElementById(`L${row + 1}`)}
+        render=${(/** @type {number} */ line) =>
+          html`<div class=${classOf(line)} id=${"L" + line} data-line=${line} key=${line}>
         <a href=${"#L" + line} tabindex="-1" aria-label=${"Line " + line}
           onClick=${(/** @type {MouseEvent} */ event) => onClick(event, line)}>${line}</a><span></span>
-        <span class="t"><${LineText} layout=${layout} lines=${lines} line=${line} links=${links} /></span>
-      </div>`;
-      }} />
+        <span class="t"><${LineText} layout=${layout} lines=${lines} line=${line} links=${links} found=${found} /></span>
+      </div>`} />
     </div>
   `;
 }
 
-/** @param {{layout: Layout, lines: Lines, line: number, links?: Map<string, string>}} props */
-function LineText({ layout, lines, line, links }) {
+/**
+ * The row to bring into view: that of the search, else the first one of the address.
+ * @param {number} foundLine 0 for none
+ * @param {Range | null} selected
+ * @param {number} count
+ */
+function goalOf(foundLine, selected, count) {
+  const line = foundLine || (selected?.[0] ?? 0);
+  return Math.min(line, count) - 1;
+}
+
+/** @param {{layout: Layout, lines: Lines, line: number, links?: Map<string, string>, found: Found | null}} props */
+function LineText({ layout, lines, line, links, found }) {
   const length = lines.lineEnd(line) - lines.starts[line - 1];
-  if (length <= COLOURED) return html`<${Segments} segments=${segmentsOf(layout, lines, line)} links=${links} />`;
+  if (length <= COLOURED) {
+    const marks = found ? marksOf(found, lines, line) : [];
+    return html`<${Segments} segments=${segmentsOf(layout, lines, line, marks)} links=${links} />`;
+  }
   const text = lines.lineText(line);
   const left = length - LONGEST;
   return left > 0

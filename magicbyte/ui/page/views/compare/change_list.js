@@ -5,13 +5,16 @@ import { Badge, VerdictBadge } from "../../parts/badges.js";
 import { GapWords } from "../../parts/gap.js";
 import { Shown } from "../../parts/hostile.js";
 import { refusesVersions } from "../../state/modes.js";
-import { html } from "../../vendor/ui.js";
 import { counted, numbered } from "../../text/counted.js";
+import { grouped } from "../../text/grouped.js";
+import { html, useState } from "../../vendor/ui.js";
 import { changeLines, effectOf, signOf, signWord } from "./words.js";
 
 /** @import { Fact } from "../../api/fact.js" */
 /** @import { Change, Comparison } from "../../text/answers.d.ts" */
 
+/** So many changes are listed at first, and with each further step. */
+const STEP = 200;
 const LEVELS = ["BACKWARD", "FORWARD", "FULL"];
 const TONES = { "+": "a", "−": "d", "~": "c" };
 
@@ -21,6 +24,10 @@ const TONES = { "+": "a", "−": "d", "~": "c" };
  */
 export function ChangeList({ comparison, current, settings, choose }) {
   const { changes, unchanged, cut } = comparison;
+  const [limit, setLimit] = useState(STEP);
+  // The current change is in the list: the keys walk through all of them.
+  const most = Math.max(limit, Math.ceil((current + 1) / STEP) * STEP);
+  const left = changes.length - most;
   return html`
     <aside class="card changes" aria-label="Changes">
       <header class="changes-head">
@@ -28,13 +35,18 @@ export function ChangeList({ comparison, current, settings, choose }) {
         <span class="faint">${unchangedWords(comparison, unchanged)}</span>
       </header>
       <ol>
-          ${changes.map((change, index) =>
+          ${changes.slice(0, most).map((change, index) =>
             html`
               <li key=${change.path + index}>
                 <${ChangeItem} change=${change} on=${index === current} choose=${() => choose(index)} />
               </li>
             `
           )}
+          ${left > 0 && html`
+            <li
+              class="more"><button type="button" class="btn small" onClick=${() =>
+                setLimit(most + STEP)}>Show ${grouped(Math.min(STEP, left))} of ${grouped(left)} more</button></li>
+          `}
         </ol>
       <${OtherLevels} levels=${comparison.levels} settings=${settings} />
     </aside>

@@ -1,7 +1,7 @@
 /** The two texts of a comparison: side by side or unified, folded or whole, with findings under the lines. */
 
-import { Blocks } from "../code/blocks.js";
 import { Segments } from "../code/segments.js";
+import { Windowed } from "../code/windowed.js";
 import { Shown } from "../../parts/hostile.js";
 import { segmentsOf } from "../../text/positions.js";
 import { counted, numbered } from "../../text/counted.js";
@@ -31,7 +31,8 @@ const FINDABLE = 3000;
 
 /** @param {DiffProps} props */
 export function DiffText(props) {
-  const { rows, items, opened, split } = props;
+  const { rows, items, opened, split, current } = props;
+  /** @type {any[]} */
   const parts = [];
   for (const stretch of stretches(items, opened)) {
     if (stretch.fold) {
@@ -42,8 +43,10 @@ export function DiffText(props) {
   }
   const findable = rows.length <= FINDABLE;
   return html`
-    <${Blocks}
+    <${Windowed}
       items=${parts}
+      goal=${parts.findIndex((part) => "index" in part && part.index === current)}
+      find=${(/** @type {number} */ part) => document.querySelector(`[data-row="${parts[part].index}"]`)}
       render=${(/** @type {any} */ part) =>
         part.fold
           ? html`

@@ -3,7 +3,7 @@
 import * as registry from "../../api/registry.js";
 import { call } from "../../api/client.js";
 import { path } from "../../state/routes.js";
-import { compareTexts } from "../../text/diff_in_worker.js";
+import { compareTexts, layOut } from "../../text/in_worker.js";
 import { textOf } from "./rows.js";
 
 /** @import { Comparison } from "../../text/answers.d.ts" */
@@ -13,6 +13,7 @@ import { textOf } from "./rows.js";
 /** A version as the API answers it. */
 /** @typedef {{subject: string, version: number, id: number, schema: string, schemaType?: SchemaType, ts?: number, deleted?: boolean,
  *   references?: unknown[]}} Version */
+/** @typedef {{before: Text, after: Text, rows: Row[]}} Texts */
 /**
  * @typedef {object} Loaded
  * @property {Comparison | null} comparison null if the registry has none to give
@@ -20,9 +21,7 @@ import { textOf } from "./rows.js";
  * @property {{is_compatible: boolean, messages?: string[]} | null} verbose what a registry without comparisons says
  * @property {Version} from
  * @property {Version} to
- * @property {Text} before
- * @property {Text} after
- * @property {Row[] | null} rows null if comparing the texts takes too long
+ * @property {Texts | null} texts null if comparing the texts by line takes too long
  */
 
 /**
@@ -50,12 +49,6 @@ export async function load(subject, { from, to, fromSubject }, signal) {
   // A text that is not there tells more than the comparison that cannot be made without it.
   const [{ comparison, refusal }, [left, right]] = await Promise.all([compared, texts]);
   if (signal.aborted) throw signal.reason;
-  const [leftType, rightType] = [left.schemaType ?? "AVRO", right.schemaType ?? "AVRO"];
-  const rows = await compareTexts(
-    { text: left.schema, type: leftType },
-    { text: right.schema, type: rightType },
-    signal,
-  );
   const verbose = comparison || !isMissing(refusal) ? null : await verboseCheck(left, right, signal);
   return {
     comparison,
@@ -63,10 +56,18 @@ export async function load(subject, { from, to, fromSubject }, signal) {
     verbose,
     from: { ...left, subject: older },
     to: { ...right, subject },
-    before: textOf(left.schema, leftType),
-    after: textOf(right.schema, rightType),
-    rows,
+    texts: await textsOf(left, right, signal),
   };
+}
+
+/** @param {Version} left @param {Version} right @param {AbortSignal} signal @returns {Promise<Texts | null>} */
+async function textsOf(left, right, signal) {
+  const before = { text: left.schema, type: left.schemaType ?? "AVRO" };
+  const after = { text: right.schema, type: right.schemaType ?? "AVRO" };
+  const rows = await compareTexts(before, after, signal);
+  if (rows === null) return null;
+  const [older, newer] = await Promise.all([layOut(before, signal), layOut(after, signal)]);
+  return { before: textOf(older), after: textOf(newer), rows };
 }
 
 /** Whether the registry has no comparisons at all: another one than ours. @param {any} refusal */

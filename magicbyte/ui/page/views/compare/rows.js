@@ -1,11 +1,11 @@
 /** Where changes and findings stand in the rows of a comparison. */
 
 import { Bridge } from "../../text/positions.js";
-import { asStored, pretty } from "../../text/pretty.js";
 
 /** @import { Row } from "../../text/diff.js" */
 /** @import { Lines } from "../../text/positions.js" */
-/** @import { Layout, SchemaType } from "../../text/pretty.js" */
+/** @import { Layouts } from "../../text/in_worker.js" */
+/** @import { Layout } from "../../text/pretty.js" */
 /** @import { Change, Comparison, Finding, Place } from "../../text/answers.d.ts" */
 /** @typedef {{layout: Layout, lines: Lines, bridge: Bridge}} Text One side: its pretty text and the way to it. */
 /** @typedef {{finding: Finding, change: Change}} Hint A finding and the change that it belongs to. */
@@ -13,14 +13,9 @@ import { asStored, pretty } from "../../text/pretty.js";
 /** A note hangs under the end of its object if the object has at most this many lines. */
 const WHOLE_OBJECT = 8;
 
-/**
- * @param {string} stored
- * @param {SchemaType} type
- * @returns {Text}
- */
-export function textOf(stored, type) {
-  const source = asStored(stored, type);
-  const bridge = new Bridge(source, pretty(source));
+/** @param {Layouts} layouts @returns {Text} */
+export function textOf({ stored, laidOut }) {
+  const bridge = new Bridge(stored, laidOut);
   return { layout: bridge.to, lines: bridge.toLines, bridge };
 }
 

@@ -14,35 +14,35 @@ import { capital } from "./words.js";
 
 /** @import { Change } from "../../text/answers.d.ts" */
 /** @import { Item } from "../../text/folds.js" */
-/** @import { Loaded, Version } from "./load.js" */
-/** @import { Row } from "../../text/diff.js" */
+/** @import { Loaded, Texts, Version } from "./load.js" */
 /** @import { Text } from "./rows.js" */
 
 /** @param {{loaded: Loaded, subject: string, split: boolean, whole: boolean, current: Change | null}} props */
 export function TextsCard({ loaded, subject, split, whole, current }) {
+  const { texts } = loaded;
   return html`<section class=${split ? "card texts split" : "card texts unified"} aria-label="Texts">
     <div class="texts-head">
-      <${SideHead} version=${loaded.from} text=${loaded.before} subject=${subject} />
-      <${SideHead} version=${loaded.to} text=${loaded.after} subject=${subject} quiet=${alike(loaded)} />
+      <${SideHead} version=${loaded.from} text=${texts?.before} subject=${subject} />
+      <${SideHead} version=${loaded.to} text=${texts?.after} subject=${subject} quiet=${texts && alike(texts)} />
     </div>
     ${
-    loaded.rows === null ? html`<${TooLarge} loaded=${loaded} />` : html`
-      <${Compared} loaded=${loaded} rows=${loaded.rows} subject=${subject} split=${split} whole=${whole}
+    texts === null ? html`<${TooLarge} loaded=${loaded} />` : html`
+      <${Compared} loaded=${loaded} texts=${texts} subject=${subject} split=${split} whole=${whole}
         current=${current} />
     `
   }
   </section>`;
 }
 
-/** Whether the same is to say about both texts. @param {Loaded} loaded */
+/** Whether the same is to say about both texts. @param {Texts} texts */
 function alike({ before, after }) {
   return before.bridge.fromLines.count === after.bridge.fromLines.count;
 }
 
-/** @param {{version: Version, text: Text, subject: string, quiet?: boolean}} props */
+/** @param {{version: Version, text?: Text, subject: string, quiet?: boolean}} props */
 function SideHead({ version, text, subject, quiet = false }) {
-  const lines = text.bridge.fromLines.count;
-  const laidOut = text.bridge.from !== text.bridge.to;
+  const lines = text?.bridge.fromLines.count ?? 0;
+  const laidOut = text && text.bridge.from !== text.bridge.to;
   return html`<div>
     <a href=${
     href(path`/subjects/${version.subject}/versions/${version.version}`)
@@ -74,10 +74,11 @@ function TooLarge({ loaded }) {
 }
 
 /**
- * @param {{loaded: Loaded, rows: Row[], subject: string, split: boolean, whole: boolean, current: Change | null}} props
+ * @param {{loaded: Loaded, texts: Texts, subject: string, split: boolean, whole: boolean, current: Change | null}} props
  */
-function Compared({ loaded, rows, subject, split, whole, current }) {
-  const { comparison, before, after } = loaded;
+function Compared({ loaded, texts, subject, split, whole, current }) {
+  const { comparison } = loaded;
+  const { before, after, rows } = texts;
   const [opened, setOpened] = useState(() => new Set(/** @type {number[]} */ ([])));
   const finder = useMemo(() => new RowFinder(rows, before, after), [rows, before, after]);
   const hints = useMemo(() => finder.hints(comparison?.changes ?? []), [finder, comparison]);

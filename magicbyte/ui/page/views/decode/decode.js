@@ -120,6 +120,7 @@ function Message({ bytes, as, raw, onAs, onRaw, onBytes }) {
   const text = decoded && decoded.error === undefined ? textOf(decoded.value, 2) : "";
   return html`
     <${Cells} bytes=${bytes} index=${decoded?.bytes?.index} framed=${framed} />
+    <div class="decode-answer stack">
         ${request.error && html`<${Failure} error=${request.error} again=${request.reload} />`}
         ${!decoded && request.loading && html`<${Skeleton} rows=${3} />`}
         ${decoded?.error !== undefined && html`
@@ -159,7 +160,8 @@ function Message({ bytes, as, raw, onAs, onRaw, onBytes }) {
                 `}
               </section>
         `}
-        <details class="card bytes">
+    </div>
+    <details class="card bytes">
       <summary>All ${counted(bytes.length, "byte")}</summary>
       <${Dump} bytes=${bytes} index=${decoded?.bytes?.index} framed=${framed} />
     </details>
@@ -172,7 +174,7 @@ const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?
 /** What a message looks like. */
 const Help = () =>
   html`
-    <section class="card">
+    <section class="card decode-answer">
       <div class="body stack">
         <h2>A message with a schema</h2>
         <${Cells} bytes=${Uint8Array.from([0, 0, 0, 0, 3, 10, 104, 101, 108, 108, 111])} />

@@ -9,7 +9,7 @@ import { href, path } from "../../state/routes.js";
 import { html, useMemo } from "../../vendor/ui.js";
 import { draftOf } from "./draft/drafts.js";
 import { useSubjectFacts } from "./meanwhile/subject_facts.js";
-import { laidOut, latestOf } from "./draft/stored_text.js";
+import { laidOutBeside, latestOf } from "./draft/stored_text.js";
 import { Workbench } from "./workbench.js";
 
 /**
@@ -72,7 +72,7 @@ async function load(subject, from, signal) {
   return {
     subject,
     start,
-    startText: laidOut(start),
+    startText: await laidOutBeside(start, signal),
     facts: { versions, level: mapped(config, ({ compatibilityLevel }) => compatibilityLevel), mode },
   };
 }

@@ -17,7 +17,7 @@ export default function ConfigPage() {
       <${Crumb} items=${[["Registry", href("/registry")], ["settings"]]} />
       <h1 tabindex="-1">Settings of the registry</h1>
     </header>
-    <div class="page narrow settings">
+    <div class="page settings">
       <${Loaded} request=${request} rows=${10}>
         ${(/** @type {Awaited<ReturnType<typeof load>>} */ data) =>
           html`

@@ -24,7 +24,7 @@ export default function SettingsPage({ params: { subject } }) {
   useSubjectKeys(subject, undefined, request.data ? valueOr(request.data.live, []) : []);
   return html`
     <${SubjectHead} subject=${subject} tab="settings" />
-    <div class="page narrow settings">
+    <div class="page settings">
       <${Loaded} request=${request} rows=${10}>
         ${(/** @type {Awaited<ReturnType<typeof load>>} */ data) =>
           html`

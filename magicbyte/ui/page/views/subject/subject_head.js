@@ -75,6 +75,9 @@ export const Crumb = ({ items }) =>
     </nav>
   `;
 
+/** A count in at most four characters, such as `26k`. @param {number | null | undefined} count */
+const short = (count) => typeof count === "number" && count >= 1000 ? `${Math.floor(count / 1000)}k` : count;
+
 /** Tabs that need an outline or a graph, which only our registry has. */
 const OF_OURS = new Set(["fields", "references"]);
 
@@ -110,7 +113,7 @@ function Tabs({ subject, number, tab, counts }) {
     ${
     served.map(([key, words, address]) =>
       html`<a key=${key} href=${address} aria-current=${key === tab ? "page" : undefined}>${words}${
-        key in counts && html`<span class="n num">${counts[key]}</span>`
+        key in counts && html`<span class="n num">${short(counts[key])}</span>`
       }</a>`
     )
   }

@@ -9,6 +9,8 @@ import { Shown } from "../../parts/hostile.js";
 import { useRequest } from "../../parts/use_request.js";
 import { href, path, route } from "../../state/routes.js";
 import { html, useEffect, useMemo } from "../../vendor/ui.js";
+import { SHORT, Windowed } from "../code/windowed.js";
+import { FieldFilter, filtered } from "./field_filter.js";
 import { sinceOf } from "./since.js";
 
 /** @import { Outline, OutlineNode } from "../../text/answers.d.ts" */
@@ -18,6 +20,10 @@ import { sinceOf } from "./since.js";
 const VALUES = new Set(["field", "property"]);
 /** Kinds whose row is a heading for the rows below it. */
 const TYPES = new Set(["record", "enum", "fixed", "message", "service", "oneof", "definition", "extend", "file"]);
+
+/** The least height of a row, in px. */
+const ROW_HEIGHT = 37;
+/** @typedef {{node: OutlineNode, depth: number}} Row */
 
 /** How many fields an outline has. @param {OutlineNode} node @returns {number} */
 export function fieldCount(node) {
@@ -44,6 +50,8 @@ function FieldsTable({ outline, subject, version }) {
     rows,
     history.data,
   ]);
+  const find = route.value.query.find ?? "";
+  const kept = useMemo(() => filtered(rows, find), [rows, find]);
   const named = decoded(route.value.hash);
   useEffect(() => {
     if (named) document.getElementById(named)?.scrollIntoView({ block: "center" });
@@ -64,17 +72,16 @@ function FieldsTable({ outline, subject, version }) {
       </p>
     `
   }
+    ${rows.length > SHORT && html`<${FieldFilter} find=${find} kept=${kept.length} all=${rows.length} />`}
     <table class="fields-table">
       <thead><tr><th>Name</th><th>Type</th><th>Description</th><th class="r">Since</th></tr></thead>
-      <tbody>
-        ${
-    rows.map(({ node, depth }) =>
-      html`<${FieldRow} node=${node} depth=${depth} since=${since.get(node.path)} on=${
-        node.path === named
-      } key=${node.path} />`
-    )
-  }
-      </tbody>
+      <${Windowed} items=${kept} tag="tbody" rowHeight=${ROW_HEIGHT}
+        goal=${named ? kept.findIndex(({ node }) => node.path === named) : -1}
+        find=${(/** @type {number} */ row) => document.getElementById(kept[row].node.path)}
+        render=${(/** @type {Row} */ { node, depth }) =>
+    html`<${FieldRow} node=${node} depth=${depth} since=${since.get(node.path)} on=${
+      node.path === named
+    } key=${node.path} />`} />
     </table>
     ${
     outline.cut &&
@@ -86,10 +93,10 @@ function FieldsTable({ outline, subject, version }) {
 /**
  * The entries below the root with their depth.
  * @param {OutlineNode} root
- * @returns {{node: OutlineNode, depth: number}[]}
+ * @returns {Row[]}
  */
 function flattened(root) {
-  /** @type {{node: OutlineNode, depth: number}[]} */
+  /** @type {Row[]} */
   const rows = [];
   const open = root.children.map((node) => ({ node, depth: 0 })).reverse();
   for (let row = open.pop(); row; row = open.pop()) {

@@ -4,15 +4,19 @@ import { Segmented } from "../../parts/buttons.js";
 import { Card } from "../../parts/cards.js";
 import { CopyButton } from "../../parts/copying.js";
 import { Icon } from "../../parts/icon.js";
+import { Failure, Loading } from "../../parts/states.js";
 import { goTo, href, path, route, setQuery } from "../../state/routes.js";
 import { Bridge } from "../../text/positions.js";
-import { asStored, pretty } from "../../text/pretty.js";
 import { counted } from "../../text/counted.js";
 import { html, useEffect, useMemo } from "../../vendor/ui.js";
-import { CodeLines, hashOf, placeOf, rangeOf } from "../code/code_lines.js";
+import { CodeLines, countOf, hashOf, placeOf, rangeOf } from "../code/code_lines.js";
+import { FindBox, useFind } from "../code/find_box.js";
+import { useLayouts } from "../code/use_layouts.js";
+import { SHORT } from "../code/windowed.js";
 import { VersionFacts } from "./facts.js";
 
 /** @import { Lines } from "../../text/positions.js" */
+/** @import { Layouts } from "../../text/in_worker.js" */
 /** @import { SchemaType } from "../../text/pretty.js" */
 
 /** @type {Record<string, string>} */
@@ -21,13 +25,29 @@ const SUFFIXES = { AVRO: "avsc", JSON: "schema.json", PROTOBUF: "proto" };
 /** @param {{data: any, subject: string, query: Record<string, string>}} props */
 export function VersionSchema({ data, subject, query }) {
   const type = /** @type {SchemaType} */ (data.schemaType ?? "AVRO");
-  const stored = useMemo(() => asStored(data.schema, type), [data.schema, type]);
-  const laidOut = useMemo(() => pretty(stored), [stored]);
+  const { layouts, error } = useLayouts(data.schema, type);
+  return html`
+    <div class="version-columns">
+      ${layouts
+        ? html`<${TextCard} layouts=${layouts} data=${data} subject=${subject} query=${query} />`
+        : error
+        ? html`<${Failure} error=${error} />`
+        : html`<${Loading} rows=${14} height=${28} />`}
+      <${VersionFacts} data=${data} subject=${subject} />
+    </div>
+  `;
+}
+
+/** @param {{layouts: Layouts, data: any, subject: string, query: Record<string, string>}} props */
+function TextCard({ layouts, data, subject, query }) {
+  const type = layouts.stored.type;
+  const { stored, laidOut } = layouts;
   const asIs = query.text === "stored";
   const layout = asIs ? stored : laidOut;
   const bridge = useMemo(() => new Bridge(stored, layout), [stored, layout]);
   const lines = bridge.toLines;
   const selected = selectedOf(route.value.hash, bridge);
+  const found = useFind(lines.count > SHORT ? lines : null, query.find ?? "");
   const links = useMemo(() => linksOf(data.references ?? []), [data.references]);
   useEffect(() => {
     if (selected) document.getElementById(`L${selected[0]}`)?.scrollIntoView({ block: "center" });
@@ -39,24 +59,23 @@ export function VersionSchema({ data, subject, query }) {
   };
   const name = `${subject.replaceAll(/[^\p{L}\p{N}._-]+/gu, "-")}-v${data.version}.${SUFFIXES[type] ?? "txt"}`;
   return html`
-    <div class="version-columns">
-      <${Card} bare class="card schema-card" title=${html`<${Heading} lines=${lines} selected=${selected} />`}
-        aside=${html`
-          ${stored !== laidOut && html`
-            <${Segmented} label="Layout" value=${asIs ? "stored" : "pretty"}
-              options=${[["pretty", "Pretty"], ["stored", "As stored"]]}
-              onChange=${(/** @type {string} */ text) => setQuery({ text: text === "stored" ? text : null })} />
-          `}
-          <${CopyButton} kind="small" text=${() => selectedText(layout.text, lines, selected)}>
-            ${selected ? "Copy lines" : "Copy"}
-          </${CopyButton}>
-          <${Download} text=${layout.text} name=${name} />
-        `}>
-        <${CodeLines} layout=${layout} lines=${lines} selected=${selected} select=${select} links=${links}
-          label=${`Text of version ${data.version}`} />
-        </${Card}>
-        <${VersionFacts} data=${data} subject=${subject} />
-        </div>
+    <${Card} bare class="card schema-card" title=${html`<${Heading} lines=${lines} selected=${selected} />`}
+      aside=${html`
+        ${found && html`<${FindBox} found=${found} search=${(/** @type {string} */ find) => setQuery({ find })} />`}
+        ${stored !== laidOut && html`
+          <${Segmented} label="Layout" value=${asIs ? "stored" : "pretty"}
+            options=${[["pretty", "Pretty"], ["stored", "As stored"]]}
+            onChange=${(/** @type {string} */ text) => setQuery({ text: text === "stored" ? text : null })} />
+        `}
+        <${CopyButton} kind="small" text=${() => selectedText(layout.text, lines, selected)}>
+          ${selected ? "Copy lines" : "Copy"}
+        </${CopyButton}>
+        <${Download} text=${layout.text} name=${name} />
+      `}>
+      <${CodeLines} layout=${layout} lines=${lines} selected=${selected} select=${select} links=${links}
+        found=${found}
+        label=${`Text of version ${data.version}`} />
+      </${Card}>
   `;
 }
 
@@ -75,8 +94,7 @@ function selectedOf(hash, bridge) {
 
 /** @param {{lines: Lines, selected: [number, number] | null}} props */
 function Heading({ lines, selected }) {
-  const count = lines.lineText(lines.count) === "" && lines.count > 1 ? lines.count - 1 : lines.count;
-  const words = counted(count, "line");
+  const words = counted(countOf(lines), "line");
   if (!selected) return words;
   const [first, last] = selected;
   return html`${words} <span class="faint">${

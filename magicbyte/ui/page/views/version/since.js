@@ -43,9 +43,9 @@ export function sinceOf(paths, comparisons, version) {
 
 /** Whether a path, or an entry around it, was added. @param {string} path @param {Set<string | undefined>} added */
 function isAdded(path, added) {
-  if (added.has(path)) return true;
-  for (const whole of added) {
-    if (whole && (path.startsWith(whole + ".") || path.startsWith(whole + "/"))) return true;
+  for (let end = 0; end <= path.length; end += 1) {
+    const isEnd = end === path.length || path[end] === "." || path[end] === "/";
+    if (isEnd && added.has(path.slice(0, end))) return true;
   }
   return false;
 }

@@ -11,7 +11,7 @@ import { Note } from "../../parts/cards.js";
 import { href, path } from "../../state/routes.js";
 import { may } from "../../state/signals.js";
 import { recordName } from "../../text/record_name.js";
-import { html, useRef } from "../../vendor/ui.js";
+import { html, useMemo, useRef } from "../../vendor/ui.js";
 import { useSubjectKeys } from "../subject/subject_keys.js";
 import { CopyAs } from "./copy_as.js";
 import { fieldCount, Fields } from "./fields.js";
@@ -39,13 +39,14 @@ export default function VersionPage({ params, query }) {
   // The keys are about the version in the address, also while it loads.
   useSubjectKeys(subject, /^\d+$/.test(asked) ? Number(asked) : data?.version, numbers.data ?? []);
   const fields = query.view === "fields";
+  const name = useMemo(() => data ? recordName(data.schema, data.schemaType ?? "AVRO") : "", [data]);
   const undelete = useUndelete(subject, version.reload);
   return html`
     <${SubjectHead}
       subject=${subject}
       tab=${fields ? "fields" : "schema"}
       version=${asked}
-      name=${data ? recordName(data.schema, data.schemaType ?? "AVRO") : ""}
+      name=${name}
       crumbs=${data ? [[`version ${data.version}`]] : []}
       counts=${{ fields: outline.data ? fieldCount(outline.data.outline) : undefined }}
       actions=${data && html`<${VersionActions} subject=${subject} data=${data} facts=${facts} />`}

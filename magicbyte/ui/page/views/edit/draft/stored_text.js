@@ -1,4 +1,5 @@
 /** Versions as the registry has them, for the editor. */
+import { layOut } from "../../../text/in_worker.js";
 import { asStored, pretty } from "../../../text/pretty.js";
 
 /**
@@ -8,6 +9,16 @@ import { asStored, pretty } from "../../../text/pretty.js";
 export function laidOut({ schema, schemaType }) {
   const type = /** @type {import("../code/open_editor.js").SchemaType} */ (schemaType ?? "AVRO");
   return pretty(asStored(schema, type)).text.replace(/\r\n?/g, "\n");
+}
+
+/**
+ * As `laidOut`; a long text is laid out beside the page.
+ * @param {{schema: string, schemaType?: string}} stored
+ * @param {AbortSignal} signal
+ */
+export async function laidOutBeside({ schema, schemaType }, signal) {
+  const type = /** @type {import("../code/open_editor.js").SchemaType} */ (schemaType ?? "AVRO");
+  return (await layOut({ text: schema, type }, signal)).laidOut.text.replace(/\r\n?/g, "\n");
 }
 
 /** @param {number[]} versions */

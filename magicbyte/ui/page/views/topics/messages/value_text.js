@@ -1,34 +1,46 @@
 /** A decoded value: pretty JSON with numbers as they were written, or one line of it. */
 import { printJson } from "../../../api/json.js";
-import { CodeText } from "../../../parts/code_text.js";
+import { numberedUpTo } from "../../../parts/code_text.js";
 import { Shown } from "../../../parts/hostile.js";
-import { Lines, segmentsOf } from "../../../text/positions.js";
-import { asStored, pretty } from "../../../text/pretty.js";
+import { Failure, Loading } from "../../../parts/states.js";
 import { counted } from "../../../text/counted.js";
-import { html, useMemo, useState } from "../../../vendor/ui.js";
+import { Lines, segmentsOf } from "../../../text/positions.js";
+import { html, useMemo, useRef } from "../../../vendor/ui.js";
+import { useWholeCopy } from "../../code/copy_whole.js";
 import { Segments } from "../../code/segments.js";
+import { useLayouts } from "../../code/use_layouts.js";
+import { Windowed } from "../../code/windowed.js";
 
 /** The characters of a value in a line. */
 export const PREVIEW = 400;
-const STEP = 2000;
 
-/** Pretty JSON; long texts in parts. @param {{text: string, label: string}} props */
+/** Pretty JSON; long values are laid out beside the page. @param {{text: string, label: string}} props */
 export function ValueText({ text, label }) {
-  const [most, setMost] = useState(STEP);
-  const laidOut = useMemo(() => {
-    const layout = pretty(asStored(text, "JSON"));
-    return { layout, lines: new Lines(layout.text) };
-  }, [text]);
-  const { layout, lines } = laidOut;
-  const shown = Array.from({ length: Math.min(lines.count, most) }, (_, i) => ({
-    tokens: [html`<${Segments} segments=${segmentsOf(layout, lines, i + 1)} />`],
-  }));
-  return html`<${CodeText} lines=${shown} anchor="" label=${label} />
-    ${
-    lines.count > most && html`<p class="more"><button type="button" class="btn small" onClick=${() =>
-      setMost(most + STEP)}>
-      Show more of ${counted(lines.count, "line")}</button></p>`
-  }`;
+  const { layouts, error } = useLayouts(text, "JSON");
+  if (error) return html`<${Failure} error=${error} />`;
+  if (!layouts) return html`<${Loading} rows=${8} height=${20} />`;
+  return html`<${ValueLines} layout=${layouts.laidOut} label=${label} />`;
+}
+
+/** @param {{layout: import("../../../text/pretty.js").Layout, label: string}} props */
+function ValueLines({ layout, label }) {
+  const lines = useMemo(() => new Lines(layout.text), [layout]);
+  const numbers = useMemo(() => Array.from({ length: lines.count }, (_, index) => index + 1), [lines]);
+  const box = useRef(/** @type {HTMLElement | null} */ (null));
+  useWholeCopy(box, lines);
+  return html`
+    <div class="code scroll" style=${numberedUpTo(lines.count)} tabindex="0" role="region" ref=${box}
+      aria-label=${`${label}, ${counted(lines.count, "line")}`}>
+      <div class="lines">
+        <${Windowed} items=${numbers} render=${(/** @type {number} */ line) =>
+          html`
+            <div class="l" key=${line}
+              data-line=${line}><span aria-hidden="true">${line}</span><span></span><span class="t"
+                  ><${Segments} segments=${segmentsOf(layout, lines, line)} />${"\n"}</span></div>
+          `} />
+      </div>
+    </div>
+  `;
 }
 
 /** The JSON text of a decoded value. @param {any} value @param {number} [indent] */
