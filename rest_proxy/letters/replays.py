@@ -25,6 +25,8 @@ _AT_ONCE = 4
 #: How long to wait for the brokers, in seconds, and the longest transaction, in ms.
 _PATIENCE = 15.0
 _TRANSACTION_MS, _DELIVERY_MS = 60_000, 15_000
+#: Errors are answers, not lines on stderr.
+_QUIET: Config = {"log_level": 2}
 _ERRORS = {BAD_DATA: INVALID_PAYLOAD, BAD_USAGE: KAFKA_BAD_REQUEST}
 
 
@@ -81,8 +83,9 @@ def _clients(settings: RestProxySettings) -> KafkaClients:
         "group.id": GROUP,
         "enable.auto.commit": False,
         "fetch.wait.max.ms": 100,
+        **_QUIET,
     }
-    sending: Config = {"message.timeout.ms": _DELIVERY_MS, "transaction.timeout.ms": _TRANSACTION_MS}
+    sending: Config = {"message.timeout.ms": _DELIVERY_MS, "transaction.timeout.ms": _TRANSACTION_MS, **_QUIET}
     producer = {name: value for name, value in settings.producer_config("all").items() if name != "delivery.timeout.ms"}
     return KafkaClients(
         {**settings.consumer_config(), **reading}, {**producer, **sending}, settings.admin_config(), _PATIENCE

@@ -16,14 +16,12 @@ from magicbyte.ui.letters.sorting import Sorting
 from magicbyte.ui.messages.letter_request import LetterKind, LettersRequest, SortedLetter
 from magicbyte.ui.messages.scan_request import ScannedRecord
 from magicbyte.ui.scan.merge import Merge
-from magicbyte.ui.scan.partition_reader import BlockSize, PartitionReader
+from magicbyte.ui.scan.partition_reader import BlockSize, PartitionReader, block_bytes
 from magicbyte.ui.scan.scan import Limits
 from magicbyte.ui.scan.source import Bounds, TopicSource
 
 #: The most groups of an answer, and of a line of progress.
 _MOST_GROUPS, _GROUPS_SHOWN = 1_000, 50
-#: The bytes of the blocks of all partitions, and the largest and smallest block.
-_BLOCKS_BYTES, _LARGEST_BLOCK, _SMALLEST_BLOCK = 16 << 20, 1 << 20, 64 << 10
 #: The letters that a worker gets at once: at first and at most, and their bytes.
 _FIRST, _MOST, _PART_BYTES = 500, 4_000, 4 << 20
 #: How often groups are told, in seconds.
@@ -68,7 +66,7 @@ class Counting:
         self._counts = _Counts()
         self._grouped = Grouped(notes.numbers, most=_MOST_GROUPS)
         filled = {partition: bounds for partition, bounds in ranges.items() if bounds.first < bounds.end}
-        size = min(_LARGEST_BLOCK, max(_SMALLEST_BLOCK, _BLOCKS_BYTES // max(1, len(filled))))
+        size = block_bytes(len(filled))
         readers = [
             PartitionReader(source, partition, bounds, BlockSize(_FIRST, size), is_newest_first=True)
             for partition, bounds in filled.items()

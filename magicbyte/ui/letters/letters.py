@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from functools import partial
-from typing import TypeVar
 
 import msgspec
 import orjson
@@ -23,10 +22,10 @@ from magicbyte.ui.letters.notes import read_note, read_notes
 from magicbyte.ui.letters.sorting import Sorting
 from magicbyte.ui.messages.exchange import Outcome, Task
 from magicbyte.ui.messages.letter_request import LetterRequest, LettersRequest, ShowRequest
-from magicbyte.ui.messages.request import BadRequest, Common, read
 from magicbyte.ui.messages.scan_request import ScanRequest
 from magicbyte.ui.rest import Upstream
 from magicbyte.ui.scan.range import range_of
+from magicbyte.ui.scan.request_body import read_request
 from magicbyte.ui.scan.scan import Limits
 from magicbyte.ui.scan.source import TopicSource
 from serdes.letters.letter import state_topic
@@ -35,7 +34,6 @@ from serdes.letters.letter import state_topic
 _RESERVE = 2
 _WAIT_SECONDS = 20.0
 _RETRY_SECONDS = "1"
-_LARGEST_BODY = 65_536
 #: The most letters of a count: each is remembered by two numbers, to count it once.
 _MOST_COUNTED = 200_000
 #: The largest block that has a single letter.
@@ -44,8 +42,6 @@ _LETTER_BYTES = 1 << 20
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 _LINES = "application/x-ndjson"
 _COMMITTED = "read_committed"
-
-R = TypeVar("R", bound=Common)
 
 
 class DeadLetters:
@@ -77,7 +73,7 @@ class DeadLetters:
             ApiError: 400 for a body that is no such request, 429 if too many counts run, or the REST proxy's refusal.
             ClientDisconnect: The client has gone.
         """
-        wanted = _read(await _body(request), LettersRequest)
+        wanted = await read_request(request, LettersRequest)
         client = client_key(request, self._settings.trusted_proxies)
         counting = await unless_gone(request.receive, self._begun(request, wanted, client))
         give_back = partial(self._turns.give_back, client)
@@ -90,7 +86,7 @@ class DeadLetters:
             ApiError: 400 for a body that is no such request, 404 if there is no such letter, or a refusal.
             ClientDisconnect: The client has gone.
         """
-        wanted = _read(await _body(request), LetterRequest)
+        wanted = await read_request(request, LetterRequest)
         client = client_key(request, self._settings.trusted_proxies)
         await self._take(client)
         try:
@@ -105,7 +101,8 @@ class DeadLetters:
             self._workers.warm_up()
             settings = self._settings
             source = self._source(request, wanted.topic or "")
-            ranges = await range_of(source, ScanRequest(topic=wanted.topic, since=wanted.since, until=wanted.until))
+            # Letters have the times of their records, which need not increase: an end by time would leave some out.
+            ranges = await range_of(source, ScanRequest(topic=wanted.topic, since=wanted.since))
             source.require_headers()
             limits = Limits(
                 min(settings.scan_max_records, _MOST_COUNTED),
@@ -171,21 +168,3 @@ async def _lines(counting: Counting) -> AsyncIterator[bytes]:
             yield line + b"\n"
     except ApiError as error:
         yield orjson.dumps({"error": {"status": error.status, **error.body()}}) + b"\n"
-
-
-def _read(body: bytes, kind: type[R]) -> R:
-    try:
-        return read(body, kind)
-    except BadRequest as error:
-        raise errors.BAD_SCAN(detail=error.detail) from None
-
-
-async def _body(request: Request) -> bytes:
-    parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size <= _LARGEST_BODY:
-            parts.append(part)
-    if size > _LARGEST_BODY:
-        raise errors.BODY_TOO_LARGE(size=size, limit=_LARGEST_BODY)
-    return b"".join(parts)

@@ -19,7 +19,7 @@ BLOCKS = re.findall(r"```sh\n(curl.*?)```", PAGE, re.DOTALL)
 @pytest.mark.parametrize("block", range(2))
 def test_the_examples_of_the_page(v3: Any, block: int) -> None:
     commands = BLOCKS[block].replace("http://localhost:8082", str(v3.client.base_url).rstrip("/")).splitlines()
-    assert len(commands) == (25, 3)[block]
+    assert len(commands) == (26, 3)[block]
     statuses = []
     for command in commands:
         shown = f"{command} --silent --output /dev/null --write-out '%{{http_code}} '"

@@ -104,6 +104,14 @@ def test_letters_are_chosen_by_group_condition_and_time(running: Searched, desk:
     assert [letter["offset"] for letter in listed] == [5, 4]
 
 
+def test_times_of_letters_need_not_increase(running: Searched, desk: LetterTopic) -> None:
+    """Connect gives a letter the time of its record."""
+    for offset, time in enumerate((30, 10, 20, 40, 15)):
+        desk.put(b"x", b"k%d" % offset, [], OCTOBER + time)
+    _, letters = count(running, desk.letters, since=OCTOBER + 15, until=OCTOBER + 25, letters=9)
+    assert [letter["offset"] for letter in letters] == [4, 2]
+
+
 def test_replayed_letters_are_marked(running: Searched, desk: LetterTopic) -> None:
     good = wire.prefix(desk.register()) + VALUE
     for offset in range(4):

@@ -2,6 +2,7 @@
 import { Button } from "../../parts/buttons.js";
 import { CurlButton } from "../../parts/copying.js";
 import { Select } from "../../parts/menus.js";
+import { TimeInput } from "../../parts/time_input.js";
 import { setQuery } from "../../state/routes.js";
 import { html, useState } from "../../vendor/ui.js";
 import { timeOf } from "../topics/messages/wanted.js";
@@ -29,9 +30,10 @@ export function LetterBar({ query, wanted }) {
           show({ by: by === "reason" ? null : by, group: null })} /></label>
       <${Select} label="Which letters" value=${query.replayed ?? ""} options=${REPLAYED}
         onChange=${(/** @type {string} */ replayed) => show({ replayed })} />
-      <${TimeInput} label="from" time=${query.since} onTime=${(/** @type {string | null} */ since) =>
+      <${TimeInput} label="from" at=${timeOf(query.since)} onTime=${(/** @type {string | null} */ since) =>
         show({ since })} />
-      <${TimeInput} label="to" time=${query.until} onTime=${(/** @type {string | null} */ until) => show({ until })} />
+      <${TimeInput} label="to" at=${timeOf(query.until)} onTime=${(/** @type {string | null} */ until) =>
+        show({ until })} />
       <span class="grow"></span>
       <${CurlButton} kind="quiet" request=${{ method: "POST", path: "/dead-letters", base: "ui", body: wanted }} />
     </div>
@@ -67,17 +69,4 @@ function Condition({ where }) {
       <p class="dim">${EXAMPLES.map((text) => html`<code key=${text} class="mono">${text}</code>`)}</p>
     </details>
   `;
-}
-
-/** @param {{label: string, time?: string, onTime: (time: string | null) => void}} props */
-function TimeInput({ label, time, onTime }) {
-  const at = timeOf(time);
-  const local = at === undefined ? 0 : at - new Date(at).getTimezoneOffset() * 60_000;
-  const value = at === undefined ? "" : new Date(local).toISOString().slice(0, 19);
-  const change = (/** @type {any} */ event) => {
-    const chosen = new Date(event.currentTarget.value);
-    onTime(Number.isFinite(chosen.getTime()) ? chosen.toISOString() : null);
-  };
-  return html`<label class="row s dim at-time"><span>${label}</span>
-    <input class="input num" type="datetime-local" step="1" value=${value} onChange=${change} /></label>`;
 }
