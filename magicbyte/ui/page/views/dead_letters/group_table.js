@@ -46,7 +46,7 @@ export function GroupTable({ topic, query, groups, hasNotes }) {
                   <${MarkLink} topic=${topic} mark=${group.last} />
                 </td>
                 <td class="anywhere group-reason">${group.stage && html`
-                  <span class="badge line"><${Shown} text=${group.stage} /></span>
+                  <span class="badge line"><${Shown} text=${group.stage} /></span>${" "}
                 `}<${Shown} text=${group.reason} /></td>
               </tr>
             `

@@ -56,7 +56,7 @@ function Row({ topic, letter, isPicked, isFull, onToggle }) {
       <span class="dim xs nowrap letter-time"><${Time} ms=${letter.timestamp} /></span>
       <span class="letter-words anywhere">
         ${stage && html`
-          <span class="badge line"><${Shown} text=${stage} /></span>
+          <span class="badge line"><${Shown} text=${stage} /></span>${" "}
         `}<${Shown} text=${reason} />
         <span class="dim xs letter-more">${origin
           ? html`<span>from <span class="mono"><${Shown} name text=${origin.topic} /> ${origin.partition}:${origin.offset}</span></span>`

@@ -11,7 +11,7 @@ import { html } from "../../vendor/ui.js";
 import { count } from "../topics/head.js";
 import { ReplayOutcome } from "./replay_outcome.js";
 import { useReplay } from "./use_replay.js";
-import { fixCommand, FORMATS, MOST_REPLAYED, mostOf, picksOf, repairOf } from "./wanted_letters.js";
+import { fixCommand, FORMATS, MOST_REPLAYED, mostOf, picksOf, purgeCommand, repairOf } from "./wanted_letters.js";
 
 /** @typedef {ReturnType<typeof useReplay>} Replay */
 
@@ -46,6 +46,11 @@ export function ReplayPanel({ topic, query, wanted, onSent }) {
           <summary class="dim">A repair by a program of one's own</summary>
           <p class="dim">The page runs no programs. The command does, with the same letters:</p>
           <${Snippet} text=${fixCommand(topic, query)} />
+        </details>
+        <details class="s">
+          <summary class="dim">Deleting letters that were replayed</summary>
+          <p class="dim">The command deletes them from the beginning of each partition up to the first that was not:</p>
+          <${Snippet} text=${purgeCommand(topic)} />
         </details>
       </div>
     </${Card}>

@@ -148,3 +148,7 @@ export function fixCommand(topic, query) {
   words.push("--fix-with", "fix.py", "--dry-run");
   return words.map(quote).join(" ");
 }
+
+/** The command that deletes replayed letters. @param {string} topic */
+export const purgeCommand = (topic) =>
+  ["magicbyte", "dead-letter", "purge", topic, "--replayed", "--dry-run"].map(quote).join(" ");
