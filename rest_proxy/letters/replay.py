@@ -47,6 +47,11 @@ class LetterReplay:
     rights: ProxyRights | None
     is_stopped: Callable[[], bool] = lambda: False
     _warnings: list[str] = field(default_factory=list)
+    _sight: SchemaSight = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Remember the schemas that were asked for."""
+        self._sight = SchemaSight(self.client, self.rights)
 
     def run(self) -> Replay:
         """Decide on each letter, and send those that may be sent in one transaction.
@@ -106,7 +111,7 @@ class LetterReplay:
         """The outcome of a letter, whose record is added to those that are sent."""
         if letter is None:
             return Outcome(place, "stays", reason=_GONE, detail="it was deleted, or there is no record at this offset")
-        sight = SchemaSight(self.client, self.rights)
+        sight = self._sight
         number = self.request.schema_id
         if number is not None and not sight.may_see(number):
             # As the registry says it of an id that it does not have.

@@ -123,6 +123,20 @@ def test_letters_that_are_far_apart_are_found(v3: V3, desk: LetterTopic) -> None
     ]  # fmt: skip
 
 
+def test_letters_beyond_the_bytes_of_a_request_are_left(v3: V3, desk: LetterTopic) -> None:
+    """A request takes 32 MiB; what is left can be asked for again."""
+    value = b"x" * 950_000
+    for offset in range(40):
+        desk.bury(value, offset, stage="TASK_PUT")
+    first = outcomes(replay(v3, desk, *range(40), validate_only=True))
+    left = [offset for offset, outcome, _ in first if outcome == "left"]
+    assert left == list(range(36, 40))
+    assert [outcome for _, outcome, _ in first[:36]] == ["would_be_sent"] * 36
+    assert outcomes(replay(v3, desk, *left, validate_only=True)) == [
+        (offset, "would_be_sent", None) for offset in left
+    ]  # fmt: skip
+
+
 def test_other_readers_are_named_before_something_is_sent(v3: V3, desk: LetterTopic) -> None:
     from confluent_kafka import Consumer, TopicPartition  # noqa: PLC0415 - by one test
 
