@@ -292,6 +292,8 @@ def test_a_proxy_without_the_route_is_named_with_the_command(kafka: str, open_pa
         page.goto(f"dead-letters/{desk.letters}?replay=true")
         page.get_by_role("button", name="Dry run", exact=True).click()
         expect(page.get_by_text("This REST proxy cannot replay letters.")).to_be_visible()
+        command = f"magicbyte dead-letter replay {desk.letters} --dry-run"
+        expect(page.get_by_role("alert").get_by_role("region")).to_have_text(command)
 
 
 def test_without_a_proxy_the_views_say_so(open_page: OpenPage) -> None:

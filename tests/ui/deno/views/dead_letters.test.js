@@ -4,7 +4,9 @@ import {
   fixCommand,
   mostOf,
   picksOf,
+  purgeCommand,
   repairOf,
+  replayCommand,
   wantedLetters,
 } from "../../../../magicbyte/ui/page/views/dead_letters/wanted_letters.js";
 import { equal } from "../generated.js";
@@ -77,6 +79,12 @@ Deno.test("the command is one line of a shell", () => {
       "--value-format json --again --fix-with fix.py --dry-run",
   );
   equal(fixCommand("t", {}), "magicbyte dead-letter replay t --fix-with fix.py --dry-run");
+  equal(
+    replayCommand("t", queryOf("schema=7&part=key&pick=0:1&since=1000")),
+    "magicbyte dead-letter replay t --where 'letter_partition = 0 AND letter_offset IN (1)' --schema-id 7 --part key " +
+      "--dry-run",
+  );
+  equal(purgeCommand("t"), "magicbyte dead-letter purge t --replayed --dry-run");
 });
 
 Deno.test("picks and limits of a URL are bounded", () => {

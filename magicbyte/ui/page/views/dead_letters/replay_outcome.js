@@ -93,7 +93,7 @@ function ReplayFailure({ error, isDry, outcomes, command }) {
     return html`
       <div class="s stack" role="alert">
         <p>This REST proxy cannot replay letters. The command can:</p>
-        <${Snippet} text=${command.replace(" --fix-with fix.py", "")} />
+        <${Snippet} text=${command} />
       </div>
     `;
   }

@@ -11,7 +11,16 @@ import { html } from "../../vendor/ui.js";
 import { count } from "../topics/head.js";
 import { ReplayOutcome } from "./replay_outcome.js";
 import { useReplay } from "./use_replay.js";
-import { fixCommand, FORMATS, MOST_REPLAYED, mostOf, picksOf, purgeCommand, repairOf } from "./wanted_letters.js";
+import {
+  fixCommand,
+  FORMATS,
+  MOST_REPLAYED,
+  mostOf,
+  picksOf,
+  purgeCommand,
+  repairOf,
+  replayCommand,
+} from "./wanted_letters.js";
 
 /** @typedef {ReturnType<typeof useReplay>} Replay */
 
@@ -41,7 +50,7 @@ export function ReplayPanel({ topic, query, wanted, onSent }) {
           <${Curls} topic=${topic} picks=${picks} repair=${repair} replay=${replay} />
         </div>
         ${replay.running && html`<${ReplayProgress} replay=${replay} />`}
-        <${ReplayOutcome} topic=${topic} replay=${replay} command=${fixCommand(topic, query)} />
+        <${ReplayOutcome} topic=${topic} replay=${replay} command=${replayCommand(topic, query)} />
         <details class="s">
           <summary class="dim">A repair by a program of one's own</summary>
           <p class="dim">The page runs no programs. The command does, with the same letters:</p>

@@ -130,11 +130,21 @@ function groupCondition(by, name) {
 }
 
 /**
- * The command that replays the same letters, with a fix of one's own.
+ * The command that replays the same letters with the same repair.
  * @param {string} topic
  * @param {Query} query
  */
-export function fixCommand(topic, query) {
+export function replayCommand(topic, query) {
+  const { schema_id: id, part } = repairOf(query).repair;
+  const repair = id === undefined ? [] : ["--schema-id", String(id), ...(part === "key" ? ["--part", "key"] : [])];
+  return commandLine(topic, query, repair);
+}
+
+/** The command that repairs the same letters by a program. @param {string} topic @param {Query} query */
+export const fixCommand = (topic, query) => commandLine(topic, query, ["--fix-with", "fix.py"]);
+
+/** @param {string} topic @param {Query} query @param {string[]} more */
+function commandLine(topic, query, more) {
   const { repair } = repairOf(query);
   const condition = conditionOf(query);
   const since = timeOf(query.since);
@@ -145,8 +155,7 @@ export function fixCommand(topic, query) {
   if (repair.key_format) words.push("--key-format", repair.key_format);
   if (repair.value_format) words.push("--value-format", repair.value_format);
   if (repair.again) words.push("--again");
-  words.push("--fix-with", "fix.py", "--dry-run");
-  return words.map(quote).join(" ");
+  return [...words, ...more, "--dry-run"].map(quote).join(" ");
 }
 
 /** The command that deletes replayed letters. @param {string} topic */
