@@ -56,7 +56,7 @@ NOTHING_READ = ErrorKind(
 )
 NO_HEADERS = ErrorKind(
     404,
-    "The reasons of dead letters are in headers: this needs a REST proxy with version 3 and DESCRIBE on the cluster",
+    "The reasons of dead letters are in headers, which need a REST proxy with version 3",
 )
 NO_LETTER = ErrorKind(
     40403, "There is no letter at {partition}:{offset}; the partition has offsets from {first} to before {end}"

@@ -169,7 +169,7 @@ class TopicSource:
         """Require that the proxy's answers have headers; `bounds` has to be called before.
 
         Raises:
-            ApiError: It has no version 3, or the sender may not see the cluster.
+            ApiError: It has no version 3.
         """
         if self._v3 is None:
             raise errors.NO_HEADERS()

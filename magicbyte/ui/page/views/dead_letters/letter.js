@@ -13,7 +13,7 @@ import { fromBase64, toHex } from "../../text/bytes.js";
 import { html } from "../../vendor/ui.js";
 import { Crumb } from "../subject/subject_head.js";
 import { NoProxy } from "../topics/broker.js";
-import { count } from "../topics/head.js";
+import { counted } from "../../text/counted.js";
 import { LetterPart } from "./letter_part.js";
 
 /** @param {import("../../state/types.d.ts").ViewProps} props */
@@ -143,9 +143,9 @@ const fact = (name, value) =>
 
 /** @param {number} replays @param {{count: number, time: number, topic: string} | null} note @param {string | null} problem */
 function replayedText(replays, note, problem) {
-  const before = replays > 0 && html`<span class="num">${count(replays, "time")} before it failed again</span>`;
+  const before = replays > 0 && html`<span class="num">${counted(replays, "time")} before it failed again</span>`;
   const since = note &&
-    html`<span class="num">${count(note.count, "time")} since, the last to <span class="mono anywhere"
+    html`<span class="num">${counted(note.count, "time")} since, the last to <span class="mono anywhere"
     ><${Shown} name text=${note.topic} /></span>, <${Time} ms=${note.time} full /></span>`;
   if (problem) return html`${before}${before && "; "}not known: ${problem}`;
   if (!before && !since) return "never";

@@ -9,7 +9,7 @@ import { dump, fromBase64 } from "../../text/bytes.js";
 import { grouped } from "../../text/grouped.js";
 import { html } from "../../vendor/ui.js";
 import { textOf, ValueText } from "../topics/messages/value_text.js";
-import { count } from "../topics/head.js";
+import { counted } from "../../text/counted.js";
 
 const WIDTH = 16;
 
@@ -27,7 +27,7 @@ export function LetterPart({ name, part, isMasked = false }) {
   const text = part.preview ?? (part.problem === null ? textOf(part.decoded, 2) : null);
   return html`
     <${Card} title=${title} aria-label=${title} aside=${html`<span class="dim s num">${
-      count(part.bytes, "byte")
+      counted(part.bytes, "byte")
     }</span>`}>
       <div class="stack">
         ${part.problem !== null && html`
@@ -38,7 +38,7 @@ export function LetterPart({ name, part, isMasked = false }) {
         <${SchemaLine} name=${name} part=${part} />
         <${Bytes} part=${part} label=${`Bytes of the ${name}`} />
         ${part.preview !== undefined &&
-          html`<p class="dim s num">The beginning of ${count(part.size, "byte")} of JSON:</p>`}
+          html`<p class="dim s num">The beginning of ${counted(part.size, "byte")} of JSON:</p>`}
         ${text !== null &&
           (part.preview === undefined
             ? html`<${ValueText} text=${text} label=${`Decoded ${name}`} />`

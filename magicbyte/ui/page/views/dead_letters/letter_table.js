@@ -5,7 +5,7 @@ import { Time } from "../../parts/times.js";
 import { href, path, setQuery } from "../../state/routes.js";
 import { grouped } from "../../text/grouped.js";
 import { html } from "../../vendor/ui.js";
-import { count } from "../topics/head.js";
+import { counted } from "../../text/counted.js";
 import { MOST_PICKED, picksOf, placeText } from "./wanted_letters.js";
 
 /** @typedef {import("../../api/dead_letters.js").Letter} Letter */
@@ -22,7 +22,7 @@ export function LetterTable({ topic, query, letters, matched }) {
         <h2>Letters</h2>
         <span class="dim s num">${letters.length < matched
           ? `the newest ${grouped(letters.length)} of ${grouped(matched)}`
-          : count(letters.length, "letter")}</span>
+          : counted(letters.length, "letter")}</span>
         <span class="grow"></span>
         ${picks.length > 0 && html`
           <span class="s num">${grouped(picks.length)} picked</span>
@@ -63,7 +63,7 @@ function Row({ topic, letter, isPicked, isFull, onToggle }) {
           : html`<span>from an unknown place</span>`}${pipeline &&
           html`<span>by <span class="mono"><${Shown} name text=${pipeline} /></span></span>`}${schema &&
           html`<span>schema <span class="mono">${schema}</span></span>`}${replays > 0 &&
-          html`<span class="num">replayed ${count(replays, "time")} before</span>`}</span>
+          html`<span class="num">replayed ${counted(replays, "time")} before</span>`}</span>
       </span>
       <span class="row letter-marks">${replayed && html`<span class="badge ok">replayed</span>`}${masked &&
         html`<span class="badge warn">masked</span>`}</span>

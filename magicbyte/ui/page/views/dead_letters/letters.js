@@ -9,7 +9,7 @@ import { grouped } from "../../text/grouped.js";
 import { html } from "../../vendor/ui.js";
 import { Crumb } from "../subject/subject_head.js";
 import { NoProxy } from "../topics/broker.js";
-import { count } from "../topics/head.js";
+import { counted } from "../../text/counted.js";
 import { GroupTable } from "./group_table.js";
 import { LetterBar } from "./letter_bar.js";
 import { LetterTable } from "./letter_table.js";
@@ -90,7 +90,7 @@ function CountProgress({ found }) {
   return html`
     <div class="count-progress row wrap s" role="status">
       <progress max=${Math.max(1, begin.total)} value=${counts?.scanned ?? 0} aria-label="Counted"></progress>
-      <span class="num">${grouped(counts?.scanned ?? 0)} of ${count(begin.total, "record")} counted</span>
+      <span class="num">${grouped(counts?.scanned ?? 0)} of ${counted(begin.total, "record")} counted</span>
       <${Button} kind="small" onClick=${cancel}>Cancel</${Button}>
     </div>
   `;
@@ -99,15 +99,15 @@ function CountProgress({ found }) {
 /** What the counts leave out. @param {{found: Letters}} props */
 function Remarks({ found }) {
   const { begin, counts, end, cancelled } = found;
-  const scanned = count(counts?.scanned ?? 0, "record");
+  const scanned = counted(counts?.scanned ?? 0, "record");
   const words = [
     cancelled && `Cancelled after ${scanned}, the newest first.`,
     end && REASONS[end.reason] &&
     `${REASONS[end.reason]} ${scanned} are counted, the newest; choose a time for others.`,
     begin?.notesProblem && `Which letters were replayed is not known: ${begin.notesProblem}`,
-    counts?.unreadable && `${count(counts.unreadable, "record")} could not be read within the limits.`,
-    counts?.groupsLeftOut && `${count(counts.groupsLeftOut, "group")} more.`,
-    counts?.lettersLeftOut && `${count(counts.lettersLeftOut, "letter")} of further groups are not counted.`,
+    counts?.unreadable && `${counted(counts.unreadable, "record")} could not be read within the limits.`,
+    counts?.groupsLeftOut && `${counted(counts.groupsLeftOut, "group")} more.`,
+    counts?.lettersLeftOut && `${counted(counts.lettersLeftOut, "letter")} of further groups are not counted.`,
   ].filter(Boolean);
   return words.length > 0 &&
     html`<div class="count-remarks s warn-text anywhere" role="status">${
@@ -122,6 +122,6 @@ function NoLetters({ query, total }) {
   return html`<${Empty} title=${isNarrow ? "No letters fit" : "No letters in this topic"} actions=${
     isNarrow && html`<${Button} onClick=${() => setQuery(all)}>All letters</${Button}>`
   }>
-    ${total > 0 && html`<p class="num">${count(total, "record")} searched.</p>`}
+    ${total > 0 && html`<p class="num">${counted(total, "record")} searched.</p>`}
   </${Empty}>`;
 }

@@ -5,7 +5,7 @@ import { Failure } from "../../parts/states.js";
 import { href, path } from "../../state/routes.js";
 import { grouped } from "../../text/grouped.js";
 import { html } from "../../vendor/ui.js";
-import { count } from "../topics/head.js";
+import { counted } from "../../text/counted.js";
 import { placeText } from "./wanted_letters.js";
 
 /** @typedef {import("../../api/dead_letters.js").Outcome} Outcome */
@@ -27,7 +27,7 @@ export function ReplayOutcome({ topic, replay, command }) {
   return html`
     <div class="outcome stack" data-outcome=${isDry ? "dry" : "sent"} role="status">
       <p><b>${headOf(isDry, outcomes.length - stays.length, total)}</b>${cancelled
-        ? ` Cancelled after ${count(outcomes.length, "letter")}; letters under way may still be sent.`
+        ? ` Cancelled after ${counted(outcomes.length, "letter")}; letters under way may still be sent.`
         : ""}</p>
       ${(sent.length > 0 || reasons.length > 0) && html`
         <ul class="s tallies">
@@ -64,14 +64,14 @@ export function ReplayOutcome({ topic, replay, command }) {
 /** @param {boolean} isDry @param {number} sent @param {number} total */
 function headOf(isDry, sent, total) {
   if (!total) return "No letter is meant: all of the filter were replayed, or none fits.";
-  return isDry ? `${count(sent, "letter")} would be sent.` : `${count(sent, "letter")} sent.`;
+  return isDry ? `${counted(sent, "letter")} would be sent.` : `${counted(sent, "letter")} sent.`;
 }
 
 /** @param {{topic: string, stays: Outcome[]}} props */
 const Stays = ({ topic, stays }) =>
   html`
     <details open=${stays.length <= 20}>
-      <summary class="s dim num">${count(stays.length, "letter")} that stay${stays.length === 1 ? "s" : ""}</summary>
+      <summary class="s dim num">${counted(stays.length, "letter")} that stay${stays.length === 1 ? "s" : ""}</summary>
       <ul class="stays s">${stays.slice(0, LISTED).map(({ partition_id: partition, offset, reason, detail }) =>
         html`
           <li
@@ -99,7 +99,7 @@ function ReplayFailure({ error, isDry, outcomes, command }) {
   }
   const sent = outcomes.filter(({ outcome }) => outcome === "sent").length;
   return html`<${Failure} error=${error} />
-    ${!isDry && html`<p class="s num" role="status">${count(sent, "letter")} sent before.</p>`}`;
+    ${!isDry && html`<p class="s num" role="status">${counted(sent, "letter")} sent before.</p>`}`;
 }
 
 /**

@@ -8,7 +8,7 @@ import { setQuery } from "../../state/routes.js";
 import { may } from "../../state/signals.js";
 import { grouped } from "../../text/grouped.js";
 import { html } from "../../vendor/ui.js";
-import { count } from "../topics/head.js";
+import { counted } from "../../text/counted.js";
 import { ReplayOutcome } from "./replay_outcome.js";
 import { useReplay } from "./use_replay.js";
 import {
@@ -44,7 +44,7 @@ export function ReplayPanel({ topic, query, wanted, onSent }) {
             replay.run(true)}>Dry run</${Button}>
           <${Button} kind="primary" reason=${refusal || problem || sendReason(replay)} disabled=${replay.running}
             onClick=${() => replay.run(false)}>${replay.sendable.length
-              ? `Replay ${count(replay.sendable.length, "letter")}`
+              ? `Replay ${counted(replay.sendable.length, "letter")}`
               : "Replay"}</${Button}>
           ${replay.running && html`<${Button} kind="quiet" onClick=${replay.cancel}>Cancel</${Button}>`}
           <${Curls} topic=${topic} picks=${picks} repair=${repair} replay=${replay} />
@@ -81,7 +81,7 @@ export const rightText = ({ operation, resource_type: type, resource_name: name 
 const Which = ({ picks, most, again }) =>
   picks > 0
     ? html`
-      <p class="row wrap s"><span class="num">${count(picks, "letter")} that you picked.</span>
+      <p class="row wrap s"><span class="num">${counted(picks, "letter")} that you picked.</span>
         <${Button} kind="small" onClick=${() => setQuery({ pick: null })}>All of the filter instead</${Button}></p>
     `
     : html`
@@ -144,7 +144,7 @@ const ReplayProgress = ({ replay: { total, outcomes, isDry } }) =>
     <div class="row wrap s" role="status">
       <progress max=${Math.max(1, total)} value=${outcomes.length} aria-label="Replayed"></progress>
       <span class="num">${total
-        ? `${grouped(outcomes.length)} of ${count(total, "letter")} ${isDry ? "looked at" : "done"}`
+        ? `${grouped(outcomes.length)} of ${counted(total, "letter")} ${isDry ? "looked at" : "done"}`
         : "Looking for letters."}</span>
     </div>
   `;

@@ -8,6 +8,7 @@ import { go, href, path } from "../../state/routes.js";
 import { config } from "../../state/signals.js";
 import { html, useState } from "../../vendor/ui.js";
 import { BrokerStrip, FromBroker, NoProxy, useBroker } from "../topics/broker.js";
+import { RoomHead } from "../topics/room.js";
 import { letterTopics } from "./letter_topics.js";
 
 /** @param {import("../../state/types.d.ts").ViewProps} _props */
@@ -16,8 +17,7 @@ export default function DeadLettersPage(_props) {
   return html`
     <${BrokerStrip} request=${request} />
     <div class="page dead-letters">
-      <div class="page-head"><h1 tabindex="-1">Dead letters</h1>
-        <span class="dim s">Records that could not be processed, with the reason of each.</span></div>
+      <${RoomHead} at="/dead-letters" />
       ${config.value.restAvailable
         ? html`
           <${Other} />
