@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from magicbyte.dead_letters.choice import MAX_ATTEMPTS, ReplayOptions
 from magicbyte.http.routing.response import Json
+from magicbyte.kit.kafka.client_settings import may_be_topic
 from rest_proxy.access.decisions import require_topics
 from rest_proxy.admin import topics
-from rest_proxy.admin.cluster import is_topic_name
 from rest_proxy.errors import INVALID_PAYLOAD, KAFKA_BAD_REQUEST
 from rest_proxy.exchange.parts import part_of
 from rest_proxy.letters.replay import MOST_LETTERS
@@ -69,7 +69,7 @@ def _request(topic: str, body: DeadLetterReplay) -> ReplayRequest:
             raise INVALID_PAYLOAD(detail=f"letters[{index}]: {place.partition}:{place.offset} has a negative number")
         places[place] = None
     to_topic = None if body.to_topic is None else str(body.to_topic)
-    if to_topic is not None and not is_topic_name(to_topic):
+    if to_topic is not None and not may_be_topic(to_topic):
         raise INVALID_PAYLOAD(detail=f"to_topic: {to_topic[:100]!r} is no topic's name")
     if body.schema_id is not None and body.schema_id < 0:
         raise INVALID_PAYLOAD(detail=f"schema_id: {body.schema_id} is negative")
