@@ -20,6 +20,7 @@ from magicbyte.ui import errors
 from magicbyte.ui.decode import MessageWorkers, ReadRegistry
 from magicbyte.ui.files import File, Files, is_built
 from magicbyte.ui.inside import Inside
+from magicbyte.ui.letters.letters import DeadLetters
 from magicbyte.ui.parameters import (
     AcceptedCodings,
     AnyBody,
@@ -29,6 +30,8 @@ from magicbyte.ui.parameters import (
     FilePath,
     FrontPath,
     IfNoneMatch,
+    LetterBody,
+    LettersBody,
     RestPath,
     ScanBody,
     TogetherBody,
@@ -79,6 +82,7 @@ class Page:
             self._rest = Upstream("REST proxy", settings.rest_url, tls, settings)
         self._workers = MessageWorkers(read_registry, settings)
         self._scans = None if self._rest is None else Scans(self._rest, self._workers, settings)
+        self._letters = None if self._rest is None else DeadLetters(self._rest, self._workers, settings)
         self._config = orjson.dumps(
             {
                 "name": settings.page_name,
@@ -111,12 +115,16 @@ class Page:
             relayed("POST", f"{FOLDER}example", "makeExampleMessage", handler=self.example),
             relayed("POST", f"{FOLDER}messages", "searchMessages", handler=self.messages),
             relayed("POST", f"{FOLDER}together", "readTogether", handler=self.together),
+            relayed("POST", f"{FOLDER}dead-letters", "countDeadLetters", handler=self.dead_letters),
+            relayed("POST", f"{FOLDER}dead-letter", "showDeadLetter", handler=self.dead_letter),
         )
 
     async def close(self) -> None:
         """End the workers, and close the connections to other servers."""
         if self._scans is not None:
             self._scans.close()
+        if self._letters is not None:
+            self._letters.close()
         await self._workers.close()
         if self._rest is not None:
             await self._rest.close()
@@ -176,6 +184,26 @@ class Page:
         if path != "together":
             raise NOT_FOUND()
         return await answer_together(request, self._read_registry)
+
+    async def dead_letters(self, request: Request, *, path: FrontPath, _body: LettersBody) -> Response:
+        """Count the dead letters of a topic by groups, and list the newest of them.
+
+        The answer is lines of JSON: `begin`, then a `letter` for each that is listed with `progress` between them, and
+        `end` or `error`. The count ends when the client closes the connection.
+        """
+        if path != "dead-letters":
+            raise NOT_FOUND()
+        if self._letters is None:
+            raise errors.NO_REST_PROXY()
+        return await self._letters.count(request)
+
+    async def dead_letter(self, request: Request, *, path: FrontPath, _body: LetterBody) -> Response:
+        """One dead letter: what its headers say, its bytes, and how far its key and value decode."""
+        if path != "dead-letter":
+            raise NOT_FOUND()
+        if self._letters is None:
+            raise errors.NO_REST_PROXY()
+        return await self._letters.show(request)
 
     async def _messages(self, request: Request, path: str | None) -> Response:
         """Messages that the serdes decode, encode or make up, with schemas that the sender may read."""

@@ -13,7 +13,7 @@ from magicbyte.http.asgi import Scope
 from magicbyte.http.page_settings import PageSettings
 from magicbyte.http.routing.description import Answer, Description, MediaTypes, to_yaml
 from magicbyte.http.routing.rows import Row
-from magicbyte.ui import models
+from magicbyte.ui import letter_models, models
 from magicbyte.ui.app import Page, json_errors
 from magicbyte.ui.messages.exchange import Question, Reply
 from magicbyte.ui.messages.request import LARGEST_BODY
@@ -86,8 +86,26 @@ _ANSWERS: Mapping[str, Mapping[int, Answer]] = {
         ),
         400: Answer("The body is no such request", models.Error),
     },
+    "countDeadLetters": {
+        200: Answer("The lines of the count", by_media_type={"application/x-ndjson": letter_models.LetterLine}),
+        400: Answer("The body is no such request, or `where` is no condition", models.Error),
+        404: Answer("There is no such topic, or no REST proxy with version 3", models.Error),
+        429: Answer("Too many searches run, and none had its turn within 20 s", models.Error, headers=_RETRY_AFTER),
+        502: Answer("The REST proxy cannot be reached", models.Error),
+        504: Answer("It did not answer within 30 s", models.Error),
+    },
+    "showDeadLetter": {
+        200: Answer("The letter", letter_models.ShownLetter),
+        404: Answer("There is no such topic or letter, or no REST proxy with version 3", models.Error),
+        502: Answer("The REST proxy or the registry cannot be reached", models.Error),
+        504: Answer("The REST proxy did not answer within 30 s", models.Error),
+        **_PROBLEMS,
+    },
     **dict.fromkeys(("readFromRestProxy", "postToRestProxy", "deleteFromRestProxy"), _PASSED),
 }
+
+
+_OF_MESSAGES = frozenset(("decode", "encode", "example", "messages", "dead-letters", "dead-letter"))
 
 
 def _tag_of(row: Row) -> str:
@@ -96,7 +114,7 @@ def _tag_of(row: Row) -> str:
         return "rest"
     if folder == "together":
         return "registry"
-    return "messages" if folder in ("decode", "encode", "example", "messages") else "page"
+    return "messages" if folder in _OF_MESSAGES else "page"
 
 
 DESCRIPTION = Description(

@@ -55,6 +55,14 @@ NO_TIMES = ErrorKind(404, "This REST proxy cannot find records by their time")
 NOTHING_READ = ErrorKind(
     504, "The broker returned no record of partition {partition} from offset {offset} on within {seconds} s"
 )
+NO_HEADERS = ErrorKind(
+    404,
+    "The reasons of dead letters are in headers, which need a REST proxy with version 3",
+)
+NO_LETTER = ErrorKind(
+    40403, "There is no letter at {partition}:{offset}; the partition has offsets from {first} to before {end}"
+)
+COSTLY_CONDITION = ErrorKind(42201, "the condition cannot be evaluated: {detail}")
 NOT_A_PROXY = ErrorKind(502, "The server at magicbyte.ui.rest.url is no REST proxy")
 ODD_ANSWER = ErrorKind(502, "The REST proxy's answer cannot be read: {detail}")
 TOO_MANY_SCANS = ErrorKind(

@@ -10,6 +10,7 @@ from pydantic import WithJsonSchema
 from magicbyte.http.asgi import list_header
 from magicbyte.http.routing.described_body import DescribedBody
 from magicbyte.http.routing.request import Request
+from magicbyte.ui.messages.letter_request import LetterRequest, LettersRequest
 from magicbyte.ui.messages.request import DecodeRequest, EncodeRequest, ExampleRequest
 from magicbyte.ui.messages.scan_request import ScanRequest
 from magicbyte.ui.paths import path_below, path_of_registry, path_of_rest
@@ -68,5 +69,7 @@ EncodeBody = Annotated[None, Depends(DescribedBody(EncodeRequest))]
 ExampleBody = Annotated[None, Depends(DescribedBody(ExampleRequest))]
 TogetherBody = Annotated[None, Depends(DescribedBody(TogetherRequest))]
 ScanBody = Annotated[None, Depends(DescribedBody(ScanRequest))]
+LettersBody = Annotated[None, Depends(DescribedBody(LettersRequest))]
+LetterBody = Annotated[None, Depends(DescribedBody(LetterRequest))]
 #: A body that is passed on.
 AnyBody = Annotated[None, Depends(DescribedBody(Any, {"*/*": Any}))]

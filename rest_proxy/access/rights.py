@@ -15,6 +15,7 @@ _TEXTS = {
     "TOPIC": "Not authorized to access topics: [{name}]",
     "GROUP": "Not authorized to access group: {name}",
     "CLUSTER": "Cluster authorization failed.",
+    "TRANSACTIONAL_ID": "Transactional Id authorization failed.",
     "SUBJECT": "User is denied operation {operation} on Subject: {name}",
 }
 

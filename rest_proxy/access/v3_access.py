@@ -54,6 +54,8 @@ _ENDPOINTS: Mapping[str, Mapping[str, Access]] = {
         "delete": _GROUP(Operation.DELETE, also=_TOPIC(Operation.READ)),
     },
     "consumers": {"list": _GROUP(_DESCRIBE), "get": _GROUP(_DESCRIBE)},
+    # Which topics are written to is in the letters; the notes of what was sent have a topic of their own.
+    "dead-letters": {"replay": _TOPIC(Operation.READ)},
     "partition-reassignments": {
         "list": _CLUSTER(_DESCRIBE),
         "get": _CLUSTER(_DESCRIBE),

@@ -25,6 +25,7 @@ from rest_proxy.exchange.parts import Parts
 from rest_proxy.exchange.rate_limit import RateLimit
 from rest_proxy.formats.schemas import Schemas
 from rest_proxy.http.peering import Peering
+from rest_proxy.letters.replays import LetterReplays
 from rest_proxy.produce.encoding_threads import EncodingThreads
 from rest_proxy.produce.open_streams import OpenStreams
 from rest_proxy.produce.parts import Producing, Streaming
@@ -75,6 +76,7 @@ async def running(
     threads = settings.consumer_threads if settings.consumer_threads > 0 else (os.cpu_count() or 1) * 16
     blocking = ThreadPoolExecutor(threads, "blocking")
     encoding_threads = EncodingThreads()
+    letter_replays = LetterReplays(settings)
     produce_rates = ProduceRates(settings) if settings.produce_rate_limit else None
     peers = Peers(settings.peer_urls, settings.peers_self) if settings.peer_urls else None
     following_rules = []
@@ -100,6 +102,7 @@ async def running(
             Consuming(instances, schemas, blocking),
             Reading(reads, schemas, blocking),
             Peering(passing_on),
+            letter_replays,
             *filter(None, (peers, _rate_limit(settings) if settings.rate_limit_enabled else None)),
         )
     finally:
@@ -109,6 +112,7 @@ async def running(
                 await task
         if passing_on is not None:
             await passing_on.close()
+        letter_replays.close()
         await admin_clients.close()
         await instances.close()
         await reads.close()

@@ -35,6 +35,7 @@ _TAGS = {
     "topics": "Topics, partitions, offsets, replicas and reassignments",
     "configs": "Configurations of topics, of brokers and of the cluster",
     "acls": "Kafka's access control lists",
+    "letters": "Dead letters; ours",
     "groups": "Consumer groups, their consumers and lags",
     "operations": "This document",
 }
@@ -49,6 +50,7 @@ _TAG_OF_RESOURCE = MappingProxyType(
             ("topic-configs", "topics-configs", "broker-configs", "brokers-configs", "cluster-configs"), "configs"
         ),
         "acls": "acls",
+        "dead-letters": "letters",
         **dict.fromkeys(
             ("consumer-groups", "consumers", "consumer-assignments", "consumer-lags", "consumer-group-lag-summary"),
             "groups",

@@ -8,7 +8,17 @@ from magicbyte.http.routing.access import SIGNED_IN
 from magicbyte.http.routing.rows import BodyLimit, Endpoint, Row, Streams
 from rest_proxy.exchange.negotiation import unnegotiated
 from rest_proxy.v3.contract import contract
-from rest_proxy.v3.resources import acls, brokers, clusters, health, partitions, reassignments, replicas, topics
+from rest_proxy.v3.resources import (
+    acls,
+    brokers,
+    clusters,
+    dead_letters,
+    health,
+    partitions,
+    reassignments,
+    replicas,
+    topics,
+)
 from rest_proxy.v3.resources.configs import of_brokers, of_cluster, of_topics
 from rest_proxy.v3.resources.consumer_groups import groups, lags, reset_offsets
 from rest_proxy.v3.resources.records import consume, declared, deleted_records, produce, read
@@ -155,6 +165,14 @@ V3_ROWS = (
         "alterKafkaConsumerGroupOffsets",
         "consumer-groups.alter-offsets",
         reset_offsets.alter,
+    ),
+    route(
+        "POST",
+        f"{_TOPIC}/dead-letters:replay",
+        "replayKafkaDeadLetters",
+        "dead-letters.replay",
+        dead_letters.replay,
+        has_deadline=False,
     ),
     # Producing has its own rate limit, and accepts any cluster's id, as in the reference.
     route(

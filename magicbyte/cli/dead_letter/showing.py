@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import base64
 import json
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import fields
-from typing import Any
 
-from magicbyte.cli.dead_letter.letters_topic import LettersTopic
+from magicbyte.cli.dead_letter.options import letters_topic
 from magicbyte.cli.records.consume import gather_properties
-from magicbyte.topic_ids.tally import utc
+from magicbyte.dead_letters.description import described, reached_parts
+from magicbyte.dead_letters.letters_topic import LettersTopic
+from magicbyte.topic_ids.timed_position import utc
 from serdes.console.client import open_client
 from serdes.console.outcome import BAD_USAGE, OK, Ended
 from serdes.letters.decode import PARTS, LetterDecoder, Reached
 from serdes.letters.fingerprint import fingerprint
-from serdes.letters.headers import DeadLetter, Header
+from serdes.letters.headers import DeadLetter
 from serdes.letters.letter import Letter, Replayed
 
 #: How many bytes are shown, in all and on each line.
@@ -33,22 +32,16 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     place = re.fullmatch(r"(\d+):(\d+)", options.at)
     if place is None:
         parser.error(f"--at must be PARTITION:OFFSET, not {options.at!r}")
-    topic = LettersTopic(options)
+    topic = letters_topic(options)
     try:
         letter = _letter(topic, int(place[1]), int(place[2]))
         state = topic.states().get(letter.identity)
     finally:
         topic.close()
     gathered = gather_properties(options)
-    decoder = LetterDecoder(open_client(gathered.client, topic.config), gathered.serde)
-    origin = topic.name if letter.failure is None else letter.failure.topic
-    reached = {
-        part: decoder.reached(part, data, origin, letter.original_headers, letter.failure)
-        for part in PARTS
-        if (data := getattr(letter, part)) is not None
-    }
+    reached = reached_parts(letter, LetterDecoder(open_client(gathered.client, topic.clients.consumer), gathered.serde))
     if options.output == "json":
-        sys.stdout.write(json.dumps(_json(letter, state, reached), indent=2, ensure_ascii=False) + "\n")
+        sys.stdout.write(json.dumps(described(letter, state, reached), indent=2, ensure_ascii=False) + "\n")
     else:
         sys.stdout.write("".join(f"{line}\n" for line in _lines(letter, state, reached)))
     return OK
@@ -143,44 +136,3 @@ def _decoding(reached: Reached) -> Iterator[str]:
     if reached.stop is not None:
         byte = "" if reached.stop.byte is None else f"byte {reached.stop.byte}"
         yield f"  {'stopped at':12}{' '.join(filter(None, (reached.stop.path, byte)))}"
-
-
-def _json(letter: Letter, state: Replayed | None, reached: dict[str, Reached]) -> dict[str, Any]:
-    failure = letter.failure
-    said = None if failure is None else {field.name: getattr(failure, field.name) for field in fields(failure)}
-    return {
-        "topic": letter.place[0],
-        "partition": letter.place[1],
-        "offset": letter.place[2],
-        "timestamp": letter.time,
-        "fingerprint": fingerprint(failure),
-        "failure": said,
-        "replays": letter.replays + (0 if state is None else state.count),
-        "headers": [_header(header) for header in letter.original_headers],
-        "key": _part(letter.key, reached.get("key")),
-        "value": _part(letter.value, reached.get("value")),
-    }
-
-
-def _header(header: Header) -> dict[str, str | None]:
-    name, value = header
-    try:
-        return {"name": name, "value": None if value is None else value.decode()}
-    except UnicodeDecodeError:
-        return {"name": name, "base64": base64.b64encode(value or b"").decode()}
-
-
-def _part(data: bytes | None, reached: Reached | None) -> dict[str, Any] | None:
-    if data is None or reached is None:
-        return None
-    stop = reached.stop
-    return {
-        "base64": base64.b64encode(data).decode(),
-        "schemaId": reached.schema_id,
-        "schemaType": None if reached.schema is None else reached.schema.schema.schema_type,
-        "schema": None if reached.schema is None else reached.schema.schema.text,
-        "decoded": None if reached.text is None else json.loads(reached.text),
-        "problem": reached.problem,
-        "path": None if stop is None else stop.path,
-        "byte": None if stop is None else stop.byte,
-    }

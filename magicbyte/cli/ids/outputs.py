@@ -9,7 +9,8 @@ from typing import Any
 from magicbyte.cli.tables import aligned
 from magicbyte.kit.plural import plural
 from magicbyte.topic_ids.names import Named, UsedSchema, subject_of
-from magicbyte.topic_ids.tally import MOST_FRAMES, TimedPosition, Usage
+from magicbyte.topic_ids.tally import MOST_FRAMES, Usage
+from magicbyte.topic_ids.timed_position import TimedPosition
 
 #: The most subjects to name in a row; the others are counted.
 _SHOWN_SUBJECTS = 3

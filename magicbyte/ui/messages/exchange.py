@@ -11,7 +11,7 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A request for a worker.
 
     Attributes:
-        name: `decode`, `encode` or `example`.
+        name: One of the worker's functions, such as `decode`.
         body: The request's body.
         most_bytes: The largest total size of the items of the answer.
     """

@@ -1,6 +1,6 @@
 """The worker of the page's messages: `python -m magicbyte.ui.messages.worker FD BYTES`.
 
-It decodes, encodes, makes examples, and selects the records of a scan that fit a filter.
+It decodes, encodes, makes examples, selects the records of a scan that fit a filter, and reads dead letters.
 
 It has no credentials and no connection. Its client of the registry asks the server, which sends each GET as the sender
 of the request. A client lives as long as its request, so nothing that one sender may read is kept for another one;
@@ -26,6 +26,8 @@ from magicbyte.ui.messages.encode import encoded
 from magicbyte.ui.messages.example import example
 from magicbyte.ui.messages.exchange import Outcome, Question, Reply, Task, pack, unpack
 from magicbyte.ui.messages.failure import ENDING, failure_of
+from magicbyte.ui.messages.letter_request import ShowRequest, SortRequest
+from magicbyte.ui.messages.letters import shown_letter, sorted_letters
 from magicbyte.ui.messages.request import BadRequest, DecodeRequest, EncodeRequest, ExampleRequest, read
 from magicbyte.ui.messages.scan_request import SelectRequest
 from magicbyte.ui.messages.select import selected
@@ -52,6 +54,8 @@ _FUNCTIONS: Mapping[str, tuple[type[Any], Function]] = {
     "decode": (DecodeRequest, decoded),
     "encode": (EncodeRequest, encoded),
     "select": (SelectRequest, selected),
+    "letters": (SortRequest, sorted_letters),
+    "letter": (ShowRequest, shown_letter),
     "example": (ExampleRequest, lambda client, request, _most_bytes: example(client, request)),
 }
 

@@ -10,6 +10,13 @@ from magicbyte.ui.scan.source import Bounds, TopicSource
 
 #: The most records of a block.
 _MOST_RECORDS = 4_000
+#: The bytes of the blocks of all partitions, and the largest and smallest block.
+_BLOCKS_BYTES, _LARGEST_BLOCK, _SMALLEST_BLOCK = 16 << 20, 1 << 20, 64 << 10
+
+
+def block_bytes(partitions: int) -> int:
+    """The most bytes of a block, if so many partitions are read at once."""
+    return min(_LARGEST_BLOCK, max(_SMALLEST_BLOCK, _BLOCKS_BYTES // max(1, partitions)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,10 @@ import orjson
 
 from magicbyte.ui.messages.scan_request import ScannedRecord, ScanRequest
 from magicbyte.ui.scan.merge import Merge, write_cursor
-from magicbyte.ui.scan.partition_reader import BlockSize, PartitionReader
+from magicbyte.ui.scan.partition_reader import BlockSize, PartitionReader, block_bytes
 from magicbyte.ui.scan.selecting import Selecting
 from magicbyte.ui.scan.source import Bounds, TopicSource
 
-#: The bytes of the blocks of all partitions, and the largest and smallest block.
-_BLOCKS_BYTES, _LARGEST_BLOCK, _SMALLEST_BLOCK = 16 << 20, 1 << 20, 64 << 10
 #: The records of the first block of a scan with a filter.
 _FIRST_BLOCK = 1_000
 #: The records that a worker gets at once: the fewest and the most, and their bytes.
@@ -73,7 +71,7 @@ class Scan:
             partition: bounds.end if is_newest_first else bounds.first for partition, bounds in ranges.items()
         }
         filled = {partition: bounds for partition, bounds in ranges.items() if bounds.first < bounds.end}
-        size = min(_LARGEST_BLOCK, max(_SMALLEST_BLOCK, _BLOCKS_BYTES // max(1, len(filled))))
+        size = block_bytes(len(filled))
         block = BlockSize(_FIRST_BLOCK if wanted.filter else wanted.limit, size)
         readers = [
             PartitionReader(source, partition, bounds, block, is_newest_first=is_newest_first)

@@ -18,10 +18,10 @@ from magicbyte.kit.errors import ApiError
 from magicbyte.kit.sharing.fair_queue import FairQueue, NoTurn
 from magicbyte.ui import errors
 from magicbyte.ui.decode import MessageWorkers, unless_gone
-from magicbyte.ui.messages.request import BadRequest, read
 from magicbyte.ui.messages.scan_request import ScanRequest
 from magicbyte.ui.rest import Upstream
 from magicbyte.ui.scan.range import range_of
+from magicbyte.ui.scan.request_body import read_request
 from magicbyte.ui.scan.scan import Limits, Scan
 from magicbyte.ui.scan.selecting import Selecting
 from magicbyte.ui.scan.source import TopicSource
@@ -30,7 +30,6 @@ from magicbyte.ui.scan.source import TopicSource
 _RESERVE = 2
 _WAIT_SECONDS = 20.0
 _RETRY_SECONDS = "1"
-_LARGEST_BODY = 65_536
 #: A proxy in front of the page must not collect the lines.
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 _LINES = "application/x-ndjson"
@@ -67,7 +66,7 @@ class Scans:
             ApiError: 400 for a body that is no such request, 429 if too many scans run, or the REST proxy's refusal.
             ClientDisconnect: The client has gone.
         """
-        wanted = _read(await _body(request))
+        wanted = await read_request(request, ScanRequest)
         client = client_key(request, self._settings.trusted_proxies)
         scan = await unless_gone(request.receive, self._begun(request, wanted, client))
         give_back = partial(self._turns.give_back, client)
@@ -107,21 +106,3 @@ class Scans:
 
 def _json(line: Any) -> bytes:
     return orjson.dumps(line)
-
-
-def _read(body: bytes) -> ScanRequest:
-    try:
-        return read(body, ScanRequest)
-    except BadRequest as error:
-        raise errors.BAD_SCAN(detail=error.detail) from None
-
-
-async def _body(request: Request) -> bytes:
-    parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size <= _LARGEST_BODY:
-            parts.append(part)
-    if size > _LARGEST_BODY:
-        raise errors.BODY_TOO_LARGE(size=size, limit=_LARGEST_BODY)
-    return b"".join(parts)

@@ -119,14 +119,16 @@ class _MissingRoute(Exception):
 class TopicSource:
     """The records of one topic."""
 
-    def __init__(self, get: Get, topic: str) -> None:
+    def __init__(self, get: Get, topic: str, *, isolation: str | None = None) -> None:
         """Describe the topic; nothing is asked yet.
 
         Args:
             get: Sends a GET to the REST proxy.
             topic: The topic's name.
+            isolation: `read_committed` to leave out records of open and aborted transactions, in version 3.
         """
         self._get = get
+        self._isolation = {} if isolation is None else {"isolation": isolation}
         self._topic = quote(topic, safe="")
         #: The path of the topic in version 3; None if the proxy does not have it.
         self._v3: str | None = None
@@ -141,7 +143,8 @@ class TopicSource:
             clusters = await self._clusters()
             if clusters.data:
                 self._v3 = f"/v3/clusters/{quote(clusters.data[0].cluster_id, safe='')}/topics/{self._topic}"
-                answer = await self._ask(f"{self._v3}/partitions/-/offset", _AllOffsetsV3)
+                query = f"?{urlencode(self._isolation)}" if self._isolation else ""
+                answer = await self._ask(f"{self._v3}/partitions/-/offset{query}", _AllOffsetsV3)
                 return {row.partition_id: Bounds(row.earliest_offset, row.latest_offset) for row in answer.data}
         except _MissingRoute:
             pass
@@ -161,6 +164,15 @@ class TopicSource:
             if refusal.status != _FORBIDDEN:
                 raise
             return _Clusters([])
+
+    def require_headers(self) -> None:
+        """Require that the proxy's answers have headers; `bounds` has to be called before.
+
+        Raises:
+            ApiError: It has no version 3.
+        """
+        if self._v3 is None:
+            raise errors.NO_HEADERS()
 
     async def offset_at(self, partition: int, time: int) -> int:
         """The offset of the first record at a time or later; the end if there is none.
@@ -203,6 +215,7 @@ class TopicSource:
                 "out_of_range": "earliest",
                 "key_type": "BINARY",
                 "value_type": "BINARY",
+                **self._isolation,
             }
             try:
                 page = await self._ask(f"{self._v3}/partitions/{partition}/records?{urlencode(query)}", _PageV3)

@@ -26,6 +26,7 @@ from rest_proxy.v3.models.groups import (
     KafkaConsumerList,
 )
 from rest_proxy.v3.models.health import KafkaClusterHealth
+from rest_proxy.v3.models.letters import KafkaDeadLetterReplay
 from rest_proxy.v3.models.produced import ProduceBatch, ProduceBatchReport, ProduceRecord, RecordReport
 from rest_proxy.v3.models.read import ConsumeAnswer, KafkaRecordList
 from rest_proxy.v3.models.topics import (
@@ -68,6 +69,7 @@ __all__ = [
     "KafkaConsumerLag",
     "KafkaConsumerLagList",
     "KafkaConsumerList",
+    "KafkaDeadLetterReplay",
     "KafkaPartition",
     "KafkaPartitionList",
     "KafkaPartitionWithOffsets",

@@ -140,6 +140,41 @@ class OffsetTargets(Struct, forbid_unknown_fields=True):
     validate_only: bool | None = None
 
 
+_Format = Annotated[
+    Literal["auto", "schema", "json", "bytes"] | None,
+    Meta(
+        description="`auto` (the default): by its frame if it has one; `schema` requires one; `bytes` is not decoded."
+    ),
+]
+
+
+class DeadLetterPlace(Struct, forbid_unknown_fields=True):
+    """Where a letter is in its topic."""
+
+    partition_id: Int
+    offset: Long
+
+
+class DeadLetterReplay(Struct, forbid_unknown_fields=True):
+    """The letters to replay, and their repair."""
+
+    letters: Annotated[list[DeadLetterPlace], Meta(description="From 1 to 500.")]
+    to_topic: Annotated[Text | None, Meta(description="Each record's own topic unless given.")] = None
+    schema_id: Annotated[Int | None, Meta(description="The id to put into the frame, or before bytes without one.")] = (
+        None
+    )
+    part: Annotated[
+        Literal["key", "value"] | None, Meta(description="What `schema_id` is for: value unless given.")
+    ] = None
+    key_format: _Format = None
+    value_format: _Format = None
+    again: Annotated[bool | None, Meta(description="Whether letters that were replayed before are sent again.")] = None
+    max_attempts: Annotated[
+        Int | None, Meta(description="Records that were replayed so many times are refused: 2 unless given.")
+    ] = None
+    validate_only: Annotated[bool | None, Meta(description="Whether nothing is sent.")] = None
+
+
 class PartitionOffset(Struct, forbid_unknown_fields=True):
     """The offset to begin at in a partition."""
 

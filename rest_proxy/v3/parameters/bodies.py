@@ -28,4 +28,5 @@ BeforeOffsetsBody = Annotated[requests.BeforeOffsets, Depends(JsonBody(requests.
 AclBody = Annotated[requests.Acl, Depends(JsonBody(requests.Acl))]
 AclsBody = Annotated[requests.Acls, Depends(JsonBody(requests.Acls, model=_ACLS))]
 OffsetTargetsBody = Annotated[requests.OffsetTargets, Depends(JsonBody(requests.OffsetTargets))]
+DeadLetterReplayBody = Annotated[requests.DeadLetterReplay, Depends(JsonBody(requests.DeadLetterReplay))]
 ConsumeBody = Annotated[requests.ConsumeRequest, Depends(JsonBody(requests.ConsumeRequest, nothing=None))]

@@ -119,6 +119,7 @@ BODIES = {
     b'"principal":"User:a","host":"*","operation":"READ","permission":"ALLOW"}',
     "batchCreateKafkaAcls": b'{"data":[]}',
     "alterKafkaConsumerGroupOffsets": b'{"data":[]}',
+    "replayKafkaDeadLetters": b'{"letters":[{"partition_id":0,"offset":0}],"validate_only":true}',
     "produceRecordsBatch": b'{"entries":[{"id":"a"}]}',
     "consumeRecords": b"{}",
     "consumeRecordsOfCloud": b"{}",

@@ -50,6 +50,7 @@ RULES = {
     "consumer-lags.list": "DESCRIBE GROUP and filter DESCRIBE TOPIC",
     "consumer-lags.get": "DESCRIBE GROUP and DESCRIBE TOPIC",
     "consumers.list": "DESCRIBE GROUP",
+    "dead-letters.replay": "READ TOPIC",
     "consumers.get": "DESCRIBE GROUP",
     "partition-reassignments.list": "DESCRIBE CLUSTER",
     "partition-reassignments.get": "DESCRIBE CLUSTER",

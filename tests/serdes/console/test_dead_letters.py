@@ -4,62 +4,30 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import NewTopic
 
 from compat.schema import AVRO, JSON, PROTOBUF, SchemaText
 from magicbyte.cli.dead_letter import main
 from magicbyte.cli.subcommands import parser_of
 from serdes.client.clients import RegistryClient
-from serdes.codec import compile_codec
-from serdes.letters.headers import FORMS, DeadLetter, Header
+from serdes.letters.headers import DeadLetter
 from serdes.message import wire
+from tests.serdes.letters.letter_topic import OCTOBER, VALUE, LetterTopic
 
-#: 2026-10-01T00:00:00Z.
-OCTOBER = 1_790_812_800_000
-FLIGHT = json.dumps(
-    {
-        "type": "record",
-        "name": "Flight",
-        "fields": [{"name": "id", "type": "int"}, {"name": "carrier", "type": "string"}],
-    }
-)
-VALUE = compile_codec(FLIGHT).encode({"id": 7, "carrier": "UA"})
 NO_GUID = "00000000-0000-0000-0000-000000000000"
 
 
-class Desk:
+class Desk(LetterTopic):
     """A source topic, its letters, and the command."""
 
     def __init__(self, kafka: str, registry: RegistryClient, source: str, capsys: Any) -> None:
-        self.kafka, self.registry, self.source = kafka, registry, source
-        self.letters = f"{source}-dead"
+        super().__init__(kafka, registry, source)
         self._capsys = capsys
-        self._producer = Producer({"bootstrap.servers": kafka, "linger.ms": 5})
-        self.admin = AdminClient({"bootstrap.servers": kafka})
-        # The broker would delete what is older than a week.
-        kept = {"retention.ms": "-1"}
-        new = [NewTopic(source, 2, config=kept), NewTopic(self.letters, 1, config=kept)]
-        for future in self.admin.create_topics(new).values():
-            future.result()
-
-    def register(self, text: str = FLIGHT, schema_type: str = AVRO) -> int:
-        return self.registry.register(f"{self.source}-value", SchemaText(schema_type, text)).id
-
-    def bury(
-        self, value: bytes | None, offset: int, form: str = "connect", own: Sequence[Header] = (), **said: Any
-    ) -> None:
-        letter = DeadLetter(
-            self.source, offset % 2, offset, **{"stage": "VALUE_CONVERTER", "connector": "app", "exception": "E"} | said
-        )
-        headers = [("own", b"h"), *own, *letter.headers(FORMS[form])]
-        self._producer.produce(self.letters, value, b"k%d" % offset, headers=headers, timestamp=OCTOBER + offset)
-        assert self._producer.flush(20) == 0
 
     def run(self, command: str, *arguments: str, code: int = 0) -> Any:
         where = ["--bootstrap-server", self.kafka]
@@ -70,29 +38,6 @@ class Desk:
         self.err = shown.err
         assert done == code, shown
         return json.loads(shown.out) if "json" in arguments else shown.out
-
-    def records(self, topic: str | None = None) -> list[Any]:
-        """All committed records of a topic, in the order of partitions and offsets."""
-        config = {
-            "bootstrap.servers": self.kafka,
-            "group.id": "read",
-            "enable.partition.eof": True,
-            "auto.offset.reset": "earliest",
-        }
-        consumer = Consumer(config)
-        name = topic or self.source
-        partitions = consumer.list_topics(name).topics[name].partitions
-        consumer.assign([TopicPartition(name, partition, 0) for partition in partitions])
-        records, left = [], len(partitions)
-        while left:
-            message = consumer.poll(10)
-            assert message is not None
-            if message.error() is None:
-                records.append(message)
-            else:
-                left -= 1
-        consumer.close()
-        return sorted(records, key=lambda record: (record.partition(), record.offset()))
 
 
 @pytest.fixture
@@ -375,8 +320,8 @@ def test_purge_deletes_up_to_the_first_letter_that_was_not_replayed(desk: Desk):
 
 
 def test_a_second_replay_fences_the_first(desk: Desk):
-    from magicbyte.cli.dead_letter.letters_topic import LettersTopic  # noqa: PLC0415 - by one test
-    from magicbyte.cli.dead_letter.sending import Sender, Sent  # noqa: PLC0415
+    from magicbyte.cli.dead_letter.options import letters_topic  # noqa: PLC0415 - by one test
+    from magicbyte.dead_letters.sending import Sender, Sent  # noqa: PLC0415
     from serdes.console.outcome import Ended  # noqa: PLC0415
     from serdes.console.produce.outbox import Record  # noqa: PLC0415
     from serdes.letters.letter import Replayed  # noqa: PLC0415
@@ -385,7 +330,7 @@ def test_a_second_replay_fences_the_first(desk: Desk):
     options = parser_of("x", None, main._COMMANDS).parse_args(
         ["purge", desk.letters, "--replayed", "--bootstrap-server", desk.kafka]
     )
-    topic = LettersTopic(options)
+    topic = letters_topic(options)
     first = Sender(topic)
     Sender(topic)
     sent = Sent(desk.source, Record(b"k", b"v"), (desk.source, 0, 0), Replayed(1, 0, desk.source))

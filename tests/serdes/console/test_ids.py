@@ -13,7 +13,8 @@ from compat.schema import AVRO, SchemaText
 from magicbyte.cli.ids import main
 from magicbyte.topic_ids import tally
 from magicbyte.topic_ids.scan import Scanner, Selection
-from magicbyte.topic_ids.tally import Tally, TimedPosition
+from magicbyte.topic_ids.tally import Tally
+from magicbyte.topic_ids.timed_position import TimedPosition
 from serdes.client.clients import RegistryClient
 from serdes.console.kafka import consumer_config
 from serdes.error import RegistryUnavailable

@@ -113,17 +113,20 @@ def search(http: httpx.Client, topic: str, **wanted: Any) -> Found:
 
 
 @contextmanager
-def searched(bootstrap_servers: str, properties: Mapping[str, str] = _GENEROUS) -> Iterator[Searched]:
+def searched(
+    bootstrap_servers: str, properties: Mapping[str, str] = _GENEROUS, rest: Mapping[str, str] | None = None
+) -> Iterator[Searched]:
     """Run the servers.
 
     Args:
         bootstrap_servers: The broker.
         properties: Settings of the page.
+        rest: Settings of the REST proxy.
     """
     port = free_port()
-    rest = {"magicbyte.ui.rest.url": f"http://127.0.0.1:{port}"}
+    address = {"magicbyte.ui.rest.url": f"http://127.0.0.1:{port}"}
     with (
-        running_registry(properties={**_GENEROUS, **properties, **rest}) as registry,
-        running_rest_proxy(bootstrap_servers, registry.url, port=port) as proxy,
+        running_registry(properties={**_GENEROUS, **properties, **address}) as registry,
+        running_rest_proxy(bootstrap_servers, registry.url, port=port, properties=dict(rest or {})) as proxy,
     ):
         yield Searched(bootstrap_servers, registry, proxy)

@@ -12,6 +12,7 @@ const ACTIONS = [
   ["DELETE", /^\/mode(?:\/([^/]+))?$/, "mode"],
   ["POST", /^\/import()$/, "import"],
   ["POST", /^\/topics\/([^/]+)$/, "produce"],
+  ["POST", /^\/v3\/clusters\/[^/]+\/topics\/([^/]+)\/dead-letters:replay$/, "replay"],
 ];
 
 /**

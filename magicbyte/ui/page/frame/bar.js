@@ -19,7 +19,7 @@ import { grouped } from "../text/grouped.js";
 /** Path, words, and the beginnings of the paths that belong to it. @type {[string, string, string[]][]} */
 const PLACES = [
   ["/subjects", "Subjects", ["/subjects", "/schemas", "/new", "/config"]],
-  ["/topics", "Topics", ["/topics", "/new-topic", "/groups", "/brokers"]],
+  ["/topics", "Topics", ["/topics", "/new-topic", "/groups", "/brokers", "/dead-letters"]],
   ["/decode", "Decode", ["/decode"]],
   ["/registry", "Registry", ["/registry"]],
 ];

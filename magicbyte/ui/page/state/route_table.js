@@ -93,6 +93,19 @@ export const ROWS = [
     styles: ["topics", "kafka"],
     title: ({ topic }) => `${topic}: settings`,
   },
+  { path: "/dead-letters", view: "dead_letters", styles: ["topics", "dead_letters"], title: () => "Dead letters" },
+  {
+    path: "/dead-letters/{topic}",
+    view: "letters",
+    styles: ["topics", "dead_letters"],
+    title: ({ topic }) => `${topic}: dead letters`,
+  },
+  {
+    path: "/dead-letters/{topic}/{partition}/{offset}",
+    view: "letter",
+    styles: ["topics", "dead_letters"],
+    title: ({ topic, partition, offset }) => `${topic}: letter ${partition}:${offset}`,
+  },
   { path: "/decode", view: "decode", styles: ["topics"], title: () => "Decode" },
   {
     path: "/subjects/{subject}/settings",

@@ -77,14 +77,15 @@ const WRITES = new Set([
   "import",
   "produce",
   "topics",
+  "replay",
 ]);
 
 /** Actions that a mode other than READWRITE does not refuse. */
-const DESPITE_MODE = new Set(["mode", "config", "produce", "topics"]);
+const DESPITE_MODE = new Set(["mode", "config", "produce", "topics", "replay"]);
 
 /**
  * Tells whether a control may be used. A control that may not is shown disabled with the reason.
- * @param {string} action register, force, delete, undelete, purge, config, mode, tags, import, produce or topics
+ * @param {string} action register, force, delete, undelete, purge, config, mode, tags, import, produce, topics or replay
  * @param {string} [subject]
  * @returns {{allowed: boolean, reason: string}}
  */

@@ -7,6 +7,7 @@ import { href, path } from "../../state/routes.js";
 import { config } from "../../state/signals.js";
 import { counted } from "../../text/counted.js";
 import { html, signal, useEffect, useLayoutEffect, useRef } from "../../vendor/ui.js";
+import { isLetterTopic } from "../dead_letters/letter_topics.js";
 
 /** @typedef {import("../../api/rest.js").Partition} Partition */
 
@@ -41,6 +42,7 @@ export function TopicHead({ topic, tab, partitions, actions }) {
     ...(hasV3.value
       ? [["groups", "Groups", href(at + "/groups")], ["settings", "Settings", href(at + "/configs")]]
       : []),
+    ...(isLetterTopic(topic) ? [["letters", "Dead letters", href(path`/dead-letters/${topic}`)]] : []),
   ];
   return html`
     <header class="head">

@@ -1,9 +1,12 @@
-/** The head of the lists of topics, groups and brokers, with the tabs between them. */
+/** The head of the lists of topics, groups, brokers and dead letters, with the tabs between them. */
 import { href } from "../../state/routes.js";
 import { html } from "../../vendor/ui.js";
 
 /** @type {[string, string][]} */
-const TABS = [["/topics", "Topics"], ["/groups", "Groups"], ["/brokers", "Brokers"]];
+const TABS = [["/topics", "Topics"], ["/groups", "Groups"], ["/brokers", "Brokers"], [
+  "/dead-letters",
+  "Dead letters",
+]];
 
 /** @param {{at: string, aside?: any, children?: any}} props `at`: the path of the current tab; `children`: actions */
 export const RoomHead = ({ at, aside, children }) =>

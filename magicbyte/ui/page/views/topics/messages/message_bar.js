@@ -1,6 +1,7 @@
 /** Which messages are shown, in which order, and what keys and values are read as: all of it is in the URL. */
 import { CurlButton } from "../../../parts/copying.js";
 import { Select } from "../../../parts/menus.js";
+import { TimeInput } from "../../../parts/time_input.js";
 import { setQuery } from "../../../state/routes.js";
 import { html, useState } from "../../../vendor/ui.js";
 import { KINDS, orderOf, splitKind, timeOf } from "./wanted.js";
@@ -46,10 +47,10 @@ export function MessageBar({ partitions, query, wanted }) {
       </span>
       <${OffsetInput} key=${"at" +
         (query.offset ?? "")} offset=${query.offset ?? ""} />
-      <${TimeInput} label="from" time=${query.since} onTime=${(
+      <${TimeInput} label="from" at=${timeOf(query.since)} onTime=${(
         /** @type {string} */ since,
       ) => show({ since, follow: null })} />
-      <${TimeInput} label="to" time=${query.until} onTime=${(
+      <${TimeInput} label="to" at=${timeOf(query.until)} onTime=${(
         /** @type {string} */ until,
       ) => show({ until, follow: null })} />
       <span class="grow"></span>
@@ -118,17 +119,4 @@ function OffsetInput({ offset }) {
         onInput=${(/** @type {any} */ event) => setText(event.currentTarget.value.trim())} />
     </form>
   `;
-}
-
-/** @param {{label: string, time?: string, onTime: (time: string | null) => void}} props */
-function TimeInput({ label, time, onTime }) {
-  const at = timeOf(time);
-  const value = at === undefined ? "" : new Date(at - new Date(at).getTimezoneOffset() * 60000).toISOString()
-    .slice(0, 19);
-  const change = (/** @type {any} */ event) => {
-    const chosen = new Date(event.currentTarget.value);
-    onTime(Number.isFinite(chosen.getTime()) ? chosen.toISOString() : null);
-  };
-  return html`<label class="row s dim at-time"><span>${label}</span>
-    <input class="input num" type="datetime-local" step="1" value=${value} onChange=${change} /></label>`;
 }

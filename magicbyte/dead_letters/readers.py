@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
 
-from magicbyte.cli.dead_letter.letters_topic import LettersTopic
-from magicbyte.cli.dead_letter.sending import admin_client
+from magicbyte.dead_letters.letters_topic import LettersTopic
 
 #: The most groups whose offsets are requested; a cluster may have thousands.
 _MOST = 500
 _NAMED = 5
 
 
-def warning(topic: LettersTopic, target: str, partitions: list[int], failed: str | None) -> str | None:
+def warning(
+    topic: LettersTopic,
+    target: str,
+    partitions: list[int],
+    failed: str | None,
+    is_visible: Callable[[str], bool] = lambda _: True,
+) -> str | None:
     """The warning before records are sent to a topic that others read, too; None if nobody else does.
 
     Args:
@@ -23,12 +29,14 @@ def warning(topic: LettersTopic, target: str, partitions: list[int], failed: str
         target: The topic that records are sent to.
         partitions: Its partitions.
         failed: The application that the records failed in; Connect's groups have `connect-` before its name.
+        is_visible: Whether a group may be named.
     """
     try:
         groups = _groups(topic, target, partitions)
     except KafkaException as error:
         return f"others may read {target}, and see these records twice; its groups are not shown: {error.args[0].str()}"
-    others = [group for group in groups if failed is None or group not in {failed, f"connect-{failed}"}]
+    own = () if failed is None else (failed, f"connect-{failed}")
+    others = [group for group in groups if group not in own and is_visible(group)]
     if not others:
         return None
     more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
@@ -36,7 +44,7 @@ def warning(topic: LettersTopic, target: str, partitions: list[int], failed: str
 
 
 def _groups(topic: LettersTopic, target: str, partitions: list[int]) -> list[str]:
-    admin = admin_client(topic)
+    admin = topic.admin()
     listed: Any = admin.list_consumer_groups(request_timeout=topic.patience).result()
     names = sorted(group.group_id for group in listed.valid)[:_MOST]
     places = [TopicPartition(target, partition) for partition in partitions]

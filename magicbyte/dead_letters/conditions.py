@@ -31,6 +31,10 @@ COLUMNS = (
     "batch",
     "quality",
 )
+#: What SQLite may do for a condition.
+_READS = frozenset((sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE))
+#: Functions that run programs of others; the authorizer's second argument is a function's name, or a column's.
+_FORBIDDEN_FUNCTIONS = frozenset(("load_extension", "fts3_tokenizer"))
 _FROM_FAILURE = {"pipeline": "connector", "reason": "message"}
 
 
@@ -43,9 +47,10 @@ def condition(text: str | None) -> Callable[[Letter], bool]:
     if text is None:
         return lambda _: True
     database = sqlite3.connect(":memory:")
-    # A condition must neither attach databases nor write.
+    # A condition must neither attach databases nor write nor load programs.
     database.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
     database.execute("PRAGMA query_only = ON")
+    database.set_authorizer(_authorize)
     row = ", ".join(f'? AS "{name}"' for name in COLUMNS)
     query = f"SELECT ({text}) FROM (SELECT {row})"  # noqa: S608 - it is the caller's own condition
 
@@ -57,6 +62,11 @@ def condition(text: str | None) -> Callable[[Letter], bool]:
 
     fits(Letter(("", 0, 0), None, None, None, ()))
     return fits
+
+
+def _authorize(action: int, _first: str | None, second: str | None, *_rest: str | None) -> int:
+    is_allowed = action in _READS and second not in _FORBIDDEN_FUNCTIONS
+    return sqlite3.SQLITE_OK if is_allowed else sqlite3.SQLITE_DENY
 
 
 def row_of(letter: Letter) -> tuple[str | int | None, ...]:

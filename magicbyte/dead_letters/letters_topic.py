@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Collection, Iterator
 
 from confluent_kafka import Message
+from confluent_kafka.admin import AdminClient
 
-from magicbyte.cli.flags import kafka_properties
-from magicbyte.cli.records.consume import milliseconds
+from magicbyte.dead_letters.kafka_clients import KafkaClients
 from magicbyte.topic_ids.scan import Scanner, Selection, Windows
 from serdes.console.consume.start import Cluster
-from serdes.console.kafka import consumer_config, take_patience
 from serdes.console.outcome import BAD_DATA, Ended
 from serdes.letters.headers import Header
 from serdes.letters.letter import Letter, RecordPosition, Replayed, read_state, state_topic
@@ -22,24 +19,18 @@ class LettersTopic:
     """Reads a topic of dead letters.
 
     Args:
-        options: The options of `magicbyte dead-letter`.
+        name: The topic.
+        clients: The configurations of the Kafka clients.
 
     Raises, in all methods:
         Ended: there is no such topic, or the brokers refuse us or do not answer.
     """
 
-    def __init__(self, options: argparse.Namespace) -> None:
-        self.name: str = options.topic
-        self.servers: str = options.bootstrap_servers
-        #: The Kafka client's properties by Java's names.
-        self.kafka = kafka_properties(options)
-        self.patience = take_patience(self.kafka)
-        # Skip the letters of aborted transactions.
-        kafka = {"isolation.level": "read_committed", **self.kafka}
-        self.config: Mapping[str, Any] = consumer_config(
-            self.servers, kafka, group="magicbyte-dead-letter", committing=False
-        )
-        self._scanner = Scanner(self.config, self.patience)
+    def __init__(self, name: str, clients: KafkaClients) -> None:
+        self.name = name
+        self.clients = clients
+        self.patience = clients.patience
+        self._scanner = Scanner(clients.consumer, self.patience)
 
     def close(self) -> None:
         """Close the consumer."""
@@ -50,6 +41,10 @@ class LettersTopic:
         """The broker's topics and offsets."""
         return self._scanner.cluster
 
+    def admin(self) -> AdminClient:
+        """A client that makes topics, deletes records and lists groups on the letters' brokers."""
+        return AdminClient({**self.clients.admin, "log_level": 2})
+
     def windows(self, since: int | None = None) -> Windows:
         """The offsets of the present letters, or of those since a timestamp, by partition."""
         return self._scanner.open(self.name, Selection(since=since)).windows
@@ -58,8 +53,11 @@ class LettersTopic:
         """The letters at offsets, in the order of each partition."""
         return map(_letter, self._records(self.name, windows))
 
-    def states(self) -> dict[RecordPosition, Replayed]:
+    def states(self, only: Collection[RecordPosition] | None = None) -> dict[RecordPosition, Replayed]:
         """Which letters were replayed, by their identity.
+
+        Args:
+            only: The letters to look for, so that no others are kept in memory; None for all.
 
         Raises:
             Ended: a record in the topic of states is not a state.
@@ -73,6 +71,8 @@ class LettersTopic:
                 identity, state = read_state(message.key(), message.value())
             except ValueError as error:
                 raise Ended(BAD_DATA, f"topic {topic}, {message.partition()}:{message.offset()}: {error}") from error
+            if only is not None and identity not in only:
+                continue
             if state is None:
                 states.pop(identity, None)
             else:
@@ -87,11 +87,6 @@ class LettersTopic:
                 at[partition] = offset + 1
                 if offset < windows[partition][1]:
                     yield message
-
-
-def since(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int | None:
-    """The timestamp of --from, in milliseconds; None without it."""
-    return None if options.since is None else milliseconds(options.since, "--from", parser)
 
 
 def _letter(message: Message) -> Letter:

@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from confluent_kafka import KafkaError, KafkaException, Producer
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import NewTopic
 
-from magicbyte.cli.dead_letter.letters_topic import LettersTopic
-from magicbyte.kit.kafka.client_settings import client_config
-from serdes.console.kafka import producer_config
+from magicbyte.dead_letters.kafka_clients import transactional_id
+from magicbyte.dead_letters.letters_topic import LettersTopic
 from serdes.console.outcome import BAD_DATA, NOT_DELIVERED, Ended
 from serdes.console.produce.outbox import Record
 from serdes.letters.letter import RecordPosition, Replayed, state_key, state_topic, state_value
@@ -22,6 +21,10 @@ class _Unsendable(Ended):
 
     def __init__(self, text: str) -> None:
         super().__init__(BAD_DATA, f"nothing of the last batch was sent: {text}")
+
+
+class Fenced(Ended):
+    """Another replay or purge of the topic took over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +48,8 @@ class Sender:
         self._topic = topic
         self._states = state_topic(topic.name)
         self._make_state_topic()
-        config = producer_config(topic.servers, topic.kafka, {})
-        self._producer = Producer({**config, "linger.ms": 5, "transactional.id": f"magicbyte-dead-letter-{topic.name}"})
+        own = {"linger.ms": 5, "transactional.id": transactional_id(topic.name)}
+        self._producer = Producer({**topic.clients.producer, **own})
         # This aborts the transaction of a crashed program; without that, the states cannot be read to their end.
         self._carry_out(lambda: self._producer.init_transactions(topic.patience))
 
@@ -129,7 +132,7 @@ class Sender:
 
     def _ended(self, cause: KafkaError) -> Ended:
         if cause.code() in _FENCED:
-            return Ended(
+            return Fenced(
                 NOT_DELIVERED, f"another replay or purge of {self._topic.name} took over; nothing is sent twice"
             )
         return Ended(NOT_DELIVERED, f"nothing of the last batch was sent: {cause.str()}")
@@ -138,7 +141,7 @@ class Sender:
         """Make the compacted topic of states, with as many replicas as the letters have."""
         if self._topic.cluster.partitions(self._states):
             return
-        admin = admin_client(self._topic)
+        admin = self._topic.admin()
         letters = admin.list_topics(self._topic.name, timeout=self._topic.patience).topics[self._topic.name]
         replicas = min(len(partition.replicas) for partition in letters.partitions.values())
         new = NewTopic(self._states, 1, replicas, config={"cleanup.policy": "compact"})
@@ -150,9 +153,3 @@ class Sender:
 
 
 _FENCED = (KafkaError._FENCED, KafkaError.INVALID_PRODUCER_EPOCH, KafkaError.PRODUCER_FENCED)  # noqa: SLF001 - their names
-
-
-def admin_client(topic: LettersTopic) -> AdminClient:
-    """A client that makes topics, deletes records and lists groups on the letters' brokers."""
-    config = client_config({**topic.kafka, "bootstrap.servers": topic.servers}, role="admin")
-    return AdminClient({**config, "log_level": 2})

@@ -1,0 +1,115 @@
+/** Dead letters: counted and shown by the page's server, and replayed by the REST proxy with the user's rights. */
+import { path } from "../state/routes.js";
+import { ApiError, call } from "./client.js";
+import { parseJson } from "./json.js";
+import { jsonLines } from "./json_lines.js";
+
+/**
+ * Which letters are meant; see `POST /ui/dead-letters` in openapi/ui.yaml.
+ * @typedef {{topic: string, context?: string, by?: string, where?: string, group?: string, since?: number,
+ *   until?: number, replayed?: boolean, letters?: number}} WantedLetters
+ */
+/** @typedef {{partition: number, offset: number}} Place */
+/** @typedef {Place & {timestamp: number | null}} Mark */
+/**
+ * @typedef {{name: string, stage: string | null, reason: string, letters: number, repeated: number, replayed: number,
+ *   first: Mark, last: Mark}} Group
+ */
+/**
+ * @typedef {Mark & {group: string, fingerprint: string, stage: string | null, reason: string, pipeline: string | null,
+ *   origin: {topic: string, partition: number, offset: number} | null, schema: string | null, masked: boolean,
+ *   replays: number, replayed: boolean}} Letter
+ */
+/**
+ * @typedef {{scanned: number, matched: number, unreadable: number, groups: Group[], groupsLeftOut: number,
+ *   lettersLeftOut: number}} Counts
+ */
+/** @typedef {{total: number, notesProblem: string | null}} Begin */
+/** @typedef {Counts & {reason: "end" | "records" | "bytes" | "time"}} End */
+/** @typedef {{begin?: Begin, letter?: Letter, progress?: Counts, end?: End}} Line */
+/**
+ * What a replay does with letters; see `replayKafkaDeadLetters` in openapi/rest-proxy-v3.yaml.
+ * @typedef {{to_topic?: string, schema_id?: number, part?: string, key_format?: string, value_format?: string,
+ *   again?: boolean}} Repair
+ */
+/**
+ * @typedef {{partition_id: number, offset: number, outcome: "sent" | "would_be_sent" | "stays" | "left",
+ *   topic_name: string | null, reason: string | null, detail: string | null}} Outcome
+ */
+/** @typedef {{operation: string, resource_type: string, resource_name: string}} Right */
+/** @typedef {{letters: Outcome[], missing_rights: Right[], warnings: string[]}} Replayed */
+
+/** The most letters of a request: they are one transaction. */
+export const MOST_AT_ONCE = 500;
+
+/**
+ * The lines of a count as they come. It ends on the server when the signal aborts.
+ * @param {WantedLetters} wanted
+ * @param {AbortSignal} [signal]
+ * @returns {AsyncGenerator<Line>}
+ */
+export async function* countLetters(wanted, signal) {
+  const response = await call("POST", "/dead-letters", { base: "ui", body: wanted, raw: true, signal });
+  for await (const line of jsonLines(response)) {
+    if (line.error) {
+      const { status, error_code: code, message } = line.error;
+      throw new ApiError({ status, code, message });
+    }
+    yield line;
+  }
+}
+
+/**
+ * The letters that are meant, the newest first.
+ * @param {WantedLetters} wanted
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<Letter[]>}
+ */
+export async function lettersOf(wanted, signal) {
+  const letters = [];
+  for await (const { letter } of countLetters(wanted, signal)) {
+    if (letter) letters.push(letter);
+    if (letters.length >= (wanted.letters ?? 0)) break;
+  }
+  return letters;
+}
+
+/**
+ * One letter with how far it decodes.
+ * @param {{topic: string, context?: string, partition: number, offset: number, whole?: boolean}} wanted
+ * @param {{signal?: AbortSignal}} [options]
+ */
+export async function letterAt(wanted, { signal } = {}) {
+  const response = await call("POST", "/dead-letter", { base: "ui", body: wanted, raw: true, signal });
+  return parseJson(await response.text());
+}
+
+/**
+ * The request that replays letters, or only tells what would be sent.
+ * @param {string} cluster
+ * @param {string} topic
+ * @param {Place[]} places
+ * @param {Repair & {validate_only?: boolean}} options
+ * @returns {import("../state/types.d.ts").Request}
+ */
+export function replayRequest(cluster, topic, places, options) {
+  const letters = places.map(({ partition, offset }) => ({ partition_id: partition, offset }));
+  const body = { letters, ...options };
+  return {
+    method: "POST",
+    path: path`/v3/clusters/${cluster}/topics/${topic}/dead-letters:replay`,
+    body,
+    base: "rest",
+  };
+}
+
+/**
+ * Sends a request of `replayRequest`.
+ * @param {import("../state/types.d.ts").Request} request
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<Replayed>}
+ */
+export async function replay(request, signal) {
+  const { data } = await call("POST", request.path, { base: "rest", body: request.body, exact: false, signal });
+  return data;
+}

@@ -1,0 +1,67 @@
+/** Letters counted by groups. */
+import { Shown } from "../../parts/hostile.js";
+import { Time } from "../../parts/times.js";
+import { href, path } from "../../state/routes.js";
+import { grouped } from "../../text/grouped.js";
+import { html } from "../../vendor/ui.js";
+import { groupingOf, placeText } from "./wanted_letters.js";
+
+/** @typedef {import("../../api/dead_letters.js").Group} Group */
+
+/** The head of the column of names. @type {Record<string, string>} */
+const HEADS = { reason: "Fingerprint", topic: "Topic", "schema-id": "Schema id", pipeline: "Pipeline" };
+
+/** @param {{topic: string, query: Record<string, string>, groups: Group[], hasNotes: boolean}} props */
+export function GroupTable({ topic, query, groups, hasNotes }) {
+  const { pick: _pick, replay: _replay, ...rest } = query;
+  return html`
+    <section class="card group-card" aria-label="Groups">
+      <div class="table-scroll" tabindex="0" role="region" aria-label="Table of groups">
+        <table class="group-table">
+          <thead>
+            <tr>
+              <th scope="col">${HEADS[groupingOf(query)]}</th>
+              <th scope="col" class="r">Letters</th>
+              <th scope="col" class="r">Repeats</th>
+              <th scope="col" class="r">Replayed</th>
+              <th scope="col">First</th>
+              <th scope="col">Last</th>
+              <th scope="col">Stage and reason</th>
+            </tr>
+          </thead>
+          <tbody>${groups.map((group) =>
+            html`
+              <tr key=${group.name}>
+                <td class="mono anywhere"><a class="link" href=${href(path`/dead-letters/${topic}`, {
+                  ...rest,
+                  group: group.name,
+                })}><${Shown} name text=${group.name} /></a></td>
+                <td class="r num" data-label="letters">${grouped(group.letters)}</td>
+                <td class="r num" data-label="repeats">${group.repeated ? grouped(group.repeated) : ""}</td>
+                <td class="r num" data-label="replayed">${hasNotes ? grouped(group.replayed) : "?"}</td>
+                <td data-label="first">
+                  <${MarkLink} topic=${topic} mark=${group.first} />
+                </td>
+                <td data-label="last">
+                  <${MarkLink} topic=${topic} mark=${group.last} />
+                </td>
+                <td class="anywhere group-reason">${group.stage && html`
+                  <span class="badge line"><${Shown} text=${group.stage} /></span>${" "}
+                `}<${Shown} text=${group.reason} /></td>
+              </tr>
+            `
+          )}</tbody>
+        </table>
+      </div>
+    </section>
+  `;
+}
+
+/** @param {{topic: string, mark: import("../../api/dead_letters.js").Mark}} props */
+const MarkLink = ({ topic, mark }) =>
+  html`
+    <a class="link mono num" href=${href(path`/dead-letters/${topic}/${mark.partition}/${mark.offset}`)}>${placeText(
+      mark,
+    )}</a> <span
+      class="dim xs nowrap"><${Time} ms=${mark.timestamp} /></span>
+  `;

@@ -1,0 +1,66 @@
+/** The topics that look like topics of dead letters, and a box for the name of any other. */
+import * as rest from "../../api/rest.js";
+import { Button } from "../../parts/buttons.js";
+import { visibly } from "../../parts/gap.js";
+import { Shown } from "../../parts/hostile.js";
+import { Empty } from "../../parts/states.js";
+import { go, href, path } from "../../state/routes.js";
+import { config } from "../../state/signals.js";
+import { html, useState } from "../../vendor/ui.js";
+import { BrokerStrip, FromBroker, NoProxy, useBroker } from "../topics/broker.js";
+import { RoomHead } from "../topics/room.js";
+import { letterTopics } from "./letter_topics.js";
+
+/** @param {import("../../state/types.d.ts").ViewProps} _props */
+export default function DeadLettersPage(_props) {
+  const request = useBroker((signal) => rest.topics({ signal }), ["topics"]);
+  return html`
+    <${BrokerStrip} request=${request} />
+    <div class="page dead-letters">
+      <${RoomHead} at="/dead-letters" />
+      ${config.value.restAvailable
+        ? html`
+          <${Other} />
+          <${FromBroker} request=${request} rows=${4}>${(/** @type {rest.Topic[]} */ topics) =>
+            html`<${Topics} names=${letterTopics(topics.map(({ name }) => name))} />`}</${FromBroker}>
+        `
+        : html`<${NoProxy} />`}
+    </div>
+  `;
+}
+
+/** A box for the name of a topic. */
+function Other() {
+  const [name, setName] = useState("");
+  const submit = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    if (name.trim()) go(path`/dead-letters/${name.trim()}`);
+  };
+  return html`
+    <form class="row other-topic" onSubmit=${submit}>
+      <input class="input mono grow" aria-label="Topic of dead letters" placeholder="Topic" autocomplete="off"
+        spellcheck=${false} value=${name}
+        onInput=${(/** @type {any} */ event) => setName(event.currentTarget.value)} />
+      <${Button} type="submit">Open</${Button}>
+    </form>
+  `;
+}
+
+/** @param {{names: string[]}} props */
+function Topics({ names }) {
+  if (!names.length) {
+    return html`
+      <${Empty} title=${html`No topic looks like dead letters${visibly()}`}>
+        <p>Names with <span class="mono">dead</span>, <span class="mono">dlq</span>, <span class="mono">dlt</span> or <span
+            class="mono">errors</span> are listed here, and topics that have been replayed. Any other can be opened by its name.</p>
+        </${Empty}>
+    `;
+  }
+  return html`
+    <ul class="card letter-topics">${names.map((name) =>
+      html`<li key=${name}><a class="mono link anywhere" href=${
+        href(path`/dead-letters/${name}`)
+      }><${Shown} name text=${name} /></a></li>`
+    )}</ul>
+  `;
+}
