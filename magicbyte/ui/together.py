@@ -8,8 +8,8 @@ from typing import Annotated
 
 import msgspec
 import orjson
-from fastapi.responses import Response, StreamingResponse
 from msgspec import Meta
+from starlette.responses import Response, StreamingResponse
 
 from magicbyte.http.asgi import Scope
 from magicbyte.http.routing.request import Request
