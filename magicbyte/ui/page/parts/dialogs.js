@@ -12,8 +12,11 @@ export function Dialog({ title, onClose, wide = false, children, class: more = "
   // Before the next key: the user types it into the dialog.
   useLayoutEffect(() => {
     const before = focused();
-    box.current.showModal();
+    const dialog = box.current;
+    dialog.showModal();
     return () => {
+      // Behind an open dialog nothing takes the focus.
+      dialog.close();
       before?.isConnected && before.focus();
     };
   }, []);

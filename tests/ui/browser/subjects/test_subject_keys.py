@@ -10,7 +10,6 @@ from playwright.sync_api import Page, expect
 
 from magicbyte.platform.server_process import ServerProcess
 from tests.ui.conftest import OpenPage
-from tests.ui.kit.editing import content
 from tests.ui.kit.filling import flight, register
 
 pytestmark = pytest.mark.browser
@@ -38,7 +37,7 @@ def test_e_opens_the_editor_from_the_version_in_sight(page: Page, path: str, ver
 
 def test_the_help_of_compare_names_the_key(page: Page) -> None:
     page.goto("subjects/flights-value/compare?from=1&to=2")
-    expect(page.locator(".pair").first).to_be_visible()
+    expect(page.locator(".pair:visible").first).to_be_visible()
     page.keyboard.press("?")
     row = page.get_by_role("dialog", name="Keys").locator("dl > div", has=page.get_by_text("e", exact=True))
     expect(row).to_contain_text("propose a version, from the new side")
@@ -51,7 +50,8 @@ def test_a_deleted_version_on_the_new_side_can_be_the_start(scratch: ServerProce
         client.delete("/subjects/back-value/versions/2").raise_for_status()
     page = open_page(scratch.url)
     page.goto("subjects/back-value/compare?from=1&to=2")
-    expect(page.locator(".pair").first).to_be_visible()
+    expect(page.locator(".pair:visible").first).to_be_visible()
     page.keyboard.press("e")
-    expect(content(page)).to_contain_text('"source"')
+    expect(page.get_by_text("as version 2", exact=True)).to_be_visible()
+    expect(page.get_by_role("combobox", name="Start from")).to_have_value("2")
     expect(page.locator(".edit-foot")).to_contain_text("Registering asks for version 1 to be the latest still.")

@@ -22,6 +22,8 @@ import { latestOf } from "./draft/stored_text.js";
 export function EditHead({ subject, versions, level, mode, draft, check }) {
   const { query } = route.value;
   const next = latestOf(versions) + 1;
+  // A draft may begin with a version that is deleted.
+  const starts = [...new Set([...versions, draft.from ?? next])].sort((one, other) => other - one);
   return html`
     <header class="head tabless">
       <ol class="crumb">
@@ -40,7 +42,7 @@ export function EditHead({ subject, versions, level, mode, draft, check }) {
           <div class="head-actions">
             <span class="s dim" aria-hidden="true">Start from</span>
             <${Select} label="Start from" value=${String(draft.from)}
-              options=${[...versions].reverse().map((version) => [String(version), `version ${version}`])}
+              options=${starts.map((version) => [String(version), `version ${version}`])}
               onChange=${(/** @type {string} */ version) => setQuery({ from: version })} />
             <${Segmented} label="View" value=${query.view === "split" ? "split" : "edit"}
               options=${[["edit", "Edit"], ["split", `Beside version ${draft.from}`]]}
