@@ -48,7 +48,7 @@ def edit(page: Page, subject: str, text: str) -> None:
 def test_before_another_registry_the_registration_asks_first(
     client: httpx.Client, scratch: ServerProcess, open_page: OpenPage, watch: Watch, tmp_path: Path
 ) -> None:
-    for path in ("/overview", "/events", "/health/ready", "/outline", "/search"):
+    for path in ("/overview", "/events", "/health/ready", "/outline", "/search", "/rights"):
         watch.expect(404, path)
     register(client, "plain-value", USER)
     with plain_registry(scratch.url) as url, running_ui(tmp_path, url) as http:

@@ -25,7 +25,17 @@ from tests.ui.test_ui_command import running_ui
 pytestmark = pytest.mark.browser
 
 #: The routes of our registry that another one answers with 404.
-EXTENSIONS = ("/overview", "/events", "/health/ready", "/outline", "/compare", "/graph", "/search")
+EXTENSIONS = (
+    "/overview",
+    "/events",
+    "/health/ready",
+    "/outline",
+    "/compare",
+    "/graph",
+    "/search",
+    "/rights",
+    "/referencedby",
+)
 
 
 @pytest.fixture(scope="module")
