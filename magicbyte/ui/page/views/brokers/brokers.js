@@ -6,7 +6,7 @@ import { config } from "../../state/signals.js";
 import { grouped } from "../../text/grouped.js";
 import { html } from "../../vendor/ui.js";
 import { BrokerStrip, FromBroker, NoProxy, useBroker } from "../topics/broker.js";
-import { count } from "../topics/head.js";
+import { counted } from "../../text/counted.js";
 import { Refreshing } from "../topics/refreshing.js";
 import { NeedsV3, RoomHead } from "../topics/room.js";
 import { Refused } from "../topics/rights.js";
@@ -60,8 +60,8 @@ function Figures({ health }) {
   const isController = health.brokers.some((/** @type {any} */ broker) => broker.broker_id === health.controller_id);
   return html`
     <${Card} title="Health" aria-label="Health" aside=${html`<span class="faint xs num">${
-      count(health.topics_count, "topic")
-    }, ${count(health.partitions_count, "partition")}, controller ${
+      counted(health.topics_count, "topic")
+    }, ${counted(health.partitions_count, "partition")}, controller ${
       health.controller_id === null ? "none" : `${health.controller_id}${isController ? "" : " (no broker)"}`
     }</span>`}>
       <dl class="facts health-facts">

@@ -6,7 +6,7 @@ import { Shown } from "../../parts/hostile.js";
 import { Empty } from "../../parts/states.js";
 import { href, path } from "../../state/routes.js";
 import { html } from "../../vendor/ui.js";
-import { count } from "../topics/head.js";
+import { counted } from "../../text/counted.js";
 
 /** @param {{health: any}} props */
 export function TroubledPartitions({ health: { partitions, not_listed_count: more, hidden_count: hidden } }) {
@@ -52,8 +52,8 @@ export function TroubledPartitions({ health: { partitions, not_listed_count: mor
         </table>
       </div>
       ${(more > 0 || hidden > 0) && html`
-        <p class="dim s more-trouble">${more > 0 && `${count(more, "further partition")} not listed. `}${hidden > 0 &&
-          `${count(hidden, "partition")} of topics that you may not see.`}</p>
+        <p class="dim s more-trouble">${more > 0 && `${counted(more, "further partition")} not listed. `}${hidden > 0 &&
+          `${counted(hidden, "partition")} of topics that you may not see.`}</p>
       `}
     </${Card}>
   `;

@@ -2,6 +2,7 @@
 
 import { numberedUpTo } from "../../parts/code_text.js";
 import { grouped } from "../../text/grouped.js";
+import { counted } from "../../text/counted.js";
 import { segmentsOf } from "../../text/positions.js";
 import { html, useMemo, useRef } from "../../vendor/ui.js";
 import { useWholeCopy } from "./copy_whole.js";
@@ -72,8 +73,8 @@ export function CodeLines({ layout, lines, selected, select, label, links, found
   };
   return html`
     <div class="code wrapped" style=${numberedUpTo(lines.count)} role="region" aria-label=${`${label}, ${
-      grouped(count)
-    } ${count === 1 ? "line" : "lines"}`} ref=${box}>
+      counted(count, "line")
+    }`} ref=${box}>
       <${Windowed} items=${numbers} goal=${goalOf(foundLine, selected, count)}
         find=${(/** @type {number} */ row) => document.getElementById(`L${row + 1}`)}
         render=${(/** @type {number} */ line) =>

@@ -8,7 +8,7 @@ import { config } from "../../state/signals.js";
 import { html } from "../../vendor/ui.js";
 import { Crumb } from "../subject/subject_head.js";
 import { BrokerStrip, FromBroker, NoProxy, useBroker } from "../topics/broker.js";
-import { count } from "../topics/head.js";
+import { counted } from "../../text/counted.js";
 import { Refreshing } from "../topics/refreshing.js";
 import { missingRight } from "../topics/rights.js";
 import { GroupState } from "./group_state.js";
@@ -86,7 +86,7 @@ function whyNot({ operations, members }) {
   const many = members?.length ?? 0;
   return many === 0
     ? ""
-    : `The group has ${count(many, "member")}. Stop ${
+    : `The group has ${counted(many, "member")}. Stop ${
       many === 1 ? "it" : "them"
     } first: a member would go on from its own offsets.`;
 }
@@ -96,8 +96,8 @@ function summaryOf(group, lags) {
   const rows = placesOf(group, lags);
   const unknown = rows.filter(({ lag }) => lag === null).length;
   const total = rows.reduce((sum, { lag }) => sum + (lag ?? 0), 0);
-  return `${count(group.members?.length ?? 0, "member")}, ${count(total, "record")} behind${
-    unknown > 0 ? `, ${count(unknown, "partition")} unknown` : ""
+  return `${counted(group.members?.length ?? 0, "member")}, ${counted(total, "record")} behind${
+    unknown > 0 ? `, ${counted(unknown, "partition")} unknown` : ""
   }`;
 }
 

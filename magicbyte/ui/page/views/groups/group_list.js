@@ -11,7 +11,7 @@ import { config } from "../../state/signals.js";
 import { grouped } from "../../text/grouped.js";
 import { html, useState } from "../../vendor/ui.js";
 import { BrokerStrip, FromBroker, NoProxy, useBroker } from "../topics/broker.js";
-import { count } from "../topics/head.js";
+import { counted } from "../../text/counted.js";
 import { Refreshing } from "../topics/refreshing.js";
 import { NeedsV3, RoomHead } from "../topics/room.js";
 import { GroupState } from "./group_state.js";
@@ -137,7 +137,7 @@ function LagCell({ group }) {
   if (total === null) return html`<span class="faint">unknown</span>`;
   return html`${total === 0 && unknown === 0 ? html`<${Badge} tone="ok">✓ none</${Badge}>` : grouped(total)}${
     unknown > 0 && html`
-      ${" "}<span class="faint xs aside">${count(unknown, "partition")} unknown</span>
+      ${" "}<span class="faint xs aside">${counted(unknown, "partition")} unknown</span>
     `
   }`;
 }

@@ -9,7 +9,7 @@ import { toast } from "../../parts/toasts.js";
 import { setQuery } from "../../state/routes.js";
 import { grouped } from "../../text/grouped.js";
 import { html, useId, useState } from "../../vendor/ui.js";
-import { count } from "../topics/head.js";
+import { counted } from "../../text/counted.js";
 import { Refused } from "../topics/rights.js";
 import { readPlaces, TARGETS, targetsOf, writePlaces } from "./reset_target.js";
 
@@ -45,7 +45,7 @@ export function ResetCard({ cluster, group, committed, query, reason, onDone }) 
   const tryOut = () => sent(admin.dry(request), (resets) => setPlan({ of: JSON.stringify(request), resets }));
   const commit = () =>
     sent(request, (resets) => {
-      toast(`${count(resets.length, "offset")} of ${group} ${resets.length === 1 ? "is" : "are"} committed.`);
+      toast(`${counted(resets.length, "offset")} of ${group} ${resets.length === 1 ? "is" : "are"} committed.`);
       setQuery({ reset: null, to: null, at: null, topics: null });
       onDone();
     });
@@ -143,10 +143,10 @@ function Plan({ resets }) {
     resets.reduce((all, reset) => all + (reset[name] ?? 0), 0);
   const changed = resets.filter(({ from, to }) => from !== to).length;
   return html`
-    <p class="s" role="status">${count(changed, "offset")} of ${resets.length} would change: ${count(
+    <p class="s" role="status">${counted(changed, "offset")} of ${resets.length} would change: ${counted(
       sum("skipped"),
       "record",
-    )} skipped, ${count(sum("repeated"), "record")} repeated.</p>
+    )} skipped, ${counted(sum("repeated"), "record")} repeated.</p>
     <div class="table-scroll" tabindex="0" role="region" aria-label="What would change">
       <table class="plan-table">
         <thead>
@@ -185,7 +185,7 @@ export function effectOf({ from, to, wanted, end, skipped, repeated }) {
     : ` The end is ${to}, before ${wanted}.`;
   if (from === null) {
     return `Nothing is committed now.${
-      end === null ? "" : ` ${count(Math.max(0, end - to), "record")} to read.`
+      end === null ? "" : ` ${counted(Math.max(0, end - to), "record")} to read.`
     }${moved}`;
   }
   if (skipped) return `${grouped(skipped)} skipped.${moved}`;

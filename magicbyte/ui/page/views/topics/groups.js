@@ -11,7 +11,8 @@ import { href, path } from "../../state/routes.js";
 import { config } from "../../state/signals.js";
 import { html, useState } from "../../vendor/ui.js";
 import { BrokerStrip, FromBroker, NoProxy, useBroker } from "./broker.js";
-import { count, TopicHead } from "./head.js";
+import { counted } from "../../text/counted.js";
+import { TopicHead } from "./head.js";
 import { GroupState } from "../groups/group_state.js";
 
 /** @import { Fact } from "../../api/fact.js" */
@@ -45,10 +46,10 @@ export default function GroupsPage({ params: { topic } }) {
                   found.left > 0 && html`
                     <p class="more">
                       <${Button}
-                        onClick=${() => setMost(most + STEP)}>Ask ${count(
+                        onClick=${() => setMost(most + STEP)}>Ask ${counted(
                           Math.min(STEP, found.left),
                           "more group",
-                        )}</${Button}> <span class="dim s">Not asked yet: ${count(found.left, "group")}.</span></p>
+                        )}</${Button}> <span class="dim s">Not asked yet: ${counted(found.left, "group")}.</span></p>
                   `
                 }`
                 : html`<${NoGroups} />`}</${FromBroker}>`
@@ -98,9 +99,9 @@ async function groupsOf(topic, most, signal) {
 function GroupTable({ topic, found: { behind, hidden, asked, left } }) {
   const [open, setOpen] = useState("");
   const unread = hidden.length > 0 &&
-    html`<p class="dim s">${count(hidden.length, "group")} not told: <${GapWords} fact=${hidden[0]} /></p>`;
+    html`<p class="dim s">${counted(hidden.length, "group")} not told: <${GapWords} fact=${hidden[0]} /></p>`;
   if (!behind.length) {
-    const read = count(asked - hidden.length, "group");
+    const read = counted(asked - hidden.length, "group");
     return html`
       <${Empty} title=${left > 0 || hidden.length > 0
         ? `${read} asked: none reads this topic`
@@ -148,9 +149,9 @@ function GroupRows({ group: { id, state, lags }, topic, open, onToggle }) {
       <td class="r num">${lags.length}</td>
       <td class="r num">${unknown === 0 && sum === 0
         ? html`<${Badge} tone="ok">✓ none</${Badge}>`
-        : html`${(sum > 0 || unknown === 0) && count(sum, "record")} ${
+        : html`${(sum > 0 || unknown === 0) && counted(sum, "record")} ${
           unknown > 0 &&
-          html`<span class="faint xs">${unknown < lags.length && count(unknown, "partition")} unknown</span>`
+          html`<span class="faint xs">${unknown < lags.length && counted(unknown, "partition")} unknown</span>`
         }`}</td>
       <td class="r s ways-on"><a class="link" href=${href(
         path`/groups/${id}`,

@@ -11,8 +11,6 @@ import { isLetterTopic } from "../dead_letters/letter_topics.js";
 
 /** @typedef {import("../../api/rest.js").Partition} Partition */
 
-export { counted as count };
-
 /** Whether the proxy has version 3: not known to be false until it is asked. */
 const hasV3 = signal(true);
 

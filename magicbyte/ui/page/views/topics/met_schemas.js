@@ -9,7 +9,7 @@ import { config } from "../../state/signals.js";
 import { cells } from "../../text/bytes.js";
 import { html } from "../../vendor/ui.js";
 import { useBroker } from "./broker.js";
-import { count } from "./head.js";
+import { counted } from "../../text/counted.js";
 import { headerOf, messageOf } from "./messages/decode_records.js";
 import { PARTS } from "./subjects.js";
 
@@ -43,7 +43,7 @@ export function MetSchemas({ topic, partitions, subjects }) {
         </${Card}>
     `;
   }
-  const title = `In the last ${count(data.records, "record")}`;
+  const title = `In the last ${counted(data.records, "record")}`;
   return html`
     <${Card} title=${title} bare>
       <ul class="met">${data.met.map((/** @type {Met} */ row) =>
@@ -81,7 +81,7 @@ function MetRow({ topic, row: { part, id, records, holder }, subjects }) {
           ${held && !isOther && held.version === latest && html`
             <span class="badge line">latest</span>
           `}</span>
-      <span class="num s dim">${count(records, "record")}</span>
+      <span class="num s dim">${counted(records, "record")}</span>
     </li>
   `;
 }

@@ -15,7 +15,8 @@ import { listingError } from "../../state/live_listing.js";
 import { config, context, may } from "../../state/signals.js";
 import { html } from "../../vendor/ui.js";
 import { BrokerStrip, FromBroker, NoProxy, useBroker } from "./broker.js";
-import { count, TopicHead } from "./head.js";
+import { counted } from "../../text/counted.js";
+import { TopicHead } from "./head.js";
 import { MetSchemas } from "./met_schemas.js";
 import { missingRight } from "./rights.js";
 import { PARTS, useSubjects } from "./subjects.js";
@@ -104,7 +105,7 @@ function PartCard({ topic, part, facts, ready }) {
 const Partitions = ({ topic, partitions }) =>
   html`
     <${Card} title="Partitions" bare aside=${html`<span class="faint xs num">${
-      count(partitions.length, "partition")
+      counted(partitions.length, "partition")
     }</span>`}>
       <div class="table-scroll">
         <table class="partition-table">

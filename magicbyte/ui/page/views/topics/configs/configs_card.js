@@ -7,7 +7,7 @@ import { toast } from "../../../parts/toasts.js";
 import { setQuery } from "../../../state/routes.js";
 import { html, useState } from "../../../vendor/ui.js";
 import { FromBroker, useBroker } from "../broker.js";
-import { count } from "../head.js";
+import { counted } from "../../../text/counted.js";
 import { missingRight, Refused } from "../rights.js";
 import { ConfigTable } from "./config_table.js";
 
@@ -91,12 +91,12 @@ function Foot({ cluster, topic, changes, reason, onDone, onDrop }) {
   const check = () => sent(admin.dry(request), () => setChecked(text));
   const save = () =>
     sent(request, () => {
-      toast(`${count(changes.size, "property", "properties")} of ${topic} changed.`);
+      toast(`${counted(changes.size, "property", "properties")} of ${topic} changed.`);
       onDone();
     });
   return html`
     <div class="config-foot">
-      <span class="s num">${count(changes.size, "change")}</span>
+      <span class="s num">${counted(changes.size, "change")}</span>
       ${checked === text &&
         html`<span class="s ok-text" role="status">✓ The broker would take ${
           changes.size === 1 ? "it" : "them"
@@ -105,7 +105,7 @@ function Foot({ cluster, topic, changes, reason, onDone, onDrop }) {
       <${CurlButton} kind="quiet" request=${request} />
       <${Button} kind="quiet" onClick=${onDrop}>Drop</${Button}>
       <${Button} reason=${reason} disabled=${busy} onClick=${check}>Check</${Button}>
-      <${Button} kind="primary" reason=${reason} disabled=${busy} onClick=${save}>Save ${count(
+      <${Button} kind="primary" reason=${reason} disabled=${busy} onClick=${save}>Save ${counted(
         changes.size,
         "change",
       )}</${Button}>

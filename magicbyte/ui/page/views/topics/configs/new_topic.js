@@ -12,7 +12,7 @@ import { config, may } from "../../../state/signals.js";
 import { html, useId, useState } from "../../../vendor/ui.js";
 import { Crumb } from "../../subject/subject_head.js";
 import { BrokerStrip, FromBroker, NoProxy, useBroker } from "../broker.js";
-import { count } from "../head.js";
+import { counted } from "../../../text/counted.js";
 import { Refused } from "../rights.js";
 import { NeedsV3 } from "../room.js";
 import { ValueInput } from "./config_table.js";
@@ -104,8 +104,8 @@ function Form({ cluster, query }) {
         ${refusal && html`<${Refused} error=${refusal} action="create" />`}
         ${check.data &&
           html`<p class="s ok-text" role="status">✓ The broker would make it with ${
-            count(check.data.partitions_count, "partition")
-          }, each on ${count(check.data.replication_factor, "broker")}.</p>`}
+            counted(check.data.partitions_count, "partition")
+          }, each on ${counted(check.data.replication_factor, "broker")}.</p>`}
         <div class="row wrap">
           <span class="grow"></span>
           <${CurlButton} request=${request} />

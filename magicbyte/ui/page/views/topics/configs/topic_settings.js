@@ -10,7 +10,8 @@ import { go } from "../../../state/routes.js";
 import { config } from "../../../state/signals.js";
 import { html, useId, useState } from "../../../vendor/ui.js";
 import { BrokerStrip, FromBroker, NoProxy, useBroker } from "../broker.js";
-import { count, recordsIn, TopicHead } from "../head.js";
+import { counted } from "../../../text/counted.js";
+import { recordsIn, TopicHead } from "../head.js";
 import { missingRight, Refused } from "../rights.js";
 import { NeedsV3 } from "../room.js";
 import { ConfigsCard } from "./configs_card.js";
@@ -66,7 +67,7 @@ function PartitionsCard({ cluster, facts: { name, partitions, replicas, operatio
     setBusy(true);
     try {
       await admin.send(request);
-      toast(`${name} has ${count(total, "partition")}.`);
+      toast(`${name} has ${counted(total, "partition")}.`);
       onDone();
     } catch (refusal) {
       setError(refusal);
@@ -77,7 +78,7 @@ function PartitionsCard({ cluster, facts: { name, partitions, replicas, operatio
   return html`
     <${Card} title="Partitions" aria-label="Partitions">
       <div class="stack">
-        <p class="s dim">${count(partitions, "partition")}, each on ${count(
+        <p class="s dim">${counted(partitions, "partition")}, each on ${counted(
           replicas,
           "broker",
         )}. New partitions change which
@@ -106,7 +107,7 @@ function DeleteCard({ cluster, facts: { name, operations, internal }, partitions
   const request = admin.deleteRequest(cluster, name);
   const reason = internal ? "Kafka keeps its own state in this topic." : missingRight("delete", operations);
   const holds = partitions
-    ? `${count(recordsIn(partitions), "record")} in ${count(partitions.length, "partition")}`
+    ? `${counted(recordsIn(partitions), "record")} in ${counted(partitions.length, "partition")}`
     : "all its records";
   const remove = async () => {
     const sure = await askDialog({

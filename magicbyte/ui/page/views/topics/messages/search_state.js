@@ -4,7 +4,7 @@ import { Empty, Failure, Loading } from "../../../parts/states.js";
 import { setQuery } from "../../../state/routes.js";
 import { grouped } from "../../../text/grouped.js";
 import { html } from "../../../vendor/ui.js";
-import { count } from "../head.js";
+import { counted } from "../../../text/counted.js";
 
 /** @typedef {ReturnType<typeof import("./use_search.js").useSearch>} Search */
 
@@ -25,7 +25,7 @@ export function SearchProgress({ found, isFiltered }) {
         total,
       )} value=${scanned} aria-label="Searched"></progress>
       <span
-        class="num">${grouped(scanned)} of ${count(
+        class="num">${grouped(scanned)} of ${counted(
           total,
           "record",
         )} searched, ${grouped(records.length)} found</span>
@@ -56,7 +56,7 @@ export function SearchEnd({ found, wanted, query, onGoOn, onFirst }) {
   const { begin, end, progress, records, cancelled } = found;
   const reason = end?.reason ?? "";
   const isNewestFirst = wanted.order === "newest";
-  const searched = count((end ?? progress)?.scanned ?? 0, "record");
+  const searched = counted((end ?? progress)?.scanned ?? 0, "record");
   const hasMore = reason !== "end" && Boolean((end ?? progress)?.cursor);
   if (!records.length && !hasMore && !cancelled) {
     return html`<${NoRecords} wanted=${wanted} query=${query} searched=${searched} />`;
@@ -67,7 +67,7 @@ export function SearchEnd({ found, wanted, query, onGoOn, onFirst }) {
     ? `${REASONS[reason]} ${searched}.`
     : wanted.filter
     ? `${grouped(records.length)} found in ${searched}.`
-    : `${count(records.length, "record")} of ${count(begin?.total ?? 0, "record")}.`;
+    : `${counted(records.length, "record")} of ${counted(begin?.total ?? 0, "record")}.`;
   const further = wanted.filter ? "Search on" : isNewestFirst ? "Older records" : "Newer records";
   return html`<p class="message-foot dim s num row wrap" data-end=${cancelled ? "cancelled" : reason}>
     <span>${words}${reason === "end" ? isNewestFirst ? " This is the beginning." : " This is the end." : ""}</span>
