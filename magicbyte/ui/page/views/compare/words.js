@@ -11,8 +11,6 @@ export function numberWord(count) {
   return NUMBERS[count] ?? grouped(count);
 }
 
-export { counted };
-
 /** How a side is called: `version 3`, `version 3 of orders-value`, `the proposed text`. */
 /** @param {Side} side @param {string} subject the subject of the page */
 export function sideName(side, subject) {

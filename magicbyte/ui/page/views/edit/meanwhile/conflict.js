@@ -1,7 +1,7 @@
 /** The card for a version that came meanwhile: the merge of both texts, or the three texts side by side. */
 import { Button, Segmented } from "../../../parts/buttons.js";
 import { html, useEffect, useMemo, useRef, useState } from "../../../vendor/ui.js";
-import { counted } from "../../compare/words.js";
+import { counted } from "../../../text/counted.js";
 import { mergedDraft, mergeDrafts } from "./merged_draft.js";
 import { conflictsOf, MergeView } from "./merge_view.js";
 import { ThreeTexts } from "./three_texts.js";

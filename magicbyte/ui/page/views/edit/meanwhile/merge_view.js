@@ -4,7 +4,7 @@ import { Fold } from "../../../parts/cards.js";
 import { Shown } from "../../../parts/hostile.js";
 import { mayTakeBoth } from "../../../text/merge.js";
 import { html, useState } from "../../../vendor/ui.js";
-import { counted } from "../../compare/words.js";
+import { counted } from "../../../text/counted.js";
 
 /**
  * @import { Choice, Piece } from "../../../text/merge.js"
