@@ -62,6 +62,7 @@ export function askRightsAgain() {
 /** The operations that each action needs on its subject. @type {Record<string, string[]>} */
 const NEEDS = {
   register: ["WRITE"],
+  force: ["WRITE", "ALTER_CONFIGS"],
   delete: ["DELETE"],
   purge: ["DELETE"],
   undelete: ["WRITE", "DELETE"],
