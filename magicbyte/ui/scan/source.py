@@ -119,17 +119,26 @@ class _MissingRoute(Exception):
 class TopicSource:
     """The records of one topic."""
 
-    def __init__(self, get: Get, topic: str) -> None:
+    def __init__(self, get: Get, topic: str, *, committed: bool = False) -> None:
         """Describe the topic; nothing is asked yet.
 
         Args:
             get: Sends a GET to the REST proxy.
             topic: The topic's name.
+            committed: Whether records of open and aborted transactions are left out; version 1 cannot. Then the proxy
+                does not wait for records, because there may be none up to the end.
         """
         self._get = get
         self._topic = quote(topic, safe="")
+        self._isolation = {"isolation": "read_committed"} if committed else {}
+        self._wait_ms = 0 if committed else _WAIT_MS
         #: The path of the topic in version 3; None if the proxy does not have it.
         self._v3: str | None = None
+
+    @property
+    def has_v3(self) -> bool:
+        """Whether version 3 reads the topic; known after `bounds` and `read`."""
+        return self._v3 is not None
 
     async def bounds(self) -> dict[int, Bounds]:
         """The offsets of all partitions.
@@ -141,7 +150,8 @@ class TopicSource:
             clusters = await self._clusters()
             if clusters.data:
                 self._v3 = f"/v3/clusters/{quote(clusters.data[0].cluster_id, safe='')}/topics/{self._topic}"
-                answer = await self._ask(f"{self._v3}/partitions/-/offset", _AllOffsetsV3)
+                query = f"?{urlencode(self._isolation)}" if self._isolation else ""
+                answer = await self._ask(f"{self._v3}/partitions/-/offset{query}", _AllOffsetsV3)
                 return {row.partition_id: Bounds(row.earliest_offset, row.latest_offset) for row in answer.data}
         except _MissingRoute:
             pass
@@ -182,7 +192,7 @@ class TopicSource:
         raise errors.NO_TIMES()
 
     async def read(self, partition: int, offset: int, *, records: int, size: int) -> Page:
-        """Records of a partition below its end, at least one if there is any.
+        """Records of a partition below its end, at least one if there is any and the proxy waits for it.
 
         Args:
             partition: The partition.
@@ -199,14 +209,15 @@ class TopicSource:
                 "offset": offset,
                 "max_records": records,
                 "max_bytes": size,
-                "max_wait_ms": _WAIT_MS,
+                "max_wait_ms": self._wait_ms,
                 "out_of_range": "earliest",
                 "key_type": "BINARY",
                 "value_type": "BINARY",
+                **self._isolation,
             }
             try:
                 page = await self._ask(f"{self._v3}/partitions/{partition}/records?{urlencode(query)}", _PageV3)
-                if page.next_offset <= offset:
+                if page.next_offset <= offset and self._wait_ms:
                     raise errors.NOTHING_READ(partition=partition, offset=offset, seconds=_WAIT_MS // 1000)
                 return Page([_record(partition, row) for row in page.data], page.next_offset)
             except _MissingRoute:
