@@ -93,6 +93,18 @@ export const ROWS = [
     styles: ["topics", "kafka"],
     title: ({ topic }) => `${topic}: settings`,
   },
+  {
+    path: "/pipelines",
+    view: "pipelines",
+    styles: ["pipelines"],
+    title: () => "Pipelines",
+  },
+  {
+    path: "/pipelines/{name}",
+    view: "pipeline",
+    styles: ["pipelines"],
+    title: ({ name }) => `${name}: pipeline`,
+  },
   { path: "/decode", view: "decode", styles: ["topics"], title: () => "Decode" },
   {
     path: "/subjects/{subject}/settings",
