@@ -110,6 +110,7 @@ FLAGS = {
     "--partition": Flag("N", "Only this partition."),
     "--partitions": Flag("N", "The number of partitions."),
     "--password-stdin": Flag("", "Read the password from standard input."),
+    "--pipelines": Flag("[NAME=]URL,..", "The metrics ports of pipelines that the page shows."),
     "--port": Flag("PORT", "The port of the command's server."),
     "--prefixed": Flag("", "A rule's name is the beginning of names."),
     "--principal": Flag("User:NAME", "Who acts."),

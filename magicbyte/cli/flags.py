@@ -88,3 +88,24 @@ def kafka_properties(options: argparse.Namespace) -> dict[str, str]:
 
     read = properties.read_file("--command-config", options.command_config)
     return read | properties.parse_pairs("--command-property", options.command_property)
+
+
+def add_pipelines(parser: argparse.ArgumentParser) -> None:
+    """Add `--pipelines`, the metrics ports of pipelines that the page shows."""
+    parser.add_argument(
+        "--pipelines",
+        type=_checked_pipelines,
+        metavar="[NAME=]URL,..",
+        help="the metrics ports of pipelines, for the page, such as http://127.0.0.1:9109",
+    )
+
+
+def _checked_pipelines(text: str) -> str:
+    # Its dependencies take long to import, and need an extra.
+    from magicbyte.http.metrics_ports import metrics_ports  # noqa: PLC0415
+
+    try:
+        metrics_ports(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text

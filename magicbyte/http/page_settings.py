@@ -6,8 +6,9 @@ import re
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
+from magicbyte.http.metrics_ports import PART, MetricsPort, metrics_ports
 from magicbyte.http.settings import HttpSettings
 from magicbyte.kit.settings import patterns
 from magicbyte.kit.settings.server import ByteSize, Milliseconds, Takes
@@ -43,6 +44,16 @@ class PageSettings(HttpSettings):
         "",
         alias="magicbyte.ui.rest.url",
         description="The REST proxy, for topics and messages (`--rest-url`). `magicbyte up` sets it.",
+    )
+    pipeline_ports: Annotated[
+        tuple[MetricsPort, ...],
+        BeforeValidator(metrics_ports),
+        Takes("URLs with commas between, each perhaps as `NAME=URL`", schema=patterns.list_of(PART)),
+    ] = Field(
+        (),
+        alias="magicbyte.ui.pipelines",
+        description="The metrics ports of pipelines (`pipeline run --metrics`), such as `http://127.0.0.1:9109`, for"
+        " `/ui/pipelines` (`--pipelines`). `NAME=` says whose port it is, while the port does not answer. At most 100.",
     )
     page_name: str = Field(
         "", alias="magicbyte.ui.name", description="A name at the top of the page, such as `production`.", max_length=40

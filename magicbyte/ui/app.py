@@ -32,11 +32,13 @@ from magicbyte.ui.parameters import (
     IfNoneMatch,
     LetterBody,
     LettersBody,
+    PipelineName,
     RestPath,
     ScanBody,
     TogetherBody,
 )
 from magicbyte.ui.paths import FOLDER, FRONT
+from magicbyte.ui.pipelines.pipelines import Pipelines, RequireSignIn, signed_in
 from magicbyte.ui.policy import policy
 from magicbyte.ui.rest import Upstream
 from magicbyte.ui.scan.scans import Scans
@@ -64,7 +66,13 @@ class Page:
     """The handlers of the page's routes."""
 
     def __init__(
-        self, settings: PageSettings, *, registry_base: str, read_registry: ReadRegistry, has_rules: bool
+        self,
+        settings: PageSettings,
+        *,
+        registry_base: str,
+        read_registry: ReadRegistry,
+        has_rules: bool,
+        require_sign_in: RequireSignIn = signed_in,
     ) -> None:
         """Read the files.
 
@@ -73,6 +81,7 @@ class Page:
             registry_base: The registry's address relative to `/ui/`.
             read_registry: Sends a GET to the registry as the sender of a request, for its messages.
             has_rules: Whether the registry may have access rules. Its lists then leave out what a user may not see.
+            require_sign_in: Refuses the sender of a request whom the registry does not know, if the rows do not.
         """
         self._settings = settings
         self._read_registry = read_registry
@@ -83,12 +92,14 @@ class Page:
         self._workers = MessageWorkers(read_registry, settings)
         self._scans = None if self._rest is None else Scans(self._rest, self._workers, settings)
         self._letters = None if self._rest is None else DeadLetters(self._rest, self._workers, settings)
+        self._pipelines = Pipelines(settings, self._rest, require_sign_in)
         self._config = orjson.dumps(
             {
                 "name": settings.page_name,
                 "color": settings.page_color,
                 "readOnly": settings.page_read_only,
                 "restAvailable": self._rest is not None,
+                "pipelinesConfigured": bool(settings.pipeline_ports),
                 "accessRules": has_rules,
                 "registryBase": registry_base,
                 "version": __version__,
@@ -117,6 +128,7 @@ class Page:
             relayed("POST", f"{FOLDER}together", "readTogether", handler=self.together),
             relayed("POST", f"{FOLDER}dead-letters", "countDeadLetters", handler=self.dead_letters),
             relayed("POST", f"{FOLDER}dead-letter", "showDeadLetter", handler=self.dead_letter),
+            relayed("GET", f"{FOLDER}pipelines.json", "listPipelines", handler=self.pipelines),
         )
 
     async def close(self) -> None:
@@ -126,6 +138,7 @@ class Page:
         if self._letters is not None:
             self._letters.close()
         await self._workers.close()
+        await self._pipelines.close()
         if self._rest is not None:
             await self._rest.close()
 
@@ -204,6 +217,13 @@ class Page:
         if self._letters is None:
             raise errors.NO_REST_PROXY()
         return await self._letters.show(request)
+
+    async def pipelines(self, request: Request, *, name: PipelineName = None) -> Response:
+        """The pipelines, as their metrics ports and their Kafka sinks' markers tell of them.
+
+        Everybody who has signed in sees the figures of the ports. Markers need the rights to read their topic.
+        """
+        return await self._pipelines.answer(request, name)
 
     async def _messages(self, request: Request, path: str | None) -> Response:
         """Messages that the serdes decode, encode or make up, with schemas that the sender may read."""

@@ -18,6 +18,7 @@ from magicbyte.ui.app import Page, json_errors
 from magicbyte.ui.messages.exchange import Question, Reply
 from magicbyte.ui.messages.request import LARGEST_BODY
 from magicbyte.ui.paths import FOLDER
+from magicbyte.ui.pipelines.models import Pipelines
 
 _JSON = ("application/json",)
 _INFO = {
@@ -32,6 +33,7 @@ _TAGS = {
     "page": "The files, which contain no data and need no sign-in",
     "messages": "Messages, decoded and encoded with the schemas that the sender may read",
     "registry": "Requests that are sent to the registry as the sender",
+    "pipelines": "Pipelines, from their metrics ports and from the markers of their Kafka sinks",
     "rest": "Requests that are passed on to the REST proxy of `magicbyte.ui.rest.url`",
 }
 _FILE = {
@@ -101,6 +103,12 @@ _ANSWERS: Mapping[str, Mapping[int, Answer]] = {
         504: Answer("The REST proxy did not answer within 30 s", models.Error),
         **_PROBLEMS,
     },
+    "listPipelines": {
+        200: Answer("The pipelines", Pipelines),
+        401: Answer("Nobody has signed in", models.Error),
+        502: Answer("The registry that decides on the sign-in cannot be reached (`magicbyte ui`)", models.Error),
+        504: Answer("It did not answer within 30 s", models.Error),
+    },
     **dict.fromkeys(("readFromRestProxy", "postToRestProxy", "deleteFromRestProxy"), _PASSED),
 }
 
@@ -110,8 +118,8 @@ _OF_MESSAGES = frozenset(("decode", "encode", "example", "messages", "dead-lette
 
 def _tag_of(row: Row) -> str:
     folder = row.path.removeprefix(FOLDER).partition("/")[0]
-    if folder == "rest":
-        return "rest"
+    if folder in ("rest", "pipelines.json"):
+        return folder.removesuffix(".json")
     if folder == "together":
         return "registry"
     return "messages" if folder in _OF_MESSAGES else "page"

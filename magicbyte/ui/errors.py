@@ -6,6 +6,7 @@ from magicbyte.kit.errors import ErrorKind
 
 NO_REST_PROXY = ErrorKind(404, "No REST proxy is configured: set magicbyte.ui.rest.url=http://HOST:8082")
 READ_ONLY = ErrorKind(403, "The page may only read here: magicbyte.ui.read.only is set")
+NOT_SIGNED_IN = ErrorKind(401, "The schema registry asks for a sign-in")
 UNREACHABLE = ErrorKind(502, "The {server} cannot be reached")
 TOO_SLOW = ErrorKind(504, "The {server} did not answer within {seconds} s")
 TOO_MANY_EVENTS = ErrorKind(

@@ -22,6 +22,7 @@ class PageConfig(TypedDict):
     color: Annotated[str, Field(description="`magicbyte.ui.color`, such as `#ae231c`")]
     readOnly: Annotated[bool, Field(description="`magicbyte.ui.read.only`")]
     restAvailable: Annotated[bool, Field(description="Whether there is a REST proxy at `/ui/rest/`")]
+    pipelinesConfigured: Annotated[bool, Field(description="Whether `magicbyte.ui.pipelines` names metrics ports")]
     accessRules: Annotated[bool, Field(description="Whether lists may leave out what the user may not see")]
     registryBase: Annotated[str, Field(description="The registry's address relative to `/ui/`")]
     version: Annotated[str, Field(description="The version of the server")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import Depends, Header, Path
+from fastapi import Depends, Header, Path, Query
 from pydantic import WithJsonSchema
 
 from magicbyte.http.asgi import list_header
@@ -61,6 +61,11 @@ IfNoneMatch = Annotated[
     str | None,
     _TEXT,
     Header(alias="If-None-Match", description="The ETag of an earlier answer; 304 if it is still current."),
+]
+PipelineName = Annotated[
+    str | None,
+    _TEXT,
+    Query(alias="name", description="Only this pipeline, with the details of its inputs, steps and schema ids."),
 ]
 
 #: Bodies of messages, which a worker process reads.

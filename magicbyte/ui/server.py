@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
+from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI
@@ -20,6 +21,7 @@ from magicbyte.http.routing.rows import BodyLimit, Row, Streams
 from magicbyte.http.server import serve as serve_http
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.logs import set_up_logs
+from magicbyte.ui import errors
 from magicbyte.ui.app import Page, json_errors, require_writable
 from magicbyte.ui.messages.exchange import Question, Reply
 from magicbyte.ui.parameters import RegistryPath
@@ -43,7 +45,13 @@ def create_app(settings: UiSettings, registry: Registry) -> Application:
         registry: The registry that the page shows; it is closed with the application.
     """
     # Nothing tells whether another registry has access rules.
-    page = Page(settings, registry_base="registry/", read_registry=registry.read, has_rules=True)
+    page = Page(
+        settings,
+        registry_base="registry/",
+        read_registry=registry.read,
+        has_rules=True,
+        require_sign_in=registry.require_sign_in,
+    )
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -129,6 +137,23 @@ class Registry:
             headers[OFFSET_HEADER] = question.offset
         answer = await self.upstream.read(scope, question.target, headers)
         return Reply(answer.status_code, answer.content, answer.headers.get(OFFSET_HEADER))
+
+    async def require_sign_in(self, scope: Scope) -> None:
+        """Refuse the sender of a request whom the registry does not know: the page itself knows nobody.
+
+        Raises:
+            ApiError: 401 if the registry asks for a sign-in, 502 or 504 if it does not answer.
+        """
+        try:
+            answer = await self.upstream.read(scope, "/config", {"accept": "application/json"})
+        except TimeoutError:
+            raise errors.TOO_SLOW(server="schema registry", seconds="30") from None
+        except OSError:
+            raise errors.UNREACHABLE(server="schema registry") from None
+        if answer.status_code == HTTPStatus.UNAUTHORIZED:
+            refusal = errors.NOT_SIGNED_IN()
+            challenge = answer.headers.get("www-authenticate")
+            raise refusal if challenge is None else refusal.with_headers(WWW_Authenticate=challenge)
 
     async def _credentials(self) -> Mapping[str, str]:
         if self._auth is None:

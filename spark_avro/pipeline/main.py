@@ -53,6 +53,7 @@ def main() -> int:
         hide_stack_traces(spark)
     health = Health(options.unhealthy_after or longest_batch(pipeline))
     with closing(PipelineMetrics(pipeline.name, options.metrics, health)) as metrics, health.of_run():
+        metrics.describe(options.file, pipeline)
         running = Running(
             pipeline,
             spark,

@@ -40,6 +40,7 @@ def run(options: argparse.Namespace) -> int:
         pipeline_session(pipeline, options.master) as spark,
         health.of_run(),
     ):
+        metrics.describe(str(options.file), pipeline)
         running = Running(
             pipeline,
             spark,

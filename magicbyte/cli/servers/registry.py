@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from magicbyte.cli.flags import add_bootstrap_servers
+from magicbyte.cli.flags import add_bootstrap_servers, add_pipelines
 from magicbyte.cli.servers import common as servers
 from magicbyte.kit.command_line import CommandParser
 from magicbyte.kit.failure import Failure
@@ -32,6 +32,7 @@ def main(arguments: Sequence[str]) -> int:
     add_bootstrap_servers(parser, default=None, help_text="the Kafka cluster that keeps the schemas")
     parser.add_argument("--workers", type=int, metavar="N", help="number of processes that serve requests")
     parser.add_argument("--rest-url", metavar="URL", help="the Kafka REST proxy, for the topics of the page at /ui/")
+    add_pipelines(parser)
     servers.add_server_options(parser, port=8081)
     options = parser.parse_args(arguments)
     properties = servers.gather_properties(
@@ -42,6 +43,7 @@ def main(arguments: Sequence[str]) -> int:
             "kafkastore.bootstrap.servers": options.bootstrap_servers,
             "magicbyte.storage": options.storage,
             "magicbyte.ui.rest.url": options.rest_url,
+            "magicbyte.ui.pipelines": options.pipelines,
             "magicbyte.workers": None if options.workers is None else str(options.workers),
         },
     )

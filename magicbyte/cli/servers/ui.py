@@ -10,7 +10,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from magicbyte.cli.flags import add_address, add_schema_registry_url
+from magicbyte.cli.flags import add_address, add_pipelines, add_schema_registry_url
 from magicbyte.cli.registry_options import add_client_settings
 from magicbyte.cli.servers.stopping import exit_on_signals
 from magicbyte.kit.command_line import CommandParser, accept_old_names
@@ -26,6 +26,7 @@ def main(arguments: Sequence[str]) -> int:
     )
     add_schema_registry_url(parser, "the schema registry")
     parser.add_argument("--rest-url", metavar="URL", help="the Kafka REST proxy, for topics and messages")
+    add_pipelines(parser)
     add_address(parser, host="127.0.0.1", port=8080)
     parser.add_argument("--read-only", action="store_true", help="refuse all writes, to the registry and to topics")
     title = parser.add_argument("--title", metavar="TEXT", help="shown at the top of the page, such as production")
@@ -61,6 +62,7 @@ def _properties(options: argparse.Namespace) -> dict[str, str]:
     named = {
         "listeners": options.listen or "127.0.0.1:8080",
         "magicbyte.ui.rest.url": options.rest_url,
+        "magicbyte.ui.pipelines": options.pipelines,
         "magicbyte.ui.read.only": "true" if options.read_only else None,
         "magicbyte.ui.name": options.title,
         "magicbyte.ui.color": options.color,

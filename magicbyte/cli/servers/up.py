@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from magicbyte.cli.flags import add_bootstrap_servers
+from magicbyte.cli.flags import add_bootstrap_servers, add_pipelines
 from magicbyte.cli.servers.stopping import StopRequested, stop_on_signals
 from magicbyte.kit.command_line import CommandParser
 from magicbyte.kit.failure import Failure, data_folder
@@ -75,6 +75,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--ephemeral", action="store_true", help="keep everything in memory, and lose it at the end")
     parser.add_argument("--secure", action="store_true", help="TLS, sign-in and access rules, made at the first start")
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
+    add_pipelines(parser)
     parser.add_argument("--kafka-port", type=int, metavar="PORT", help="the broker's port (default 9092)")
     parser.add_argument("--registry-port", type=int, metavar="PORT", default=8081, help="(default 8081)")
     parser.add_argument("--rest-port", type=int, metavar="PORT", default=8082, help="(default 8082)")
@@ -131,6 +132,7 @@ class Platform:
             [
                 *("registry", "--storage", "kafka:", "--bootstrap-servers", self._kafka, "--listen", registry_url),
                 *("--rest-url", rest_url),
+                *(("--pipelines", options.pipelines) if options.pipelines else ()),
                 *([] if configs is None else ["--config", str(configs[0])]),
             ],
             registry_url,

@@ -41,7 +41,6 @@ _LETTER_BYTES = 1 << 20
 #: A proxy in front of the page must not collect the lines.
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 _LINES = "application/x-ndjson"
-_COMMITTED = "read_committed"
 
 
 class DeadLetters:
@@ -149,7 +148,7 @@ class DeadLetters:
         return Response(orjson.dumps(answer), media_type="application/json", headers={"Cache-Control": "no-store"})
 
     def _source(self, request: Request, topic: str) -> TopicSource:
-        return TopicSource(partial(self._rest.read, request.scope), topic, isolation=_COMMITTED)
+        return TopicSource(partial(self._rest.read, request.scope), topic, committed=True)
 
     async def _take(self, client: str) -> None:
         try:

@@ -109,7 +109,9 @@ function View() {
 
 /** Another subject remounts the view; another version or filter of it does not. @param {any} row @param {any} params */
 const keyOf = (row, params) =>
-  `${row?.view ?? ""} ${params.subject ?? params.topic ?? params.group ?? params.id ?? ""} ${context.value}`;
+  `${row?.view ?? ""} ${
+    params.subject ?? params.topic ?? params.group ?? params.name ?? params.id ?? ""
+  } ${context.value}`;
 
 /**
  * Puts the focus on the h1 after going to a page, and back to where it was after Back.

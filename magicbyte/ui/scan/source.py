@@ -119,19 +119,26 @@ class _MissingRoute(Exception):
 class TopicSource:
     """The records of one topic."""
 
-    def __init__(self, get: Get, topic: str, *, isolation: str | None = None) -> None:
+    def __init__(self, get: Get, topic: str, *, committed: bool = False, waits: bool = True) -> None:
         """Describe the topic; nothing is asked yet.
 
         Args:
             get: Sends a GET to the REST proxy.
             topic: The topic's name.
-            isolation: `read_committed` to leave out records of open and aborted transactions, in version 3.
+            committed: Whether records of open and aborted transactions are left out; version 1 cannot.
+            waits: Whether the proxy waits for records. There may be no committed ones up to the end.
         """
         self._get = get
-        self._isolation = {} if isolation is None else {"isolation": isolation}
         self._topic = quote(topic, safe="")
+        self._isolation = {"isolation": "read_committed"} if committed else {}
+        self._wait_ms = _WAIT_MS if waits else 0
         #: The path of the topic in version 3; None if the proxy does not have it.
         self._v3: str | None = None
+
+    @property
+    def has_v3(self) -> bool:
+        """Whether version 3 reads the topic; known after `bounds` and `read`."""
+        return self._v3 is not None
 
     async def bounds(self) -> dict[int, Bounds]:
         """The offsets of all partitions.
@@ -194,7 +201,7 @@ class TopicSource:
         raise errors.NO_TIMES()
 
     async def read(self, partition: int, offset: int, *, records: int, size: int) -> Page:
-        """Records of a partition below its end, at least one if there is any.
+        """Records of a partition below its end, at least one if there is any and the proxy waits for it.
 
         Args:
             partition: The partition.
@@ -211,7 +218,7 @@ class TopicSource:
                 "offset": offset,
                 "max_records": records,
                 "max_bytes": size,
-                "max_wait_ms": _WAIT_MS,
+                "max_wait_ms": self._wait_ms,
                 "out_of_range": "earliest",
                 "key_type": "BINARY",
                 "value_type": "BINARY",
@@ -219,7 +226,7 @@ class TopicSource:
             }
             try:
                 page = await self._ask(f"{self._v3}/partitions/{partition}/records?{urlencode(query)}", _PageV3)
-                if page.next_offset <= offset:
+                if page.next_offset <= offset and self._wait_ms:
                     raise errors.NOTHING_READ(partition=partition, offset=offset, seconds=_WAIT_MS // 1000)
                 return Page([_record(partition, row) for row in page.data], page.next_offset)
             except _MissingRoute:

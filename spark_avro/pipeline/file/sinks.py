@@ -7,6 +7,7 @@ from datetime import timedelta
 from posixpath import normpath
 from typing import Any
 
+from magicbyte.kit.secret import hide_user_info
 from magicbyte.kit.settings.compound import ListOf, MapOf, OneKey, either, properties
 from magicbyte.kit.settings.kinds import Kind, choice, duration, flag, size, text, whole
 from magicbyte.kit.settings.section import Nested, setting
@@ -246,6 +247,11 @@ _TARGETS: Mapping[type, Callable[[Any, str], tuple[str, ...]]] = {
     SqlSink: lambda sink, _: (f"table {sink.table}", "sql", _without_schema(sink.table), _database(sink.url)),
     JdbcSink: lambda sink, _: (f"table {sink.table}", "jdbc", sink.table, sink.url),
 }  # fmt: skip
+
+
+def shown_target(sink: SinkSpec) -> str:
+    """The name of a sink's target, without secrets."""
+    return hide_user_info(_TARGETS[type(sink)](sink, "")[0])
 
 
 def shared_targets(sinks: Iterable[SinkSpec], servers: str) -> list[str]:

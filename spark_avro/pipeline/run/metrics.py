@@ -16,6 +16,8 @@ from typing import Any
 from prometheus_client import CollectorRegistry, Counter, Gauge, start_http_server, write_to_textfile
 
 from magicbyte.kit.failure import Failure
+from spark_avro.pipeline.file.pipeline import Pipeline
+from spark_avro.pipeline.file.sinks import shown_target
 from spark_avro.pipeline.run.counts import BatchCounts
 from spark_avro.pipeline.run.health import Health
 from spark_avro.pipeline.state.progress import StateProgress
@@ -53,6 +55,9 @@ class PipelineMetrics:
         self._failed = self._counter("quality_failed", "Rows that failed a check.", "check")
         self._ids = self._counter("schema_id_rows", "Records by schema id.", "id")
         self._success = self._gauge("last_success_timestamp_seconds", "When the last batch was written.")
+        self._start = self._gauge("start_timestamp_seconds", "When this run began.")
+        self._start.labels(pipeline).set(time.time())
+        self._info = self._gauge("info", "What runs; the value is 1.", "file", "sinks", "dead_letters")
         self._restarts = self._counter("restarts", "Starts from a checkpoint with progress.")
         self._state_rows = self._gauge("state_rows", "Rows that a step keeps.", "operator")
         self._state_bytes = self._gauge("state_bytes", "Bytes of a step's state in memory and files.", "operator")
@@ -79,6 +84,17 @@ class PipelineMetrics:
     def port(self) -> int | None:
         """The port on which they are served."""
         return None if self._server is None else int(self._server.server_port)
+
+    def describe(self, file: str, pipeline: Pipeline) -> None:
+        """Say what runs.
+
+        Args:
+            file: The pipeline's file, as the command names it.
+            pipeline: The pipeline.
+        """
+        sinks = ", ".join(map(shown_target, pipeline.all_sinks))
+        self._info.labels(self._name, file, sinks, pipeline.errors.topic or "").set(1)
+        self._publish()
 
     def restarted(self) -> None:
         """Count a start from a checkpoint with progress."""

@@ -64,6 +64,8 @@ def test_run_status_offsets_and_the_next_run(
     assert sorted(row.id for row in spark.read.parquet(f"{tmp_path}/out").collect()) == list(range(10))
     text = metrics.read_text()
     assert 'magicbyte_pipeline_rows_total{outcome="written",pipeline="flights"} 10.0' in text
+    about = f'dead_letters="",file="{file}",pipeline="flights",sinks="folder {tmp_path}/out"'
+    assert f"magicbyte_pipeline_info{{{about}}} 1.0" in text
     # The producer chooses the partitions.
     lags = [line for line in text.splitlines() if line.startswith("magicbyte_pipeline_lag_records{")]
     assert lags

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -41,25 +41,29 @@ _SHARED = {"type": "record", "name": "Shared", "fields": [{"name": "city", "type
 
 
 @contextmanager
-def guarded_registry(folder: Path, rest_url: str = "") -> Iterator[ServerProcess]:
+def guarded_registry(
+    folder: Path, rest_url: str = "", *, properties: Mapping[str, str] | None = None
+) -> Iterator[ServerProcess]:
     """Run the registry. Each user's password is its name.
 
     Args:
         folder: Where its files of users and rules are written.
         rest_url: The REST proxy behind the page, if there is one.
+        properties: Further settings.
     """
     users, rules = folder / "users", folder / "rules"
     users.write_text("".join(f"{name}:{hash_password(name)}\n" for name in USERS))
     users.chmod(0o600)
     rules.write_text(RULES)
-    properties = {
+    settings = {
         "authentication.method": "BASIC",
         "magicbyte.users.file": str(users),
         "magicbyte.acl.store": f"file:{rules}",
         "super.users": "User:admin",
         **({"magicbyte.ui.rest.url": rest_url} if rest_url else {}),
+        **(properties or {}),
     }
-    with running_registry("memory:", properties=properties) as server:
+    with running_registry("memory:", properties=settings) as server:
         with httpx.Client(base_url=server.url, auth=("admin", "admin"), trust_env=False) as client:
             _fill(client)
         yield server

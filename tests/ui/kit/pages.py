@@ -34,6 +34,7 @@ PAGES = {
     "groups/billing": "h1",
     "brokers": "h1",
     "new-topic": "h1",
+    "pipelines": ".state h2",
     "decode": "h1",
     "registry": "table",
     "parts": "dialog, .state",

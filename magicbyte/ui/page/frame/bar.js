@@ -10,6 +10,7 @@ import { go, href, route } from "../state/routes.js";
 import { openHelp } from "../search/help.js";
 import { openSearch } from "../search/palette.js";
 import { askAgain } from "../state/connection.js";
+import { pipelinesSeen } from "../state/pipelines_seen.js";
 import { config, context, me, online, overview } from "../state/signals.js";
 import { namesOf } from "../search/matching.js";
 import { theme, THEMES } from "./theme.js";
@@ -20,9 +21,14 @@ import { grouped } from "../text/grouped.js";
 const PLACES = [
   ["/subjects", "Subjects", ["/subjects", "/schemas", "/new", "/config"]],
   ["/topics", "Topics", ["/topics", "/new-topic", "/groups", "/brokers", "/dead-letters"]],
+  ["/pipelines", "Pipelines", ["/pipelines"]],
   ["/decode", "Decode", ["/decode"]],
   ["/registry", "Registry", ["/registry"]],
 ];
+
+/** The places that are shown: pipelines only where there are any. */
+const placesHere = () =>
+  PLACES.filter(([to]) => to !== "/pipelines" || config.value.pipelinesConfigured || pipelinesSeen.value);
 
 export function Bar() {
   const { path } = route.value;
@@ -40,7 +46,7 @@ export function Bar() {
     <${ContextSelect} />
     <nav class="nav" aria-label="Main">
       ${
-    PLACES.map(([to, words, starts]) => {
+    placesHere().map(([to, words, starts]) => {
       const here = starts.some((start) => path === start || path.startsWith(start + "/")) ||
         (to === "/subjects" && path === "/");
       return html`<a key=${to} href=${href(to)} aria-current=${here ? "page" : undefined}>${words}</a>`;

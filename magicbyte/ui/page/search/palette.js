@@ -31,6 +31,7 @@ export function SearchDialog() {
     "g t": ["Go to topics", () => go("/topics")],
     "g g": ["Go to consumer groups", () => go("/groups")],
     "g b": ["Go to brokers", () => go("/brokers")],
+    "g p": ["Go to pipelines", () => go("/pipelines")],
     "g d": ["Go to decode", () => go("/decode")],
     "g r": ["Go to the registry", () => go("/registry")],
     u: ["One up", goUp],

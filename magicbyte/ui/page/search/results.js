@@ -29,6 +29,7 @@ const PLACES = [
     "/new-topic",
     "New topic",
   ],
+  ["/pipelines", "Pipelines"],
   ["/decode", "Decode"],
   ["/registry", "Registry"],
   [

@@ -106,6 +106,18 @@ export const ROWS = [
     styles: ["topics", "dead_letters"],
     title: ({ topic, partition, offset }) => `${topic}: letter ${partition}:${offset}`,
   },
+  {
+    path: "/pipelines",
+    view: "pipelines",
+    styles: ["pipelines"],
+    title: () => "Pipelines",
+  },
+  {
+    path: "/pipelines/{name}",
+    view: "pipeline",
+    styles: ["pipelines"],
+    title: ({ name }) => `${name}: pipeline`,
+  },
   { path: "/decode", view: "decode", styles: ["topics"], title: () => "Decode" },
   {
     path: "/subjects/{subject}/settings",

@@ -15,6 +15,7 @@ export const config = signal(
     color: "",
     readOnly: false,
     restAvailable: false,
+    pipelinesConfigured: false,
     accessRules: false,
     registryBase: "../",
     version: "",

@@ -40,6 +40,8 @@ export interface Config {
   color: string;
   readOnly: boolean;
   restAvailable: boolean;
+  /** Whether `magicbyte.ui.pipelines` names metrics ports. */
+  pipelinesConfigured: boolean;
   /** Whether lists may leave out what the user may not see. */
   accessRules: boolean;
   /** The registry's address relative to the page's folder: `../`, or `registry/` behind `magicbyte ui`. */

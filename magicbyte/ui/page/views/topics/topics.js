@@ -10,8 +10,9 @@ import { Empty } from "../../parts/states.js";
 import { useRights } from "../../parts/use_rights.js";
 import { href, path, setQuery } from "../../state/routes.js";
 import { listingError } from "../../state/live_listing.js";
+import { MARKERS, pipelinesSeen } from "../../state/pipelines_seen.js";
 import { config, may } from "../../state/signals.js";
-import { html, useMemo, useState } from "../../vendor/ui.js";
+import { html, useEffect, useMemo, useState } from "../../vendor/ui.js";
 import { BrokerStrip, FromBroker, NoProxy, useBroker } from "./broker.js";
 import { missingRight } from "./rights.js";
 import { RoomHead } from "./room.js";
@@ -30,6 +31,9 @@ const STEP = 300;
 export default function TopicsPage({ query }) {
   useRights();
   const request = useBroker((signal) => rest.topics({ signal }), ["topics"]);
+  useEffect(() => {
+    if (request.data?.some((/** @type {rest.Topic} */ { name }) => name === MARKERS)) pipelinesSeen.value = true;
+  }, [request.data]);
   return html`
     <${BrokerStrip} request=${request} />
     <div class="page topics">

@@ -1,0 +1,7 @@
+/** Whether this browser has seen pipelines or their markers: the bar leads to them then, though no port is configured. */
+import { stored } from "./stored.js";
+
+/** The topic of all pipelines' markers. */
+export const MARKERS = "_magicbyte_pipelines";
+
+export const pipelinesSeen = stored("pipelines-seen", false);
