@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired
+from typing import Annotated, Literal, NotRequired
 
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from rest_proxy.v3.models.frame import Collection, Error, Item, Relation
+
+
+class KafkaPartitionWithOffsets(Item):
+    """Offsets of a partition."""
+
+    kind: Literal["KafkaPartitionWithOffsets"]
+    topic_name: str
+    partition_id: int
+    earliest_offset: NotRequired[int | None]
+    latest_offset: NotRequired[int | None]
+    offset: NotRequired[int | None]
+    timestamp: NotRequired[int | None]
 
 
 class KafkaTopic(Item):
@@ -21,6 +34,10 @@ class KafkaTopic(Item):
     configs: Relation
     partition_reassignments: Relation
     authorized_operations: list[str]
+    offsets: Annotated[
+        NotRequired[list[KafkaPartitionWithOffsets]],
+        Field(description="With include_offsets: those of each partition."),
+    ]
 
 
 class KafkaTopicList(Collection):
@@ -46,18 +63,6 @@ class KafkaPartitionList(Collection):
 
     kind: Literal["KafkaPartitionList"]
     data: list[KafkaPartition]
-
-
-class KafkaPartitionWithOffsets(Item):
-    """Offsets of a partition."""
-
-    kind: Literal["KafkaPartitionWithOffsets"]
-    topic_name: str
-    partition_id: int
-    earliest_offset: NotRequired[int | None]
-    latest_offset: NotRequired[int | None]
-    offset: NotRequired[int | None]
-    timestamp: NotRequired[int | None]
 
 
 class KafkaPartitionWithOffsetsList(Collection):

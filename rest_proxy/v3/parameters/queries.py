@@ -57,7 +57,13 @@ WithOperations = Annotated[
     _BOOLEAN,
     Query(alias="include_authorized_operations", description="Whether items show what the sender may do with them."),
 ]
-#: The same under another name.
+WithOffsets = Annotated[
+    bool,
+    _FLAG,
+    _BOOLEAN,
+    Query(alias="include_offsets", description="Whether the topic shows the offsets of its partitions."),
+]
+#: The same as WithOperations under another name.
 WithOperationsToo = Annotated[
     bool,
     _FLAG,

@@ -94,7 +94,7 @@ async def offset(
     call: ClusterCall, *, place: _ExistingPlace, read_committed: IsCommitted = None, offset_type: OffsetType = None
 ) -> Json[models.KafkaPartitionWithOffsets]:
     """Offsets of a partition."""
-    (offsets_item,) = await _offset_items(call, [place], offset_type, read_committed=bool(read_committed))
+    (offsets_item,) = await offset_items(call, [place], offset_type, read_committed=bool(read_committed))
     return answer(offsets_item)
 
 
@@ -107,14 +107,25 @@ async def all_offsets(
     offset_type: OffsetType = None,
 ) -> Json[models.KafkaPartitionWithOffsetsList]:
     """Offsets of all partitions of a topic."""
-    items = await _offset_items(call, places, offset_type, read_committed=bool(read_committed))
+    items = await offset_items(call, places, offset_type, read_committed=bool(read_committed))
     url = call.links.url("topics", topic, "partitions", "-", "offset")
     return answer(collection("KafkaPartitionWithOffsets", url, items))
 
 
-async def _offset_items(
-    call: Call, places: Sequence[PartitionId], offset_type: str | None, *, read_committed: bool
+async def offset_items(
+    call: Call, places: Sequence[PartitionId], offset_type: str | None = None, *, read_committed: bool = False
 ) -> list[Item]:
+    """The items of partitions with their offsets.
+
+    Args:
+        call: The request.
+        places: The partitions, which exist.
+        offset_type: Which offset; None for the earliest and the latest.
+        read_committed: Whether the latest offset is that of the first open transaction.
+
+    Raises:
+        ApiError: BAD_REQUEST for no type of offsets; Kafka's error.
+    """
     offset_type = offset_type or _BOTH
     admin = await call.admin()
     if offset_type == _BOTH:

@@ -6,6 +6,7 @@ from magicbyte.http.routing.response import Json, NoContent
 from magicbyte.kit.kafka.client_settings import may_be_topic
 from rest_proxy.access.rights import refused
 from rest_proxy.admin import topics
+from rest_proxy.admin.client import PartitionId
 from rest_proxy.admin.topics import NewTopic, Topic
 from rest_proxy.errors import INVALID_PAYLOAD, KAFKA_BAD_REQUEST
 from rest_proxy.v3 import models
@@ -14,7 +15,8 @@ from rest_proxy.v3.envelopes import Item, answer, collection, item
 from rest_proxy.v3.links import relation
 from rest_proxy.v3.parameters.bodies import NewTopicBody, PartitionCountBody
 from rest_proxy.v3.parameters.paths import TopicName
-from rest_proxy.v3.parameters.queries import WithOperations, WithOperationsToo
+from rest_proxy.v3.parameters.queries import WithOffsets, WithOperations, WithOperationsToo
+from rest_proxy.v3.resources.partitions import offset_items
 
 
 async def list_all(
@@ -35,10 +37,15 @@ async def get(
     topic: TopicName,
     with_operations: WithOperations = False,
     with_operations_too: WithOperationsToo = False,
+    with_offsets: WithOffsets = False,
 ) -> Json[models.KafkaTopic]:
     """One topic, which may be internal."""
     described = await topics.topic(admin, topic, authorized_operations=with_operations or with_operations_too)
-    return answer(_item(call, described))
+    shown = _item(call, described)
+    if with_offsets:
+        places = [PartitionId(topic, partition.number) for partition in described.partitions]
+        shown["offsets"] = await offset_items(call, places)
+    return answer(shown)
 
 
 async def create(call: ClusterCall, *, body: NewTopicBody) -> Json[models.KafkaTopic]:

@@ -70,6 +70,15 @@ def test_authorized_operations_if_they_are_asked_for(v3: Any, topic: str, parame
     assert next(item for item in listed if item["topic_name"] == topic)["authorized_operations"] == operations
 
 
+def test_offsets_if_they_are_asked_for(v3: Any, topic: str) -> None:
+    for value in ("a", "b"):
+        v3.ask("POST", f"topics/{topic}/records", {"value": {"type": "STRING", "data": value}, "partition_id": 0})
+    offsets = v3.get(f"topics/{topic}?include_offsets=true")["offsets"]
+    assert offsets == v3.get(f"topics/{topic}/partitions/-/offset")["data"]
+    assert (offsets[0]["partition_id"], offsets[0]["earliest_offset"], offsets[0]["latest_offset"]) == (0, 0, 2)
+    assert "offsets" not in v3.get(f"topics/{topic}")
+
+
 def test_an_internal_topic_by_name(v3: Any) -> None:
     v3.ask("POST", "consumer-groups/g/offsets:alter", {"data": []})  # makes the topic of offsets
     assert v3.get("topics/__consumer_offsets")["is_internal"] is True

@@ -5,14 +5,15 @@
  */
 import { path } from "../state/routes.js";
 import { call } from "./client.js";
-import { clusterId, get } from "./rest.js";
+import { boundsIn, clusterId, get } from "./rest.js";
 import { isMissingRoute } from "./transport.js";
 
 /** @typedef {import("./rest.js").Options} Options */
 /** @typedef {import("../state/types.d.ts").Request} Request */
 /**
- * @typedef {{name: string, partitions: number, replicas: number, internal: boolean, operations: string[] | null}} Topic
- *   `operations`: what one may do with it; null if that is not known
+ * @typedef {{name: string, partitions: number, replicas: number, internal: boolean, operations: string[] | null,
+ *   bounds: import("./rest.js").Partition[] | null}} Topic
+ *   `operations`: what one may do with it; null if that is not known. `bounds`: null if they were not asked for or told
  * @typedef {{name: string, value: string | null, isReadOnly: boolean, isSensitive: boolean, source: string,
  *   synonyms: {name: string, value: string | null, source: string}[]}} Config
  * @typedef {{topic: string, partitions: number, unknown: number, total: number, max: number}} TopicLag
@@ -39,13 +40,13 @@ const operationsIn = (listed) => Array.isArray(listed) && listed.length > 0 ? li
 /**
  * A topic with what one may do with it; null if version 3 is not served.
  * @param {string} topic
- * @param {Options} [options]
+ * @param {Options & {offsets?: boolean}} [options] `offsets`: ask for the offsets of its partitions, too
  * @returns {Promise<Topic | null>}
  */
-export async function topicFacts(topic, { signal } = {}) {
+export async function topicFacts(topic, { signal, offsets = false } = {}) {
   const id = await clusterId();
   if (id === null) return null;
-  const query = { include_authorized_operations: true };
+  const query = { include_authorized_operations: true, ...(offsets ? { include_offsets: true } : {}) };
   const { data } = await call("GET", path`/v3/clusters/${id}/topics/${topic}`, {
     base: "rest",
     exact: false,
@@ -58,6 +59,7 @@ export async function topicFacts(topic, { signal } = {}) {
     replicas: data.replication_factor,
     internal: data.is_internal,
     operations: operationsIn(data.authorized_operations),
+    bounds: data.offsets ? boundsIn(data.offsets) : null,
   };
 }
 

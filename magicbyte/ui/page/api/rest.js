@@ -76,6 +76,10 @@ export async function topics({ signal } = {}) {
   }));
 }
 
+/** Version 3's partitions with offsets. @param {any[]} rows @returns {Partition[]} */
+export const boundsIn = (rows) =>
+  rows.map((row) => ({ partition: row.partition_id, first: row.earliest_offset, end: row.latest_offset }));
+
 /**
  * The partitions of a topic with their offsets.
  * @param {string} topic
@@ -87,11 +91,7 @@ export async function partitions(topic, { signal } = {}) {
   if (id !== null) {
     try {
       const { data } = await get(path`/v3/clusters/${id}/topics/${topic}/partitions/-/offset`, { signal });
-      return data.map((/** @type {any} */ row) => ({
-        partition: row.partition_id,
-        first: row.earliest_offset,
-        end: row.latest_offset,
-      }));
+      return boundsIn(data);
     } catch (error) {
       // Other proxies have version 3 without this route.
       if (!MISSING.has(/** @type {ApiError} */ (error).status)) throw error;

@@ -100,12 +100,14 @@ function Live() {
   </span>`;
 }
 
+/** The paths of views that read the listing, which has all contexts: these need no request of their own. */
+const READS_LISTING = /^\/(subjects|registry|topics(\/[^/]+)?)?$/;
+
 /** Selects the context, if the registry has more than the default one. */
 function ContextSelect() {
   const { path } = route.value;
-  // The listing has all contexts; the list waits for it.
   const listing = overview.value;
-  const waits = listing !== null || path === "/" || path === "/subjects" || path === "/registry";
+  const waits = listing !== null || READS_LISTING.test(path);
   const { data, error } = useRequest(waits ? null : (signal) => registry.contexts({ signal }), [waits]);
   const names = listing
     ? [...new Set(namesOf(listing).context)].filter(Boolean).sort()

@@ -43,7 +43,7 @@ OF_TOPICS = [
     ("topics/TOPIC", "Partitions", 12),
     ("topics/TOPIC/messages", "hello 2", 12),
     # Not among the main views: it makes an example and checks it.
-    ("topics/TOPIC/produce", "Produce", 13),
+    ("topics/TOPIC/produce", "Produce", 14),
     ("topics/TOPIC/groups", "groups", 12),
 ]
 

@@ -1,38 +1,38 @@
 /** The schemas that a topic's newest records were written with, and what is surprising about them. */
-import * as rest from "../../api/rest.js";
-import { bytesOf, decode } from "../../api/serdes.js";
+import { searchAll } from "../../api/messages.js";
+import { bytesOf } from "../../api/serdes.js";
+import { gapFact } from "../../api/fact.js";
 import { Card } from "../../parts/cards.js";
+import { GapWords } from "../../parts/gap.js";
 import { Shown } from "../../parts/hostile.js";
 import { Skeleton } from "../../parts/states.js";
 import { href, path } from "../../state/routes.js";
-import { config } from "../../state/signals.js";
+import { config, context } from "../../state/signals.js";
 import { cells } from "../../text/bytes.js";
 import { html } from "../../vendor/ui.js";
 import { useBroker } from "./broker.js";
 import { counted } from "../../text/counted.js";
-import { headerOf, messageOf } from "./messages/decode_records.js";
+import { headerOf } from "./messages/decode_records.js";
 import { PARTS } from "./subjects.js";
 
 /**
  * `id`: a number, a guid, or PLAIN
- * @typedef {{part: "key" | "value", id: string, records: number, sample: import("../../api/serdes.js").Message,
+ * @typedef {{part: "key" | "value", id: string, records: number,
  *   holder: import("../../api/serdes.js").Decoded | null}} Met
  */
 
 const RECORDS = 100;
-/** The most partitions that are read. */
-const PARTITIONS = 12;
 /** What is met besides ids. */
 const PLAIN = "no schema id";
 
-/** @param {{topic: string, partitions: rest.Partition[], subjects?: Map<string, any>}} props */
+/** @param {{topic: string, partitions: import("../../api/rest.js").Partition[], subjects?: Map<string, any>}} props */
 export function MetSchemas({ topic, partitions, subjects }) {
-  const request = useBroker((signal) => met(topic, partitions, signal), [topic, partitions.map(({ end }) => end)]);
-  const { data } = request;
+  const request = useBroker((signal) => met(topic, signal), [topic, partitions.map(({ end }) => end)]);
+  const { data, error } = request;
   if (!data) {
     return html`
       <${Card} title="In the newest records">
-        <${Skeleton} rows=${2} height=${28} />
+        ${error ? html`<${GapWords} fact=${gapFact(error)} />` : html`<${Skeleton} rows=${2} height=${28} />`}
         </${Card}>
     `;
   }
@@ -87,20 +87,13 @@ function MetRow({ topic, row: { part, id, records, holder }, subjects }) {
 }
 
 /**
+ * One search finds the records and decodes them, which tells who holds their schemas.
  * @param {string} topic
- * @param {rest.Partition[]} partitions
  * @param {AbortSignal} signal
  */
-async function met(topic, partitions, signal) {
-  const filled = partitions.filter(({ first, end }) => end > first)
-    .sort((a, b) => b.end - b.first - (a.end - a.first)).slice(0, PARTITIONS);
-  const each = Math.ceil(RECORDS / Math.max(1, filled.length));
-  const pages = await Promise.all(
-    filled.map(({ partition, first, end }) =>
-      rest.read(topic, partition, { offset: Math.max(first, end - each) }, { limit: each, signal })
-    ),
-  );
-  const records = pages.flatMap((page) => page.records);
+async function met(topic, signal) {
+  const inContext = context.peek() ? { context: context.peek() } : {};
+  const { records } = await searchAll({ topic, order: "newest", limit: RECORDS, ...inContext }, signal);
   /** @type {Map<string, Met>} */
   const rows = new Map();
   for (const record of records) {
@@ -108,18 +101,12 @@ async function met(topic, partitions, signal) {
       const id = idOf(record, part);
       if (id === null) continue;
       const row = rows.get(part + id) ??
-        { part, id, records: 0, sample: id === PLAIN ? null : messageOf(record, part), holder: null };
+        { part, id, records: 0, holder: id === PLAIN ? null : record.decoded[part] };
       row.records += 1;
       rows.set(part + id, row);
     }
   }
   const all = [...rows.values()].sort((a, b) => a.part < b.part ? -1 : a.part > b.part ? 1 : b.records - a.records);
-  // One message of each id is decoded: that tells who holds the schema, in one request for all keys and one for all values.
-  await Promise.all(PARTS.map(async (part) => {
-    const looked = all.filter((row) => row.part === part && row.sample !== null);
-    const answers = await decode(looked.map(({ sample }) => sample), { topic, isKey: part === "key" }, { signal });
-    looked.forEach((row, i) => row.holder = answers[i]);
-  }));
   return { records: records.length, met: all };
 }
 
@@ -128,7 +115,7 @@ const isGuid = (id) => id.includes("-");
 
 /**
  * The id that a key or value begins with, or the guid in its header or before it; null if there is no key or value.
- * @param {rest.RecordBytes} record
+ * @param {import("../../api/rest.js").RecordBytes} record
  * @param {"key" | "value"} part
  */
 function idOf(record, part) {

@@ -25,9 +25,9 @@ import { recordName } from "../../text/record_name.js";
 
 /** @param {import("../../state/types.d.ts").ViewProps} props */
 export default function TopicPage({ params: { topic } }) {
-  const request = useBroker((signal) => rest.partitions(topic, { signal }), [topic]);
+  const request = useBroker((signal) => partitionsAndFacts(topic, signal), [topic]);
   const subjects = useSubjects();
-  const { data: facts } = useBroker((signal) => topicFacts(topic, { signal }), [topic, "facts"]);
+  const facts = request.data?.facts;
   const actions = html`<${LinkButton} href=${href(path`/topics/${topic}/messages`)} reason=${
     missingRight("read", facts?.operations)
   }>Messages</${LinkButton}>
@@ -35,7 +35,8 @@ export default function TopicPage({ params: { topic } }) {
     missingRight("produce", facts?.operations)
   }>Produce</${LinkButton}>`;
   return html`
-    <${TopicHead} topic=${topic} tab="topic" partitions=${request.data} actions=${config.value.restAvailable &&
+    <${TopicHead} topic=${topic} tab="topic" partitions=${request.data
+      ?.partitions} actions=${config.value.restAvailable &&
       actions} />
     <${BrokerStrip} request=${request} />
     <div class="page topic">
@@ -45,7 +46,9 @@ export default function TopicPage({ params: { topic } }) {
             } ready=${Boolean(subjects)} />`
           )}</div>
           ${config.value.restAvailable
-            ? html`<${FromBroker} request=${request} rows=${6}>${(/** @type {rest.Partition[]} */ partitions) =>
+            ? html`<${FromBroker} request=${request} rows=${6}>${(
+              /** @type {{partitions: rest.Partition[]}} */ { partitions },
+            ) =>
               html`
                 <${MetSchemas} topic=${topic} partitions=${partitions} subjects=${subjects} />
                 <${Partitions} topic=${topic} partitions=${partitions} />
@@ -53,6 +56,20 @@ export default function TopicPage({ params: { topic } }) {
             : html`<${NoProxy} topic=${topic} />`}
         </div>
   `;
+}
+
+/**
+ * A topic's partitions, and what its proxy tells of it; our proxy tells both in one answer.
+ * @param {string} topic
+ * @param {AbortSignal} signal
+ */
+async function partitionsAndFacts(topic, signal) {
+  const facts = await topicFacts(topic, { signal, offsets: true }).catch((error) => {
+    // The offsets tell more: they may be there without version 3.
+    if (error.status === 403 || error.status === 404) return null;
+    throw error;
+  });
+  return { facts, partitions: facts?.bounds ?? await rest.partitions(topic, { signal }) };
 }
 
 /** @param {{topic: string, part: "key" | "value", facts?: import("../../state/types.d.ts").Facts, ready: boolean}} props */
