@@ -119,16 +119,19 @@ class _MissingRoute(Exception):
 class TopicSource:
     """The records of one topic."""
 
-    def __init__(self, get: Get, topic: str, *, isolation: str | None = None) -> None:
+    def __init__(self, get: Get, topic: str, *, isolation: str | None = None, ends_stable: bool = True) -> None:
         """Describe the topic; nothing is asked yet.
 
         Args:
             get: Sends a GET to the REST proxy.
             topic: The topic's name.
             isolation: `read_committed` to leave out records of open and aborted transactions, in version 3.
+            ends_stable: Whether it ends before the first open transaction, with that isolation. If not, a read at the
+                end waits: the broker acknowledges a commit slightly before it counts.
         """
         self._get = get
         self._isolation = {} if isolation is None else {"isolation": isolation}
+        self._of_bounds = self._isolation if ends_stable else {}
         self._topic = quote(topic, safe="")
         #: The path of the topic in version 3; None if the proxy does not have it.
         self._v3: str | None = None
@@ -143,7 +146,7 @@ class TopicSource:
             clusters = await self._clusters()
             if clusters.data:
                 self._v3 = f"/v3/clusters/{quote(clusters.data[0].cluster_id, safe='')}/topics/{self._topic}"
-                query = f"?{urlencode(self._isolation)}" if self._isolation else ""
+                query = f"?{urlencode(self._of_bounds)}" if self._of_bounds else ""
                 answer = await self._ask(f"{self._v3}/partitions/-/offset{query}", _AllOffsetsV3)
                 return {row.partition_id: Bounds(row.earliest_offset, row.latest_offset) for row in answer.data}
         except _MissingRoute:
