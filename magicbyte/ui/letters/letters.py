@@ -110,7 +110,7 @@ class DeadLetters:
                 settings.messages_max_bytes,
             )
             sorting = Sorting(partial(self._workers.convert, request.scope, client=client), wanted)
-            notes = await read_notes(self._source(request, state_topic(wanted.topic or "")))
+            notes = await read_notes(self._notes(request, wanted.topic or ""))
             return Counting(source, ranges, wanted, sorting, notes, limits)
         except BaseException:
             self._turns.give_back(client)
@@ -142,13 +142,18 @@ class DeadLetters:
         if outcome.status != 200:
             return Response(outcome.body, outcome.status, media_type="application/json")
         number = int(msgspec.json.decode(outcome.body, type=_Identity).identity)
-        state, problem = await read_note(self._source(request, state_topic(wanted.topic or "")), number)
+        state, problem = await read_note(self._notes(request, wanted.topic or ""), number)
         replayed = None if state is None else {"count": state.count, "time": state.time, "topic": state.topic}
         answer = {"letter": orjson.Fragment(outcome.body), "replayed": replayed, "notesProblem": problem}
         return Response(orjson.dumps(answer), media_type="application/json", headers={"Cache-Control": "no-store"})
 
     def _source(self, request: Request, topic: str) -> TopicSource:
         return TopicSource(partial(self._rest.read, request.scope), topic, committed=True)
+
+    def _notes(self, request: Request, topic: str) -> TopicSource:
+        """The notes up to those of a replay that has just ended."""
+        get = partial(self._rest.read, request.scope)
+        return TopicSource(get, state_topic(topic), committed=True, ends_stable=False)
 
     async def _take(self, client: str) -> None:
         try:

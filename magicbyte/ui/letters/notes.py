@@ -6,6 +6,7 @@ import base64
 from dataclasses import dataclass, field
 
 from magicbyte.kit.errors import ApiError
+from magicbyte.ui import errors
 from magicbyte.ui.messages.letters import key_number
 from magicbyte.ui.scan.source import TopicSource
 from serdes.letters.letter import Replayed, read_state
@@ -75,7 +76,13 @@ async def _read(source: TopicSource, notes: Notes, wanted: int | None) -> Replay
     for partition, bounds in (await source.bounds()).items():
         at = bounds.first
         while at < bounds.end:
-            page = await source.read(partition, at, records=_BLOCK_RECORDS, size=_BLOCK_BYTES)
+            try:
+                page = await source.read(partition, at, records=_BLOCK_RECORDS, size=_BLOCK_BYTES)
+            except ApiError as error:
+                if error.kind is not errors.NOTHING_READ:
+                    raise
+                notes.problem = "a replay is under way, or was broken off"
+                return state
             for record in page.records:
                 key = base64.b64decode(record.key or "")
                 number = key_number(key)

@@ -119,18 +119,23 @@ class _MissingRoute(Exception):
 class TopicSource:
     """The records of one topic."""
 
-    def __init__(self, get: Get, topic: str, *, committed: bool = False, waits: bool = True) -> None:
+    def __init__(
+        self, get: Get, topic: str, *, committed: bool = False, ends_stable: bool = True, waits: bool = True
+    ) -> None:
         """Describe the topic; nothing is asked yet.
 
         Args:
             get: Sends a GET to the REST proxy.
             topic: The topic's name.
             committed: Whether records of open and aborted transactions are left out; version 1 cannot.
+            ends_stable: Whether it then ends before the first open transaction. If not, a read at the end waits: the
+                broker acknowledges a commit slightly before it counts.
             waits: Whether the proxy waits for records. There may be no committed ones up to the end.
         """
         self._get = get
         self._topic = quote(topic, safe="")
         self._isolation = {"isolation": "read_committed"} if committed else {}
+        self._of_bounds = self._isolation if ends_stable else {}
         self._wait_ms = _WAIT_MS if waits else 0
         #: The path of the topic in version 3; None if the proxy does not have it.
         self._v3: str | None = None
@@ -150,7 +155,7 @@ class TopicSource:
             clusters = await self._clusters()
             if clusters.data:
                 self._v3 = f"/v3/clusters/{quote(clusters.data[0].cluster_id, safe='')}/topics/{self._topic}"
-                query = f"?{urlencode(self._isolation)}" if self._isolation else ""
+                query = f"?{urlencode(self._of_bounds)}" if self._of_bounds else ""
                 answer = await self._ask(f"{self._v3}/partitions/-/offset{query}", _AllOffsetsV3)
                 return {row.partition_id: Bounds(row.earliest_offset, row.latest_offset) for row in answer.data}
         except _MissingRoute:

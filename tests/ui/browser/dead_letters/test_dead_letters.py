@@ -281,6 +281,8 @@ def test_a_read_only_page_replays_nothing(kafka: str, open_page: OpenPage) -> No
         with running.client() as http:
             path = f"/ui/rest/v3/clusters/x/topics/{desk.letters}/dead-letters:replay"
             assert http.post(path, json={"letters": [{"partition_id": 0, "offset": 0}]}).status_code == 403
+        # Else the page would look for servers that are gone.
+        page.context.close()
 
 
 def test_a_proxy_without_the_route_is_named_with_the_command(kafka: str, open_page: OpenPage, watch: Watch) -> None:
@@ -295,6 +297,7 @@ def test_a_proxy_without_the_route_is_named_with_the_command(kafka: str, open_pa
         expect(page.get_by_text("This REST proxy cannot replay letters.")).to_be_visible()
         command = f"magicbyte dead-letter replay {desk.letters} --dry-run"
         expect(page.get_by_role("alert").get_by_role("region")).to_have_text(command)
+        page.context.close()
 
 
 def test_without_a_proxy_the_views_say_so(open_page: OpenPage) -> None:
@@ -339,9 +342,14 @@ def test_few_rights_are_named_before_one_writes(kafka: str, open_page: OpenPage,
         with running_rest_proxy(kafka, registry.url, port=port, properties=properties):
 
             def panel_of(user: str) -> Page:
+                for before in opened:
+                    before.context.close()
                 page = open_page(registry.url, http_credentials={"username": user, "password": user})
+                opened[:] = [page]
                 page.goto(f"dead-letters/{desk.letters}?replay=true")
                 return page
+
+            opened: list[Page] = []
 
             page = panel_of("stranger")
             expect(page.get_by_role("alert").first).to_contain_text("Not allowed")
@@ -369,6 +377,7 @@ def test_few_rights_are_named_before_one_writes(kafka: str, open_page: OpenPage,
             page.get_by_role("button", name="Dry run", exact=True).click()
             page.get_by_role("button", name="Replay 3 letters").click()
             expect(page.locator("[data-outcome=sent]")).to_contain_text("3 letters sent.")
+            page.context.close()
     assert len(desk.records()) == 3
 
 

@@ -2,6 +2,7 @@
 import { replayRequest } from "../../api/dead_letters.js";
 import { Button } from "../../parts/buttons.js";
 import { Card } from "../../parts/cards.js";
+import { CommittedInput } from "../../parts/committed_input.js";
 import { CurlButton, Snippet } from "../../parts/copying.js";
 import { Select } from "../../parts/menus.js";
 import { setQuery } from "../../state/routes.js";
@@ -86,8 +87,10 @@ const Which = ({ picks, most, again }) =>
     `
     : html`
       <p class="row wrap s"><label class="row"><span>The newest</span>
-        <input class="input num most" inputmode="numeric" aria-label="At most so many letters" value=${String(most)}
-          onChange=${(/** @type {any} */ event) => setQuery({ max: event.currentTarget.value.trim() })} /></label>
+        <${CommittedInput} class="num most" inputmode="numeric" aria-label="At most so many letters" value=${String(
+          most,
+        )}
+        onCommit=${(/** @type {string} */ max) => setQuery({ max })} /></label>
         <span>letters of the filter${again ? "" : " that were not replayed"}, at most ${grouped(
           MOST_REPLAYED,
         )}.</span></p>
@@ -95,18 +98,16 @@ const Which = ({ picks, most, again }) =>
 
 /** @param {{query: Record<string, string>, problem: string}} props */
 function RepairForm({ query, problem }) {
-  const change = (/** @type {string} */ name) => (/** @type {any} */ event) =>
-    setQuery({ [name]: event.currentTarget.value.trim() });
   const choose = (/** @type {string} */ name) => (/** @type {string} */ value) =>
     setQuery({ [name]: value === "auto" || value === "value" ? null : value });
   return html`
     <div class="repair">
       <label class="field"><span>To topic</span>
-        <input class="input mono" placeholder="each to its own" autocomplete="off" spellcheck=${false}
-          value=${query.to ?? ""} onChange=${change("to")} /></label>
+        <${CommittedInput} class="mono" placeholder="each to its own" value=${query.to ?? ""}
+          onCommit=${(/** @type {string} */ to) => setQuery({ to })} /></label>
       <label class="field"><span>Schema id into the frame</span>
-        <input class="input mono num" inputmode="numeric" placeholder="as it is" autocomplete="off"
-          value=${query.schema ?? ""} onChange=${change("schema")} /></label>
+        <${CommittedInput} class="mono num" inputmode="numeric" placeholder="as it is" value=${query.schema ?? ""}
+          onCommit=${(/** @type {string} */ schema) => setQuery({ schema })} /></label>
       <label class="field"><span>of the</span><${Select} label="Which part gets the schema id"
         value=${query.part === "key" ? "key" : "value"} options=${["value", "key"]} onChange=${choose(
           "part",
