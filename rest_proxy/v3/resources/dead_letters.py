@@ -36,6 +36,8 @@ async def replay(
     # The notes tell which letters were replayed, and where to.
     require_topics(call.request, "READ", state_topic(topic))
     await topics.topic(await call.admin(), topic)
+    if not may_be_topic(state_topic(topic)):
+        raise KAFKA_BAD_REQUEST(detail=f"Its notes would need a topic {state_topic(topic)}; that name is too long")
     if not part_of(call.request, RestProxySettings).schema_registry_url.strip():
         raise KAFKA_BAD_REQUEST(detail="Letters are decoded before they are sent: set schema.registry.url")
     done = await part_of(call.request, LetterReplays).run(request, call.rights)
