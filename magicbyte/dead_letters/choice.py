@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from magicbyte.dead_letters.letters_topic import LettersTopic
 from magicbyte.dead_letters.readers import warning
 from magicbyte.dead_letters.sending import Sent
+from magicbyte.kit.kafka.client_settings import INTERNAL_TOPICS, may_be_topic
 from magicbyte.topic_ids.timed_position import utc
 from serdes.console.produce.outbox import Record
 from serdes.letters.decode import PARTS, LetterDecoder
@@ -146,6 +147,10 @@ class Choice:
         else:
             flag = self.options.named("to-topic")
             raise NotReplayed(NOWHERE, f"its headers do not say which topic it came from; name one with {flag}")
+        if not may_be_topic(target):
+            raise NotReplayed(NOWHERE, f"{target[:100]!r} is no topic's name")
+        if target in INTERNAL_TOPICS:
+            raise NotReplayed(NOWHERE, f"only brokers write to topic {target}")
         if target == state_topic(self.topic.name):
             # A letter that claims this origin would forge the notes of other letters.
             raise NotReplayed(NOWHERE, f"topic {target} has the notes of replays, and no records")

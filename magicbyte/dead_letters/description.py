@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
 
+from magicbyte.kit.kafka.client_settings import may_be_topic
 from serdes.letters.decode import PARTS, LetterDecoder, Reached
 from serdes.letters.fingerprint import fingerprint
 from serdes.letters.headers import Header
@@ -20,9 +21,11 @@ def reached_parts(letter: Letter, decoder: LetterDecoder) -> dict[str, Reached]:
     Raises:
         SerdesError: the registry refuses or does not answer.
     """
-    origin = letter.place[0] if letter.failure is None else letter.failure.topic
+    failure = letter.failure
+    # A letter may claim any text as its topic.
+    origin = failure.topic if failure is not None and may_be_topic(failure.topic) else letter.place[0]
     return {
-        part: decoder.reached(part, data, origin, letter.original_headers, letter.failure)
+        part: decoder.reached(part, data, origin, letter.original_headers, failure)
         for part in PARTS
         if (data := getattr(letter, part)) is not None
     }

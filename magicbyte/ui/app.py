@@ -42,7 +42,7 @@ from magicbyte.ui.pipelines.pipelines import Pipelines, RequireSignIn, signed_in
 from magicbyte.ui.policy import policy
 from magicbyte.ui.rest import Upstream
 from magicbyte.ui.scan.scans import Scans
-from magicbyte.ui.together import answer_together
+from magicbyte.ui.together import Together
 
 _POLICY = policy()
 _HEADERS = {"Cross-Origin-Opener-Policy": "same-origin", "Vary": "Accept-Encoding"}
@@ -84,7 +84,7 @@ class Page:
             require_sign_in: Refuses the sender of a request whom the registry does not know, if the rows do not.
         """
         self._settings = settings
-        self._read_registry = read_registry
+        self._together = Together(read_registry, settings)
         self._rest: Upstream | None = None
         if settings.rest_url:
             tls = partial(client_context, settings, shows_certificate=False)
@@ -133,6 +133,7 @@ class Page:
 
     async def close(self) -> None:
         """End the workers, and close the connections to other servers."""
+        self._together.close()
         if self._scans is not None:
             self._scans.close()
         if self._letters is not None:
@@ -196,7 +197,7 @@ class Page:
         """
         if path != "together":
             raise NOT_FOUND()
-        return await answer_together(request, self._read_registry)
+        return await self._together.answer(request)
 
     async def dead_letters(self, request: Request, *, path: FrontPath, _body: LettersBody) -> Response:
         """Count the dead letters of a topic by groups, and list the newest of them.

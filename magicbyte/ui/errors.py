@@ -49,6 +49,10 @@ MESSAGES_TOO_SLOW = ErrorKind(
 NO_ROOM = ErrorKind(50301, "other clients need the memory that this request holds; ask again later")
 NO_WORKER = ErrorKind(50301, "no process could work on this: {reason}; ask again later")
 
+TOO_MANY_TOGETHER = ErrorKind(
+    42901,
+    "too many requests for several answers: {reason}; ask again later (magicbyte.ui.relay.waiting.max.per.client)",
+)
 BAD_TOGETHER = ErrorKind(40001, "{detail}")
 BAD_SCAN = ErrorKind(40001, "{detail}")
 NO_PARTITION = ErrorKind(40402, "The topic has no partition {partition}")

@@ -42,7 +42,7 @@ class Inside:
 
         Raises:
             TimeoutError: The application did not answer in time.
-            ConnectionError: It did not complete its answer.
+            ConnectionError: It did not complete its answer, or the answer is too large.
         """
         assert self._app is not None
         headers = [(b"accept", question.accept.encode())]
@@ -51,5 +51,7 @@ class Inside:
         headers += [(name, value) for name, value in scope["headers"] if name in _OF_SENDER]
         connection = {name: scope[name] for name in _OF_CONNECTION if name in scope}
         async with asyncio.timeout(_SECONDS):
-            answer = await ask(self._app, "GET", question.target, headers, connection=connection)
+            answer = await ask(
+                self._app, "GET", question.target, headers, connection=connection, most_bytes=question.most_bytes
+            )
         return Reply(answer.status, answer.content, answer.header(_OFFSET))

@@ -23,6 +23,7 @@ from magicbyte.kit.sharing.allowance import Allowance
 from magicbyte.kit.sharing.fair_queue import FairQueue, NoTurn
 from magicbyte.security.principal import FORWARDED_FOR, client_of
 from magicbyte.ui import errors
+from magicbyte.ui.together_limits import MOST_GETS
 
 log = logging.getLogger("magicbyte.ui")
 
@@ -31,8 +32,9 @@ _SECONDS = 30.0
 #: How many more requests than the settings allow are passed on at once, of clients that have none under way. So one
 #: client with slow requests leaves the page to the others.
 _RESERVE = 8
-#: How many GETs of worker processes may be under way (`read`); each worker has one at a time.
-_MOST_READS = 4
+#: How many GETs of worker processes, and of requests for several answers, may be under way (`read`); each worker has
+#: one at a time.
+_MOST_READS = 4 + MOST_GETS
 _RETRY_SECONDS = "1"
 #: The largest answer that `read` takes, in bytes.
 _LARGEST_READ = 64 << 20
@@ -144,13 +146,16 @@ class Upstream:
             raise error.with_headers(Retry_After=_RETRY_SECONDS) from None
         return await self._pass_on(request, path, self._relay, partial(self._turns.give_back, client))
 
-    async def read(self, scope: Scope, target: str, headers: Mapping[str, str]) -> httpx.Response:
+    async def read(
+        self, scope: Scope, target: str, headers: Mapping[str, str], most_bytes: int = _LARGEST_READ
+    ) -> httpx.Response:
         """Send a GET as the sender of a request, and return the whole answer.
 
         Args:
             scope: The request that this one is made for.
             target: The encoded path at the server, and the query.
             headers: Further headers.
+            most_bytes: The largest answer that is returned.
 
         Raises:
             TimeoutError: The server did not answer in time.
@@ -168,8 +173,8 @@ class Upstream:
                     async for part in answer.aiter_bytes():
                         parts.append(part)
                         size += len(part)
-                        if size > _LARGEST_READ:
-                            raise ConnectionError(f"the answer of the {self._name} has more than {_LARGEST_READ} bytes")
+                        if size > most_bytes:
+                            raise ConnectionError(f"the answer of the {self._name} has more than {most_bytes} bytes")
                 finally:
                     await answer.aclose()
         except httpx.TimeoutException as error:

@@ -135,7 +135,7 @@ class Registry:
         headers = {"accept": question.accept}
         if question.offset is not None:
             headers[OFFSET_HEADER] = question.offset
-        answer = await self.upstream.read(scope, question.target, headers)
+        answer = await self.upstream.read(scope, question.target, headers, question.most_bytes)
         return Reply(answer.status_code, answer.content, answer.headers.get(OFFSET_HEADER))
 
     async def require_sign_in(self, scope: Scope) -> None:

@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Annotated
 
 import msgspec
 import orjson
 from msgspec import Meta
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from magicbyte.http.asgi import Scope
+from magicbyte.http.held_stream import HeldStream
+from magicbyte.http.page_settings import PageSettings
+from magicbyte.http.routing.clients import client_key
 from magicbyte.http.routing.request import Request
 from magicbyte.kit.errors import ApiError
+from magicbyte.kit.sharing.fair_queue import FairQueue, NoTurn
 from magicbyte.ui import errors
 from magicbyte.ui.decode import ReadRegistry
 from magicbyte.ui.messages.exchange import Question, Reply
 from magicbyte.ui.paths import FOLDER, has_dot_segments, is_endless
+from magicbyte.ui.together_limits import GETS_AT_ONCE, LARGEST_ANSWER, MOST_REQUESTS, RESERVE
+
+log = logging.getLogger(__name__)
 
 #: The most GETs of a request.
 MOST_PATHS = 16
 _LARGEST_BODY = 64 << 10
-#: Answers of a request that may be in memory at once.
-_MOST_AT_ONCE = 4
 _ACCEPT = "application/json"
+#: How long a request may wait for its turn, in seconds.
+_WAIT_SECONDS = 20.0
+_RETRY_SECONDS = "1"
 
 
 class TogetherRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -40,31 +50,60 @@ class TogetherRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ]
 
 
-async def answer_together(request: Request, read_registry: ReadRegistry) -> Response:
-    """Answer with a line for each GET, in the order in which the registry answers them.
+class Together:
+    """Answers such requests, a few at once."""
 
-    Args:
-        request: The request, whose sender asks.
-        read_registry: Sends a GET to the registry as the sender of a request.
+    def __init__(self, read_registry: ReadRegistry, settings: PageSettings) -> None:
+        """Prepare.
 
-    Raises:
-        ApiError: 400 for a body that is no such request.
-    """
-    wanted = _read(await _body(request))
-    return StreamingResponse(_lines(request.scope, wanted.paths, read_registry), media_type="application/x-ndjson")
+        Args:
+            read_registry: Sends a GET to the registry as the sender of a request.
+            settings: How many requests of a client may wait, and the proxies that report its address.
+        """
+        self._read_registry = read_registry
+        self._settings = settings
+        self._turns = FairQueue(
+            MOST_REQUESTS, reserve=RESERVE, most_waiting=settings.relayed_waiting, wait_seconds=_WAIT_SECONDS
+        )
+
+    def close(self) -> None:
+        """Refuse the requests that wait."""
+        self._turns.close()
+
+    async def answer(self, request: Request) -> Response:
+        """Answer with a line for each GET, in the order in which the registry answers them.
+
+        Args:
+            request: The request, whose sender asks.
+
+        Raises:
+            ApiError: 400 for a body that is no such request, 429 if too many of the client's wait.
+        """
+        wanted = _read(await _body(request))
+        client = client_key(request, self._settings.trusted_proxies)
+        try:
+            await self._turns.take(client)
+        except NoTurn as refusal:
+            raise errors.TOO_MANY_TOGETHER(reason=refusal).with_headers(Retry_After=_RETRY_SECONDS) from None
+        lines = _lines(request.scope, wanted.paths, self._read_registry)
+        return HeldStream(lines, partial(self._turns.give_back, client), media_type="application/x-ndjson")
 
 
 async def _lines(scope: Scope, paths: list[str], read_registry: ReadRegistry) -> AsyncIterator[bytes]:
     """The answers as lines; a slow reader keeps the other GETs from being sent."""
     lines: asyncio.Queue[bytes] = asyncio.Queue(1)
-    turns = asyncio.Semaphore(_MOST_AT_ONCE)
+    turns = asyncio.Semaphore(GETS_AT_ONCE)
 
     async def ask(index: int, path: str) -> None:
         async with turns:
             try:
-                reply = await read_registry(scope, Question(path, _ACCEPT))
+                reply = await read_registry(scope, Question(path, _ACCEPT, most_bytes=LARGEST_ANSWER))
             except (OSError, ApiError):
                 # The client sends this GET by itself, and tells what is wrong.
+                reply = Reply(0)
+            except Exception:
+                # Without a line of it, the answer would never end.
+                log.exception("GET %s cannot be answered together with others", path)
                 reply = Reply(0)
             text = reply.body.decode(errors="replace")
             await lines.put(orjson.dumps({"index": index, "status": reply.status, "body": text}) + b"\n")

@@ -11,6 +11,7 @@ from magicbyte.dead_letters.kafka_clients import GROUP, KafkaClients
 from magicbyte.dead_letters.sending import Fenced
 from magicbyte.kit.errors import ApiError
 from magicbyte.kit.kafka.client_settings import Config
+from magicbyte.kit.sharing.fair_queue import FairQueue, NoTurn
 from rest_proxy.access.rights import ProxyRights
 from rest_proxy.errors import CONFLICT, INVALID_PAYLOAD, KAFKA_BAD_REQUEST, KAFKA_RETRIABLE, THROTTLED
 from rest_proxy.letters.replay import LetterReplay
@@ -20,8 +21,11 @@ from serdes.client.clients import RegistryClient
 from serdes.console.outcome import BAD_DATA, BAD_USAGE, Ended
 from serdes.error import SerdesError
 
-#: How many replays run at once; each has a consumer, a producer and threads of theirs.
-_AT_ONCE = 4
+#: How many replays run at once, and how many more of clients that have none; each has a consumer, a producer and
+#: threads of theirs.
+_AT_ONCE, _RESERVE = 2, 2
+#: How many replays of a client wait, and how long, in seconds.
+_MOST_WAITING, _WAIT_SECONDS = 4, 20.0
 #: How long to wait for the brokers, in seconds, and the longest transaction, in ms.
 _PATIENCE = 15.0
 _TRANSACTION_MS, _DELIVERY_MS = 60_000, 15_000
@@ -36,32 +40,42 @@ class LetterReplays:
     def __init__(self, settings: RestProxySettings) -> None:
         """Prepare; no client is made yet."""
         self._settings = settings
-        self._threads = ThreadPoolExecutor(_AT_ONCE, "dead-letters")
-        self._running = 0
+        self._threads = ThreadPoolExecutor(_AT_ONCE + _RESERVE, "dead-letters")
+        self._turns = FairQueue(_AT_ONCE, reserve=_RESERVE, most_waiting=_MOST_WAITING, wait_seconds=_WAIT_SECONDS)
         self._stopping = threading.Event()
 
     def close(self) -> None:
         """Let replays end before their next letter; what a transaction has begun to commit is committed."""
         self._stopping.set()
+        self._turns.close()
         self._threads.shutdown(wait=False)
 
-    async def run(self, request: ReplayRequest, rights: ProxyRights | None) -> Replay:
+    async def run(self, request: ReplayRequest, rights: ProxyRights | None, client: str) -> Replay:
         """Replay letters with the rights of a sender.
 
+        Args:
+            request: What to replay.
+            rights: The rights of the sender; None without rules.
+            client: The client that it counts for.
+
         Raises:
-            ApiError: THROTTLED: enough replays run; KAFKA_AUTHORIZATION: the sender lacks a right; CONFLICT: another
-                replay took over; KAFKA_RETRIABLE: the brokers or the registry do not answer. Nothing was sent then.
+            ApiError: THROTTLED: enough replays of this client wait, or no place was free; KAFKA_AUTHORIZATION: the
+                sender lacks a right; CONFLICT: another replay took over; KAFKA_RETRIABLE: the brokers or the registry
+                do not answer. Nothing was sent then.
         """
-        if self._running >= _AT_ONCE:
-            raise THROTTLED(detail=f"{_AT_ONCE} replays of dead letters run already; ask again later")
-        self._running += 1
-        running = asyncio.get_running_loop().run_in_executor(self._threads, partial(self._run, request, rights))
-        running.add_done_callback(self._ended)
+        try:
+            await self._turns.take(client)
+        except NoTurn as refusal:
+            raise THROTTLED(detail=f"too many replays of dead letters: {refusal}; ask again later") from None
+        # The rules may have changed while it waited.
+        work = partial(self._run, request, None if rights is None else rights.now())
+        running = asyncio.get_running_loop().run_in_executor(self._threads, work)
+        running.add_done_callback(partial(self._ended, client))
         # A request that is given up leaves the thread to its end: it sends all of its transaction or nothing.
         return await asyncio.shield(running)
 
-    def _ended(self, running: asyncio.Future[Replay]) -> None:
-        self._running -= 1
+    def _ended(self, client: str, running: asyncio.Future[Replay]) -> None:
+        self._turns.give_back(client)
         if not running.cancelled():
             running.exception()
 

@@ -237,7 +237,9 @@ def read_letter(headers: Iterable[Header]) -> DeadLetter | None:
 def replays(headers: Iterable[Header]) -> int:
     """Return how many times a record was replayed before it became this dead letter."""
     value = dict(headers).get(REPLAY)
-    return 0 if value is None else _number(value.decode("utf-8", "replace")) or 0
+    number = None if value is None else _number(value.decode("utf-8", "replace"))
+    # Anybody who writes letters may write this header; a negative number would allow more replays.
+    return max(0, number or 0)
 
 
 def original_headers(headers: Iterable[Header]) -> list[Header]:
@@ -246,7 +248,9 @@ def original_headers(headers: Iterable[Header]) -> list[Header]:
 
 
 def _number(text: str | None) -> int | None:
+    """The number in a text; None for no number, or for one that is too large for every number of Kafka's."""
     try:
-        return None if text is None else int(text)
+        number = None if text is None else int(text)
     except ValueError:
         return None
+    return number if number is not None and -(2**63) <= number < 2**63 else None

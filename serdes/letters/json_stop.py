@@ -20,6 +20,9 @@ def json_stop(data: bytes) -> tuple[str, int, str] | None:
         return _path(text[: error.pos]), len(text[: error.pos].encode()), error.msg
     except RecursionError:
         return "$", 0, "nested too deeply"
+    except ValueError:
+        # json.loads refuses whole numbers with over 4300 digits, and does not say where they are.
+        return "$", 0, "a number has too many digits"
     return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +11,9 @@ from functools import cached_property
 from serdes.letters.headers import KEY_CONVERTER, DeadLetter, Header, original_headers, read_letter, replays
 from serdes.message.wire import Frame
 from serdes.text.field_reader import frame_of
+
+#: How far the clocks of writers may be ahead, in milliseconds.
+_CLOCKS_DIFFER_MS = 60_000
 
 #: A record's topic, partition and offset.
 RecordPosition = tuple[str, int, int]
@@ -57,9 +61,13 @@ class Letter:
 
     @property
     def original_time(self) -> int | None:
-        """The record's own timestamp: writers that cannot set it, such as Spark, name it in a header."""
-        failure = self.failure
-        return self.time if failure is None or failure.timestamp is None else failure.timestamp
+        """The record's own timestamp: writers that cannot set it, such as Spark, name it in a header.
+
+        A header that names a time before 1970, or in the future, is wrong, and brokers refuse such records.
+        """
+        named = None if self.failure is None else self.failure.timestamp
+        is_past = named is not None and 0 <= named <= time.time() * 1000 + _CLOCKS_DIFFER_MS
+        return named if is_past else self.time
 
     @property
     def schema_id(self) -> int | None:
@@ -131,7 +139,7 @@ def read_state(key: bytes | None, value: bytes | None) -> tuple[RecordPosition, 
         if value is None:
             return identity, None
         state = json.loads(value)
-        return identity, Replayed(int(state["replays"]), int(state["time"]), str(state["topic"]))
-    except (TypeError, KeyError, ValueError) as error:
+        return identity, Replayed(max(0, int(state["replays"])), int(state["time"]), str(state["topic"]))
+    except (TypeError, KeyError, ValueError, OverflowError, RecursionError) as error:
         shown = ", ".join(repr((part or b"")[:100]) for part in (key, value))
         raise ValueError(f"no state of a letter: {shown}") from error

@@ -229,3 +229,23 @@ def test_the_answer_to_head_has_no_body() -> None:
 def test_an_application_that_fails(path: str, error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         asyncio.run(ask(application, "GET", path, [], connection=CONNECTION))
+
+
+async def _streaming(scope: Scope, receive: Receive, send: Send) -> None:
+    """Takes an error of `send` for a client that has gone, as frameworks do."""
+    try:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for _ in range(3):
+            await send({"type": "http.response.body", "body": b"12345", "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+    except OSError:
+        if scope["path"] == "/raises":
+            raise ValueError("the client has gone") from None
+
+
+def test_an_answer_that_is_too_large() -> None:
+    for path in ("/quiet", "/raises"):
+        with pytest.raises(ConnectionError, match=f"the answer to GET {path} has more than 14 bytes"):
+            asyncio.run(ask(_streaming, "GET", path, [], connection=CONNECTION, most_bytes=14))
+        answer = asyncio.run(ask(_streaming, "GET", path, [], connection=CONNECTION, most_bytes=15))
+        assert answer.content == b"12345" * 3

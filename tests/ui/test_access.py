@@ -83,8 +83,9 @@ def test_files_are_for_everybody(registry: Any, identities: Identities) -> None:
 
 def test_everything_else_needs_a_sign_in(registry: Any, identities: Identities) -> None:
     client, _ = registry
-    helpers = [("POST", f"/ui/{name}") for name in ("decode", "encode", "example", "together")]
-    passed = [(method, "/ui/rest/topics/t") for method in ("GET", "POST", "DELETE", "HEAD")]
+    names = ("decode", "encode", "example", "together", "messages", "dead-letters", "dead-letter")
+    helpers = [("POST", f"/ui/{name}") for name in names]
+    passed = [(method, "/ui/rest/topics/t") for method in ("GET", "POST", "PATCH", "DELETE", "HEAD")]
     for credentials in identities.refused:
         for method, path in helpers + passed:
             told = ask(client, credentials, method, path, b"{}" if method == "POST" else b"")

@@ -167,8 +167,9 @@ def test_other_methods_are_refused(http: httpx.Client, rest: Upstream) -> None:
 
 def test_a_foreign_page_passes_nothing_on(http: httpx.Client, rest: Upstream) -> None:
     for headers in ({"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}, {"Origin": "http://evil.test"}):
-        for path in ("/ui/rest/topics/t", "/ui/decode"):
+        for path in ("/ui/rest/topics/t", "/ui/decode", "/ui/dead-letters", "/ui/dead-letter", "/ui/together"):
             assert http.post(path, headers=headers, content=b"{}").status_code == 403, path
+        assert http.patch("/ui/rest/v3/clusters/c/topics/t", headers=headers, content=b"{}").status_code == 403
     assert http.delete("/ui/rest/consumers/g/instances/i", headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
     assert http.get("/ui/rest/topics", headers={"Host": "evil.test"}).status_code == 421
     assert http.get("/ui/", headers={"Host": "evil.test"}).status_code == 421

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,9 +10,13 @@ from typing import Any
 from urllib.parse import quote
 
 import httpx
+import orjson
 import pytest
 
 from magicbyte.platform.server_process import ServerProcess
+from magicbyte.testing import running_registry
+from magicbyte.ui.messages.exchange import Question, Reply
+from magicbyte.ui.together import _lines
 from tests.ui.kit.filling import ODD_SUBJECT
 from tests.ui.kit.guarded import guarded_registry
 
@@ -101,6 +106,33 @@ def test_pages_of_other_origins_are_refused(registry: ServerProcess) -> None:
     headers = {"Origin": "http://evil.test", "Sec-Fetch-Site": "cross-site"}
     answer = httpx.post(f"{registry.url}/ui/together", json={"paths": ["/subjects"]}, headers=headers, trust_env=False)
     assert answer.status_code == 403
+
+
+def test_a_large_answer_is_left_to_a_get_alone() -> None:
+    """Together, answers are in memory; alone, an export is sent in parts."""
+    with running_registry("memory:") as server:
+        large = {"schemaType": "JSON", "schema": json.dumps({"description": "x" * 1_100_000})}
+        for subject, schema in (("large", large), ("small", {"schema": '"int"'})):
+            url = f"{server.url}/subjects/{subject}/versions"
+            assert httpx.post(url, json=schema, trust_env=False).status_code == 200
+        paths = ("/subjects/large/versions/1", "/subjects/small/versions/1", "/export", "/subjects")
+        lines = together(server.url, *paths)
+        assert [(line["status"], line["body"] == "") for line in lines] == [
+            (0, True), (200, False), (0, True), (200, False),
+        ]  # fmt: skip
+
+
+def test_an_error_of_the_server_does_not_hold_the_answer() -> None:
+    async def read(_scope: Any, question: Question) -> Reply:
+        if question.target == "/broken":
+            raise RuntimeError("a defect")
+        return Reply(200, b"{}")
+
+    async def statuses() -> list[tuple[int, int]]:
+        lines = [orjson.loads(line) async for line in _lines({}, ["/a", "/broken", "/b"], read)]
+        return sorted((line["index"], line["status"]) for line in lines)
+
+    assert asyncio.run(asyncio.wait_for(statuses(), 10)) == [(0, 200), (1, 0), (2, 200)]
 
 
 def test_a_checkout_sends_each_get_by_itself(registry: ServerProcess) -> None:

@@ -156,6 +156,32 @@ def test_a_client_with_slow_requests_leaves_the_page_to_others(http: httpx.Clien
     assert len(theirs.requests) == 89
 
 
+def test_a_client_with_slow_gets_together_leaves_the_page_to_others(http: httpx.Client, theirs: Upstream) -> None:
+    theirs.parts = [b"{", b"}"]
+    theirs.hold.clear()
+    address = (http.base_url.host, http.base_url.port or 0)
+    slow = [socket.create_connection(address, timeout=60) for _ in range(8 + 64 + 1)]
+    body = json.dumps({"paths": ["/subjects"] * 4}).encode()
+    head = b"POST /ui/together HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: %d\r\n\r\n"
+    transport = httpx.HTTPTransport(local_address="127.0.0.2")
+    with httpx.Client(base_url=http.base_url, timeout=60, transport=transport) as neighbour, ExitStack() as connections:
+        for connection in slow:
+            connections.enter_context(connection)
+            connection.sendall(head % len(body) + body)
+        # 8 are under way, and 64 wait.
+        refused = first_refused(slow)
+        answer = read(refused)
+        assert answer.split()[1] == b"429"
+        assert b"too many requests for several answers: 64 requests of this client wait already" in answer
+        # All their GETs wait for the registry; those of others go beside them.
+        with neighbour.stream("GET", "/ui/registry/subjects") as other:
+            assert other.status_code == 200
+            theirs.hold.set()
+            assert other.read() == b"{}"
+        answers = [read(connection) for connection in slow if connection is not refused]
+    assert [answer.split()[1] for answer in answers] == [b"200"] * 72
+
+
 def test_the_limits_of_a_client_have_settings(folder: Path) -> None:
     limits = [
         "magicbyte.ui.events.max.per.client=1",

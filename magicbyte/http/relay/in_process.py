@@ -45,6 +45,7 @@ async def ask(
     *,
     body: bytes = b"",
     connection: Mapping[str, Any],
+    most_bytes: int | None = None,
 ) -> Answer:
     """Send a request to an application, and return its answer when it is complete.
 
@@ -55,9 +56,10 @@ async def ask(
         headers: The headers, with names in lower case.
         body: The body.
         connection: The scope's keys of the connection, such as `scheme`, `client` and `server`.
+        most_bytes: The largest body that is returned; None for any.
 
     Raises:
-        ConnectionError: The application has returned before its answer was complete.
+        ConnectionError: The application has returned before its answer was complete, or the body is too large.
         Exception: Any error that the application raises.
     """
     raw_path, _, query = target.partition("?")
@@ -70,25 +72,68 @@ async def ask(
         "query_string": query.encode("latin-1"),
         "headers": headers,
     }
-    answer, pending, is_complete = Answer(), [body], asyncio.Event()
+    exchange = _Exchange(method, [body], most_bytes)
+    try:
+        await app(scope, exchange.receive, exchange.send)
+    except Exception:
+        # Applications take an error of `send` for a client that has gone, and raise what they like.
+        if not exchange.is_too_large:
+            raise
+    if exchange.is_too_large:
+        raise ConnectionError(f"the answer to {method} {raw_path} has more than {most_bytes} bytes")
+    if not exchange.is_complete.is_set():
+        raise ConnectionError(f"the application did not complete its answer to {method} {raw_path}")
+    return exchange.answer
 
-    async def receive() -> Message:
-        if pending:
-            return {"type": "http.request", "body": pending.pop(), "more_body": False}
+
+@dataclass(slots=True)
+class _Exchange:
+    """The client's side of a request.
+
+    Attributes:
+        method: The method.
+        pending: The parts of the body that the application has not received.
+        most_bytes: The largest body of an answer; None for any.
+        answer: The answer so far.
+        size: The bytes of its body.
+        is_complete: Whether it is complete.
+    """
+
+    method: str
+    pending: list[bytes]
+    most_bytes: int | None
+    answer: Answer = field(default_factory=Answer)
+    size: int = 0
+    is_complete: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def is_too_large(self) -> bool:
+        """Whether the answer has too many bytes."""
+        return self.most_bytes is not None and self.size > self.most_bytes
+
+    async def receive(self) -> Message:
+        """What the client sends."""
+        if self.pending:
+            return {"type": "http.request", "body": self.pending.pop(), "more_body": False}
         # The client stays until it has the answer.
-        await is_complete.wait()
+        await self.is_complete.wait()
         return {"type": "http.disconnect"}
 
-    async def send(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            answer.status, answer.headers = message["status"], list(message.get("headers", ()))
-        elif message["type"] == "http.response.body":
-            if method != "HEAD":
-                answer.parts.append(message.get("body", b""))
-            if not message.get("more_body"):
-                is_complete.set()
+    async def send(self, message: Message) -> None:
+        """Receive a part of the answer.
 
-    await app(scope, receive, send)
-    if not is_complete.is_set():
-        raise ConnectionError(f"the application did not complete its answer to {method} {raw_path}")
-    return answer
+        Raises:
+            ConnectionError: It is too large.
+        """
+        if message["type"] == "http.response.start":
+            self.answer.status, self.answer.headers = message["status"], list(message.get("headers", ()))
+        elif message["type"] == "http.response.body":
+            body: bytes = message.get("body", b"")
+            self.size += len(body)
+            if self.is_too_large:
+                self.answer.parts.clear()
+                raise ConnectionError
+            if self.method != "HEAD":
+                self.answer.parts.append(body)
+            if not message.get("more_body"):
+                self.is_complete.set()

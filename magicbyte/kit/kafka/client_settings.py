@@ -194,6 +194,9 @@ def may_be_topic(name: str) -> bool:
 
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
+#: The topics that only brokers write to (org.apache.kafka.common.internals.Topic).
+INTERNAL_TOPICS = frozenset(("__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata"))
+
 _STORE_PROPERTIES = frozenset(
     (
         "ssl.truststore.location",

@@ -28,11 +28,13 @@ class Question(msgspec.Struct, frozen=True, array_like=True, gc=False):
         target: The path and the query, encoded.
         accept: The media types that the worker reads.
         offset: The offset token of an earlier reply; None for none.
+        most_bytes: The largest answer that is wanted.
     """
 
     target: str
     accept: str
     offset: str | None = None
+    most_bytes: int = 64 << 20
 
 
 class Reply(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -12,8 +12,9 @@ from magicbyte.ui.messages.scan_request import ScannedRecord
 
 #: The most letters that an answer lists.
 MOST_LETTERS = 2_000
+#: The longest name of a group.
+LONGEST_GROUP = 1_000
 _LONGEST_CONDITION = 2_000
-_LONGEST_GROUP = 1_000
 _MOST_OFFSET = 2**63 - 1
 GROUPINGS = ("reason", "topic", "schema-id", "pipeline")
 
@@ -39,7 +40,7 @@ class Choosing(Common):
         super().check()
         if self.by not in GROUPINGS:
             raise BadRequest(f"by must be one of {', '.join(GROUPINGS)}, not {self.by[:40]!r}")
-        for name, text, longest in (("where", self.where, _LONGEST_CONDITION), ("group", self.group, _LONGEST_GROUP)):
+        for name, text, longest in (("where", self.where, _LONGEST_CONDITION), ("group", self.group, LONGEST_GROUP)):
             if text is not None and len(text) > longest:
                 raise BadRequest(f"{name} has {len(text)} characters; at most {longest} are read")
         if self.where is not None and "\0" in self.where:

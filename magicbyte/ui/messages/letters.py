@@ -12,7 +12,14 @@ import orjson
 from magicbyte.dead_letters.conditions import condition
 from magicbyte.dead_letters.description import described, reached_parts
 from magicbyte.dead_letters.groups import GROUPINGS
-from magicbyte.ui.messages.letter_request import LetterKind, ShowRequest, SortedLetter, SortedLetters, SortRequest
+from magicbyte.ui.messages.letter_request import (
+    LONGEST_GROUP,
+    LetterKind,
+    ShowRequest,
+    SortedLetter,
+    SortedLetters,
+    SortRequest,
+)
 from magicbyte.ui.messages.lookup import Lookup
 from magicbyte.ui.messages.request import BadRequest, DecodeRequest
 from magicbyte.ui.messages.scan_request import ScannedRecord
@@ -27,6 +34,8 @@ _SHOWN_BYTES, _BEFORE, _LINE = 512, 128, 16
 #: The longest JSON of a decoded value, and the longest header.
 _SHOWN_TEXT, _SHOWN_HEADER = 16_384, 4_096
 _MOST_HEADERS = 200
+#: The longest text of a header in a list of letters: thousands of them are in memory.
+_LISTED_TEXT = 300
 
 
 def key_number(key: bytes) -> int:
@@ -47,7 +56,7 @@ def sorted_letters(_client: RegistryClient, request: SortRequest, _most_bytes: i
         fits = condition(request.where)
         for record in request.records:
             letter = _letter(request.topic or "", record)
-            group = name_of(letter)
+            group = name_of(letter)[:LONGEST_GROUP]
             if (request.group is None or group == request.group) and fits(letter):
                 letters.append(_sorted(letter, group, kinds))
     except Ended as error:
@@ -93,8 +102,8 @@ def _bytes(packed: str | None) -> bytes | None:
 def _sorted(letter: Letter, group: str, kinds: dict[LetterKind, int]) -> SortedLetter:
     failure = letter.failure
     stage = "" if failure is None else failure.stage or ""
-    kind = LetterKind(fingerprint(failure), stage, reason_of(failure))
-    pipeline = None if failure is None else failure.connector
+    kind = LetterKind(fingerprint(failure), stage[:_LISTED_TEXT], reason_of(failure)[:_LISTED_TEXT])
+    origin, pipeline = letter.origin, None if failure is None else failure.connector
     key = state_key(letter.identity)
     schema = letter.schema_guid if letter.schema_id is None else str(letter.schema_id)
     return SortedLetter(
@@ -105,8 +114,8 @@ def _sorted(letter: Letter, group: str, kinds: dict[LetterKind, int]) -> SortedL
         group,
         key_number(key),
         key_number(key + b"\0" + repr(pipeline).encode()),
-        letter.origin,
-        pipeline,
+        None if origin is None else (origin[0][:_LISTED_TEXT], *origin[1:]),
+        None if pipeline is None else pipeline[:_LISTED_TEXT],
         schema,
         failure is not None and failure.masked,
         letter.replays,

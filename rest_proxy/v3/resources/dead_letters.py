@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from magicbyte.dead_letters.choice import MAX_ATTEMPTS, ReplayOptions
+from magicbyte.http.routing.clients import client_key
 from magicbyte.http.routing.response import Json
 from magicbyte.kit.kafka.client_settings import may_be_topic
 from rest_proxy.access.decisions import require_topics
@@ -36,9 +37,12 @@ async def replay(
     # The notes tell which letters were replayed, and where to.
     require_topics(call.request, "READ", state_topic(topic))
     await topics.topic(await call.admin(), topic)
+    if not may_be_topic(state_topic(topic)):
+        raise KAFKA_BAD_REQUEST(detail=f"Its notes would need a topic {state_topic(topic)}; that name is too long")
     if not part_of(call.request, RestProxySettings).schema_registry_url.strip():
         raise KAFKA_BAD_REQUEST(detail="Letters are decoded before they are sent: set schema.registry.url")
-    done = await part_of(call.request, LetterReplays).run(request, call.rights)
+    client = client_key(call.request, call.settings.trusted_proxies)
+    done = await part_of(call.request, LetterReplays).run(request, call.rights, client)
     url = call.links.url("topics", topic, "dead-letters:replay")
     fields = {
         "cluster_id": call.cluster_id,

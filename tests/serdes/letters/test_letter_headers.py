@@ -98,3 +98,25 @@ def test_what_is_no_letter_and_the_count_of_replays() -> None:
     assert read_letter([*PLACE[:2], ("__connect.errors.offset", b"many")]) is None
     assert replays([("__errors.replay", b"1"), ("__errors.replay", b"2")]) == 2
     assert (replays([]), replays([("__errors.replay", b"x")]), replays([("__errors.replay", None)])) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        ("__connect.errors.partition", None),
+        ("__connect.errors.offset", None),
+        ("__errors.timestamp", DeadLetter("t", 1, 2)),
+        ("__errors.schema.id", DeadLetter("t", 1, 2)),
+        ("__errors.attempt", DeadLetter("t", 1, 2)),
+    ],
+)
+def test_a_number_that_is_too_large_is_none(header: str, expected: DeadLetter | None) -> None:
+    """JSON, SQLite and Kafka have no such numbers."""
+    for number in (2**63, -(2**63) - 1, 10**50):
+        assert read_letter([*PLACE, (header, str(number).encode())]) == expected
+    assert read_letter([*PLACE, ("__errors.timestamp", str(2**63 - 1).encode())]) is not None
+
+
+@pytest.mark.parametrize(("value", "count"), [(b"-50", 0), (b"9" * 50, 0), (b"7", 7)])
+def test_a_forged_count_allows_no_more_replays(value: bytes, count: int) -> None:
+    assert replays([("__errors.replay", value)]) == count

@@ -59,6 +59,8 @@ def test_fingerprints_differ_by_stage_exception_and_reason_only() -> None:
         (b'{"a": "\xff"}', ("$.a", 7)),
         (b"", ("$", 0)),
         (b'{"a": 1} 2', ("$", 9)),
+        (b"9" * 5000, ("$", 0)),
+        (b"[" * 100_000, ("$", 0)),
     ],
 )
 def test_where_json_stops(text: bytes, stop: tuple[str, int]) -> None:
@@ -167,6 +169,45 @@ def test_a_state_is_read_as_it_was_written() -> None:
     for key, value in ((None, None), (b"x", b"{}"), (b'["a",0]', state_value(state)), (state_key(PLACE), b"[]")):
         with pytest.raises(ValueError, match="no state of a letter"):
             read_state(key, value)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        (state_key(PLACE), b"[" * 100_000),
+        (b"[" * 100_000, None),
+        (state_key(PLACE), b'{"replays":1e999,"time":1,"topic":"x"}'),
+        (b'["dead",1e999,0]', None),
+    ],
+    ids=["deep", "deep-key", "infinite", "infinite-key"],
+)
+def test_a_forged_state_is_none(key: bytes, value: bytes | None) -> None:
+    with pytest.raises(ValueError, match="no state of a letter"):
+        read_state(key, value)
+
+
+def test_a_forged_state_allows_no_more_replays() -> None:
+    forged = b'{"replays":-9,"time":1,"topic":"x"}'
+    assert read_state(state_key(PLACE), forged) == (PLACE, Replayed(0, 1, "x"))
+
+
+@pytest.mark.parametrize(
+    ("named", "time"),
+    [
+        (b"999", 999),
+        (b"0", 0),
+        (b"-5", 1000),
+        (b"9" * 15, 1000),
+        (str(2**63 - 1).encode(), 1000),
+        (b"9" * 30, 1000),
+        (b"soon", 1000),
+    ],
+    ids=str,
+)
+def test_a_time_before_1970_or_in_the_future_is_none(named: bytes, time: int) -> None:
+    """Brokers refuse such records, and with them all others of a transaction."""
+    headers = [*DeadLetter("t", 0, 1).headers(), (f"{OWN}timestamp", named)]
+    assert Letter(PLACE, 1000, b"k", b"v", headers).original_time == time
 
 
 def test_the_schema_id_is_that_of_a_header_or_of_the_frame() -> None:

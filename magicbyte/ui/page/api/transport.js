@@ -76,6 +76,9 @@ export class Transport {
    * @throws {ApiError} if the answer's status is 400 or more, or there is none
    */
   async call(method, path, options = {}) {
+    // Browsers resolve such segments, encoded or not: PUT /config/. would change the registry's own settings.
+    const dots = path.split("/").find((segment) => segment === "." || segment === "..");
+    if (dots) throw new ApiError({ status: 400, message: `A browser cannot ask for the name ${dots}; use a command.` });
     let sent = this.authorization;
     let response = await this.#send(method, path, options);
     let schemes = challenges(response);

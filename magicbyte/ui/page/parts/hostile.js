@@ -7,12 +7,15 @@ const INVISIBLE = new RegExp(
   "u",
 );
 const INVISIBLE_ONES = new RegExp(`(${INVISIBLE.source})`, "gu");
+/** Of a name, a line break or a tab would look like a space, or like nothing at its end. */
+const INVISIBLE_IN_NAMES = new RegExp(`([\\t\\n]|${INVISIBLE.source})`, "gu");
 
 /** Whether a text has characters that are shown as marks. @param {string} text */
 export const isHostile = (text) => INVISIBLE.test(text);
 
 /**
- * A text with its invisible characters as marks, such as `U+202E`. Of a name, spaces at both ends are invisible, too.
+ * A text with its invisible characters as marks, such as `U+202E`. Of a name, line breaks, tabs, and spaces at both ends
+ * are invisible, too.
  * @param {{text: string | null | undefined, name?: boolean, start?: boolean, end?: boolean}} props `start` and `end`: whether
  *   the text begins or ends a name
  */
@@ -20,11 +23,12 @@ export function Shown({ text, name = false, start = name, end = name }) {
   const value = text ?? "";
   const first = start ? value.match(/^ */)?.[0] ?? "" : "";
   const last = end ? value.slice(first.length).match(/ *$/)?.[0] ?? "" : "";
-  if (!first && !last && !INVISIBLE.test(value)) return value;
+  const invisible = name || start || end ? INVISIBLE_IN_NAMES : INVISIBLE_ONES;
+  if (!first && !last && value.search(invisible) < 0) return value;
   const inner = value.slice(first.length, value.length - last.length);
   return [
     ...[...first].map((space, i) => html`<${Mark} key=${`first ${i}`} character=${space} />`),
-    ...inner.split(INVISIBLE_ONES).map((part, i) => i % 2 ? html`<${Mark} key=${i} character=${part} />` : part),
+    ...inner.split(invisible).map((part, i) => i % 2 ? html`<${Mark} key=${i} character=${part} />` : part),
     ...[...last].map((space, i) => html`<${Mark} key=${`last ${i}`} character=${space} />`),
   ];
 }
