@@ -70,7 +70,8 @@ def test_lists_of_hostile_subjects(hostile: ServerProcess, open_page: OpenPage) 
     expect(page.locator("tbody a", has_text="spaced").locator(".char")).to_have_count(3)
     page.get_by_role("searchbox").fill("onerror")
     expect(page.locator("tbody a")).to_have_text(IMAGE)
-    expect(page.locator("tbody a mark")).to_have_text("onerror")
+    # The end of a name is an element of its own.
+    assert "".join(page.locator("tbody a mark").all_inner_texts()) == "onerror"
     page.goto("registry")
     expect(page.locator("table.changes")).to_contain_text(IMAGE)
     assert_harmless(page)
