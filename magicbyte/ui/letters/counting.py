@@ -14,9 +14,9 @@ from magicbyte.topic_ids.timed_position import TimedPosition
 from magicbyte.ui.letters.notes import Notes
 from magicbyte.ui.letters.sorting import Sorting
 from magicbyte.ui.messages.letter_request import LetterKind, LettersRequest, SortedLetter
-from magicbyte.ui.messages.scan_request import ScannedRecord
 from magicbyte.ui.scan.merge import Merge
 from magicbyte.ui.scan.partition_reader import BlockSize, PartitionReader, block_bytes
+from magicbyte.ui.scan.range import is_in_time
 from magicbyte.ui.scan.scan import Limits
 from magicbyte.ui.scan.source import Bounds, TopicSource
 
@@ -91,7 +91,9 @@ class Counting:
             if not taken:
                 reason = "end"
                 break
-            kinds, letters = await self._sorting.sort([record for record in taken if self._is_in_time(record)])
+            since, until_time = self._wanted.since, self._wanted.until
+            in_time = [record for record in taken if is_in_time(record, since, until_time)]
+            kinds, letters = await self._sorting.sort(in_time)
             for letter in letters:
                 if (line := self._count(letter, kinds)) is not None:
                     yield line
@@ -129,10 +131,6 @@ class Counting:
             "groupsLeftOut": max(0, len(groups) - most),
             "lettersLeftOut": self._grouped.left_out,
         }
-
-    def _is_in_time(self, record: ScannedRecord) -> bool:
-        since, until, at = self._wanted.since, self._wanted.until, record.timestamp
-        return at is None or ((since is None or at >= since) and (until is None or at < until))
 
     def _reason(self, until: float) -> str | None:
         """Why the count ends before the beginning of the topic; None if it goes on."""

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from functools import partial
 
 import msgspec
 import orjson
 from starlette.responses import Response
 
-from magicbyte.http.held_stream import HeldStream
 from magicbyte.http.page_settings import PageSettings
 from magicbyte.http.routing.clients import client_key
 from magicbyte.http.routing.request import Request
 from magicbyte.kit.errors import ApiError
-from magicbyte.kit.sharing.fair_queue import FairQueue, NoTurn
 from magicbyte.ui import errors
 from magicbyte.ui.decode import MessageWorkers, unless_gone
 from magicbyte.ui.letters.counting import Counting
@@ -26,21 +25,14 @@ from magicbyte.ui.messages.scan_request import ScanRequest
 from magicbyte.ui.rest import Upstream
 from magicbyte.ui.scan.range import range_of
 from magicbyte.ui.scan.request_body import read_request
-from magicbyte.ui.scan.scan import Limits
 from magicbyte.ui.scan.source import TopicSource
+from magicbyte.ui.scan.turns import Turns, limits_of
 from serdes.letters.letter import state_topic
 
-#: How many more counts run, of clients that have none.
-_RESERVE = 2
-_WAIT_SECONDS = 20.0
-_RETRY_SECONDS = "1"
 #: The most letters of a count: each is remembered by two numbers, to count it once.
 _MOST_COUNTED = 200_000
 #: The largest block that has a single letter.
 _LETTER_BYTES = 1 << 20
-#: A proxy in front of the page must not collect the lines.
-_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-_LINES = "application/x-ndjson"
 
 
 class DeadLetters:
@@ -57,9 +49,7 @@ class DeadLetters:
         self._rest = rest
         self._workers = workers
         self._settings = settings
-        self._turns = FairQueue(
-            settings.scans, reserve=_RESERVE, most_waiting=settings.messages_waiting, wait_seconds=_WAIT_SECONDS
-        )
+        self._turns = Turns(settings)
 
     def close(self) -> None:
         """Refuse the requests that wait."""
@@ -75,8 +65,7 @@ class DeadLetters:
         wanted = await read_request(request, LettersRequest)
         client = client_key(request, self._settings.trusted_proxies)
         counting = await unless_gone(request.receive, self._begun(request, wanted, client))
-        give_back = partial(self._turns.give_back, client)
-        return HeldStream(_lines(counting), give_back, headers=_HEADERS, media_type=_LINES)
+        return self._turns.answer(client, _lines(counting))
 
     async def show(self, request: Request) -> Response:
         """Answer with one letter.
@@ -87,7 +76,7 @@ class DeadLetters:
         """
         wanted = await read_request(request, LetterRequest)
         client = client_key(request, self._settings.trusted_proxies)
-        await self._take(client)
+        await self._turns.take(client)
         try:
             return await unless_gone(request.receive, self._shown(request, wanted, client))
         finally:
@@ -95,20 +84,15 @@ class DeadLetters:
 
     async def _begun(self, request: Request, wanted: LettersRequest, client: str) -> Counting:
         """Take a place and find the offsets, so that a refusal of the proxy is the answer's status."""
-        await self._take(client)
+        await self._turns.take(client)
         try:
             self._workers.warm_up()
-            settings = self._settings
             source = self._source(request, wanted.topic or "")
             # Letters have the times of their records, which need not increase: an end by time would leave some out.
             ranges = await range_of(source, ScanRequest(topic=wanted.topic, since=wanted.since))
             source.require_headers()
-            limits = Limits(
-                min(settings.scan_max_records, _MOST_COUNTED),
-                settings.scan_max_bytes,
-                settings.scan_timeout_ms / 1000,
-                settings.messages_max_bytes,
-            )
+            limits = limits_of(self._settings)
+            limits = replace(limits, records=min(limits.records, _MOST_COUNTED))
             sorting = Sorting(partial(self._workers.convert, request.scope, client=client), wanted)
             notes = await read_notes(self._notes(request, wanted.topic or ""))
             return Counting(source, ranges, wanted, sorting, notes, limits)
@@ -154,12 +138,6 @@ class DeadLetters:
         """The notes up to those of a replay that has just ended."""
         get = partial(self._rest.read, request.scope)
         return TopicSource(get, state_topic(topic), committed=True, ends_stable=False)
-
-    async def _take(self, client: str) -> None:
-        try:
-            await self._turns.take(client)
-        except NoTurn as refusal:
-            raise errors.TOO_MANY_SCANS(reason=refusal).with_headers(Retry_After=_RETRY_SECONDS) from None
 
 
 class _Identity(msgspec.Struct):

@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from magicbyte.ui.messages.request import BadRequest, Common
+from magicbyte.ui.messages.request import BadRequest, Common, check_numbers
 from magicbyte.ui.messages.scan_request import ScannedRecord
 
 #: The most letters that an answer lists.
@@ -15,7 +15,6 @@ MOST_LETTERS = 2_000
 #: The longest name of a group.
 LONGEST_GROUP = 1_000
 _LONGEST_CONDITION = 2_000
-_MOST_OFFSET = 2**63 - 1
 GROUPINGS = ("reason", "topic", "schema-id", "pipeline")
 
 
@@ -70,9 +69,7 @@ class LettersRequest(Choosing):
             raise BadRequest("topic is needed")
         if not 0 <= self.letters <= MOST_LETTERS:
             raise BadRequest(f"letters must be between 0 and {MOST_LETTERS}, not {self.letters}")
-        for name, number in (("since", self.since), ("until", self.until)):
-            if number is not None and not 0 <= number <= _MOST_OFFSET:
-                raise BadRequest(f"{name} must be between 0 and {_MOST_OFFSET}, not {number}")
+        check_numbers(since=self.since, until=self.until)
 
 
 class LetterRequest(Common):
@@ -91,9 +88,7 @@ class LetterRequest(Common):
         super().check()
         if not self.topic:
             raise BadRequest("topic is needed")
-        for name, number in (("partition", self.partition), ("offset", self.offset)):
-            if not 0 <= number <= _MOST_OFFSET:
-                raise BadRequest(f"{name} must be between 0 and {_MOST_OFFSET}, not {number}")
+        check_numbers(partition=self.partition, offset=self.offset)
 
 
 class SortRequest(Choosing):

@@ -12,6 +12,7 @@ from msgspec import Meta
 MOST_ITEMS = 100
 LARGEST_DATA = 1 << 20
 LARGEST_BODY = LARGEST_DATA * 4 // 3 + 65_536
+_MOST_OFFSET = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,17 @@ class Common(msgspec.Struct, forbid_unknown_fields=True, rename="camel", gc=Fals
             raise BadRequest(f"context must begin with a dot and have no colon, not {self.context[:40]!r}")
         if self.schema_id is not None and not 0 <= self.schema_id < 2**31:
             raise BadRequest(f"schemaId must be between 0 and 2147483647, not {self.schema_id}")
+
+
+def check_numbers(**numbers: int | None) -> None:
+    """Check offsets, partitions and times, by the names of their members; None is no number.
+
+    Raises:
+        BadRequest: A number is negative or too large.
+    """
+    for name, number in numbers.items():
+        if number is not None and not 0 <= number <= _MOST_OFFSET:
+            raise BadRequest(f"{name} must be between 0 and {_MOST_OFFSET}, not {number}")
 
 
 class Framed(msgspec.Struct, forbid_unknown_fields=True, gc=False):

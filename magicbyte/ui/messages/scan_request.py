@@ -10,13 +10,12 @@ from msgspec import Meta
 
 from magicbyte.ui.messages.filter_text import BadFilter, read_filter
 from magicbyte.ui.messages.kinds import MESSAGE, problem_of
-from magicbyte.ui.messages.request import BadRequest, Common
+from magicbyte.ui.messages.request import BadRequest, Common, check_numbers
 
 #: The most records of an answer.
 MOST_RECORDS = 500
 _LONGEST_FILTER = 2_000
 _CURSOR = re.compile(r"\d{1,9}:\d{1,19}(?:,\d{1,9}:\d{1,19})*")
-_MOST_OFFSET = 2**63 - 1
 _ORDERS = ("newest", "oldest")
 _KIND = "`message`, `int`, `long`, `short`, `float`, `double`, `uuid`, `text`, `json`, `hex`, `base64` or `schema:ID`"
 
@@ -81,9 +80,7 @@ class ScanRequest(Reading):
             raise BadRequest(f"order must be newest or oldest, not {self.order[:40]!r}")
         if not 1 <= self.limit <= MOST_RECORDS:
             raise BadRequest(f"limit must be between 1 and {MOST_RECORDS}, not {self.limit}")
-        for name, number in (("since", self.since), ("until", self.until), ("offset", self.offset)):
-            if number is not None and not 0 <= number <= _MOST_OFFSET:
-                raise BadRequest(f"{name} must be between 0 and {_MOST_OFFSET}, not {number}")
+        check_numbers(since=self.since, until=self.until, offset=self.offset)
         if self.cursor is not None and not _CURSOR.fullmatch(self.cursor):
             raise BadRequest("cursor must be that of an answer, such as 0:42,1:17")
 

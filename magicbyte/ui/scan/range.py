@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from magicbyte.ui import errors
-from magicbyte.ui.messages.scan_request import ScanRequest
+from magicbyte.ui.messages.scan_request import ScannedRecord, ScanRequest
 from magicbyte.ui.scan.merge import read_cursor
 from magicbyte.ui.scan.source import Bounds, TopicSource
 
@@ -29,6 +29,18 @@ async def range_of(source: TopicSource, wanted: ScanRequest) -> dict[int, Bounds
             end = await source.offset_at(partition, wanted.until)
         ranges[partition] = _begun(Bounds(first, max(first, end)), partition, wanted, cursor)
     return ranges
+
+
+def is_in_time(record: ScannedRecord, since: int | None, until: int | None) -> bool:
+    """Whether a record's own time is in a range; the times of a partition need not increase.
+
+    Args:
+        record: The record.
+        since: The first time, in ms since the epoch; None for all.
+        until: The end, exclusive; None for all.
+    """
+    at = record.timestamp
+    return at is None or ((since is None or at >= since) and (until is None or at < until))
 
 
 def _begun(bounds: Bounds, partition: int, wanted: ScanRequest, cursor: dict[int, int] | None) -> Bounds:

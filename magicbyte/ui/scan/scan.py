@@ -12,6 +12,7 @@ import orjson
 from magicbyte.ui.messages.scan_request import ScannedRecord, ScanRequest
 from magicbyte.ui.scan.merge import Merge, write_cursor
 from magicbyte.ui.scan.partition_reader import BlockSize, PartitionReader, block_bytes
+from magicbyte.ui.scan.range import is_in_time
 from magicbyte.ui.scan.selecting import Selecting
 from magicbyte.ui.scan.source import Bounds, TopicSource
 
@@ -123,7 +124,7 @@ class Scan:
             most, size = wanted.limit - self._matched, limits.answer_size - self._answered
             if most <= 0 or size <= 0:
                 return
-            in_time = [record for record in taken if self._is_in_time(record)]
+            in_time = [record for record in taken if is_in_time(record, wanted.since, wanted.until)]
             if not in_time:
                 self._count(taken)
                 return
@@ -138,11 +139,6 @@ class Scan:
             following = taken.index(in_time[selected.seen])
             self._count(taken[:following])
             taken = taken[following:]
-
-    def _is_in_time(self, record: ScannedRecord) -> bool:
-        """Whether the record's own time is in the range; the times of a partition may not increase."""
-        since, until, at = self._wanted.since, self._wanted.until, record.timestamp
-        return at is None or ((since is None or at >= since) and (until is None or at < until))
 
     def _count(self, records: list[ScannedRecord]) -> None:
         """Note that the scan goes on behind some records."""

@@ -10,29 +10,19 @@ from typing import Any
 import orjson
 from starlette.responses import Response
 
-from magicbyte.http.held_stream import HeldStream
 from magicbyte.http.page_settings import PageSettings
 from magicbyte.http.routing.clients import client_key
 from magicbyte.http.routing.request import Request
 from magicbyte.kit.errors import ApiError
-from magicbyte.kit.sharing.fair_queue import FairQueue, NoTurn
-from magicbyte.ui import errors
 from magicbyte.ui.decode import MessageWorkers, unless_gone
 from magicbyte.ui.messages.scan_request import ScanRequest
 from magicbyte.ui.rest import Upstream
 from magicbyte.ui.scan.range import range_of
 from magicbyte.ui.scan.request_body import read_request
-from magicbyte.ui.scan.scan import Limits, Scan
+from magicbyte.ui.scan.scan import Scan
 from magicbyte.ui.scan.selecting import Selecting
 from magicbyte.ui.scan.source import TopicSource
-
-#: How many more scans run, of clients that have none.
-_RESERVE = 2
-_WAIT_SECONDS = 20.0
-_RETRY_SECONDS = "1"
-#: A proxy in front of the page must not collect the lines.
-_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-_LINES = "application/x-ndjson"
+from magicbyte.ui.scan.turns import Turns, limits_of
 
 log = logging.getLogger("magicbyte.ui")
 
@@ -51,9 +41,7 @@ class Scans:
         self._rest = rest
         self._workers = workers
         self._settings = settings
-        self._turns = FairQueue(
-            settings.scans, reserve=_RESERVE, most_waiting=settings.messages_waiting, wait_seconds=_WAIT_SECONDS
-        )
+        self._turns = Turns(settings)
 
     def close(self) -> None:
         """Refuse the scans that wait."""
@@ -69,27 +57,16 @@ class Scans:
         wanted = await read_request(request, ScanRequest)
         client = client_key(request, self._settings.trusted_proxies)
         scan = await unless_gone(request.receive, self._begun(request, wanted, client))
-        give_back = partial(self._turns.give_back, client)
-        return HeldStream(self._lines(scan, wanted), give_back, headers=_HEADERS, media_type=_LINES)
+        return self._turns.answer(client, self._lines(scan, wanted))
 
     async def _begun(self, request: Request, wanted: ScanRequest, client: str) -> Scan:
         """Take a place and find the offsets, so that a refusal of the proxy is the answer's status."""
-        try:
-            await self._turns.take(client)
-        except NoTurn as refusal:
-            raise errors.TOO_MANY_SCANS(reason=refusal).with_headers(Retry_After=_RETRY_SECONDS) from None
+        await self._turns.take(client)
         try:
             self._workers.warm_up()
             source = TopicSource(partial(self._rest.read, request.scope), wanted.topic or "")
-            settings = self._settings
-            limits = Limits(
-                settings.scan_max_records,
-                settings.scan_max_bytes,
-                settings.scan_timeout_ms / 1000,
-                settings.messages_max_bytes,
-            )
             selecting = Selecting(partial(self._workers.convert, request.scope, client=client), wanted)
-            return Scan(source, await range_of(source, wanted), wanted, selecting, limits)
+            return Scan(source, await range_of(source, wanted), wanted, selecting, limits_of(self._settings))
         except BaseException:
             self._turns.give_back(client)
             raise

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import json
+from urllib.parse import quote
 
 from playwright.sync_api import Locator, Page, expect
 
 from tests.ui.kit.filling import flight
+
+USER = '{"type":"record","name":"User","fields":[{"name":"id","type":"int"}]}'
+
+
+def user_with(*names: str) -> str:
+    """The text of `USER` with more fields, each of them with a default."""
+    schema = json.loads(USER)
+    schema["fields"] += [{"name": name, "type": "int", "default": 0} for name in names]
+    return json.dumps(schema)
 
 
 def laid_out(text: str) -> str:
@@ -46,6 +56,13 @@ def put(page: Page, text: str) -> None:
     content(page).click()
     page.keyboard.press("Control+a")
     page.keyboard.insert_text(text)
+
+
+def edit(page: Page, subject: str, text: str) -> None:
+    """Propose a text, and wait until it is checked."""
+    page.goto(f"subjects/{quote(subject, safe='')}/edit")
+    put(page, laid_out(text))
+    expect(page.locator("#register")).not_to_have_attribute("aria-disabled", "true")
 
 
 def select_lines(page: Page, count: int) -> None:

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -40,6 +40,27 @@ allow User:auditor DESCRIBE,DESCRIBE_CONFIGS REGISTRY LITERAL *
 _SHARED = {"type": "record", "name": "Shared", "fields": [{"name": "city", "type": "string"}]}
 
 
+def access_settings(folder: Path, server: str, rules: str, users: Sequence[str] = USERS) -> dict[str, str]:
+    """The settings of a server with access rules. `admin` may do everything; each user's password is its name.
+
+    Args:
+        folder: Where the files of users and rules are written.
+        server: The server, for the names of its files.
+        rules: The rules.
+        users: The users.
+    """
+    users_file, rules_file = folder / f"{server}-users", folder / f"{server}-rules"
+    users_file.write_text("".join(f"{name}:{hash_password(name)}\n" for name in users))
+    users_file.chmod(0o600)
+    rules_file.write_text(rules)
+    return {
+        "authentication.method": "BASIC",
+        "magicbyte.users.file": str(users_file),
+        "magicbyte.acl.store": f"file:{rules_file}",
+        "super.users": "User:admin",
+    }
+
+
 @contextmanager
 def guarded_registry(
     folder: Path, rest_url: str = "", *, properties: Mapping[str, str] | None = None
@@ -51,15 +72,8 @@ def guarded_registry(
         rest_url: The REST proxy behind the page, if there is one.
         properties: Further settings.
     """
-    users, rules = folder / "users", folder / "rules"
-    users.write_text("".join(f"{name}:{hash_password(name)}\n" for name in USERS))
-    users.chmod(0o600)
-    rules.write_text(RULES)
     settings = {
-        "authentication.method": "BASIC",
-        "magicbyte.users.file": str(users),
-        "magicbyte.acl.store": f"file:{rules}",
-        "super.users": "User:admin",
+        **access_settings(folder, "registry", RULES),
         **({"magicbyte.ui.rest.url": rest_url} if rest_url else {}),
         **(properties or {}),
     }

@@ -10,9 +10,8 @@ from confluent_kafka import Consumer, TopicPartition
 
 from magicbyte.platform.broker import free_port
 from magicbyte.platform.server_process import ServerProcess
-from magicbyte.security.sign_in.password_hash import hash_password
 from magicbyte.testing import running_rest_proxy
-from tests.ui.kit.guarded import USERS, guarded_registry
+from tests.ui.kit.guarded import access_settings, guarded_registry
 
 #: `reader` may read one topic and one group, and sees another topic without reading it. `writer` may do all that needs
 #: no right on the cluster, on topics whose names begin with `own-`.
@@ -73,16 +72,7 @@ def member(bootstrap_servers: str, group: str, topic: str) -> Iterator[Consumer]
 def guarded_rooms(folder: Path, bootstrap_servers: str) -> Iterator[ServerProcess]:
     """Run a registry and a REST proxy behind its page, both with access rules: `RULES` at the proxy."""
     port = free_port()
-    users, rules = folder / "proxy-users", folder / "proxy-rules"
-    users.write_text("".join(f"{name}:{hash_password(name)}\n" for name in USERS))
-    users.chmod(0o600)
-    rules.write_text(RULES)
-    properties = {
-        "authentication.method": "BASIC",
-        "magicbyte.users.file": str(users),
-        "magicbyte.acl.store": f"file:{rules}",
-        "super.users": "User:admin",
-    }
+    properties = access_settings(folder, "proxy", RULES)
     with (
         guarded_registry(folder, f"http://127.0.0.1:{port}") as registry,
         running_rest_proxy(bootstrap_servers, registry.url, port=port, properties=properties),

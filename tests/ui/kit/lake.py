@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from magicbyte.platform.broker import free_port
-from magicbyte.security.sign_in.password_hash import hash_password
 from magicbyte.testing import running_registry, running_rest_proxy, temporary_broker
-from tests.ui.kit.guarded import USERS, guarded_registry
+from tests.ui.kit.guarded import access_settings, guarded_registry
 from tests.ui.kit.pipelines import Running, post, running_pipeline, write_batch
 
 #: Of the REST proxy of the page with access rules; an admin may do everything, and others nothing.
@@ -50,16 +49,7 @@ def running_lake(folder: Path) -> Iterator[Lake]:
     Args:
         folder: Where files are written.
     """
-    users, rules = folder / "proxy-users", folder / "proxy-rules"
-    users.write_text("".join(f"{name}:{hash_password(name)}\n" for name in USERS))
-    users.chmod(0o600)
-    rules.write_text(RULES)
-    signed = {
-        "authentication.method": "BASIC",
-        "magicbyte.users.file": str(users),
-        "magicbyte.acl.store": f"file:{rules}",
-        "super.users": "User:admin",
-    }
+    signed = access_settings(folder, "proxy", RULES)
     with ExitStack() as stack:
         servers = stack.enter_context(temporary_broker()).bootstrap_servers
         flights = stack.enter_context(running_pipeline(folder, "flights"))

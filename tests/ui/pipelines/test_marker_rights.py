@@ -12,9 +12,8 @@ import pytest
 from confluent_kafka import Producer
 
 from magicbyte.platform.broker import free_port
-from magicbyte.security.sign_in.password_hash import hash_password
 from magicbyte.testing import running_rest_proxy, temporary_broker
-from tests.ui.kit.guarded import USERS, guarded_registry
+from tests.ui.kit.guarded import access_settings, guarded_registry
 from tests.ui.kit.pipelines import post, running_pipeline, seconds_ago, write_batch
 
 #: `writer` lacks the cluster, which version 3 of the proxy needs; `lister` may see offsets, not records.
@@ -48,16 +47,7 @@ class Guarded:
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
     folder, port = tmp_path_factory.mktemp("guarded"), free_port()
-    users, rules = folder / "proxy-users", folder / "proxy-rules"
-    users.write_text("".join(f"{name}:{hash_password(name)}\n" for name in USERS))
-    users.chmod(0o600)
-    rules.write_text(RULES)
-    properties = {
-        "authentication.method": "BASIC",
-        "magicbyte.users.file": str(users),
-        "magicbyte.acl.store": f"file:{rules}",
-        "super.users": "User:admin",
-    }
+    properties = access_settings(folder, "proxy", RULES)
     with ExitStack() as stack:
         # A broker of its own: all pipelines' markers are in one topic.
         servers = stack.enter_context(temporary_broker()).bootstrap_servers

@@ -13,10 +13,9 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from magicbyte.platform.broker import free_port
-from magicbyte.security.sign_in.password_hash import hash_password
 from magicbyte.testing import running_rest_proxy
 from magicbyte.ui.scan.source import Bounds, TopicSource
-from tests.ui.kit.guarded import USERS, guarded_registry
+from tests.ui.kit.guarded import access_settings, guarded_registry
 from tests.ui.kit.scanned import Found, search
 
 RULES = """\
@@ -48,16 +47,7 @@ class Guarded:
 @pytest.fixture(scope="module")
 def guarded(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
     folder, port = tmp_path_factory.mktemp("guarded"), free_port()
-    users, rules = folder / "proxy-users", folder / "proxy-rules"
-    users.write_text("".join(f"{name}:{hash_password(name)}\n" for name in USERS))
-    users.chmod(0o600)
-    rules.write_text(RULES)
-    properties = {
-        "authentication.method": "BASIC",
-        "magicbyte.users.file": str(users),
-        "magicbyte.acl.store": f"file:{rules}",
-        "super.users": "User:admin",
-    }
+    properties = access_settings(folder, "proxy", RULES)
     with (
         guarded_registry(folder, f"http://127.0.0.1:{port}") as registry,
         running_rest_proxy(kafka, registry.url, port=port, properties=properties),

@@ -1,8 +1,8 @@
 /** Dead letters: counted and shown by the page's server, and replayed by the REST proxy with the user's rights. */
 import { path } from "../state/routes.js";
-import { ApiError, call } from "./client.js";
+import { call } from "./client.js";
 import { parseJson } from "./json.js";
-import { jsonLines } from "./json_lines.js";
+import { postLines } from "./post_lines.js";
 
 /**
  * Which letters are meant; see `POST /ui/dead-letters` in openapi/ui.yaml.
@@ -48,16 +48,7 @@ export const MOST_AT_ONCE = 500;
  * @param {AbortSignal} [signal]
  * @returns {AsyncGenerator<Line>}
  */
-export async function* countLetters(wanted, signal) {
-  const response = await call("POST", "/dead-letters", { base: "ui", body: wanted, raw: true, signal });
-  for await (const line of jsonLines(response)) {
-    if (line.error) {
-      const { status, error_code: code, message } = line.error;
-      throw new ApiError({ status, code, message });
-    }
-    yield line;
-  }
-}
+export const countLetters = (wanted, signal) => postLines("/dead-letters", wanted, { signal });
 
 /**
  * The letters that are meant, the newest first.

@@ -1,7 +1,7 @@
 /** Searches of a topic's messages, which the page's server runs: all partitions, merged by time. */
-import { ApiError, call } from "./client.js";
+import { ApiError } from "./client.js";
 import { parseJson } from "./json.js";
-import { jsonLines } from "./json_lines.js";
+import { postLines } from "./post_lines.js";
 
 /**
  * A record that fits; key and value are base64, and only their beginnings if the record is cut.
@@ -25,21 +25,7 @@ import { jsonLines } from "./json_lines.js";
  * @param {AbortSignal} [signal]
  * @returns {AsyncGenerator<Line>}
  */
-export async function* search(wanted, signal) {
-  const response = await call("POST", "/messages", {
-    base: "ui",
-    body: wanted,
-    raw: true,
-    signal,
-  });
-  for await (const line of jsonLines(response, parseJson)) {
-    if (line.error) {
-      const { status, error_code: code, message } = line.error;
-      throw new ApiError({ status, code, message });
-    }
-    yield line;
-  }
-}
+export const search = (wanted, signal) => postLines("/messages", wanted, { signal, parse: parseJson });
 
 /**
  * All that a search brings.

@@ -10,13 +10,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from magicbyte.platform.server_process import ServerProcess
-from magicbyte.security.sign_in.password_hash import hash_password
 from magicbyte.testing import running_registry
 from tests.ui.conftest import OpenPage
 from tests.ui.kit.axe import findings
 from tests.ui.kit.editing import put
 from tests.ui.kit.filling import register
-from tests.ui.kit.guarded import As, signing_in
+from tests.ui.kit.guarded import As, access_settings, signing_in
 from tests.ui.kit.watch import Watch
 
 pytestmark = pytest.mark.browser
@@ -38,16 +37,7 @@ def namesakes(other: str) -> str:
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     folder = tmp_path_factory.mktemp("forced")
-    users, rules = folder / "users", folder / "rules"
-    users.write_text("".join(f"{name}:{hash_password(name)}\n" for name in USERS))
-    users.chmod(0o600)
-    rules.write_text(RULES)
-    properties = {
-        "authentication.method": "BASIC",
-        "magicbyte.users.file": str(users),
-        "magicbyte.acl.store": f"file:{rules}",
-        "super.users": "User:admin",
-    }
+    properties = access_settings(folder, "registry", RULES, USERS)
     with running_registry("memory:", properties=properties) as server:
         with httpx.Client(base_url=server.url, auth=("admin", "admin"), trust_env=False) as client:
             register(client, "wide-value", namesakes("b"))

@@ -8,38 +8,22 @@ from urllib.parse import quote
 
 import httpx
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Route, expect
 
 from magicbyte.platform.server_process import ServerProcess
 from tests.ui.conftest import OpenPage
 from tests.ui.kit.axe import findings
-from tests.ui.kit.editing import content, expect_cell, laid_out, put
+from tests.ui.kit.editing import USER, content, edit, expect_cell, user_with
 from tests.ui.kit.filling import register
 from tests.ui.kit.watch import Watch
 
 pytestmark = pytest.mark.browser
-
-USER = '{"type":"record","name":"User","fields":[{"name":"id","type":"int"}]}'
-
-
-def user_with(*names: str) -> str:
-    """The text of `USER` with more fields, each of them with a default."""
-    schema = json.loads(USER)
-    schema["fields"] += [{"name": name, "type": "int", "default": 0} for name in names]
-    return json.dumps(schema)
 
 
 @pytest.fixture(scope="module")
 def client(scratch: ServerProcess) -> Iterator[httpx.Client]:
     with httpx.Client(base_url=scratch.url, trust_env=False) as client:
         yield client
-
-
-def edit(page: Page, subject: str, text: str) -> None:
-    """Propose a text, and wait until it is checked."""
-    page.goto(f"subjects/{quote(subject, safe='')}/edit")
-    put(page, laid_out(text))
-    expect(page.locator("#register")).not_to_have_attribute("aria-disabled", "true")
 
 
 def test_a_new_version_is_told_and_the_text_is_checked_against_it(

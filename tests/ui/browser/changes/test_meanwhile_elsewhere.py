@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import quote
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from magicbyte.platform.server_process import ServerProcess
 from tests.ui.conftest import OpenPage
-from tests.ui.kit.editing import content, laid_out, put
+from tests.ui.kit.editing import USER, content, edit, put, user_with
 from tests.ui.kit.filling import flight, register
 from tests.ui.kit.guarded import guarded_registry, signing_in
 from tests.ui.kit.plain_registry import plain_registry
@@ -22,27 +21,11 @@ from tests.ui.test_ui_command import running_ui
 
 pytestmark = pytest.mark.browser
 
-USER = '{"type":"record","name":"User","fields":[{"name":"id","type":"int"}]}'
-
-
-def user_with(*names: str) -> str:
-    """The text of `USER` with more fields, each of them with a default."""
-    schema = json.loads(USER)
-    schema["fields"] += [{"name": name, "type": "int", "default": 0} for name in names]
-    return json.dumps(schema)
-
 
 @pytest.fixture(scope="module")
 def client(scratch: ServerProcess) -> Iterator[httpx.Client]:
     with httpx.Client(base_url=scratch.url, trust_env=False) as client:
         yield client
-
-
-def edit(page: Page, subject: str, text: str) -> None:
-    """Propose a text, and wait until it is checked."""
-    page.goto(f"subjects/{quote(subject, safe='')}/edit")
-    put(page, laid_out(text))
-    expect(page.locator("#register")).not_to_have_attribute("aria-disabled", "true")
 
 
 def test_before_another_registry_the_registration_asks_first(

@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from magicbyte.platform.server_process import ServerProcess
 from tests.ui.conftest import OpenPage
-from tests.ui.kit.editing import content, laid_out, put
+from tests.ui.kit.editing import content, edit, laid_out, put
 from tests.ui.kit.filling import ADDRESS, register
 from tests.ui.kit.watch import Watch
 
@@ -34,9 +34,7 @@ def client(scratch: ServerProcess) -> Iterator[httpx.Client]:
 
 def meet(page: Page, client: httpx.Client, subject: str, mine: str, theirs: str) -> Locator:
     """Propose a text, let another version come, and open the card with both."""
-    page.goto(f"subjects/{subject}/edit")
-    put(page, laid_out(mine))
-    expect(page.locator("#register")).not_to_have_attribute("aria-disabled", "true")
+    edit(page, subject, mine)
     register(client, subject, theirs)
     page.get_by_role("button", name="See both texts").click()
     card = page.locator(".conflict")

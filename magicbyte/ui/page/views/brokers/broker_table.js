@@ -1,5 +1,6 @@
 /** The brokers, each with its share of the partitions and its log directories. */
 import { Badge } from "../../parts/badges.js";
+import { Scrolled } from "../../parts/scrolled.js";
 import { Card } from "../../parts/cards.js";
 import { Shown } from "../../parts/hostile.js";
 import { grouped } from "../../text/grouped.js";
@@ -10,7 +11,7 @@ import { bytes } from "./bytes.js";
 export const BrokerTable = ({ brokers, controller, tells }) =>
   html`
     <${Card} title="Brokers" bare>
-      <div class="table-scroll" tabindex="0" role="region" aria-label="Table of brokers">
+      <${Scrolled} label="Brokers">
         <table class="broker-table">
           <thead>
             <tr>
@@ -55,8 +56,8 @@ export const BrokerTable = ({ brokers, controller, tells }) =>
             `
           )}</tbody>
         </table>
-      </div>
-      </${Card}>
+        </${Scrolled}>
+        </${Card}>
   `;
 
 /** @param {{directories: any[] | null}} props */

@@ -1,5 +1,6 @@
 /** Letters counted by groups. */
 import { Shown } from "../../parts/hostile.js";
+import { Scrolled } from "../../parts/scrolled.js";
 import { Time } from "../../parts/times.js";
 import { href, path } from "../../state/routes.js";
 import { grouped } from "../../text/grouped.js";
@@ -16,7 +17,7 @@ export function GroupTable({ topic, query, groups, hasNotes }) {
   const { pick: _pick, replay: _replay, ...rest } = query;
   return html`
     <section class="card group-card" aria-label="Groups">
-      <div class="table-scroll" tabindex="0" role="region" aria-label="Table of groups">
+      <${Scrolled} label="Groups">
         <table class="group-table">
           <thead>
             <tr>
@@ -52,8 +53,8 @@ export function GroupTable({ topic, query, groups, hasNotes }) {
             `
           )}</tbody>
         </table>
-      </div>
-    </section>
+        </${Scrolled}>
+        </section>
   `;
 }
 

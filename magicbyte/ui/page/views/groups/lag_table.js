@@ -1,5 +1,6 @@
 /** The partitions of a group with its committed offsets, and its members. */
 import { Badge } from "../../parts/badges.js";
+import { Scrolled } from "../../parts/scrolled.js";
 import { Card } from "../../parts/cards.js";
 import { visibly } from "../../parts/gap.js";
 import { Shown } from "../../parts/hostile.js";
@@ -112,7 +113,7 @@ const Row = ({ place: { topic, partition, committed, end, lag, member, client } 
 export const MemberTable = ({ members }) =>
   members.length > 0 && html`
     <${Card} title="Members" bare>
-      <div class="table-scroll" tabindex="0" role="region" aria-label="Members">
+      <${Scrolled} label="Members">
         <table class="member-table">
           <thead>
             <tr>
@@ -139,6 +140,6 @@ export const MemberTable = ({ members }) =>
             `
           )}</tbody>
         </table>
-      </div>
-      </${Card}>
+        </${Scrolled}>
+        </${Card}>
   `;

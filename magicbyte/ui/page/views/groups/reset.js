@@ -1,6 +1,7 @@
 /** Resets a group's offsets: first shows what would change in each partition, then commits it. */
 import * as admin from "../../api/admin.js";
 import { Button } from "../../parts/buttons.js";
+import { Scrolled } from "../../parts/scrolled.js";
 import { Card } from "../../parts/cards.js";
 import { CurlButton } from "../../parts/copying.js";
 import { Shown } from "../../parts/hostile.js";
@@ -147,7 +148,7 @@ function Plan({ resets }) {
       sum("skipped"),
       "record",
     )} skipped, ${counted(sum("repeated"), "record")} repeated.</p>
-    <div class="table-scroll" tabindex="0" role="region" aria-label="What would change">
+    <${Scrolled} label="What would change">
       <table class="plan-table">
         <thead>
           <tr>
@@ -172,7 +173,7 @@ function Plan({ resets }) {
           `
         )}</tbody>
       </table>
-    </div>
+      </${Scrolled}>
   `;
 }
 

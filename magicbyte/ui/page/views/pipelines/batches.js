@@ -3,7 +3,7 @@ import { Card } from "../../parts/cards.js";
 import { absolute, isTime } from "../../parts/times.js";
 import { html, useRef } from "../../vendor/ui.js";
 import { grouped } from "../../text/grouped.js";
-import { Scrolled } from "./scrolled.js";
+import { Scrolled } from "../../parts/scrolled.js";
 
 /** @typedef {import("../../api/pipelines.js").Figures} Figures */
 /**

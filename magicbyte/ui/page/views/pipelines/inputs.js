@@ -4,7 +4,7 @@ import { Shown } from "../../parts/hostile.js";
 import { href, path } from "../../state/routes.js";
 import { html, useState } from "../../vendor/ui.js";
 import { grouped } from "../../text/grouped.js";
-import { Scrolled } from "./scrolled.js";
+import { Scrolled } from "../../parts/scrolled.js";
 import { Button } from "../../parts/buttons.js";
 
 /** @typedef {{topic: string, partition: number, behind: number | null, next: number | null}} Input */

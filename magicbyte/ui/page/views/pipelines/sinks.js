@@ -5,7 +5,7 @@ import { Shown } from "../../parts/hostile.js";
 import { href, path } from "../../state/routes.js";
 import { html } from "../../vendor/ui.js";
 import { grouped } from "../../text/grouped.js";
-import { Scrolled } from "./scrolled.js";
+import { Scrolled } from "../../parts/scrolled.js";
 import { Age } from "./ages.js";
 import { NoMarker } from "./markers.js";
 

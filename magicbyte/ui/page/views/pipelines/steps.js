@@ -3,7 +3,7 @@ import { Card } from "../../parts/cards.js";
 import { Shown } from "../../parts/hostile.js";
 import { html } from "../../vendor/ui.js";
 import { grouped } from "../../text/grouped.js";
-import { Scrolled } from "./scrolled.js";
+import { Scrolled } from "../../parts/scrolled.js";
 
 /** @param {{pipeline: import("../../api/pipelines.js").Pipeline}} props */
 export function Steps({ pipeline: { figures } }) {

@@ -1,5 +1,5 @@
 /** A table that scrolls sideways on a narrow screen, also by the keyboard. */
-import { html } from "../../vendor/ui.js";
+import { html } from "../vendor/ui.js";
 
 /** @param {{label: string, children?: any}} props `label` names the region */
 export const Scrolled = ({ label, children }) =>
