@@ -47,4 +47,4 @@ def test_the_transport_knows_nothing_of_the_page() -> None:
         path = waiting.pop()
         below.add(path)
         waiting += imports()[path] - below
-    assert below == {"api/transport.js", "api/json.js", "api/slashes.js"}
+    assert below == {"api/transport.js", "api/json.js", "api/json_lines.js", "api/slashes.js", "api/together.js"}

@@ -63,6 +63,7 @@ def test_the_configuration_tells_of_the_proxy(http: httpx.Client) -> None:
         "color": "#ae231c",
         "readOnly": False,
         "restAvailable": True,
+        "pipelinesConfigured": False,
         "accessRules": False,
         "registryBase": "../",
         "version": "0.1.0",

@@ -20,9 +20,7 @@ _RECORDS, _BYTES = 2_000, 1 << 20
 _NOT_FOUND = 404
 _REFUSALS = (401, 403)
 _READS_ON = "the next request reads on"
-_NO_V3 = (
-    "markers need version 3 of the REST proxy, which tells their times; a user needs DESCRIBE on the cluster for it"
-)
+_NO_V3 = "markers need version 3 of the REST proxy, which tells their times"
 
 
 @dataclass(frozen=True, slots=True)

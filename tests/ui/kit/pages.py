@@ -41,8 +41,10 @@ PAGES = {
     "nowhere": ".state",
 }
 
-#: The views that need a broker; tests of `tests/ui/browser/topics` visit them.
-OF_BROKER = frozenset(("topic", "messages", "produce", "groups", "topic_settings"))
+#: The views that need a broker; tests of `topics`, `dead_letters` and `pipelines` in `tests/ui/browser` visit them.
+OF_BROKER = frozenset(
+    ("topic", "messages", "produce", "groups", "topic_settings", "dead_letters", "letters", "letter", "pipeline")
+)
 
 
 def views() -> dict[str, str]:

@@ -3,6 +3,7 @@ import { Snippet } from "../../parts/copying.js";
 import { GapWords } from "../../parts/gap.js";
 import { Shown } from "../../parts/hostile.js";
 import { html } from "../../vendor/ui.js";
+import { counted } from "../../text/counted.js";
 import { MARKERS } from "../../state/pipelines_seen.js";
 
 /** @typedef {import("../../api/pipelines.js").Pipelines} Pipelines */
@@ -10,15 +11,15 @@ import { MARKERS } from "../../state/pipelines_seen.js";
 /** What is missing of the markers, above the table. @param {{markers: Pipelines["markers"]}} props */
 export function MarkersNote({ markers: { state, reason, unreadable } }) {
   const sentence = {
-    forbidden: html`You may not read the markers of Kafka sinks. That needs READ on the topic${" "}
-      <span class="mono">${MARKERS}</span> and DESCRIBE on the cluster; pipelines that only markers tell of are not
-      listed. <span class="faint"><${Shown} text=${reason} /></span>`,
+    forbidden: html`
+      You may not read the markers of Kafka sinks. That needs READ on the topic${" "}
+            <span class="mono">${MARKERS}</span>; pipelines that only markers tell of are not listed. <span
+        class="faint"><${Shown} text=${reason} /></span>
+    `,
     unavailable: html`The markers of Kafka sinks are not known: <${Shown} text=${reason} />`,
     partial: html`The markers of Kafka sinks are still being read: ${reason}.`,
     read: unreadable > 0
-      ? html`${unreadable} ${
-        unreadable === 1 ? "record" : "records"
-      } of <span class="mono">${MARKERS}</span> cannot be read as markers.`
+      ? html`${counted(unreadable, "record")} of <span class="mono">${MARKERS}</span> cannot be read as markers.`
       : null,
     missing: null,
     none: null,
