@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from time import monotonic
 
 import pytest
 
@@ -100,6 +101,8 @@ def test_the_theme_is_chosen_and_kept(tab: Firefox, registry: ServerProcess) -> 
         tab.wait("return document.documentElement.dataset.theme === arguments[0].toLowerCase()", theme)
         tab.open(f"{registry.url}/ui/decode")
         assert tab.run("return document.documentElement.dataset.theme") == theme.lower()
+        # Modules that a page has not loaded when it is left are errors.
+        tab.shows("A message with a schema")
 
 
 def test_both_fonts_are_used(tab: Firefox, registry: ServerProcess) -> None:
@@ -111,11 +114,13 @@ def test_both_fonts_are_used(tab: Firefox, registry: ServerProcess) -> None:
 
 def test_errors_of_pages_are_seen(running: Firefox, registry: ServerProcess) -> None:
     running.open(f"{registry.url}/ui/decode")
-    running.shows("Decode")
+    running.shows("A message with a schema")
     running.problems()
     # The policy refuses it.
     running.run(
         "const style = document.createElement('style'); style.textContent = 'b { color: red }';"
         "document.head.append(style)"
     )
-    assert [problem for problem in running.problems() if "Content-Security-Policy" in problem]
+    until = monotonic() + 30
+    while not any("Content-Security-Policy" in problem for problem in running.problems()):
+        assert monotonic() < until, "Firefox told of no violation"
