@@ -10,9 +10,6 @@ const INVISIBLE_ONES = new RegExp(`(${INVISIBLE.source})`, "gu");
 /** Of a name, a line break or a tab would look like a space, or like nothing at its end. */
 const INVISIBLE_IN_NAMES = new RegExp(`([\\t\\n]|${INVISIBLE.source})`, "gu");
 
-/** Whether a text has characters that are shown as marks. @param {string} text */
-export const isHostile = (text) => INVISIBLE.test(text);
-
 /**
  * A text with its invisible characters as marks, such as `U+202E`. Of a name, line breaks, tabs, and spaces at both ends
  * are invisible, too.
