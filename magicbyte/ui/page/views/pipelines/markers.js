@@ -17,9 +17,7 @@ export function MarkersNote({ markers: { state, reason, unreadable } }) {
       Pipelines that have only markers are not listed. <span class="faint"><${Shown} text=${reason} /></span>`,
     unavailable: html`The markers of Kafka sinks are not known: <${Shown} text=${reason} />`,
     partial: html`The markers of Kafka sinks are still being read: ${reason}.`,
-    read: unreadable > 0
-      ? html`${counted(unreadable, "record")} of <${Topic} /> cannot be read as markers.`
-      : null,
+    read: unreadable > 0 ? html`${counted(unreadable, "record")} of <${Topic} /> cannot be read as markers.` : null,
     missing: null,
     none: null,
   }[state];
