@@ -96,7 +96,8 @@ class PageSettings(HttpSettings):
     scans: int = Field(
         4,
         alias="magicbyte.ui.scans",
-        description="How many requests to `/ui/messages` search topics at once; two more of clients without one run"
+        description="How many requests to `/ui/messages`, and how many to `/ui/dead-letters`, read topics at once; two"
+        " more of clients without one run"
         " beside them.",
         ge=1,
     )

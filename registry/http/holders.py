@@ -34,7 +34,7 @@ def _holder_object(holder: Version) -> dict[str, Any]:
 
 
 def held_versions(view: View, versions: Iterable[Version]) -> dict[str, Any]:
-    """The versions that others refer to, newest first, with those that do, as JSON.
+    """The versions that others refer to, newest first, each with its referrers, as JSON.
 
     Args:
         view: The state, with only the subjects that the sender may see.

@@ -22,7 +22,7 @@ from serdes.letters.letter import Letter, RecordPosition, Replayed, state_topic
 #: The most letters of a request, and the most bytes of them: they are one transaction.
 MOST_LETTERS = 500
 _MOST_BYTES = 32 << 20
-#: How long letters are read and decoded, in seconds; the others are left.
+#: How long letters are read and decoded, in seconds; letters that are not reached by then are `left`.
 _SECONDS = 12.0
 
 _GONE = "no such letter"
@@ -94,7 +94,7 @@ class LetterReplay:
     def _choice(self, topic: LettersTopic, states: dict[RecordPosition, Replayed]) -> Choice:
         scruples = Scruples(
             refusal=lambda target: refusal_of(self.rights, target),
-            # A request without effect comes first, and other groups are looked for there alone.
+            # A dry run comes before each replay, so only the dry run looks for other groups.
             warn=self._warnings.append if self.request.validate_only else None,
             is_visible=lambda group: may_see_group(self.rights, group),
         )
@@ -114,7 +114,7 @@ class LetterReplay:
         sight = self._sight
         number = self.request.schema_id
         if number is not None and not sight.may_see(number):
-            # As the registry says it of an id that it does not have.
+            # The same text as for an id that the registry does not have.
             return Outcome(place, "stays", reason=NOT_FIXED, detail=f"Schema {number} not found")
         try:
             chosen = choice.sent(letter)

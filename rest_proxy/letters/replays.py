@@ -29,7 +29,7 @@ _MOST_WAITING, _WAIT_SECONDS = 4, 20.0
 #: How long to wait for the brokers, in seconds, and the longest transaction, in ms.
 _PATIENCE = 15.0
 _TRANSACTION_MS, _DELIVERY_MS = 60_000, 15_000
-#: Errors are answers, not lines on stderr.
+#: Errors are returned to the sender, so librdkafka need not write them to stderr.
 _QUIET: Config = {"log_level": 2}
 _ERRORS = {BAD_DATA: INVALID_PAYLOAD, BAD_USAGE: KAFKA_BAD_REQUEST}
 
@@ -71,7 +71,7 @@ class LetterReplays:
         work = partial(self._run, request, None if rights is None else rights.now())
         running = asyncio.get_running_loop().run_in_executor(self._threads, work)
         running.add_done_callback(partial(self._ended, client))
-        # A request that is given up leaves the thread to its end: it sends all of its transaction or nothing.
+        # If the sender disconnects, the thread finishes: it sends its transaction as a whole or not at all.
         return await asyncio.shield(running)
 
     def _ended(self, client: str, running: asyncio.Future[Replay]) -> None:
@@ -87,11 +87,11 @@ class LetterReplays:
         except Ended as error:
             raise _error_of(error) from None
         except SerdesError as error:
-            raise KAFKA_RETRIABLE(detail=f"The registry did not help, and nothing was sent: {error}") from None
+            raise KAFKA_RETRIABLE(detail=f"The registry cannot be asked, and nothing was sent: {error}") from None
 
 
 def _clients(settings: RestProxySettings) -> KafkaClients:
-    # Letters of aborted transactions are none.
+    # Skip the letters of aborted transactions.
     reading: Config = {
         "isolation.level": "read_committed",
         "group.id": GROUP,

@@ -19,7 +19,7 @@ Right = tuple[str, str, str]
 
 
 def missing_rights(rights: ProxyRights | None, topic: str, *, has_state_topic: bool) -> tuple[Right, ...]:
-    """The rights beside those to the targets that a sender lacks to replay letters of a topic.
+    """The rights that a sender lacks to replay letters of a topic, besides those on the target topics.
 
     Args:
         rights: The sender's rights; None without rules.

@@ -39,7 +39,7 @@ class DeadLetters:
     """Topics of dead letters behind the REST proxy."""
 
     def __init__(self, rest: Upstream, workers: MessageWorkers, settings: PageSettings) -> None:
-        """Describe where letters come from, and who reads them.
+        """Prepare; nothing is read yet.
 
         Args:
             rest: The REST proxy.

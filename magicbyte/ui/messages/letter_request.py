@@ -1,4 +1,4 @@
-"""What is asked of a topic of dead letters, and what the server and a worker tell each other of some of its letters."""
+"""The bodies of requests for dead letters, and the messages between the server and a worker about them."""
 
 from __future__ import annotations
 

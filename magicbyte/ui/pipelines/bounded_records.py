@@ -10,7 +10,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 _MOST_RECORDS = 5_000
-#: Of the records' texts; what is read from them takes some times more.
+#: In bytes of the records' texts; the values read from them take a few times more.
 _MOST_BYTES = 8 << 20
 
 

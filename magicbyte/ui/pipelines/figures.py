@@ -1,4 +1,4 @@
-"""The figures of a pipeline in the Prometheus text of its metrics port, which may be anybody's text."""
+"""Reads the figures of a pipeline from the Prometheus text of its metrics port, which is not trusted."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Number = int | float
 
 
 class OddMetrics(Exception):
-    """A text is not that of a metrics port; says why."""
+    """A text is not from a pipeline's metrics port; the message says why."""
 
 
 @dataclass(slots=True)

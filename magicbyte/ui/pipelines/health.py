@@ -1,4 +1,4 @@
-"""The answer of a metrics port to `/health`, which may be anybody's answer."""
+"""Reads the answer of a metrics port to `/health`, which is not trusted."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Health:
 
 
 class OddHealth(Exception):
-    """An answer is not that of a metrics port; says why."""
+    """An answer is not from a pipeline's metrics port; the message says why."""
 
 
 def health_of(status: int, body: bytes) -> Health:

@@ -20,7 +20,7 @@ _RECORDS, _BYTES = 2_000, 1 << 20
 _NOT_FOUND = 404
 _REFUSALS = (401, 403)
 _READS_ON = "the next request reads on"
-_NO_V3 = "markers need version 3 of the REST proxy, which tells their times"
+_NO_V3 = "markers need version 3 of the REST proxy; it has none, or does not tell this user the cluster's id"
 
 
 @dataclass(frozen=True, slots=True)

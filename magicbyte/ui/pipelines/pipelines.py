@@ -36,7 +36,7 @@ class Pipelines:
     """Answers with the pipelines. The figures are for everybody who has signed in; markers need the topic's rights."""
 
     def __init__(self, settings: PageSettings, rest: Upstream | None, require_sign_in: RequireSignIn) -> None:
-        """Describe where pipelines are; nothing is asked yet.
+        """Prepare; nothing is asked yet.
 
         Args:
             settings: The metrics ports, and the trusted certificates.

@@ -53,7 +53,7 @@ class Ports:
     """The ports of the settings."""
 
     def __init__(self, ports: Sequence[MetricsPort], tls: Callable[[], ssl.SSLContext]) -> None:
-        """Describe the ports; nothing is asked yet.
+        """Prepare; nothing is asked yet.
 
         Args:
             ports: The ports.

@@ -31,7 +31,7 @@ class Scans:
     """Scans of topics; a client's scans wait for each other if all places are taken."""
 
     def __init__(self, rest: Upstream, workers: MessageWorkers, settings: PageSettings) -> None:
-        """Describe where records come from, and who decodes them.
+        """Prepare; nothing is read yet.
 
         Args:
             rest: The REST proxy.

@@ -26,7 +26,7 @@ class Turns:
     """A queue of requests; those of one client wait for each other if all places are taken."""
 
     def __init__(self, settings: PageSettings) -> None:
-        """Describe how many run.
+        """Begin with an empty queue.
 
         Args:
             settings: The limits of a search.

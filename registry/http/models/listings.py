@@ -111,7 +111,7 @@ class HeldVersions(TypedDict):
 
     versions: Annotated[list[HeldVersion], Field(description="Newest first; those without a referrer are left out.")]
     total: Annotated[int, Field(description="How many references to the subject there are.")]
-    cut: Annotated[bool, Field(description="Whether `referencedBy` lists not all of them: it has at most 1000.")]
+    cut: Annotated[bool, Field(description="Whether `referencedBy` leaves some out: it has at most 1000.")]
 
 
 class OverviewCounts(TypedDict):

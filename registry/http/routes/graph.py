@@ -39,7 +39,7 @@ async def get_graph(
 
 
 async def list_holders(request: Request, *, subject: Subject) -> Json[models.HeldVersions]:
-    """Extension: the versions of a subject that others refer to, newest first, with those that do.
+    """Extension: the versions of a subject that others refer to, newest first, each with its referrers.
 
     A version cannot be deleted while others refer to it, nor removed for good while soft-deleted ones do. References
     within the subject do not keep it from being deleted as a whole.

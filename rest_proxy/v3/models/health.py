@@ -60,7 +60,7 @@ class KafkaClusterHealth(Item):
     offline_count: int
     under_replicated_count: int
     under_min_in_sync_count: int
-    led_by_another_count: Annotated[int, Field(description="Partitions that not their preferred replica leads.")]
+    led_by_another_count: Annotated[int, Field(description="Partitions whose leader is not their preferred replica.")]
     brokers: list[BrokerHealth]
     partitions: Annotated[list[TroubledPartition], Field(description="The worst first; at most 500.")]
     not_listed_count: int

@@ -134,16 +134,6 @@ export const outlineOf = (proposal, { signal } = {}) => write("POST", "/outline"
 export const compare = (subject, query, { signal } = {}) => get(path`/subjects/${subject}/compare`, { signal, query });
 
 /**
- * What changes from a version to an unsaved text.
- * @param {string} subject
- * @param {Proposal} proposal
- * @param {{from?: number | string}} query
- * @param {Options} [options]
- */
-export const compareText = (subject, proposal, query, { signal } = {}) =>
-  write("POST", path`/subjects/${subject}/compare`, proposal, { signal, query });
-
-/**
  * Checks a text against a subject's versions, with the explanations.
  * @param {Proposal & {subject: string}} proposal
  * @param {Options & {level?: string, every?: boolean, version?: number | string, normalize?: boolean,
@@ -175,15 +165,6 @@ export const register = (subject, proposal, { ifMatch, normalize, explain, force
     headers: ifMatch === undefined ? {} : { "If-Match": String(ifMatch) },
   });
 
-/**
- * The version that a text is under, 404 if there is none.
- * @param {string} subject
- * @param {Proposal} proposal
- * @param {Options & {normalize?: boolean, deleted?: boolean}} [options]
- */
-export const lookUp = (subject, proposal, { normalize, deleted, signal } = {}) =>
-  write("POST", path`/subjects/${subject}`, proposal, { signal, query: { normalize, deleted } });
-
 /** @param {string} subject */
 const settings = (subject) => subject ? path`/${subject}` : "";
 
@@ -200,9 +181,6 @@ export const config = (subject = "", { signal, origin = true, defaultToGlobal = 
  * @param {Record<string, unknown>} value
  */
 export const putConfig = (subject, value) => write("PUT", "/config" + settings(subject), value);
-
-/** @param {string} subject */
-export const deleteConfig = (subject) => write("DELETE", "/config" + settings(subject));
 
 /**
  * @param {string} [subject]
@@ -273,13 +251,6 @@ export const tags = (subject, number, change) =>
 
 /** The node's health, also when it is not ready. @param {Options} [options] */
 export const health = ({ signal } = {}) => get("/health/ready", { signal, context: false });
-
-/**
- * The export as the response, to be streamed or saved.
- * @param {{prefix?: string, deleted?: boolean, signal?: AbortSignal}} [options]
- */
-export const exported = ({ prefix, deleted, signal } = {}) =>
-  call("GET", "/export", { signal, raw: true, query: { subjectPrefix: prefix, deleted } });
 
 /**
  * Takes an export's lines; with `dryRun` it writes nothing and tells what would come of it.

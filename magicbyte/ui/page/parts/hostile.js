@@ -7,15 +7,12 @@ const INVISIBLE = new RegExp(
   "u",
 );
 const INVISIBLE_ONES = new RegExp(`(${INVISIBLE.source})`, "gu");
-/** Of a name, a line break or a tab would look like a space, or like nothing at its end. */
+/** In a name, a line break or a tab would look like a space, or like nothing at the end. */
 const INVISIBLE_IN_NAMES = new RegExp(`([\\t\\n]|${INVISIBLE.source})`, "gu");
 
-/** Whether a text has characters that are shown as marks. @param {string} text */
-export const isHostile = (text) => INVISIBLE.test(text);
-
 /**
- * A text with its invisible characters as marks, such as `U+202E`. Of a name, line breaks, tabs, and spaces at both ends
- * are invisible, too.
+ * A text with its invisible characters as marks, such as `U+202E`. In a name, line breaks, tabs, and spaces at both ends
+ * count as invisible, too.
  * @param {{text: string | null | undefined, name?: boolean, start?: boolean, end?: boolean}} props `start` and `end`: whether
  *   the text begins or ends a name
  */

@@ -184,7 +184,7 @@ export function cells(bytes, { index = null, framed = true } = {}) {
 }
 
 /** @param {Uint8Array} bytes sixteen */
-export function guidText(bytes) {
+function guidText(bytes) {
   const hex = toHex(bytes);
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }

@@ -16,7 +16,7 @@ _Ends = Mapping[PartitionId, OffsetAt | ApiError]
 
 
 async def lags_by_topic(call: Call, admin: AdminClient, groups: Sequence[Group]) -> dict[str, Item]:
-    """The members of the items of groups that `include_lags` adds, by the group's id.
+    """The members that `include_lags` adds to the items of groups, by group id.
 
     `lags` has an entry for each topic that a group has committed offsets of or that its members have partitions of, if
     the sender may describe the topic. It is null if the coordinator does not tell the committed offsets.

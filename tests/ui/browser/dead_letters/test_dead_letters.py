@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from confluent_kafka.admin import NewTopic
 from playwright.sync_api import Page, expect
 
-from magicbyte.dead_letters.kafka_clients import transactional_id
-from magicbyte.platform.broker import free_port
-from magicbyte.security.sign_in.password_hash import hash_password
-from magicbyte.testing import running_registry, running_rest_proxy
 from serdes.client.clients import RegistryClient
 from serdes.message import wire
-from tests.serdes.letters.letter_topic import OCTOBER, VALUE, LetterTopic
+from tests.serdes.letters.letter_topic import VALUE, LetterTopic
 from tests.ui.conftest import OpenPage
 from tests.ui.kit.axe import findings
 from tests.ui.kit.hostile import BIDI, IMAGE, SCRIPT
+from tests.ui.kit.letters import fill
 from tests.ui.kit.scanned import Searched, searched
 from tests.ui.kit.watch import Watch
 
 pytestmark = pytest.mark.browser
 
-NO_ID = 999_999
 HOSTILE = f"{IMAGE}{SCRIPT}{BIDI}"
 
 
@@ -42,21 +36,6 @@ def page(open_page: OpenPage, running: Searched) -> Page:
 @pytest.fixture
 def desk(running: Searched) -> LetterTopic:
     return LetterTopic(running.bootstrap_servers, RegistryClient(running.registry.url), running.topic(2) + "-source")
-
-
-def fill(desk: LetterTopic) -> int:
-    """Letters of all forms; those of offsets 0 to 2 may be sent, and that of offset 3 with a fix."""
-    schema_id = desk.register()
-    good = wire.prefix(schema_id) + VALUE
-    exception = "org.apache.kafka.common.errors.SerializationException"
-    desk.bury(good, 0, stage="TASK_PUT", message="the database was away", timestamp=OCTOBER)
-    desk.bury(good, 1, "streams", stage=None, exception=exception, message="no schema yet")
-    desk.bury(good, 2, "spring", stage=None, exception=exception, message="no schema yet", connector="shop")
-    desk.bury(wire.prefix(NO_ID) + VALUE, 3, message=f"Schema {NO_ID} not found", stacktrace="at a.b.C(C.java:7)")
-    desk.bury(wire.prefix(schema_id) + VALUE[:-1], 4, message="truncated at byte 6", schema_id=schema_id)
-    desk.bury(None, 5, stage="TASK_PUT", masked=True, message="the database was away")
-    desk.put(b"plain", b"k", [], OCTOBER + 6)
-    return schema_id
 
 
 def test_topics_of_letters_are_listed_and_any_can_be_opened(page: Page, desk: LetterTopic) -> None:
@@ -266,119 +245,6 @@ def test_a_replay_works_by_keyboard(page: Page, desk: LetterTopic) -> None:
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(panel.locator("[data-outcome=sent]")).to_contain_text("3 letters sent.")
-
-
-def test_a_read_only_page_replays_nothing(kafka: str, open_page: OpenPage) -> None:
-    with searched(kafka, {"magicbyte.ui.read.only": "true"}) as running:
-        desk = LetterTopic(kafka, RegistryClient(running.registry.url), running.topic() + "-source")
-        fill(desk)
-        page = open_page(running.registry.url)
-        page.goto(f"dead-letters/{desk.letters}?replay=true")
-        panel = page.get_by_role("region", name="Replay", exact=True)
-        expect(panel.get_by_role("button", name="Dry run", exact=True)).to_have_attribute("aria-disabled", "true")
-        expect(panel).to_contain_text("This page is read-only")
-        expect(page.locator(".letter-row")).to_have_count(7)
-        with running.client() as http:
-            path = f"/ui/rest/v3/clusters/x/topics/{desk.letters}/dead-letters:replay"
-            assert http.post(path, json={"letters": [{"partition_id": 0, "offset": 0}]}).status_code == 403
-        # Else the page would look for servers that are gone.
-        page.context.close()
-
-
-def test_a_proxy_without_the_route_is_named_with_the_command(kafka: str, open_page: OpenPage, watch: Watch) -> None:
-    for status in (404, 405):
-        watch.expect(status, ":replay")
-    with searched(kafka, rest={"api.endpoints.blocklist": "api.v3.dead-letters.replay"}) as running:
-        desk = LetterTopic(kafka, RegistryClient(running.registry.url), running.topic() + "-source")
-        fill(desk)
-        page = open_page(running.registry.url)
-        page.goto(f"dead-letters/{desk.letters}?replay=true")
-        page.get_by_role("button", name="Dry run", exact=True).click()
-        expect(page.get_by_text("This REST proxy cannot replay letters.")).to_be_visible()
-        command = f"magicbyte dead-letter replay {desk.letters} --dry-run"
-        expect(page.get_by_role("alert").get_by_role("region")).to_have_text(command)
-        page.context.close()
-
-
-def test_without_a_proxy_the_views_say_so(open_page: OpenPage) -> None:
-    page = open_page()
-    for path in ("dead-letters", "dead-letters/t", "dead-letters/t/0/0"):
-        page.goto(path)
-        expect(page.get_by_role("heading", name="No REST proxy is set")).to_be_visible()
-
-
-#: By user what the proxy's rules allow besides reading the letters.
-RIGHTS = {
-    "reader": [],
-    "noter": ["READ TOPIC {state}"],
-    "sender": ["READ,WRITE TOPIC {state}", "WRITE TRANSACTIONAL_ID {id}", "WRITE TOPIC {source}"],
-}
-
-
-def test_few_rights_are_named_before_one_writes(kafka: str, open_page: OpenPage, watch: Watch, tmp_path: Path) -> None:
-    port = free_port()
-    for status in (401, 403, 404):
-        watch.expect(status)
-    with running_registry("memory:", properties={"magicbyte.ui.rest.url": f"http://127.0.0.1:{port}"}) as registry:
-        desk = LetterTopic(kafka, RegistryClient(registry.url), f"few-rights-{port}")
-        fill(desk)
-        desk.admin.create_topics([NewTopic(f"{desk.letters}.state", 1)])[f"{desk.letters}.state"].result()
-        names = {"state": f"{desk.letters}.state", "id": transactional_id(desk.letters), "source": desk.source}
-        users, rules = tmp_path / "users", tmp_path / "rules"
-        users.write_text("".join(f"{name}:{hash_password(name)}\n" for name in (*RIGHTS, "stranger")))
-        users.chmod(0o600)
-        lines = [f"allow User:{name} DESCRIBE CLUSTER LITERAL kafka-cluster" for name in RIGHTS]
-        lines += [f"allow User:{name} READ TOPIC LITERAL {desk.letters}" for name in RIGHTS]
-        for user, rights in RIGHTS.items():
-            for right in rights:
-                operation, kind, name = right.format(**names).split()
-                lines.append(f"allow User:{user} {operation} {kind} LITERAL {name}")
-        rules.write_text("\n".join(lines) + "\n")
-        properties = {
-            "authentication.method": "BASIC",
-            "magicbyte.users.file": str(users),
-            "magicbyte.acl.store": f"file:{rules}",
-        }
-        with running_rest_proxy(kafka, registry.url, port=port, properties=properties):
-
-            def panel_of(user: str) -> Page:
-                for before in opened:
-                    before.context.close()
-                page = open_page(registry.url, http_credentials={"username": user, "password": user})
-                opened[:] = [page]
-                page.goto(f"dead-letters/{desk.letters}?replay=true")
-                return page
-
-            opened: list[Page] = []
-
-            page = panel_of("stranger")
-            expect(page.get_by_role("alert").first).to_contain_text("Not allowed")
-            page = panel_of("reader")
-            expect(page.locator(".letter-row")).to_have_count(7)
-            expect(page.locator(".count-remarks")).to_contain_text("Which letters were replayed is not known: Not auth")
-            assert findings(page) == []
-            page.get_by_role("button", name="Dry run", exact=True).click()
-            expect(page.get_by_role("region", name="Replay", exact=True)).to_contain_text(
-                f"Not authorized to access topics: [{desk.letters}.state]"
-            )
-            page = panel_of("noter")
-            page.get_by_role("button", name="Dry run", exact=True).click()
-            panel = page.get_by_role("region", name="Replay", exact=True)
-            expect(panel.locator(".missing-rights li")).to_have_text(
-                [
-                    f"✕ WRITE on topic {desk.letters}.state is missing.",
-                    f"✕ WRITE on transactional id {names['id']} is missing.",
-                ]
-            )
-            expect(panel).to_contain_text("stay: no right to write")
-            expect(panel.get_by_role("button", name="Replay", exact=True)).to_have_attribute("aria-disabled", "true")
-            assert findings(page) == []
-            page = panel_of("sender")
-            page.get_by_role("button", name="Dry run", exact=True).click()
-            page.get_by_role("button", name="Replay 3 letters").click()
-            expect(page.locator("[data-outcome=sent]")).to_contain_text("3 letters sent.")
-            page.context.close()
-    assert len(desk.records()) == 3
 
 
 def test_a_count_can_be_cancelled(page: Page, desk: LetterTopic) -> None:

@@ -8,7 +8,7 @@ import { lastAtMost } from "../../text/positions.js";
 /** @import { Lines } from "../../text/positions.js" */
 
 /** At most this many places are found. */
-export const MOST_FOUND = 10_000;
+const MOST_FOUND = 10_000;
 /** The time without a key after which a search begins, in ms. */
 const PAUSE = 150;
 

@@ -18,7 +18,7 @@ import { capital } from "./words.js";
  * @param {Pick} to
  * @param {Record<string, string>} [query] the view's other parameters
  */
-export function compareHref(from, to, query = {}) {
+function compareHref(from, to, query = {}) {
   return href(path`/subjects/${to.subject}/compare`, compareQuery(from, to, query));
 }
 

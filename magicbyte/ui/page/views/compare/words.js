@@ -7,13 +7,13 @@ import { grouped } from "../../text/grouped.js";
 const NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
 
 /** @param {number} count */
-export function numberWord(count) {
+function numberWord(count) {
   return NUMBERS[count] ?? grouped(count);
 }
 
 /** How a side is called: `version 3`, `version 3 of orders-value`, `the proposed text`. */
 /** @param {Side} side @param {string} subject the subject of the page */
-export function sideName(side, subject) {
+function sideName(side, subject) {
   if (side.version === null) return "the proposed text";
   return side.subject === subject ? `version ${side.version}` : `version ${side.version} of ${side.subject}`;
 }
@@ -163,7 +163,7 @@ export function signWord(change) {
 }
 
 /** A node as one line: `string = "first"`. @param {OutlineNode} node */
-export function nodeLine(node) {
+function nodeLine(node) {
   const number = node.number === null ? "" : ` #${node.number}`;
   return `${node.type || node.kind}${node.default === null ? "" : ` = ${node.default}`}${number}`;
 }

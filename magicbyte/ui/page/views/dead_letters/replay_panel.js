@@ -75,7 +75,7 @@ function sendReason({ isDry, running, outcomes, rights, sendable }) {
 }
 
 /** @param {import("../../api/dead_letters.js").Right} right */
-export const rightText = ({ operation, resource_type: type, resource_name: name }) =>
+const rightText = ({ operation, resource_type: type, resource_name: name }) =>
   `${operation} on ${type.toLowerCase().replaceAll("_", " ")} ${name}`;
 
 /** @param {{picks: number, most: number, again: boolean}} props */

@@ -25,7 +25,7 @@ const NOTES = {
  * The remarks by kind, the gravest first.
  * @param {Remark[]} remarks
  */
-export function byKind(remarks) {
+function byKind(remarks) {
   const kinds = /** @type {RemarkKind[]} */ (Object.keys(NOTES));
   return kinds.map((kind) => ({ kind, remarks: remarks.filter((remark) => remark.kind === kind) }))
     .filter((group) => group.remarks.length > 0);

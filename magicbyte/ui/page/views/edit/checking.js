@@ -149,7 +149,7 @@ function isInvalid(error) {
  * @param {Error & {data?: any}} error
  * @returns {Invalid}
  */
-export function invalidOf(sent, error) {
+function invalidOf(sent, error) {
   const message = error.message.replace(/^Invalid schema of type \w+, details: /, "");
   const place = /\(?\bline (\d+), column (\d+)\)?/.exec(message);
   const position = error.data?.position ?? (place ? { line: Number(place[1]), column: Number(place[2]) } : null);

@@ -63,8 +63,8 @@ const nameHere = (subject) => {
 };
 
 /**
- * Those of the selected subjects that others refer to, with those that do; one is asked for once. What is selected, too,
- * holds nothing: it is deleted with the others.
+ * The selected subjects that others refer to, each with its referrers; each subject is asked for once. A referrer that is
+ * selected does not count: it is deleted with the others.
  * @param {string[]} subjects with their contexts
  * @returns {{subject: string, holders: Holder[]}[]}
  */

@@ -8,19 +8,16 @@ import { MARKERS } from "../../state/pipelines_seen.js";
 
 /** @typedef {import("../../api/pipelines.js").Pipelines} Pipelines */
 
+const Topic = () => html`<span class="mono">${MARKERS}</span>`;
+
 /** What is missing of the markers, above the table. @param {{markers: Pipelines["markers"]}} props */
 export function MarkersNote({ markers: { state, reason, unreadable } }) {
   const sentence = {
-    forbidden: html`
-      You may not read the markers of Kafka sinks. That needs READ on the topic${" "}
-            <span class="mono">${MARKERS}</span>; pipelines that only markers tell of are not listed. <span
-        class="faint"><${Shown} text=${reason} /></span>
-    `,
+    forbidden: html`You may not read the markers of Kafka sinks. That needs READ on the topic <${Topic} />.
+      Pipelines that have only markers are not listed. <span class="faint"><${Shown} text=${reason} /></span>`,
     unavailable: html`The markers of Kafka sinks are not known: <${Shown} text=${reason} />`,
     partial: html`The markers of Kafka sinks are still being read: ${reason}.`,
-    read: unreadable > 0
-      ? html`${counted(unreadable, "record")} of <span class="mono">${MARKERS}</span> cannot be read as markers.`
-      : null,
+    read: unreadable > 0 ? html`${counted(unreadable, "record")} of <${Topic} /> cannot be read as markers.` : null,
     missing: null,
     none: null,
   }[state];

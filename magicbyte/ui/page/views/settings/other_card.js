@@ -154,7 +154,7 @@ function TextSetting({ label, words, origin, value, whyNot, onChange }) {
  * @param {Record<string, any>} config
  * @returns {Values}
  */
-export function valuesOf(config) {
+function valuesOf(config) {
   const names = [...FLAGS, ...TEXTS, ...OBJECTS].map(([name]) => name).concat(POLICY);
   return Object.fromEntries(names.map((name) => [name, printed(config[name])]));
 }
@@ -171,7 +171,7 @@ function printed(value) {
  * @param {Values} values
  * @returns {Record<string, unknown>}
  */
-export function changeOf(stored, values) {
+function changeOf(stored, values) {
   const flags = new Set(FLAGS.map(([name]) => name));
   const objects = new Set(OBJECTS.map(([name]) => name));
   const changed = Object.keys(values).filter((name) => values[name].trim() !== stored[name].trim());

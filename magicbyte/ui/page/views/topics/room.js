@@ -29,6 +29,6 @@ export const NeedsV3 = ({ what }) =>
   html`
     <div class="state">
       <h2>This REST proxy does not tell of ${what}</h2>
-      <p>They need version 3 of its API, and the right to see the cluster.</p>
+      <p>They need version 3 of its API. Some proxies show it only to users who may see the cluster.</p>
     </div>
   `;
