@@ -186,12 +186,15 @@ def requests_of_pages(browser: Browser, url: str) -> Iterator[list[str]]:
     for path, most in REQUESTS.items():
         with new_page(browser) as page:
             asked: list[str] = []
+            together: list[str] = []
             page.on("request", partial(note_address, asked))
+            page.on("request", partial(note_together, together))
             page.goto(url + path)
             page.wait_for_load_state("load")
             page.wait_for_timeout(1500)
             paths = [name.removeprefix(url.removesuffix("/ui/")) for name in asked if "/ui/" not in name]
             data = [path for path in paths if not path.startswith(FRAME)]
+            data += [path for path in together if not path.startswith(FRAME)]
             yield [f"requests of /ui/{path}", f"{len(data)}: {', '.join(data)}", str(most)]
 
 
@@ -206,6 +209,12 @@ def large_text(browser: Browser, url: str) -> Iterator[list[str]]:
         yield ["a text of 3 MB", f"{time.monotonic() - began:.2f} s", "2 s"]
         yield ["  nodes", str(page.evaluate("document.getElementsByTagName('*').length")), "6,000"]
         yield ["  longest task", f"{page.evaluate('window.seen.task'):.0f} ms", "200 ms"]
+
+
+def note_together(paths: list[str], request: Request) -> None:
+    """Note the GETs that the page's server sends for the page, with one request of the browser."""
+    if request.url.endswith("/ui/together"):
+        paths += (request.post_data_json or {})["paths"]
 
 
 def note_address(asked: list[str], request: Request) -> None:
