@@ -122,6 +122,7 @@ def test_the_views_follow_a_pipeline(lake: Lake, open_page: OpenPage) -> None:
             expect(page.locator(".head")).to_contain_text("not reachable")
             # What stays is marked as old.
             expect(page.locator(".head .badge", has_text="figures of")).to_contain_text(" s ago")
+            page.close()
 
 
 def test_a_server_that_goes_leaves_old_figures(lake: Lake, open_page: OpenPage, watch: Watch) -> None:
@@ -138,6 +139,7 @@ def test_a_server_that_goes_leaves_old_figures(lake: Lake, open_page: OpenPage, 
         page.unroute("**/ui/pipelines.json")
         page.get_by_role("button", name="Ask now").last.click()
         expect(page.locator("[data-asked] .badge")).to_have_count(0)
+        page.close()
 
 
 def test_a_page_that_is_hidden_does_not_ask(lake: Lake, open_page: OpenPage, watch: Watch) -> None:
@@ -203,6 +205,7 @@ def test_markers_bring_pipelines_into_the_bar(lake: Lake, open_page: OpenPage) -
         expect(page.locator(".pipeline-table .name")).to_have_text(["died", "flights", "gone"])
         page.goto("decode")
         expect(link).to_be_visible()
+        page.close()
 
 
 def test_a_user_who_may_not_read_the_markers(lake: Lake, open_page: OpenPage, watch: Watch) -> None:
