@@ -6,28 +6,13 @@ import { bondWords } from "./rows.js";
 
 /** @import { Row } from "./rows.js" */
 
-/** What comes before somebody scrolls the strip. */
-const BY_HAND = ["wheel", "pointerdown", "keydown", "focusin"];
-
 /** @param {{rows: Row[], subject: string}} props */
 export function Strip({ rows, subject }) {
   const oldestFirst = [...rows].reverse();
   const list = useRef(/** @type {HTMLElement | null} */ (null));
-  // The latest version is in sight at first, and again when there is another one. The strip gets its width when the
-  // view's style sheet has come, so it is observed until somebody scrolls it.
+  // The latest version is in sight at first, and again when there is another one.
   useLayoutEffect(() => {
-    const strip = list.current;
-    if (!strip) return;
-    const toLatest = () => strip.scrollLeft = strip.scrollWidth;
-    const observer = new ResizeObserver(toLatest);
-    observer.observe(strip);
-    toLatest();
-    const stop = () => observer.disconnect();
-    for (const kind of BY_HAND) strip.addEventListener(kind, stop, { once: true });
-    return () => {
-      stop();
-      for (const kind of BY_HAND) strip.removeEventListener(kind, stop);
-    };
+    if (list.current) list.current.scrollLeft = list.current.scrollWidth;
   }, [rows[0]?.version]);
   return html`
     <div class="strip-box">
