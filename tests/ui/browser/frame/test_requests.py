@@ -45,6 +45,11 @@ OF_TOPICS = [
     # Not among the main views: it makes an example and checks it.
     ("topics/TOPIC/produce", "Produce", 14),
     ("topics/TOPIC/groups", "groups", 12),
+    ("groups", "Groups", 12),
+    ("brokers", "No partition is in trouble", 12),
+    ("dead-letters", "Dead letters", 12),
+    ("dead-letters/TOPIC", "Letters", 12),
+    ("pipelines", "No pipelines are known", 12),
 ]
 
 
