@@ -143,9 +143,10 @@ class Topics:
             else:
                 return
 
-    def produce(self, topic: str, *values: bytes | None) -> None:
+    def produce(self, topic: str, *values: bytes | None, partition: int = -1) -> None:
+        """Produce records; the partitioner chooses the partition unless one is given."""
         for value in values:
-            self._producer.produce(topic, value)
+            self._producer.produce(topic, value, partition=partition)
         assert self._producer.flush(30) == 0
 
     def produce_keyed(self, topic: str, key: bytes, value: bytes) -> None:
