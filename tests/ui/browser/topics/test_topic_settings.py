@@ -188,6 +188,7 @@ def test_a_page_that_may_only_read(open_page: OpenPage, servers: Searched, admin
         expect(page.get_by_role("button", name="New topic")).to_be_disabled()
         page.goto("new-topic?name=fresh")
         expect(page.get_by_role("button", name="Create the topic")).to_be_disabled()
+        page.close()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
