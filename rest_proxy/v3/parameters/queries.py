@@ -49,37 +49,29 @@ _FLAG, _BOOLEAN, _TEXT = (
     WithJsonSchema({"type": "boolean"}),
     WithJsonSchema({"type": "string"}),
 )
+#: A flag that is false unless the query sets it.
+_Flag = Annotated[bool, _FLAG, _BOOLEAN]
 _OPTIONAL_TEXT = BeforeValidator(lambda raw: raw or None)
 
 WithOperations = Annotated[
-    bool,
-    _FLAG,
-    _BOOLEAN,
+    _Flag,
     Query(alias="include_authorized_operations", description="Whether items show what the sender may do with them."),
 ]
 WithOffsets = Annotated[
-    bool,
-    _FLAG,
-    _BOOLEAN,
+    _Flag,
     Query(alias="include_offsets", description="Whether the topic shows the offsets of its partitions."),
 ]
 #: The same as WithOperations under another name.
 WithOperationsToo = Annotated[
-    bool,
-    _FLAG,
-    _BOOLEAN,
+    _Flag,
     Query(alias="includeAuthorizedOperations", description="Another name of include_authorized_operations."),
 ]
 WithLags = Annotated[
-    bool,
-    _FLAG,
-    _BOOLEAN,
+    _Flag,
     Query(alias="include_lags", description="Whether groups have their number of members, and lags by topic."),
 ]
 WithMembers = Annotated[
-    bool,
-    _FLAG,
-    _BOOLEAN,
+    _Flag,
     Query(alias="include_members", description="Whether the group has its members with their hosts and partitions."),
 ]
 OffsetType = Annotated[
@@ -102,9 +94,7 @@ Report = Annotated[
     bool, _FLAG, _BOOLEAN, Query(alias="report", description="Whether the answer names the entries that were refused.")
 ]
 RawBase64 = Annotated[
-    bool,
-    _FLAG,
-    _BOOLEAN,
+    _Flag,
     Query(alias="return_raw_base64_records", description="Whether keys and values are base64, and not decoded."),
 ]
 
