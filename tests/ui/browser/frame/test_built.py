@@ -24,7 +24,7 @@ APP = re.compile(r"/ui/(assets/app-[0-9a-f]{16}\.js)$")
 @pytest.fixture
 def page(open_page: OpenPage, built: ServerProcess) -> Page:
     """A tab of the registry of the wheel."""
-    tab: Page = open_page(built.url)
+    tab: Page = open_page(built.url, together=True)
     return tab
 
 
@@ -119,7 +119,7 @@ def test_large_texts_are_compared_in_the_worker(open_page: OpenPage, built: Serv
     with httpx.Client(base_url=built.url, trust_env=False) as client:
         for text in map(json.dumps, (schema, longer)):
             register(client, "large-value", text)
-    page = open_page(built.url)
+    page = open_page(built.url, together=True)
     page.goto("subjects/large-value/compare?from=1&to=2")
     expect(page.get_by_text('"name": "more"').first).to_be_visible()
     assert watch.count("GET /ui/assets/text_worker.js") == 1
@@ -127,7 +127,7 @@ def test_large_texts_are_compared_in_the_worker(open_page: OpenPage, built: Serv
 
 def test_the_built_page_behind_a_prefix_and_a_password(built: ServerProcess, open_page: OpenPage, watch: Watch) -> None:
     with prefixing(built.url, asks_for_password=True) as url:
-        page = open_page(url, http_credentials={"username": USER, "password": PASSWORD})
+        page = open_page(url, http_credentials={"username": USER, "password": PASSWORD}, together=True)
         page.goto(f"{url}/ui/subjects/flights-value/compare?from=1&to=3")
         expect(page.get_by_role("heading", level=1)).to_contain_text("flights-value")
         assert watch.count("GET /sr/ui/assets/") > 1

@@ -77,7 +77,7 @@ def test_requests_of_a_first_visit(
     open_page: OpenPage, built: ServerProcess, watch: Watch, path: str, shown: str, requests: int
 ) -> None:
     assert requests <= MOST
-    asked = requests_of(open_page(built.url), watch, path, shown)
+    asked = requests_of(open_page(built.url, together=True), watch, path, shown)
     assert len(asked) <= requests, "\n".join(asked)
 
 
@@ -87,7 +87,10 @@ def test_requests_of_a_first_visit_to_topics(
 ) -> None:
     assert requests <= MOST or "produce" in path
     asked = requests_of(
-        open_page(broker.registry.url), watch, path.replace("TOPIC", topic), shown.replace("TOPIC", topic)
+        open_page(broker.registry.url, together=True),
+        watch,
+        path.replace("TOPIC", topic),
+        shown.replace("TOPIC", topic),
     )
     assert len(asked) <= requests, "\n".join(asked)
 
