@@ -31,7 +31,7 @@ BENCHES := $(filter-out bench/kit/%,$(wildcard $(if $(AREA),bench/$(AREA)/*.py b
 CHAOS := $(wildcard tests/chaos/$(AREA)*.py)
 FUZZ := $(wildcard tests/fuzz/fuzz_$(AREA)*.py)
 
-.PHONY: demo up test test-all test-rest test-firefox audit test-clients test-install test-versions test-spark test-brokers test-upgrade lint bench chaos fuzz lock openapi references wheel vendor clean
+.PHONY: demo up test test-all test-rest test-chaos test-firefox audit test-clients test-install test-versions test-spark test-brokers test-upgrade lint bench chaos fuzz lock openapi references wheel vendor clean
 
 demo: $(JARS)
 	$(BIN)/python -P -m magicbyte.cli.main demo $(if $(KEEP),--keep)
@@ -51,6 +51,10 @@ test-rest: $(JARS)
 	$(BIN)/python -P tests/browser/chromium.py
 	-$(BIN)/python -P tests/browser/chromium.py firefox
 	$(BIN)/python -P -m pytest tests -m "browser or slow" $(IN_THREE) $(ARGS)
+
+# The short forms of the chaos programs for pipelines: drivers are killed, and what they read and wrote is changed. 15 minutes.
+test-chaos: $(JARS)
+	$(BIN)/python -P -m pytest tests -m chaos $(IN_THREE) $(ARGS)
 
 # The main views in a stock Firefox, which is installed if there is none: Debian's firefox-esr.
 test-firefox: $(INSTALLED)

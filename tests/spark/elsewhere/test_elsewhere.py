@@ -18,15 +18,17 @@ import pytest
 from magicbyte.platform.broker import free_port
 from magicbyte.platform.java import find_spark_java
 
-# Servers of Spark's own.
-pytestmark = pytest.mark.slow
+# Servers of Spark's own: a loaded machine takes minutes to start four JVMs.
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+#: Seconds that a process of a test may take.
+LIMIT = 1000
 
 HERE = Path(__file__).parent
 
 
 def run(script: str, *arguments: str) -> str:
     done = subprocess.run(
-        [sys.executable, HERE / script, *arguments], capture_output=True, text=True, timeout=240, check=False
+        [sys.executable, HERE / script, *arguments], capture_output=True, text=True, timeout=LIMIT, check=False
     )
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout.strip().splitlines()[-1]
@@ -126,7 +128,7 @@ sink: {{files: {{path: {tmp_path}/out, partition: [dt]}}}}
         master,
         "--exec",
     ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.strip().endswith("submitted: 1 batches, 100 read, 100 written")
     written = [pq.read_table(path, partitioning=None) for path in (tmp_path / "out").rglob("*.parquet")]

@@ -1,4 +1,7 @@
-"""The short forms of the chaos programs for pipelines: tests/chaos/pipeline_*.py."""
+"""The short forms of the chaos programs for pipelines, tests/chaos/pipeline_*.py; `make test-chaos` runs them.
+
+Each starts and kills drivers for minutes; `make test-rest` runs the first alone.
+"""
 
 from __future__ import annotations
 
@@ -45,6 +48,15 @@ def test_a_checker_shares_no_code_with_pipelines(program: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
+def test_each_row_is_there_once_in_files_and_in_a_topic() -> None:
+    output = output_of(
+        "pipeline_killed.py", "--kills", "2", "--rows", "20000", "--records", "2000", "--sink", "avro,kafka"
+    )
+    assert output.count("equal to the file") == 2
+
+
+@pytest.mark.chaos
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("group", [*GROUPS, *ZOMBIES, "naive"])
 def test_each_row_is_there_once_when_drivers_are_killed(group: str) -> None:
     sinks = group.split(",")
@@ -53,7 +65,7 @@ def test_each_row_is_there_once_when_drivers_are_killed(group: str) -> None:
     assert output.count("fails, as it must" if group == "naive" else "equal to the file") == len(sinks)
 
 
-@pytest.mark.slow
+@pytest.mark.chaos
 @pytest.mark.timeout(900)
 def test_each_row_is_there_once_when_parts_are_restored_renamed_and_expired() -> None:
     lines = output_of("pipeline_restored.py", "--short").splitlines()
@@ -67,14 +79,14 @@ def test_each_row_is_there_once_when_parts_are_restored_renamed_and_expired() ->
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.chaos
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("fault", ["again", "partitions"])  # the others run in `make chaos`
 def test_a_table_has_the_last_value_of_each_key_when_its_topic_changes(fault: str) -> None:
     assert output_of("pipeline_sources.py", "--rows", "40", "--fault", fault) == f"{fault}: holds\n"
 
 
-@pytest.mark.slow
+@pytest.mark.chaos
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("part", ["batches", "hand-over"])
 def test_windows_and_joined_rows_are_there_once_when_drivers_with_state_are_killed(part: str) -> None:

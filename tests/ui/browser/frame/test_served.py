@@ -1,4 +1,4 @@
-"""The page in a real browser, as the servers send it: on the first visit, behind a proxy, and with a sign-in."""
+"""The modules of the checkout in a real browser: on the first visit, behind a proxy, and with a sign-in."""
 
 from __future__ import annotations
 
@@ -14,11 +14,21 @@ from magicbyte.platform.server_process import ServerProcess
 from magicbyte.security.sign_in.password_hash import hash_password
 from magicbyte.testing import running_registry
 from tests.ui.conftest import OpenPage
-from tests.ui.kit.filling import FILLED, ODD_SUBJECT, flight, register
+from tests.ui.kit.filling import FILLED, ODD_SUBJECT, fill, flight, register
 from tests.ui.kit.prefixing import PASSWORD, USER, prefixing
 from tests.ui.kit.watch import Watch
 
 pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def registry() -> Iterator[ServerProcess]:
+    """A registry that serves the modules of the checkout; tests only read it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("PYTHONPATH", raising=False)
+        with running_registry("memory:") as server:
+            fill(server.url)
+            yield server
 
 
 def listed(page: Page, subject: str) -> None:
