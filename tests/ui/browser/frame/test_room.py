@@ -106,7 +106,7 @@ def test_a_toast_leaves_the_foot_of_the_editor(open_page: OpenPage) -> None:
 
 
 def test_the_focused_control_is_not_covered(open_page: OpenPage, scratch: ServerProcess) -> None:
-    page = open_page(scratch.url, height=500)
+    page = open_page(scratch.url, height=500, permissions=["clipboard-write"])
     page.goto("subjects/flights-value/settings")
     buttons = page.get_by_role("button", name="Copy as curl")
     expect(buttons.first).to_be_visible()
