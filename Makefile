@@ -143,6 +143,14 @@ wheel: $(INSTALLED)
 vendor:
 	$(BIN)/python -P tests/ui/vendor/bundle.py
 
+# Everything that a release needs, on a clean clone of the last commit; ARGS=--quick leaves lint and the tests out.
+release-check: $(INSTALLED) $(DEPLOY_TOOLS)
+	PYTHONPATH=. $(BIN)/python -P -m tools.release.check $(ARGS)
+
+# The workflow files under .github: actionlint, which needs Go, and zizmor.
+workflows-test: $(INSTALLED) $(DEPLOY_TOOLS)
+	PYTHONPATH=. $(BIN)/python -P -m tools.release.workflows
+
 clean:
 	rm -rf .venv .venv-* dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
 

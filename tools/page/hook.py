@@ -2,6 +2,8 @@
 
 The wheel's page is what `build.mjs` makes of `magicbyte/ui/page`. Without npm on PATH, or with MAGICBYTE_PAGE=modules,
 the wheel has the modules themselves: they work the same, in more and larger requests.
+
+MAGICBYTE_SBOM names a folder of SBOMs for the wheel's `dist-info/sboms/`; a release has them (tools/release/bill.py).
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PAGE = "magicbyte/ui/page"
 SETTING = "MAGICBYTE_PAGE"
+SBOM = "MAGICBYTE_SBOM"
 _FILES = ("build.mjs", "package.json")
 
 
@@ -40,6 +43,8 @@ class PageHook(BuildHookInterface[Any]):
         """
         if version == "editable":
             return
+        if os.environ.get(SBOM):
+            build_data["sbom_files"] += map(str, sorted(Path(os.environ[SBOM]).resolve().glob("*.json")))
         npm = shutil.which("npm")
         if npm is None or os.environ.get(SETTING) == "modules":
             self.app.display_warning("the wheel has the page's modules as they lie: building the page needs npm")

@@ -1,0 +1,82 @@
+"""The workflow files under .github: actionlint, zizmor, and hashes of actions. `make workflows-test`.
+
+actionlint comes from the Go module proxy: its package on PyPI downloads from GitHub. Without Go the program says so;
+it fails then only if CI is set.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from pathlib import Path
+
+from tools.release.step import ROOT, TOOLS, StepFailed, Work, run
+
+ACTIONLINT = "v1.7.12"
+_PINNED = re.compile(r"uses: (?P<action>[^@\s]+)@(?P<ref>\S+)(?P<comment>[^\n]*)")
+
+
+def workflows(work: Work) -> str:
+    """Lint the workflow files of the clone."""
+    return check(work.source)
+
+
+def check(source: Path) -> str:
+    """Lint the workflow files of a source tree, and return what was found.
+
+    Raises:
+        StepFailed: a tool complains, or an action has no full commit hash.
+    """
+    files = sorted((source / ".github" / "workflows").glob("*.y*ml"))
+    if not files:
+        raise StepFailed("there are no workflow files under .github/workflows")
+    unpinned = [f"{file.name}: {line}" for file in files for line in without_hash(file.read_text(encoding="utf-8"))]
+    if unpinned:
+        raise StepFailed("actions need a full commit hash and a comment with its version:\n" + "\n".join(unpinned))
+    run(TOOLS / "zizmor", "--offline", "--no-progress", "--quiet", ".github", "action.yml", folder=source)
+    linter = actionlint()
+    names = ", ".join(file.name for file in files)
+    if linter is None:
+        if os.environ.get("CI"):
+            raise StepFailed("actionlint cannot be built: it needs Go on PATH")
+        return f"zizmor passes {names}; actionlint did not run: it needs Go on PATH"
+    run(linter, *map(str, files), folder=source)
+    return f"actionlint and zizmor pass {names}; every action is pinned"
+
+
+def without_hash(text: str) -> list[str]:
+    """Return the `uses:` lines of a workflow without a full commit hash, or without a version in their comment."""
+    return [
+        match[0].strip()
+        for match in _PINNED.finditer(text)
+        if not re.fullmatch(r"[0-9a-f]{40}", match["ref"]) or not re.match(r" # v\d", match["comment"])
+    ]
+
+
+def actionlint() -> Path | None:
+    """Return actionlint, built by Go into the folder of the tools if it is not there; None without Go."""
+    path = TOOLS / f"actionlint-{ACTIONLINT}"
+    if path.exists():
+        return path
+    go = shutil.which("go")
+    if go is None:
+        return None
+    run(go, "install", f"github.com/rhysd/actionlint/cmd/actionlint@{ACTIONLINT}", GOBIN=str(TOOLS))
+    (TOOLS / "actionlint").replace(path)
+    return path
+
+
+def main() -> int:
+    """Lint the workflow files of this checkout, and return the exit code."""
+    try:
+        print(check(ROOT))
+    except StepFailed as failure:
+        print(failure, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
