@@ -24,12 +24,12 @@ TESTS_spark := tests/spark
 TESTS_check := tests/check
 TESTS_security := tests/security
 TESTS_ui := tests/ui
-TESTS_platform := tests/platform tests/kit tests/structure tests/install tests/managed
+TESTS_platform := tests/platform tests/kit tests/structure tests/install tests/managed tests/release
 TESTS_brokers := $(shell grep -rlw --include='test_*.py' 'kafka\|temporary_broker' tests/registry) tests/rest tests/platform/test_broker.py
 TESTS := $(if $(AREA),$(TESTS_$(AREA)),tests)
 # A test waits for servers a third of its time, so three processes share two cores.
 IN_THREE := -n 3
-BENCHES := $(filter-out bench/kit/%,$(wildcard $(if $(AREA),bench/$(AREA)/*.py bench/$(AREA)*.py,bench/*/*.py bench/*.py)))
+BENCHES := $(filter-out bench/kit/% bench/capacity.py,$(wildcard $(if $(AREA),bench/$(AREA)/*.py bench/$(AREA)*.py,bench/*/*.py bench/*.py)))
 CHAOS := $(wildcard tests/chaos/$(AREA)*.py)
 FUZZ := $(wildcard tests/fuzz/fuzz_$(AREA)*.py)
 
@@ -106,6 +106,10 @@ bench: $(JARS)
 	@test -n "$(strip $(BENCHES))" || { echo "no such area: AREA=$(AREA)" >&2; exit 2; }
 	@set -e; for bench in $(BENCHES); do echo "== $$bench"; PYTHONPATH=bench/kit $(BIN)/python -P $$bench $(ARGS); done
 
+# The figures of docs/capacity.md, in about half an hour on an idle machine; ARGS=--write replaces them.
+bench-capacity: $(JARS)
+	PYTHONPATH=bench/kit:. $(BIN)/python -P bench/capacity.py $(ARGS)
+
 # Each program has options of its own, so ARGS need AREA: AREA=pipeline_restored ARGS=--short.
 chaos: $(JARS)
 	@test -n "$(strip $(CHAOS))" || { echo "no such area: AREA=$(AREA)" >&2; exit 2; }
@@ -161,12 +165,13 @@ $(INSTALLED): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
+# Two test processes may want the tools at once, so the installation has a lock.
 $(DEPLOY_TOOLS): deploy/requirements.lock
 	@test -n "$(PYTHON)" || { echo "Magicbyte needs Python 3.11 or newer on PATH (or PYTHON=/path/to/python)" >&2; exit 1; }
-	$(PYTHON) -m venv .venv-deploy
-	.venv-deploy/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: \
-		--requirement deploy/requirements.lock
-	@touch $@
+	@mkdir -p .venv-deploy
+	flock .venv-deploy/lock sh -c 'test $@ -nt $< || { $(PYTHON) -m venv .venv-deploy && \
+		.venv-deploy/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: \
+		--requirement $< && touch $@; }'
 
 $(JARS): $(INSTALLED) $(wildcard magicbyte/platform/jars/*.lock)
 	$(BIN)/python -P -m magicbyte.platform.java ensure

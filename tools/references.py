@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from magicbyte.check.config.config import Config
+from magicbyte.cli.capacity.figures import Figures, load
 from magicbyte.http.page_settings import PageSettings
 from magicbyte.http.settings import HttpSettings
 from magicbyte.kit.settings.generated import own_table, reference
@@ -27,6 +29,7 @@ from serdes.client.tls_settings import TlsRows
 from serdes.message import config as serdes
 from serdes.message.subject import SubjectRows
 from spark_avro.pipeline.file.pipeline import Pipeline
+from tools import capacity_tables
 from tools.command_parsers import commands_table, flags_table
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -48,6 +51,10 @@ def _own(section: type[Section], prefix: str = "") -> Table:
     return lambda: own_table(section, prefix)
 
 
+def _capacity(table: Callable[[Figures], str]) -> str:
+    return table(load())
+
+
 def _is_of_tokens(name: str) -> bool:
     return "oauthbearer" in name
 
@@ -58,6 +65,7 @@ def _is_of_nodes(name: str) -> bool:
 
 #: Page -> name of the mark -> the table there.
 REFERENCES: Mapping[str, Mapping[str, Table]] = {
+    "capacity.md": {name: partial(_capacity, table) for name, table in capacity_tables.TABLES.items()},
     "check.md": _whole(Config),
     "commands.md": {"commands": commands_table, "options": flags_table},
     "pipelines-reference.md": _whole(Pipeline),
@@ -109,7 +117,12 @@ def with_reference(text: str, tables: Mapping[str, Table]) -> str:
     return _MARKED.sub(lambda match: match[1] + tables[match[2] or ""]() + match[3], text)
 
 
+def write(name: str) -> None:
+    """Write the references of a page."""
+    page = DOCS / name
+    page.write_text(with_reference(page.read_text(encoding="utf-8"), REFERENCES[name]), encoding="utf-8")
+
+
 if __name__ == "__main__":
-    for name, tables in REFERENCES.items():
-        page = DOCS / name
-        page.write_text(with_reference(page.read_text(encoding="utf-8"), tables), encoding="utf-8")
+    for page_name in REFERENCES:
+        write(page_name)

@@ -39,6 +39,30 @@ SCHEMA = {
     ],
 }
 
+JSON_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "integer"},
+        "name": {"type": "string"},
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "note": {"type": "string"},
+        "total": {"type": "number"},
+        "x": {"type": "string"},
+    },
+}
+PROTOBUF = """\
+syntax = "proto3";
+message Order {
+  int64 id = 1;
+  string name = 2;
+  repeated string tags = 3;
+  string note = 4;
+  double total = 5;
+  string x = 6;
+}
+"""
+SCHEMAS = {"avro": json.dumps(SCHEMA), "jsonschema": json.dumps(JSON_SCHEMA), "protobuf": PROTOBUF}
+
 
 def media_type(form: str) -> str:
     """The content type of a format."""
@@ -46,10 +70,11 @@ def media_type(form: str) -> str:
 
 
 def produce_body(form: str, records: int, schema_id: int | None) -> bytes:
-    """A produce request; an Avro schema goes by its id, or by text if there is none yet."""
-    values = {"json": VALUE, "binary": base64.b64encode(json.dumps(VALUE).encode()).decode(), "avro": AVRO_VALUE}
-    schema = {"value_schema": json.dumps(SCHEMA)} if schema_id is None else {"value_schema_id": schema_id}
-    return json.dumps({**(schema if form == "avro" else {}), "records": [{"value": values[form]}] * records}).encode()
+    """A produce request; a schema goes by its id, or by text if there is none yet."""
+    values = {"binary": base64.b64encode(json.dumps(VALUE).encode()).decode(), "avro": AVRO_VALUE}
+    schema = {"value_schema": SCHEMAS.get(form)} if schema_id is None else {"value_schema_id": schema_id}
+    records_sent = [{"value": values.get(form, VALUE)}] * records
+    return json.dumps({**(schema if form in SCHEMAS else {}), "records": records_sent}).encode()
 
 
 def produced(url: str, topic: str, form: str, body: bytes) -> httpx.Response:

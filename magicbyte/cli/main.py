@@ -69,6 +69,7 @@ COMMANDS = {
     "settings-schema": Command(
         "magicbyte.cli.settings_schema", "print the JSON Schema of a server's, a client's or a serializer's settings"
     ),
+    "capacity": Command("magicbyte.cli.capacity.main", "estimate the memory, disk and cores that a load needs"),
     "demo": Command(
         "magicbyte.cli.demo.main",
         "send a year of flights through the platform, and check the sums",

@@ -79,7 +79,7 @@ def require(*extras: str, user: str, modules: Sequence[str] = ()) -> None:
 
 def install_line(extras: Sequence[str]) -> str:
     """Return the shell command that adds extras to the environment of this process."""
-    requirement = f"'{_requirement(extras)}'"
+    requirement = f"'{requirement_of(extras)}'"
     if (Path(sys.prefix) / "uv-receipt.toml").exists():
         return f"uv tool install {requirement}"
     if _metadata("INSTALLER").strip() == "uv":
@@ -105,7 +105,7 @@ def run_again_with_uvx(missing: ExtraMissing, arguments: Sequence[str]) -> None:
     if set(missing.extras) <= set(added) or not is_run_by_uvx():
         return
     extras = sorted({*added, *missing.extras})
-    command = ["--from", _requirement(extras), "magicbyte", *arguments]
+    command = ["--from", requirement_of(extras), "magicbyte", *arguments]
     _replace_process(os.environ["UV"], command, {_ADDED: ",".join(extras)})
 
 
@@ -128,7 +128,7 @@ def is_run_by_uvx() -> bool:
     return run.returncode == 0 and Path(sys.prefix).resolve().is_relative_to(Path(run.stdout.strip()).resolve())
 
 
-def _requirement(extras: Sequence[str]) -> str:
+def requirement_of(extras: Sequence[str]) -> str:
     """Return the requirement of this Magicbyte with extras: the wheel it was installed from, or its version."""
     import json  # noqa: PLC0415 - only if something is missing
     from importlib.metadata import version  # noqa: PLC0415

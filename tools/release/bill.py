@@ -1,7 +1,7 @@
 """The wheel's bills of materials (SBOM): what pip installs with it, and the packages in its page.
 
-CycloneDX files of the locked versions, for `dist-info/sboms/` (PEP 770). They depend on the Python and the platform that
-makes them, since some requirements do.
+CycloneDX files of the locked versions, for `dist-info/sboms/` (PEP 770). They depend on the Python and the platform
+that makes them, since some requirements do.
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 import tomllib
 from collections.abc import Iterable, Mapping
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
@@ -13,7 +12,7 @@ from typing import Any
 from packaging.requirements import Requirement
 
 from tools.release.bill import normalized
-from tools.release.step import StepFailed, Work, run
+from tools.release.step import TOOLS, StepFailed, Work, run
 
 _LIST = Path(__file__).with_name("licences.toml")
 
@@ -21,7 +20,7 @@ _LIST = Path(__file__).with_name("licences.toml")
 def audit(work: Work) -> str:
     """Look the locked dependencies up in the database of known vulnerabilities."""
     script = work.source / "tools" / "audit.py"
-    return run(sys.executable, "-P", script, "--strict").strip()
+    return run(TOOLS / "python", "-P", script, "--strict").strip()
 
 
 def licences(work: Work) -> str:

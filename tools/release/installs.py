@@ -20,8 +20,8 @@ def pip(work: Work) -> str:
         python = environment / "bin" / "python"
         before = _installed(python)
         requirement = f"magicbyte[{','.join(extras)}] @ {work.wheel.as_uri()}" if extras else str(work.wheel)
-        quiet = ["--quiet", "--disable-pip-version-check"]
-        run(python, "-m", "pip", "install", *quiet, "--constraint", work.constraints(), requirement)
+        options = ["--quiet", "--disable-pip-version-check", "--no-compile", "--constraint", str(work.constraints())]
+        run(python, "-m", "pip", "install", *options, requirement)
         _check_version(run(environment / "bin" / "magicbyte", "--version"), work)
         installed = {key: version for key, version in _installed(python).items() if key not in before}
         installed.pop("magicbyte", None)

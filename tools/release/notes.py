@@ -18,8 +18,8 @@ _INSTALL = """\
     pip install 'magicbyte[server]=={version}'
     uvx magicbyte=={version} up --ephemeral
 
-`gh attestation verify FILE --repo OWNER/REPOSITORY` checks where the wheel was built, and SECURITY.md says how to check
-the images. The wheel's `dist-info/sboms/` lists what pip installs with it.
+SECURITY.md says how to check where the wheel and the images were built. The wheel's `dist-info/sboms/` lists what pip
+installs with it.
 """
 
 

@@ -16,6 +16,8 @@ PLACES = (
     ("openapi/*.yaml", r"^  version: (\S+)"),
     # Names of wheels: `dist/magicbyte-0.2.0-py3-none-any.whl`.
     ("README.md", r"magicbyte-(\d[\w.]*)-py3"),
+    ("SECURITY.md", r"magicbyte-(\d[\w.]*)-py3"),
+    ("SECURITY.md", r"(?:verify v|magicbyte:)(\d[\w.]*)"),
     ("docs/*.md", r"magicbyte-(\d[\w.]*)-py3"),
     ("examples/**/*.y*ml", r"magicbyte-(\d[\w.]*)-py3"),
     # The action and the hook of pre-commit at a tag.

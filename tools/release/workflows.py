@@ -1,4 +1,4 @@
-"""The workflow files under .github: actionlint, zizmor, and hashes of actions. `make workflows-test`.
+"""The files for GitHub: actionlint, zizmor, JSON Schemas, and hashes of actions. `make workflows-test`.
 
 actionlint comes from the Go module proxy: its package on PyPI downloads from GitHub. Without Go the program says so;
 it fails then only if CI is set.
@@ -15,6 +15,14 @@ from pathlib import Path
 from tools.release.step import ROOT, TOOLS, StepFailed, Work, run
 
 ACTIONLINT = "v1.7.12"
+#: The schema of check-jsonschema for each kind of file.
+SCHEMAS = {
+    "vendor.github-workflows": (".github/workflows/*.yml",),
+    "custom.github-workflows-require-timeout": (".github/workflows/*.yml",),
+    "vendor.github-issue-forms": (".github/ISSUE_TEMPLATE/[!c]*.yml", ".github/ISSUE_TEMPLATE/compatibility.yml"),
+    "vendor.github-issue-config": (".github/ISSUE_TEMPLATE/config.yml",),
+    "vendor.github-actions": ("action.yml",),
+}
 _PINNED = re.compile(r"uses: (?P<action>[^@\s]+)@(?P<ref>\S+)(?P<comment>[^\n]*)")
 
 
@@ -36,6 +44,9 @@ def check(source: Path) -> str:
     if unpinned:
         raise StepFailed("actions need a full commit hash and a comment with its version:\n" + "\n".join(unpinned))
     run(TOOLS / "zizmor", "--offline", "--no-progress", "--quiet", ".github", "action.yml", folder=source)
+    for schema, patterns in SCHEMAS.items():
+        documents = [path for pattern in patterns for path in sorted(source.glob(pattern))]
+        run(TOOLS / "check-jsonschema", "--builtin-schema", schema, *documents, folder=source)
     linter = actionlint()
     names = ", ".join(file.name for file in files)
     if linter is None:

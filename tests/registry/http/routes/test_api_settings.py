@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from magicbyte import __version__
+
 LEVEL_TEXT = (
     "Invalid compatibility level. Valid values are none, backward, forward, full, backward_transitive, "
     "forward_transitive, and full_transitive"
@@ -332,4 +334,4 @@ def test_what_the_server_says_of_itself(api: Any) -> None:
     assert sorted(api("GET", "/schemas/types").json()) == ["AVRO", "JSON", "PROTOBUF"]
     scope = api("GET", "/v1/metadata/id").json()["scope"]
     assert scope == {"path": [], "clusters": {"kafka-cluster": "", "schema-registry-cluster": "schema-registry"}}
-    assert api("GET", "/v1/metadata/version").json()["version"] == "0.1.0"
+    assert api("GET", "/v1/metadata/version").json()["version"] == __version__
