@@ -30,21 +30,30 @@ def commands(text: str, title: str) -> list[str]:
     return [line for line in blocks if re.match(r"(pip|uv|uvx|magicbyte) ", line)]
 
 
+def from_wheel(line: str, wheel: Path) -> list[str]:
+    """The words of a documented command, with the wheel in place of the version on PyPI."""
+    found = [re.fullmatch(r"magicbyte(\[\w+])?", word) for word in shlex.split(line)]
+    return [
+        word if match is None else f"magicbyte{match[1] or ''} @ {wheel.as_uri()}"
+        for word, match in zip(shlex.split(line), found, strict=True)
+    ]
+
+
 def test_the_installation_in_the_readme(wheel: Path, tmp_path: Path) -> None:
     lines = commands(README, "Install")
     assert [line.split()[0] for line in lines] == ["pip", "pip", "pip", "pip", "uv", "uvx"]
-    assert all(f"dist/{wheel.name}" in line for line in lines)
+    assert f"`dist/{wheel.name}`" in README
     for number, line in enumerate(lines[:4]):
         folder = tmp_path / str(number)
         run(sys.executable, "-m", "venv", folder)
-        run(*shlex.split(line), folder=wheel.parents[1], binaries=folder / "bin")
+        run(*from_wheel(line, wheel), binaries=folder / "bin")
         assert {"magicbyte", "fastavro"} <= distributions(folder / "bin")
         assert "usage: magicbyte" in run(folder / "bin" / "magicbyte", "--help")
     tools = {"UV_TOOL_DIR": str(tmp_path / "tools"), "UV_TOOL_BIN_DIR": str(tmp_path / "bin")}
-    run(UV, *shlex.split(lines[4])[1:], folder=wheel.parents[1], **tools)
+    run(UV, *from_wheel(lines[4], wheel)[1:], **tools)
     assert "usage: magicbyte" in run(tmp_path / "bin" / "magicbyte", "--help")
     with up(UV, "tool", "run", "--from", wheel, "magicbyte"):
-        assert lines[5].endswith("magicbyte up")
+        assert lines[5] == "uvx magicbyte up --ephemeral"
 
 
 @pytest.mark.parametrize("extra", LINES)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.release import versions, workflows
+from tools.release import check, versions, workflows
 from tools.release.artifacts import unequal
 from tools.release.step import ROOT, StepFailed, Work
 from tools.release.versions import places
@@ -71,3 +71,37 @@ def test_archives_that_differ_are_named_with_the_file(tmp_path: Path) -> None:
     (tmp_path / "one" / "s.tar.gz").write_bytes(b"x")
     assert unequal(tmp_path / "one", tmp_path / "one") == []
     assert unequal(tmp_path / "one", tmp_path / "other") == ["s.tar.gz was built only once", "w.whl: module.py"]
+
+
+def test_entries_under_unreleased_hold_a_release_up(tmp_path: Path) -> None:
+    changelog = tmp_path / "CHANGELOG.md"
+    work = Work(tmp_path, tmp_path, "0.3.0")
+    changelog.write_text("# Changelog\n\n## Unreleased\n\n## 0.3.0 (2027-02-01)\n\n- A.\n- B.\n")
+    assert versions.changelog(work) == "0.3.0 of 2027-02-01, 2 lines"
+    changelog.write_text("# Changelog\n\n## Unreleased\n\n- C.\n\n## 0.3.0 (2027-02-01)\n\n- A.\n")
+    with pytest.raises(StepFailed, match="^1 lines are still under Unreleased$"):
+        versions.changelog(work)
+
+
+def test_a_failed_step_names_its_remedy_and_the_others_still_run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(_: Work) -> str:
+        raise StepFailed("line 3 is wrong")
+
+    steps = (
+        check.Step("tree", fails, "repair line 3"),
+        check.Step("lock", lambda _: "all is well", "-"),
+        check.Step("test", fails, "-", is_quick=False),
+    )
+    monkeypatch.setattr(check, "STEPS", steps)
+    monkeypatch.setattr(check, "clone", lambda folder: Work(folder, folder, "0.3.0"))
+    assert check.main(["--quick"]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "tree       FAILED line 3 is wrong (0 s)",
+        f"{'':<17} remedy: repair line 3",
+        "lock       ok     all is well (0 s)",
+        "not ready: tree failed",
+    ]
+    assert check.main(["--only", "lock"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "magicbyte 0.3.0: 1 steps passed; left out: tree, test"
