@@ -151,7 +151,7 @@ vendor:
 release-check: $(INSTALLED) $(DEPLOY_TOOLS)
 	PYTHONPATH=. $(BIN)/python -P -m tools.release.check $(ARGS)
 
-# The workflow files under .github: actionlint, which needs Go, and zizmor.
+# The workflow files under .github: actionlint, zizmor, and the schemas of GitHub's files.
 workflows-test: $(INSTALLED) $(DEPLOY_TOOLS)
 	PYTHONPATH=. $(BIN)/python -P -m tools.release.workflows
 

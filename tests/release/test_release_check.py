@@ -24,7 +24,9 @@ def tools() -> None:
 
 @pytest.mark.usefixtures("tools")
 def test_the_last_commit_can_be_released_as_far_as_it_says(tmp_path: Path) -> None:
-    names = ["version", "lock", "workflows", "build", "contents", "sbom", "pip", "uv", "pipx"]
+    # Without npm, the wheel has the page's modules as they lie, which is no release.
+    built = ["contents"] if shutil.which("npm") else []
+    names = ["version", "lock", "workflows", "build", *built, "sbom", "pip", "uv", "pipx"]
     done = subprocess.run(
         [
             *(sys.executable, "-P", "-m", "tools.release.check", "--dist", tmp_path / "dist"),
@@ -39,7 +41,7 @@ def test_the_last_commit_can_be_released_as_far_as_it_says(tmp_path: Path) -> No
     assert done.returncode == 0, done.stdout + done.stderr
     lines = done.stdout.splitlines()
     assert [line.split()[:2] for line in lines[:-1]] == [[name, "ok"] for name in names]
-    assert "left out: tree, changelog, lint, test, audit, licences" in lines[-1]
+    assert lines[-1].endswith(", audit, licences")
     assert sorted(path.suffix for path in (tmp_path / "dist").iterdir()) == [".gz", ".whl"]
     assert len(list((tmp_path / "dist-sboms").iterdir())) == 3
 

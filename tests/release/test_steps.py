@@ -79,7 +79,7 @@ def test_entries_under_unreleased_hold_a_release_up(tmp_path: Path) -> None:
     changelog.write_text("# Changelog\n\n## Unreleased\n\n## 0.3.0 (2027-02-01)\n\n- A.\n- B.\n")
     assert versions.changelog(work) == "0.3.0 of 2027-02-01, 2 lines"
     changelog.write_text("# Changelog\n\n## Unreleased\n\n- C.\n\n## 0.3.0 (2027-02-01)\n\n- A.\n")
-    with pytest.raises(StepFailed, match="^1 lines are still under Unreleased$"):
+    with pytest.raises(StepFailed, match=r"^1 lines are still under Unreleased$"):
         versions.changelog(work)
 
 

