@@ -107,6 +107,7 @@ bench: $(JARS)
 	@set -e; for bench in $(BENCHES); do echo "== $$bench"; PYTHONPATH=bench/kit $(BIN)/python -P $$bench $(ARGS); done
 
 # The figures of docs/capacity.md, in about half an hour on an idle machine; ARGS=--write replaces them.
+.PHONY: bench-capacity
 bench-capacity: $(JARS)
 	PYTHONPATH=bench/kit:. $(BIN)/python -P bench/capacity.py $(ARGS)
 
@@ -148,10 +149,12 @@ vendor:
 	$(BIN)/python -P tests/ui/vendor/bundle.py
 
 # Everything that a release needs, on a clean clone of the last commit; ARGS=--quick leaves lint and the tests out.
+.PHONY: release-check
 release-check: $(INSTALLED) $(DEPLOY_TOOLS)
 	PYTHONPATH=. $(BIN)/python -P -m tools.release.check $(ARGS)
 
 # The workflow files under .github: actionlint, zizmor, and the schemas of GitHub's files.
+.PHONY: workflows-test
 workflows-test: $(INSTALLED) $(DEPLOY_TOOLS)
 	PYTHONPATH=. $(BIN)/python -P -m tools.release.workflows
 
