@@ -4,6 +4,8 @@ PYTHON ?= $(shell for newest in 14 99; do for python in python3 python3.14 pytho
 	$$python -c "import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, $$newest))" 2>/dev/null && echo $$python && exit; done; done)
 BIN := .venv/bin
 INSTALLED := .venv/installed
+# The tools that build and check releases, images and charts.
+DEPLOY_TOOLS := .venv-deploy/installed
 JARS := .venv/jars-fetched
 PACKAGES := compat magicbyte registry rest_proxy serdes spark_avro
 CHECKED := $(PACKAGES) tests bench tools $(wildcard examples)
@@ -119,6 +121,8 @@ fuzz: $(JARS)
 lock: $(INSTALLED)
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --extra dev --python-version 3.11 --no-header --no-annotate \
 		$(ARGS) pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-header --no-annotate \
+		$(ARGS) deploy/requirements.in -o deploy/requirements.lock
 
 # The contracts that are generated: from the rows of each table and what their endpoints declare.
 openapi: $(INSTALLED)
@@ -147,6 +151,13 @@ $(INSTALLED): requirements.lock pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(DEPLOY_TOOLS): deploy/requirements.lock
+	@test -n "$(PYTHON)" || { echo "Magicbyte needs Python 3.11 or newer on PATH (or PYTHON=/path/to/python)" >&2; exit 1; }
+	$(PYTHON) -m venv .venv-deploy
+	.venv-deploy/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: \
+		--requirement deploy/requirements.lock
 	@touch $@
 
 $(JARS): $(INSTALLED) $(wildcard magicbyte/platform/jars/*.lock)
