@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from tests.deploy.chart.rendering import Rendered, notes, render
+from tests.deploy.chart.rendering import ROOT, Rendered, notes, render
 
 pytestmark = pytest.mark.chart
 
@@ -235,6 +236,20 @@ def test_a_scrape_takes_each_pod_once_and_signs_in(rendered: Mapping[str, Render
                 "password": {"name": "scraper", "key": "password"},
             },
         }
+    ]
+
+
+def test_the_alerts_and_dashboards_are_those_of_the_repository(rendered: Mapping[str, Rendered]) -> None:
+    release = rendered["everything"]
+    rules = yaml.safe_load((ROOT / "deploy" / "prometheus" / "rules.yml").read_text(encoding="utf-8"))
+    dashboards = sorted((ROOT / "deploy" / "grafana").glob("*.json"))
+    shown = [item for item in release.all("ConfigMap") if item["metadata"]["labels"].get("grafana_dashboard") == "1"]
+
+    assert release.one("PrometheusRule", "events")["spec"] == rules
+    assert dashboards
+    assert [item["metadata"]["name"] for item in shown] == [f"events-dashboard-{file.stem}" for file in dashboards]
+    assert [item["data"] for item in shown] == [
+        {file.name: file.read_text(encoding="utf-8").removesuffix("\n")} for file in dashboards
     ]
 
 
