@@ -20,6 +20,9 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
+
+import httpx
 
 from magicbyte.platform.broker import free_port
 from magicbyte.platform.server_process import ServerProcess
@@ -67,6 +70,7 @@ def running_pods(bootstrap_servers: str) -> Iterator[list[ServerProcess]]:
             }
             running = running_registry("kafka:", bootstrap_servers=bootstrap_servers, port=port, properties=properties)
             pods.append(stack.enter_context(running))
+            await_ready(pods[-1])
         yield pods
 
 
@@ -81,6 +85,7 @@ def update(pods: list[ServerProcess], service: Service, pace: Pace) -> None:
         stopped = time.monotonic()
         time.sleep(pace.gap)
         pod.start()
+        await_ready(pod)
         service.add(pod.url, after=_PROPAGATION)
         if code != 0:
             service.problems.append(f"pod {number} ended with {code} after SIGTERM")
@@ -89,6 +94,15 @@ def update(pods: list[ServerProcess], service: Service, pace: Pace) -> None:
             " SIGTERM",
             flush=True,
         )
+
+
+def await_ready(pod: ServerProcess, seconds: float = 60) -> None:
+    """Wait until the readiness probe of a pod succeeds."""
+    deadline = time.monotonic() + seconds
+    while httpx.get(f"{pod.url}/health/ready", timeout=30).status_code != HTTPStatus.OK:
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{pod.url} is not ready after {seconds:g} s")
+        time.sleep(0.05)
 
 
 def run(bootstrap_servers: str, *, rounds: int, pace: Pace, seed: int) -> list[str]:

@@ -26,11 +26,14 @@ def helm() -> Path:
     """The path of Helm: that of MAGICBYTE_HELM, or the cached one of our version.
 
     Raises:
-        ToolMissing: It has not been built.
+        ToolMissing: It is not there.
     """
-    path = Path(os.environ.get("MAGICBYTE_HELM") or _cached())
-    if not path.exists():
-        raise ToolMissing(f"there is no Helm at {path}: run `make chart-test`")
+    named = os.environ.get("MAGICBYTE_HELM")
+    path = Path(named or _cached())
+    if not path.is_file():
+        raise ToolMissing(
+            f"MAGICBYTE_HELM={path} is no file" if named else f"{path} is not built: run `make chart-test`"
+        )
     return path
 
 
@@ -40,7 +43,8 @@ def ensure_helm() -> None:
     Raises:
         ToolMissing: There is no Go, or it cannot build Helm.
     """
-    if os.environ.get("MAGICBYTE_HELM") or _cached().exists():
+    if os.environ.get("MAGICBYTE_HELM") or _cached().is_file():
+        helm()
         return
     go = go_command()
     _cached().parent.parent.mkdir(parents=True, exist_ok=True)

@@ -21,7 +21,7 @@ BLOCKS = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 RENDERED_AS = {
     "install": "template",
     "upgrade": "template",
-    "--reuse-values": "--set=kafka.bootstrapServers=kafka:9092",
+    "--reset-then-reuse-values": "--set=kafka.bootstrapServers=kafka:9092",
 }
 
 
