@@ -212,6 +212,12 @@ def test_a_placeholder_is_no_secret() -> None:
     assert "is a secret" in refusal("minimal", ["registry.config.ssl\\.key\\.password=x"])
 
 
+def test_a_truth_value_is_no_secret(tmp_path: Path) -> None:
+    name = "magicbyte.allow.plaintext.credentials"
+
+    assert _config({name: True}, tmp_path)[name] == "true"
+
+
 def _config(config: Mapping[str, Any], folder: Path) -> dict[str, str]:
     """What a registry reads of values' `config`."""
     values = {"kafka": {"bootstrapServers": "kafka:9092"}, "registry": {"config": config}}

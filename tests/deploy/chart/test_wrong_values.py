@@ -54,6 +54,12 @@ REFUSED_BY_THE_CHART = {
     "registry.config.ssl\\.client\\.authentication=REQUIRED": "registry.config: the kubelet has no client certificate",
     "restProxy.enabled=true,restProxy.config.ssl\\.client\\.auth=true": "restProxy.config: the kubelet has no client",
     "registry.config.magicbyte\\.workers=2": "registry.config: a pod has one process",
+    "registry.config.authentication\\.method=BASIC": "registry.tls.enabled: with authentication.method,",
+    "registry.config.authentication\\.method=BASIC,registry.tls.enabled=true,registry.tls.secretName=s": (
+        "registry.secrets: with authentication.method, the pods need one magicbyte.inter.instance.secret"
+    ),
+    "restProxy.enabled=true,restProxy.config.authentication\\.method=BASIC,"
+    "restProxy.config.magicbyte\\.allow\\.plaintext\\.credentials=true": "restProxy.secrets: with authentication",
     "registry.tls.enabled=true": "registry.tls.secretName: with TLS, give the Secret of the certificate",
     "registry.storage.type=postgresql": "registry.storage.postgresql: give urlSecret",
     "registry.storage.type=postgresql,registry.storage.postgresql.url=postgresql://u@h/d,"

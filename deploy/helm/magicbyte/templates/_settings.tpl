@@ -24,12 +24,13 @@ The chart's own come first, and values may not change them; values may change th
 {{- if or (hasKey $.values.secrets $property) (hasKey $.values.files $property) -}}
 {{- fail (printf "%s.config: %s is also in secrets or files; one of them has to go" $section $property) -}}
 {{- end -}}
-{{- if and (include "magicbyte.isSecret" $property) (not (contains "${" $text)) $text -}}
+{{- if and (include "magicbyte.isSecret" $property) (not (contains "${" $text)) (not (has (lower $text) (list "" "true" "false"))) -}}
 {{- fail (printf "%s.config: %s is a secret, and a ConfigMap does not protect it; put its Secret into %s.secrets" $section $property $section) -}}
 {{- end -}}
 {{- $_ := set $config $property $text -}}
 {{- end -}}
 {{- include "magicbyte.checkClients" (dict "section" $section "config" .values.config) -}}
+{{- include "magicbyte.checkSignIn" (merge (dict "section" $section) .) -}}
 {{- if hasKey .values.config "magicbyte.workers" -}}
 {{- fail "registry.config: a pod has one process, which other nodes and Prometheus can reach; raise registry.replicas instead of magicbyte.workers" -}}
 {{- end -}}
@@ -63,6 +64,21 @@ The chart's own come first, and values may not change them; values may change th
 {{- $demanded := get .config "ssl.client.authentication" | default "" | toString | upper -}}
 {{- if or (eq $demanded "REQUIRED") (eq (get .config "ssl.client.auth" | toString | lower) "true") -}}
 {{- fail (printf "%s.config: the kubelet has no client certificate, so its probes would fail; use ssl.client.authentication: REQUESTED and authentication.method: SSL, with which only the health paths need no certificate" .section) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* What a server with sign-in needs; it would not start without. Takes root, name, values and section. */}}
+{{- define "magicbyte.checkSignIn" -}}
+{{- $methods := get .values.config "authentication.method" | default "NONE" | toString | upper -}}
+{{- if ne $methods "NONE" -}}
+{{- $plaintext := get .values.config "magicbyte.allow.plaintext.credentials" | toString | lower -}}
+{{- if not (or .values.tls.enabled (eq $plaintext "true")) -}}
+{{- fail (printf "%s.tls.enabled: with authentication.method, credentials would cross the network in the clear; enable TLS, or set magicbyte.allow.plaintext.credentials" .section) -}}
+{{- end -}}
+{{- $asksOthers := ternary (eq (dig "storage" "type" "" .values) "kafka") (gt (int .values.replicas) 1) (eq .name "registry") -}}
+{{- if and $asksOthers (not (hasKey .values.secrets "magicbyte.inter.instance.secret")) (not (hasKey .values.config "magicbyte.inter.instance.secret")) -}}
+{{- fail (printf "%s.secrets: with authentication.method, the pods need one magicbyte.inter.instance.secret, to prove to each other who sent a request" .section) -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 
