@@ -46,7 +46,8 @@ class Pod:
         self._root = folder
         own = {item["metadata"]["name"]: item["data"] for item in release.all("ConfigMap")}
         texts = {title: {key: text.encode() for key, text in data.items()} for title, data in own.items()}
-        self._contents = {**texts, **contents}
+        # A Secret may be called as a ConfigMap of the chart.
+        self._contents = {"secret": contents, "configMap": {**contents, **texts}}
         volumes = {volume["name"]: volume for volume in self.spec["volumes"]}
         for mount in self.container["volumeMounts"]:
             place = self._inside(mount["mountPath"])
@@ -127,11 +128,12 @@ class Pod:
     def _files(self, volume: Any) -> dict[str, bytes]:
         if "configMap" in volume:
             name = volume["configMap"]["name"]
-            return {key: self._rooted(text.decode()).encode() for key, text in self._contents[name].items()}
+            texts = self._contents["configMap"][name]
+            return {key: self._rooted(text.decode()).encode() for key, text in texts.items()}
         files: dict[str, bytes] = {}
         for source in volume.get("projected", {}).get("sources", ()):
-            ((_, taken),) = source.items()
-            files |= {item["path"]: self._contents[taken["name"]][item["key"]] for item in taken["items"]}
+            ((kind, taken),) = source.items()
+            files |= {item["path"]: self._contents[kind][taken["name"]][item["key"]] for item in taken["items"]}
         return files
 
     def _inside(self, path: str) -> Path:
