@@ -59,10 +59,10 @@ class Pod:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start the container; returns when the startup probe succeeds.
+        """Start the container; returns when the startup probe and then the readiness probe have succeeded.
 
         Raises:
-            AssertionError: The process ended, or the probe failed as often as its threshold says.
+            AssertionError: The process ended, or a probe did not succeed in time.
         """
         environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(magicbyte.__file__).parents[1])}
         for item in self.container["env"]:
@@ -73,8 +73,13 @@ class Pod:
         with self._log.open("wb") as log:
             self._process = process.start(command, log=log.fileno(), environment=environment)
         probe = self.container["startupProbe"]
-        deadline = time.monotonic() + probe["periodSeconds"] * probe["failureThreshold"]
-        while self.probe("startupProbe") is None:
+        self._await("startupProbe", probe["periodSeconds"] * probe["failureThreshold"])
+        self._await("readinessProbe", 60)
+
+    def _await(self, kind: str, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while self.probe(kind) is None:
+            assert self._process is not None
             assert self._process.poll() is None, self.log()
             assert time.monotonic() < deadline, self.log()
             time.sleep(0.05)
