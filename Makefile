@@ -47,7 +47,7 @@ test: $(JARS)
 
 # The core, the long tests and those that need a browser, and the audit; Debian's Chromium and Firefox are installed if
 # there are none. Without Firefox, its tests are skipped.
-test-all: test test-rest audit
+test-all: test test-rest chart-test audit
 
 test-rest: $(JARS)
 	$(BIN)/python -P tests/browser/chromium.py
@@ -93,6 +93,17 @@ test-brokers: $(JARS)
 test-upgrade: $(JARS)
 	$(BIN)/python -P tests/upgrade/registry_rolling.py $(ARGS)
 
+# A rolling update of three registry pods under reads and writes, by processes that get what Kubernetes would send them.
+.PHONY: test-rolling
+test-rolling: $(JARS)
+	PYTHONPATH=. $(BIN)/python -P tests/upgrade/pods_rolling.py $(ARGS)
+
+# The Helm chart: rendered, validated against the schemas of Kubernetes and of operators, and its pods run as processes.
+# Builds Helm once, if there is Go.
+.PHONY: chart-test
+chart-test: $(JARS) $(DEPLOY_TOOLS)
+	PYTHONPATH=. $(BIN)/python -P tests/deploy/chart/run.py $(ARGS)
+
 lint: $(INSTALLED)
 	$(BIN)/ruff check $(CHECKED)
 	$(BIN)/ruff format --check $(CHECKED)
@@ -136,9 +147,10 @@ openapi: $(INSTALLED)
 	$(BIN)/python -P -m rest_proxy.v3.description openapi/rest-proxy-v3.yaml
 	$(BIN)/python -P -m magicbyte.ui.description openapi/ui.yaml
 
-# The references of settings in docs/, from the tables of settings.
+# The references of settings in docs/, from the tables of settings; and the files of the Helm chart that are generated.
 references: $(INSTALLED)
 	PYTHONPATH=. $(BIN)/python -P tools/references.py
+	PYTHONPATH=. $(BIN)/python -P tools/chart_files.py
 
 # dist/magicbyte-VERSION-py3-none-any.whl; the built page needs npm on PATH.
 wheel: $(INSTALLED)

@@ -28,6 +28,8 @@ _RETRY_SECONDS = 1.0
 _COMPARE_SECONDS = 1.0
 #: How long a leaving node keeps polling, so that the coordinator hears of it; a shorter time was not always enough.
 _LEAVE_SECONDS = 0.6
+#: The other nodes learn with a heartbeat that the leader has left, and writes wait meanwhile.
+_LONGEST_HEARTBEAT_MS = 500
 #: The group protocol of Confluent's nodes; our leader cannot fence theirs.
 _FOREIGN_PROTOCOL = "sr"
 #: A consumer that reports one of these never works again. librdkafka does not mark all of them as fatal.
@@ -164,7 +166,7 @@ class Election:
                 "group.id": self.group.group_id,
                 "group.instance.id": self._node_id,
                 "session.timeout.ms": self._session_timeout_ms,
-                "heartbeat.interval.ms": max(1, self._session_timeout_ms // 4),
+                "heartbeat.interval.ms": max(1, min(_LONGEST_HEARTBEAT_MS, self._session_timeout_ms // 4)),
                 # A takeover may take long; heartbeats continue meanwhile.
                 "max.poll.interval.ms": 86_400_000,
                 "partition.assignment.strategy": "cooperative-sticky",
