@@ -3,6 +3,7 @@
 PYTHON ?= $(shell for newest in 14 99; do for python in python3 python3.14 python3.13 python3.12 python3.11 python3.15; do \
 	$$python -c "import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, $$newest))" 2>/dev/null && echo $$python && exit; done; done)
 BIN := .venv/bin
+DOCS := .venv-docs/bin
 INSTALLED := .venv/installed
 JARS := .venv/jars-fetched
 PACKAGES := compat magicbyte registry rest_proxy serdes spark_avro
@@ -31,7 +32,7 @@ BENCHES := $(filter-out bench/kit/%,$(wildcard $(if $(AREA),bench/$(AREA)/*.py b
 CHAOS := $(wildcard tests/chaos/$(AREA)*.py)
 FUZZ := $(wildcard tests/fuzz/fuzz_$(AREA)*.py)
 
-.PHONY: demo up test test-all test-rest test-firefox audit test-clients test-install test-versions test-spark test-brokers test-upgrade lint bench chaos fuzz lock openapi references wheel vendor clean
+.PHONY: demo up docs docs-lock test test-all test-rest test-firefox audit test-clients test-install test-versions test-spark test-brokers test-upgrade lint bench chaos fuzz lock openapi references wheel vendor clean
 
 demo: $(JARS)
 	$(BIN)/python -P -m magicbyte.cli.main demo $(if $(KEEP),--keep)
@@ -127,6 +128,17 @@ openapi: $(INSTALLED)
 references: $(INSTALLED)
 	PYTHONPATH=. $(BIN)/python -P tools/references.py
 
+# The documentation site in dist/docs, without a warning, a broken link or a known misspelling; docs/words.txt has the
+# words that are right.
+docs: .venv-docs/installed
+	$(DOCS)/lychee --offline --include-fragments --no-progress *.md docs examples
+	$(DOCS)/codespell --ignore-words docs/words.txt --skip '*.lock,*.png,*/vendor/*,*.js' *.md docs examples openapi $(PACKAGES) tools
+	PYTHONPATH=. $(DOCS)/python -P -m tools.docs.build $(ARGS)
+
+docs-lock: $(INSTALLED)
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-header --no-annotate \
+		$(ARGS) docs/requirements.in -o docs/requirements.lock
+
 # dist/magicbyte-VERSION-py3-none-any.whl; the built page needs npm on PATH.
 wheel: $(INSTALLED)
 	$(BIN)/python -m hatchling build --target wheel
@@ -143,6 +155,13 @@ $(INSTALLED): requirements.lock pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# The site's tools see the packages of .venv: the pages of the Python API are made from the code.
+.venv-docs/installed: docs/requirements.lock | $(INSTALLED)
+	$(BIN)/python -m venv --clear .venv-docs
+	$(DOCS)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement docs/requirements.lock
+	$(BIN)/python -P tools/docs/see_packages.py $(DOCS)/python
 	@touch $@
 
 $(JARS): $(INSTALLED) $(wildcard magicbyte/platform/jars/*.lock)
