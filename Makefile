@@ -23,7 +23,7 @@ TESTS_spark := tests/spark
 TESTS_check := tests/check
 TESTS_security := tests/security
 TESTS_ui := tests/ui
-TESTS_platform := tests/platform tests/kit tests/structure tests/install tests/managed
+TESTS_platform := tests/platform tests/kit tests/structure tests/install tests/managed tests/docs
 TESTS_brokers := $(shell grep -rlw --include='test_*.py' 'kafka\|temporary_broker' tests/registry) tests/rest tests/platform/test_broker.py
 TESTS := $(if $(AREA),$(TESTS_$(AREA)),tests)
 # A test waits for servers a third of its time, so three processes share two cores.

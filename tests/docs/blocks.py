@@ -4,23 +4,32 @@ A comment before a block of `console`, `sh`, `bash` or `python` says so if it is
 
     <!-- run by tests/FILE.py -->   a test of its own runs the block
     <!-- not run: REASON -->        nothing runs it
-    <!-- exits with 1 -->           it is run here, and its last command has this exit code
+    <!-- exits with 1 -->           it is run here, and its command ends so; of several commands, each
     <!-- setup: COMMANDS -->        it is run here, after these commands of a shell, which readers do not see
+    <!-- server HOST:PORT: COMMAND -->  it is run here, while this server runs, and so are the blocks after it
     <!-- until: HOST:PORT -->       it is run here in the background, until the page ends; waits until it listens
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 LANGUAGES = ("console", "sh", "bash", "python")
+#: Pages whose commands need tools that these tests lack -> the target of make that has them.
+OTHER_TOOLS = {
+    "docs/capacity.md": "bench-capacity",
+    "docs/deploy.md": "image-test",
+    "docs/kubernetes.md": "chart-test",
+}
+#: Pages that are made from --help, whose examples tests/structure/test_commands.py parses.
+GENERATED = "docs/commands/"
 _FENCE = re.compile(r"^```(?P<language>[\w-]*)[^\n`]*\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 _LAST_COMMENTS = re.compile(r"(?:<!--(?:(?!-->).)*-->[ \t]*\n)+\Z", re.DOTALL)
-_MARKS = re.compile(r"<!--\s*(run by|not run:|exits with|setup:|until:)\s*(.*?)\s*-->", re.DOTALL)
+_MARKS = re.compile(r"<!--\s*(run by|not run:|exits with|setup:|server|until:)\s*(.*?)\s*-->", re.DOTALL)
 #: The end of the line before a block which names the file that holds it.
 _FILE = re.compile(r"`([\w./-]+\.(?:avsc|json|jsonl|proto|properties|py|sql|toml|txt|ya?ml))`[^`\n]*:\s*\Z")
 
@@ -37,8 +46,10 @@ class Block:
         file: the file that holds this text; None if it has none.
         elsewhere: the test that runs it; None without a mark.
         reason: why it is not run; None without a mark.
-        exit_code: what its last command ends with.
+        exit_codes: what its commands end with; 0 for those that have none here.
         setup: commands that run before it.
+        server: the address and the command of a server that runs from here on; empty if there is none. It stops the
+            server that had the address before.
         until: the address at which it listens, if it is run in the background; otherwise empty.
 
     """
@@ -50,8 +61,9 @@ class Block:
     file: str | None
     elsewhere: str | None
     reason: str | None
-    exit_code: int
+    exit_codes: Sequence[int]
     setup: str
+    server: tuple[str, str]
     until: str
 
     @property
@@ -68,7 +80,8 @@ class Block:
 def pages() -> list[str]:
     """Return the pages whose blocks count."""
     found = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-    return [str(path.relative_to(ROOT)) for path in found]
+    names = [str(path.relative_to(ROOT)) for path in found]
+    return [name for name in names if name not in OTHER_TOOLS and not name.startswith(GENERATED)]
 
 
 def blocks(page: str) -> Iterator[Block]:
@@ -93,7 +106,13 @@ def parsed(text: str, page: str) -> Iterator[Block]:
             file=file[1] if file else None,
             elsewhere=marks.get("run by"),
             reason=marks.get("not run:"),
-            exit_code=int(marks.get("exits with", 0)),
+            exit_codes=[int(code) for code in marks.get("exits with", "").split()],
             setup=marks.get("setup:", ""),
+            server=_server(marks.get("server", "")),
             until=marks.get("until:", ""),
         )
+
+
+def _server(mark: str) -> tuple[str, str]:
+    address, _, command = mark.partition(": ")
+    return address, command

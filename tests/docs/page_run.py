@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,8 @@ class PageRun:
     python: Path = Path(sys.executable)
     _names: dict[str, Any] = field(default_factory=dict)
     _ports: dict[str, str] = field(default_factory=dict)
-    _background: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    #: Address -> the process that listens there.
+    _background: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         binaries = self.folder / ".bin"
@@ -88,6 +90,9 @@ class PageRun:
         text = self.here(block.text)
         if block.setup:
             self._shell(self.here(block.setup), 0, block)
+        address, server = block.server
+        if server:
+            self._start(self.here(server), self.here(address), block)
         if block.file is not None:
             path = self.folder / block.file
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -95,15 +100,13 @@ class PageRun:
         elif block.language == "python":
             self._run_python(text, block)
         elif block.language == "console":
-            steps = list(commands(text))
-            for number, (command, expected) in enumerate(steps):
-                code = block.exit_code if number == len(steps) - 1 else 0
+            for (command, expected), code in zip_longest(commands(text), block.exit_codes, fillvalue=0):
                 printed = self._shell(command, code, block)
                 assert not expected or fits(printed, expected), f"{block.name}: {command}\nprinted:\n{printed}"
         elif block.until:
-            self._start(text, block)
+            self._start(text, self.here(block.until), block)
         else:
-            self._shell(text, block.exit_code, block)
+            self._shell(text, next(iter(block.exit_codes), 0), block)
 
     def _run_python(self, text: str, block: Block) -> None:
         if self._is_of_the_checkout:
@@ -128,13 +131,18 @@ class PageRun:
 
     def stop(self) -> None:
         """End what the page has started."""
-        for process in self._background:
+        for process in self._background.values():
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+        self._background.clear()
 
-    def _start(self, command: str, block: Block) -> None:
-        """Run a command in the background, and wait until it listens."""
+    def _start(self, command: str, address: str, block: Block) -> None:
+        """Run a command in the background, after the one that had its address, and wait until it listens."""
+        before = self._background.pop(address, None)
+        if before is not None:
+            os.killpg(before.pid, signal.SIGTERM)
+            before.wait()
         with (self.folder / f".log-{block.line}").open("wb") as log:
             process = subprocess.Popen(
                 ["bash", "-euc", command],
@@ -145,8 +153,8 @@ class PageRun:
                 stderr=log,
                 start_new_session=True,
             )
-        self._background.append(process)
-        host, _, port = self.here(block.until).partition(":")
+        self._background[address] = process
+        host, _, port = address.partition(":")
         while True:
             with socket.socket() as probe:
                 if not probe.connect_ex((host, int(port))):

@@ -52,7 +52,7 @@ def main() -> int:
 
 def _sphinx(work: Path, built: Path, version: str, repository: str) -> int:
     """Run sphinx-build; any warning is an error, and all are printed."""
-    command = [sys.executable, "-m", "sphinx", "-n", "-W", "-q", "-c", _HERE, "-d", work / "doctrees"]
+    command: list[str | Path] = [sys.executable, "-m", "sphinx", "-n", "-W", "-q", "-c", _HERE, "-d", work / "doctrees"]
     environment = os.environ | {
         "PYTHONPATH": str(ROOT),
         "MAGICBYTE_DOCS_VERSION": version,

@@ -77,6 +77,7 @@ SECTIONS: Sequence[Section] = (
             "commands",
             "commands/*",
             "completion",
+            "config",
             "config-*",
             "configuration*",
             "serializers",

@@ -30,6 +30,8 @@ INDEX = "index"
 def stage(folder: Path, version: str, repository: str) -> Mapping[str, Sequence[str]]:
     """Write all pages of the site into a folder, and return those of each section, without `.md`.
 
+    A page `NAME/OTHER` is below the page `NAME`, if there is one, and otherwise in a section of its own.
+
     Args:
         folder: the folder; files of an earlier build that are not written again are removed.
         version: the version of the release; links that leave the site lead to its tag.
@@ -43,7 +45,11 @@ def stage(folder: Path, version: str, repository: str) -> Mapping[str, Sequence[
     } | _generated()
     names = sorted(page.removesuffix(".md") for page in texts if page != f"{INDEX}.md")
     sections = by_section(names)
-    texts[f"{INDEX}.md"] += _toctrees(sections)
+    parents = {name: parent for name in names if (parent := name.rpartition("/")[0]) in names}
+    tops = {title: [page for page in pages if page not in parents] for title, pages in sections.items()}
+    texts[f"{INDEX}.md"] += "".join(toctree(pages, title) for title, pages in tops.items() if pages)
+    for parent in set(parents.values()):
+        texts[f"{parent}.md"] += toctree([f"/{name}" for name in names if parents.get(name) == parent])
     _write(folder, texts)
     return sections
 
@@ -65,12 +71,10 @@ def _generated() -> dict[str, str]:
     return apis | {f"python/{page}.md": python_page(package) for page, package in PACKAGES.items()}
 
 
-def _toctrees(sections: Mapping[str, Sequence[str]]) -> str:
-    return "".join(
-        f"\n```{{toctree}}\n:hidden:\n:caption: {title}\n\n" + "\n".join(pages) + "\n```\n"
-        for title, pages in sections.items()
-        if pages
-    )
+def toctree(pages: Sequence[str], caption: str = "") -> str:
+    """Return a table of contents that only the sidebar shows."""
+    titled = f":caption: {caption}\n" * bool(caption)
+    return f"\n```{{toctree}}\n:hidden:\n{titled}\n" + "\n".join(pages) + "\n```\n"
 
 
 def _write(folder: Path, texts: Mapping[str, str]) -> None:
