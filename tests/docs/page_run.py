@@ -11,14 +11,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from itertools import zip_longest
+from dataclasses import dataclass, field, replace
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
 from magicbyte.platform.broker import free_port
 from tests.docs.blocks import ROOT, Block
 
+#: The registry of the pages; a page that starts one there has this in the place of the test's.
+REGISTRY = "localhost:8081"
 #: Commands of the wheel -> module and function.
 _COMMANDS = {"magicbyte": ("magicbyte.cli.main", "main")} | {
     f"kafka-{name}-console-{kind}": ("serdes.console.main", f"{name.replace('-', '_')}_{kind}")
@@ -75,9 +77,10 @@ class PageRun:
     def __post_init__(self) -> None:
         binaries = self.folder / ".bin"
         binaries.mkdir()
-        # In a terminal, curl shows no progress either.
         (self.folder / ".variables").touch()
-        (self.folder / ".curlrc").write_text("silent\nshow-error\n")
+        # In a terminal, curl shows no progress either. If the page shows no answer, an error of HTTP is one here.
+        for folder, options in ((self.folder, ""), (binaries, "fail\n")):
+            (folder / ".curlrc").write_text(f"silent\nshow-error\n{options}")
         values = {"python": str(self.python), "paths": [str(ROOT)] if self._is_of_the_checkout else []}
         values |= {"broker": self.servers.broker, "registry": self.servers.registry}
         for name, (module, function) in _COMMANDS.items():
@@ -87,10 +90,12 @@ class PageRun:
 
     def run(self, block: Block) -> None:
         """Run a block, or write it into its file; raises AssertionError if it does not do what the page says."""
+        address, server = block.server
+        if address == REGISTRY:
+            self.servers = replace(self.servers, registry=f"http://127.0.0.1:{free_port()}")
         text = self.here(block.text)
         if block.setup:
             self._shell(self.here(block.setup), 0, block)
-        address, server = block.server
         if server:
             self._start(self.here(server), self.here(address), block)
         if block.file is not None:
@@ -100,7 +105,7 @@ class PageRun:
         elif block.language == "python":
             self._run_python(text, block)
         elif block.language == "console":
-            for (command, expected), code in zip_longest(commands(text), block.exit_codes, fillvalue=0):
+            for (command, expected), code in zip(commands(text), chain(block.exit_codes, repeat(0)), strict=False):
                 printed = self._shell(command, code, block)
                 assert not expected or fits(printed, expected), f"{block.name}: {command}\nprinted:\n{printed}"
         elif block.until:
@@ -168,7 +173,7 @@ class PageRun:
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", commands],
             cwd=self.folder,
-            env=self._environment(),
+            env=self._environment() | ({} if block.language == "console" else {"CURL_HOME": f"{self.folder}/.bin"}),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

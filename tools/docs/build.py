@@ -51,8 +51,11 @@ def main() -> int:
 
 
 def _sphinx(work: Path, built: Path, version: str, repository: str) -> int:
-    """Run sphinx-build; any warning is an error, and all are printed."""
-    command: list[str | Path] = [sys.executable, "-m", "sphinx", "-n", "-W", "-q", "-c", _HERE, "-d", work / "doctrees"]
+    """Run sphinx-build; any warning is an error, and all are printed.
+
+    All pages are written: each has the list of all pages beside it, which Sphinx does not count as a dependency.
+    """
+    command: list[str | Path] = [sys.executable, "-m", "sphinx", "-n", "-W", "-a", "-q", "-c", _HERE, "-d", work / "doctrees"]
     environment = os.environ | {
         "PYTHONPATH": str(ROOT),
         "MAGICBYTE_DOCS_VERSION": version,

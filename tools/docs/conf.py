@@ -27,7 +27,7 @@ napoleon_numpy_docstring = False
 napoleon_use_ivar = True
 python_use_unqualified_type_names = True
 # Types of other packages, and types of ours that are not public, have no page to lead to.
-nitpick_ignore_regex = [(r"py:.*", r".*")]
+nitpick_ignore_regex = [(r"py:.*", r"(?!(serdes|spark_avro|magicbyte\.testing)\.\w+$).*")]
 
 html_theme = "furo"
 html_title = f"Magicbyte {release}"

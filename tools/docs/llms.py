@@ -47,7 +47,7 @@ def _about(text: str) -> str:
     text = re.sub(r"<!--.*?-->\n?", "", text, flags=re.DOTALL)
     _, _, rest = text.partition("\n# ") if not text.startswith("# ") else ("", "", text)
     for block in re.split(r"\n\s*\n", rest)[1:]:
-        if re.match(r"[A-Za-z`*\[]", block):
+        if re.match(r"(?!```)[A-Za-z`*\[]", block):
             plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(block.split()))
             return f": {re.split(r'(?<=[.?!:]) ', plain)[0].rstrip(':')}"
     return ""
