@@ -32,7 +32,7 @@ BENCHES := $(filter-out bench/kit/%,$(wildcard $(if $(AREA),bench/$(AREA)/*.py b
 CHAOS := $(wildcard tests/chaos/$(AREA)*.py)
 FUZZ := $(wildcard tests/fuzz/fuzz_$(AREA)*.py)
 
-.PHONY: demo up docs docs-lock test test-all test-rest test-firefox audit test-clients test-install test-versions test-spark test-brokers test-upgrade lint bench chaos fuzz lock openapi references wheel vendor clean
+.PHONY: demo up docs docs-links docs-lock test test-all test-rest test-firefox audit test-clients test-install test-versions test-spark test-brokers test-upgrade lint bench chaos fuzz lock openapi references wheel vendor clean
 
 demo: $(JARS)
 	$(BIN)/python -P -m magicbyte.cli.main demo $(if $(KEEP),--keep)
@@ -134,6 +134,10 @@ docs: .venv-docs/installed
 	$(DOCS)/lychee --offline --include-fragments --no-progress *.md docs examples
 	$(DOCS)/codespell --ignore-words docs/words.txt --skip '*.lock,*.png,*/vendor/*,*.js' *.md docs examples openapi $(PACKAGES) tools
 	PYTHONPATH=. $(DOCS)/python -P -m tools.docs.build $(ARGS)
+
+# Links to other sites, over the network; not in CI, since other sites fail as they like.
+docs-links: .venv-docs/installed
+	$(DOCS)/lychee --include-fragments --no-progress *.md docs examples
 
 docs-lock: $(INSTALLED)
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-header --no-annotate \

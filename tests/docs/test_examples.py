@@ -53,7 +53,7 @@ def test_every_block_is_run_or_says_why_not():
 def test_a_block_that_is_run_elsewhere_names_a_test(block: Block):
     path = ROOT / str(block.elsewhere)
     assert path.name.startswith("test_")
-    assert path.is_file()
+    assert Path(block.page).name in path.read_text(encoding="utf-8"), "it does not read this page"
 
 
 def test_blocks_have_a_language_and_no_page_has_indented_ones():

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -117,6 +119,26 @@ def test_the_page_of_an_api_has_each_operation_parameter_and_object(name: str):
 @pytest.mark.parametrize("package", PACKAGES.values())
 def test_public_names_have_docstrings(package: str):
     assert undocumented(package) == []
+
+
+def test_a_public_name_without_a_docstring_is_found(monkeypatch: pytest.MonkeyPatch):
+    class Bare:
+        def method(self) -> None: ...
+
+    class Told:
+        """Has words."""
+
+        def method(self) -> None: ...
+
+        def told(self) -> None:
+            """Has words."""
+
+    for function in (Bare.method, Told.method, Told.told):
+        function.__module__ = "serdes.fake"
+    fake = ModuleType("fake")
+    vars(fake).update(__all__=["Bare", "Told", "bare"], Bare=Bare, Told=Told, bare=lambda: None)
+    monkeypatch.setitem(sys.modules, "fake", fake)
+    assert undocumented("fake") == ["fake.Bare", "fake.Bare.method", "fake.Told.method", "fake.bare"]
 
 
 def test_versions_are_sorted_and_stable_is_the_newest_release(tmp_path: Path):
