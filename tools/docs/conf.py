@@ -71,6 +71,18 @@ def _refuse_bare(_app: Any, what: str, name: str, _object: Any, _options: Any, l
         logging.getLogger(__name__).warning("%s %s has no docstring", what, name)
 
 
+def _signature_of_twin(
+    _app: Any, what: str, _name: str, value: Any, _options: Any, _signature: str | None, _returned: str | None
+) -> tuple[str, str] | None:
+    """Show the arguments of an asynchronous serializer, which passes them on to its twin."""
+    from sphinx.util.inspect import signature, stringify_signature  # noqa: PLC0415  not in the environment that lints
+
+    if what == "class" and hasattr(value, "twin"):
+        return stringify_signature(signature(value.twin), show_return_annotation=False), ""
+    return None
+
+
 def setup(app: Any) -> None:
-    """Connect the check of docstrings."""
+    """Connect the check of docstrings, and the signatures of the asynchronous serializers."""
+    app.connect("autodoc-process-signature", _signature_of_twin)
     app.connect("autodoc-process-docstring", _refuse_bare)
