@@ -3,6 +3,7 @@
 PYTHON ?= $(shell for newest in 14 99; do for python in python3 python3.14 python3.13 python3.12 python3.11 python3.15; do \
 	$$python -c "import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, $$newest))" 2>/dev/null && echo $$python && exit; done; done)
 BIN := .venv/bin
+DOCS := .venv-docs/bin
 INSTALLED := .venv/installed
 # The tools that build and check releases, images and charts.
 DEPLOY_TOOLS := .venv-deploy/installed
@@ -24,7 +25,7 @@ TESTS_spark := tests/spark
 TESTS_check := tests/check
 TESTS_security := tests/security
 TESTS_ui := tests/ui
-TESTS_platform := tests/platform tests/kit tests/structure tests/install tests/managed tests/release
+TESTS_platform := tests/platform tests/kit tests/structure tests/install tests/managed tests/release tests/docs
 TESTS_brokers := $(shell grep -rlw --include='test_*.py' 'kafka\|temporary_broker' tests/registry) tests/rest tests/platform/test_broker.py
 TESTS := $(if $(AREA),$(TESTS_$(AREA)),tests)
 # A test waits for servers a third of its time, so three processes share two cores.
@@ -33,7 +34,7 @@ BENCHES := $(filter-out bench/kit/% bench/capacity.py,$(wildcard $(if $(AREA),be
 CHAOS := $(wildcard tests/chaos/$(AREA)*.py)
 FUZZ := $(wildcard tests/fuzz/fuzz_$(AREA)*.py)
 
-.PHONY: demo up test test-all test-rest test-chaos test-firefox audit test-clients test-install test-versions test-spark test-brokers test-upgrade lint bench chaos fuzz lock openapi references wheel vendor clean
+.PHONY: demo up docs docs-links docs-lock test test-all test-rest test-chaos test-firefox audit test-clients test-install test-versions test-spark test-brokers test-upgrade lint bench chaos fuzz lock openapi references wheel vendor clean
 
 demo: $(JARS)
 	$(BIN)/python -P -m magicbyte.cli.main demo $(if $(KEEP),--keep)
@@ -152,6 +153,21 @@ references: $(INSTALLED)
 	PYTHONPATH=. $(BIN)/python -P tools/references.py
 	PYTHONPATH=. $(BIN)/python -P tools/chart_files.py
 
+# The documentation site in dist/docs, without a warning, a broken link or a known misspelling; docs/words.txt has the
+# words that are right.
+docs: .venv-docs/installed
+	$(DOCS)/lychee --offline --include-fragments --no-progress *.md docs examples
+	$(DOCS)/codespell --ignore-words docs/words.txt --skip '*.lock,*.png,*/vendor/*,*.js' *.md docs examples openapi $(PACKAGES) tools
+	PYTHONPATH=. $(DOCS)/python -P -m tools.docs.build $(ARGS)
+
+# Links to other sites, over the network; not in CI, since other sites fail as they like.
+docs-links: .venv-docs/installed
+	$(DOCS)/lychee --include-fragments --no-progress *.md docs examples
+
+docs-lock: $(INSTALLED)
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-header --no-annotate \
+		$(ARGS) docs/requirements.in -o docs/requirements.lock
+
 # dist/magicbyte-VERSION-py3-none-any.whl; the built page needs npm on PATH.
 wheel: $(INSTALLED)
 	$(BIN)/python -m hatchling build --target wheel
@@ -187,6 +203,12 @@ $(DEPLOY_TOOLS): deploy/requirements.lock
 	flock .venv-deploy/lock sh -c 'test $@ -nt $< || { $(PYTHON) -m venv .venv-deploy && \
 		.venv-deploy/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: \
 		--requirement $< && touch $@; }'
+# The site's tools see the packages of .venv: the pages of the Python API are made from the code.
+.venv-docs/installed: docs/requirements.lock | $(INSTALLED)
+	$(BIN)/python -m venv --clear .venv-docs
+	$(DOCS)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement docs/requirements.lock
+	$(BIN)/python -P tools/docs/see_packages.py $(DOCS)/python
+	@touch $@
 
 $(JARS): $(INSTALLED) $(wildcard magicbyte/platform/jars/*.lock)
 	$(BIN)/python -P -m magicbyte.platform.java ensure

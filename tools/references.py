@@ -1,4 +1,4 @@
-"""Writes the references of settings into the pages of docs/, between two marks.
+"""Writes the references of settings, and the other generated tables, into the pages of docs/, between two marks.
 
 `<!-- reference -->` begins a reference, or `<!-- reference: NAME -->` if the page has several, and
 `<!-- end of reference -->` ends it.
@@ -11,6 +11,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
+import magicbyte.http.errors
+import magicbyte.ui.errors
+import registry.errors
+import rest_proxy.errors
 from magicbyte.check.config.config import Config
 from magicbyte.cli.capacity.figures import Figures, load
 from magicbyte.http.page_settings import PageSettings
@@ -30,7 +34,9 @@ from serdes.message import config as serdes
 from serdes.message.subject import SubjectRows
 from spark_avro.pipeline.file.pipeline import Pipeline
 from tools import capacity_tables
+from tools.api_tests import matrix
 from tools.command_parsers import commands_table, flags_table
+from tools.error_tables import error_table
 
 DOCS = Path(__file__).parents[1] / "docs"
 #: The beginnings of environment variables: of the registry, of the proxy, of either, and of commands.
@@ -68,6 +74,12 @@ REFERENCES: Mapping[str, Mapping[str, Table]] = {
     "capacity.md": {name: partial(_capacity, table) for name, table in capacity_tables.TABLES.items()},
     "check.md": _whole(Config),
     "commands.md": {"commands": commands_table, "options": flags_table},
+    "errors.md": {
+        "registry": lambda: error_table(registry.errors),
+        "proxy": lambda: error_table(rest_proxy.errors),
+        "http": lambda: error_table(magicbyte.http.errors),
+        "page": lambda: error_table(magicbyte.ui.errors),
+    },
     "pipelines-reference.md": _whole(Pipeline),
     "registry-api.md": {
         "registry": _server(RegistrySettings, REGISTRY),
@@ -75,6 +87,7 @@ REFERENCES: Mapping[str, Mapping[str, Table]] = {
         "registry without effect": lambda: without_effect(RegistrySettings),
         "connections without effect": lambda: without_effect(HttpSettings),
     },
+    "registry-api-tests.md": {"": matrix},
     "rest-proxy.md": {
         "proxy": _server(RestProxySettings, PROXY),
         "proxy without effect": lambda: without_effect(RestProxySettings),

@@ -1,4 +1,4 @@
-"""The commands of README.md and of docs/pipelines.md as they stand there, in fresh environments from the wheel."""
+"""The commands of README, the quick start and the tutorial of pipelines as they stand there, in fresh environments."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs.blocks import blocks
+from tests.docs.page_run import PageRun, Servers
 from tests.install.fresh import ROOT, UV, distributions, run, up
 
 pytestmark = [pytest.mark.slow_install, pytest.mark.timeout(1800)]
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PIPELINES = (ROOT / "docs" / "pipelines.md").read_text(encoding="utf-8")
+PIPELINES = (ROOT / "docs" / "tutorial-pipelines.md").read_text(encoding="utf-8")
 #: The extra of each line of PySpark -> the version that it brings. PySpark 3.5 runs on Python up to 3.11.
 LINES = {"spark35": "3.5.7", "spark40": "4.0.0", "spark41": "4.1.1", "spark": "4.1.1"}
 #: The ports of the documents.
@@ -24,10 +26,11 @@ PORTS = (9092, 8081, 8082)
 
 
 def commands(text: str, title: str) -> list[str]:
-    """The indented commands of a section, without their comments."""
+    """The commands of the blocks of a section, without their comments."""
     section = text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
-    blocks = (line.strip().partition("  #")[0].strip() for line in section.splitlines() if line.startswith("    "))
-    return [line for line in blocks if re.match(r"(pip|uv|uvx|magicbyte) ", line)]
+    blocks = re.findall(r"^```sh\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
+    lines = (line.partition("  #")[0].strip() for block in blocks for line in block.splitlines())
+    return [line for line in lines if re.match(r"(pip|uv|uvx|magicbyte) ", line)]
 
 
 def from_wheel(line: str, wheel: Path) -> list[str]:
@@ -54,6 +57,17 @@ def test_the_installation_in_the_readme(wheel: Path, tmp_path: Path) -> None:
     assert "usage: magicbyte" in run(tmp_path / "bin" / "magicbyte", "--help")
     with up(UV, "tool", "run", "--from", wheel, "magicbyte"):
         assert lines[5] == "uvx magicbyte up --ephemeral"
+
+
+def test_the_quick_start(install: Callable[[str], Path], tmp_path: Path) -> None:
+    binaries = install("server")
+    with up(binaries / "magicbyte") as (registry, lines):
+        addresses = dict(re.findall(r"^(broker|REST proxy) +(\S+)", "\n".join(lines), re.MULTILINE))
+        servers = Servers(addresses["broker"], registry, addresses["REST proxy"])
+        run_of_page = PageRun(servers, tmp_path, binaries / "python")
+        for block in blocks("docs/quickstart.md"):
+            if block.is_run_here or block.file:
+                run_of_page.run(block)
 
 
 @pytest.mark.parametrize("extra", LINES)

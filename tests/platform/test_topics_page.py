@@ -13,7 +13,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "topics.md").read_text(encoding="ut
 
 def commands(title: str) -> list[list[str]]:
     section = PAGE.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
-    lines = [line.strip() for line in section.splitlines() if line.startswith("    magicbyte ")]
+    lines = [line for line in section.splitlines() if line.startswith("magicbyte ")]
     assert len(lines) > 4
     return [shlex.split(line)[1:] for line in lines]
 

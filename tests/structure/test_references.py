@@ -35,7 +35,7 @@ def test_a_page_has_the_reference_of_its_settings(page: str) -> None:
     text = (DOCS / page).read_text(encoding="utf-8")
     assert marks(text) == list(REFERENCES[page])
     assert text == with_reference(text, REFERENCES[page])
-    assert re.search(r"^\| (Setting|option|fact) \|", text.partition("<!-- reference")[2], re.MULTILINE)
+    assert re.search(r"^\| (Setting|option|fact|line|code) \|", text.partition("<!-- reference")[2], re.MULTILINE)
 
 
 def test_every_property_of_a_server_is_in_one_table() -> None:

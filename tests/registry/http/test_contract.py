@@ -29,6 +29,7 @@ from registry import errors
 from registry.http.contract import text as contract_text
 from registry.http.rows import ROWS
 from registry.settings import RegistrySettings
+from tools.api_tests import api_tests
 
 ROOT = Path(__file__).parents[3]
 
@@ -141,9 +142,34 @@ def test_the_document_names_every_parameter_error_and_property() -> None:
     assert {field.alias for field in RegistrySettings.model_fields.values()} - {None} - named == set()
 
 
-def test_the_document_names_tests_that_are_there() -> None:
-    named = set(re.findall(r"\[(test_\w+)::(test_\w+)\]\(\.\./tests/registry/([\w/]+)\.py\)", DOCUMENT))
-    assert len(named) > 60
-    for file, test, linked in named:
-        assert file == Path(linked).name
-        assert f"\ndef {test}(" in (Path(__file__).parents[1] / f"{linked}.py").read_text(encoding="utf-8")
+#: The sections of the document whose every line has tests.
+TESTED = ("Routes", "Beyond the reference", "Parameters", "Errors", "Limits")
+
+
+def rows_of(heading: str) -> list[str]:
+    """The first cells of the tables of a section; of a numbered line, the second."""
+    section = DOCUMENT.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in section.splitlines() if line.startswith("|")]
+    is_numbered = rows[0][1].strip() == "Route"
+    return [row[1 if is_numbered else 0].strip() for row in rows[2:]]
+
+
+def test_the_table_of_tests_has_each_line_of_the_document() -> None:
+    for heading in TESTED:
+        assert list(api_tests()[heading]) == rows_of(heading) != []
+    headings = set(re.findall(r"^## (.+)$", DOCUMENT, re.MULTILINE))
+    assert set(api_tests()) - headings == set()
+    assert "](../tests/" not in DOCUMENT
+
+
+def test_the_table_of_tests_names_tests_that_are_there() -> None:
+    named = {test for lines in api_tests().values() for tests in lines.values() for test in tests}
+    assert len(named) > 150
+    for test in named:
+        path, _, function = test.partition("::")
+        place = DOCS.parent / path
+        assert place.exists(), test
+        if function:
+            text = place.read_text(encoding="utf-8")
+            assert re.search(rf"^(async )?def {function}\(", text, re.MULTILINE), test
+    assert all(tests for lines in api_tests().values() for tests in lines.values())

@@ -1,4 +1,4 @@
-"""The tutorials of docs/pipelines.md, with their files and commands as they stand there."""
+"""The tutorials of docs/tutorial-pipelines.md, with their files and commands as they stand there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from magicbyte.cli.main import main
 from serdes.client.clients import RegistryClient
 
-PAGE = Path(__file__).parents[3] / "docs" / "pipelines.md"
+PAGE = Path(__file__).parents[3] / "docs" / "tutorial-pipelines.md"
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def test_from_topic_to_lake(
         if command[1] == "run":
             capfd.readouterr()
         assert made.run(command) == 0, command
-    expected = re.search(r"`run` prints\n\n    (.+)\n", made.section)
+    expected = re.search(r"`run` prints\n\n```text\n(.+)\n", made.section)
     assert expected is not None
     assert capfd.readouterr().out.strip().endswith(expected[1])
     rows = spark.read.parquet(str(tmp_path / "lake" / "flights")).orderBy("id").collect()
@@ -125,7 +125,7 @@ def _write_files(section: str, topics: Mapping[str, str], folder: Path) -> None:
 
 
 def _commands(section: str) -> list[list[str]]:
-    return [shlex.split(command) for command in re.findall(r"^    magicbyte (.+)$", section, re.MULTILINE)]
+    return [shlex.split(command) for command in re.findall(r"^magicbyte (.+)$", section, re.MULTILINE)]
 
 
 def _with_servers(command: list[str], topics: Mapping[str, str], servers: str, registry: RegistryClient) -> list[str]:
