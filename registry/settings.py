@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator
@@ -45,6 +45,9 @@ _OLD_NAMES = {
     "schema.registry.inter.instance.protocol": "inter.instance.protocol",
     "kafkastore.topic.request.timeout.ms": "kafkastore.timeout.ms",
 }
+_NO_ZOOKEEPER = "ZooKeeper has no part in it"
+_NOT_ENCODED = "metadata is stored as it is sent"
+_NO_DEK_REGISTRY = "there is no DEK registry yet"
 #: The reference's properties that have no effect here, and why.
 _WITHOUT_EFFECT = {
     "kafkastore.write.max.retries": "a write that another one overtakes is always decided again",
@@ -60,15 +63,31 @@ _WITHOUT_EFFECT = {
     "size.limit.filter.enabled": "the limit always holds",
     "schema.providers.json.fetch.remote.schemas": "remote schemas are never fetched",
     "debug": "see magicbyte.log.level",
+    "port": "write it in listeners, such as http://0.0.0.0:8081",
+    "shutdown.graceful.ms": "a stop waits 5 s for open requests",
+    "kafkastore.zk.session.timeout.ms": _NO_ZOOKEEPER,
+    "schema.registry.zk.namespace": _NO_ZOOKEEPER,
+    "metadata.encoder.old.secret": _NOT_ENCODED,
+    "metadata.encoder.secret.strict.validation": _NOT_ENCODED,
+    "metadata.encoder.topic": _NOT_ENCODED,
+    "dek.registry.topic": _NO_DEK_REGISTRY,
+    "dek.registry.max.keys": _NO_DEK_REGISTRY,
 }
 #: Beginnings of headers that authenticate clients; these headers must not go to other nodes.
 _PRIVATE_HEADERS = ("authorization", "cookie", "magicbyte-")
 #: This property promises that secrets are encrypted in the log. A warning would come too late, so it is refused.
 _ENCODER_SECRET = "metadata.encoder.secret"  # noqa: S105  a property's name
+_NOT_KEPT = {
+    "kafkastore.connection.url": "ZooKeeper names no brokers and elects no leader here; set"
+    " kafkastore.bootstrap.servers",
+    _ENCODER_SECRET: "sensitive metadata can't be encrypted here; without this property it is stored as it is sent",
+}
 
 
 class RegistrySettings(PageSettings):
     """All properties that the registry supports; the aliases are their names."""
+
+    title = "Registry"
 
     listeners: Annotated[
         list[Listener],
@@ -328,11 +347,9 @@ class RegistrySettings(PageSettings):
         Raises:
             SettingsError: A value is wrong; the text names the property.
         """
+        # The value is a secret of any form, so that no value switches it off.
         if properties.get(_ENCODER_SECRET):
-            raise SettingsError(
-                f"{_ENCODER_SECRET}: sensitive metadata can't be encrypted here; without this property it is stored as "
-                "it is sent"
-            )
+            raise SettingsError(f"{_ENCODER_SECRET}: {_NOT_KEPT[_ENCODER_SECRET]}")
         renamed = {name: value for name, value in properties.items() if name not in _OLD_NAMES}
         for old, new in _OLD_NAMES.items():
             if old in properties:
@@ -351,28 +368,32 @@ class RegistrySettings(PageSettings):
         return {**super().without_effect(), **_WITHOUT_EFFECT}
 
     @classmethod
-    def open_prefixes(cls) -> tuple[str, ...]:
+    def not_kept(cls) -> Mapping[str, str]:
+        """Properties that ask for a protection this server lacks -> the text of the refusal."""
+        return {**super().not_kept(), **_NOT_KEPT}
+
+    @classmethod
+    def passed_on(cls) -> Mapping[str, str]:
         """Kafka client properties and topic configs are passed on."""
-        return ("kafkastore.", "magicbyte.resource.")
+        return {
+            "kafkastore.topic.config.": "a new topic of the schemas, as its configs",
+            "kafkastore.": "the Kafka client that reads and writes the topic of the schemas",
+        }
 
-    def check_security(self, listeners: Mapping[str, bool]) -> None:
-        """Check that the security settings fit together, and fit the listeners and the storage.
-
-        Raises:
-            SettingsError: They do not; the text names a property and a remedy.
-        """
-        super().check_security(listeners)
+    def security_problems(self, listeners: Mapping[str, bool]) -> Iterator[str]:
+        """Problems of the security settings with each other, with the listeners and with the storage."""
+        yield from super().security_problems(listeners)
         for name in map(str.strip, self.forwarded_headers.lower().split(",")):
             if name.startswith(_PRIVATE_HEADERS):
-                raise SettingsError(f"inter.instance.headers.whitelist: {name} never leaves the node it came to")
+                yield f"inter.instance.headers.whitelist: {name} never leaves the node it came to"
         if not self.is_open and self.storage.startswith("kafka:") and self.instance_secret is None:
-            raise SettingsError(
+            yield (
                 "magicbyte.inter.instance.secret: nodes that forward writes to each other need one secret of at least"
                 " 32 characters, to prove who sent a request"
             )
         secret_in_clear = self.inter_instance_protocol == "http" and not self.plaintext_credentials
         if not self.is_open and self.storage.startswith("kafka:") and listeners.get("http") and secret_in_clear:
-            raise SettingsError(
+            yield (
                 "inter.instance.protocol: nodes would forward requests in the clear; use https, or set"
                 " magicbyte.allow.plaintext.credentials=true"
             )

@@ -66,6 +66,9 @@ COMMANDS = {
     "user": Command("magicbyte.cli.security.user", "change a users file: who signs in with a password", _SERVER),
     "key": Command("magicbyte.cli.security.key", "make API keys for programs", _SERVER),
     "acl": Command("magicbyte.cli.security.acl", "show and change access rules, and find the one that decides"),
+    "config": Command(
+        "magicbyte.cli.config.main", "print, explain and check settings, and convert those of Confluent's servers"
+    ),
     "settings-schema": Command(
         "magicbyte.cli.settings_schema", "print the JSON Schema of a server's, a client's or a serializer's settings"
     ),

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
 from magicbyte.kit.settings import SettingsError, patterns
-from magicbyte.kit.settings.server import CommaList, Milliseconds, Seconds, ServerSettings, Takes, list_of, parts_of
+from magicbyte.kit.settings.server import (
+    CommaList,
+    Milliseconds,
+    Reloaded,
+    Seconds,
+    ServerSettings,
+    Takes,
+    list_of,
+    parts_of,
+    raise_problems,
+)
 from magicbyte.security.principal import Network, parse_networks
 from magicbyte.security.sign_in.certificate_names import MappingRule, parse_mapping_rules
 from magicbyte.security.sign_in.key_set import ALGORITHMS
@@ -68,6 +78,8 @@ def _skipped(value: Any) -> tuple[str, ...]:
 class SignInSettings(ServerSettings):
     """The accepted kinds of credentials, and how they are verified."""
 
+    title = "Sign-in"
+
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     methods: Annotated[
@@ -104,8 +116,8 @@ class SignInSettings(ServerSettings):
         description="Whole paths that need no sign-in, out of `/`, `/metrics`, `/openapi.json`, `/docs`, "
         "`/schemas/types`, `/v1/metadata/*` and the health paths.",
     )
-    users_files: CommaList = Field((), alias="magicbyte.users.file", description="Files of users and keys.")
-    login_config: Annotated[str | None, Takes("a path")] = Field(
+    users_files: Annotated[CommaList, Reloaded()] = Field((), alias="magicbyte.users.file", description="Files of users and keys.")
+    login_config: Annotated[str | None, Takes("a path"), Reloaded()] = Field(
         None,
         alias="java.security.auth.login.config",
         description="Confluent's JAAS file with Jetty's `PropertyFileLoginModule`; read with a warning.",
@@ -163,7 +175,7 @@ class SignInSettings(ServerSettings):
         description="Kafka's rules, which make a name of a certificate's subject.",
     )
 
-    keys_url: Annotated[str, Takes("a URL", default="discovery, from the issuer")] = Field(
+    keys_url: Annotated[str, Takes("a URL", default="discovery, from the issuer"), Reloaded()] = Field(
         "",
         alias="oauthbearer.jwks.endpoint.url",
         description="Where the keys are: `https://`, `file:///`, or `http://` on this machine.",
@@ -233,35 +245,44 @@ class SignInSettings(ServerSettings):
         """Whether no sign-in is required."""
         return not self.methods
 
-    def check_sign_in(self, listeners: Mapping[str, bool], *, asks_for_certificates: bool) -> None:
-        """Check that the sign-in settings are consistent with each other and with the listeners.
+    def sign_in_problems(self, listeners: Mapping[str, bool], *, asks_for_certificates: bool) -> Iterator[str]:
+        """Problems of the sign-in settings with each other and with the listeners, each with the remedy.
 
         Args:
             listeners: The scheme of each kind of listener -> whether one of them can be reached from other machines.
             asks_for_certificates: Whether clients are asked for a certificate.
-
-        Raises:
-            SettingsError: They are not; the text names a property and the remedy.
         """
         if "BASIC" in self.methods and not (self.users_files or self.login_config):
-            raise SettingsError("magicbyte.users.file: BASIC needs users; make a file with `magicbyte user add`")
+            yield "magicbyte.users.file: BASIC needs users; make a file with `magicbyte user add`"
         if "BEARER" in self.methods:
             for name, value in (
                 ("oauthbearer.expected.issuer", self.issuer),
                 ("oauthbearer.expected.audience", self.audience),
             ):
                 if not value:
-                    raise SettingsError(f"{name}: BEARER needs it; tokens of others would be accepted without")
+                    yield f"{name}: BEARER needs it; tokens of others would be accepted without"
         if "SSL" in self.methods and not asks_for_certificates:
-            raise SettingsError("ssl.client.authentication: SSL as a method needs REQUESTED or REQUIRED")
+            yield "ssl.client.authentication: SSL as a method needs REQUESTED or REQUIRED"
         carries_secrets = "BASIC" in self.methods or "BEARER" in self.methods
         if carries_secrets and listeners.get("http") and not self.plaintext_credentials:
-            raise SettingsError(
+            yield (
                 "listeners: passwords and tokens would cross the network in the clear; use https://, a loopback"
                 " address, or magicbyte.allow.plaintext.credentials=true behind a proxy that speaks TLS"
             )
         if self.anonymous_access and not self.methods:
-            raise SettingsError("magicbyte.anonymous.access: set authentication.method; everybody is anonymous without")
+            yield "magicbyte.anonymous.access: set authentication.method; everybody is anonymous without"
+
+    def check_sign_in(self, listeners: Mapping[str, bool], *, asks_for_certificates: bool) -> None:
+        """Check the sign-in settings.
+
+        Args:
+            listeners: As in `sign_in_problems`.
+            asks_for_certificates: As there.
+
+        Raises:
+            SettingsError: The settings have problems; the text has a line for each.
+        """
+        raise_problems(self.sign_in_problems(listeners, asks_for_certificates=asks_for_certificates))
 
 
 def with_confluents_names(properties: Mapping[str, str]) -> dict[str, str]:
