@@ -36,7 +36,7 @@ _IdSerializerName = Annotated[str, Takes(" or ".join(_ID_SERIALIZERS), schema=ja
 #: The paths of v1 and v2 except the root, which shows that the proxy runs.
 _PATHS_OF_V2 = ("/brokers", "/topics", "/consumers/")
 _NO_THREADS = "the proxy has its own threads; see consumer.threads"
-_NO_LONGER = "it has no effect in the reference, either"
+_NO_LONGER = "the reference ignores it, too"
 _WITHOUT_EFFECT = {
     "zookeeper.connect": "ZooKeeper has no part in it; bootstrap.servers names the brokers",
     "client.timeout.ms": "produce.timeout.ms and the timeouts of the Kafka client hold",

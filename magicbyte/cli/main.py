@@ -69,6 +69,7 @@ COMMANDS = {
     "config": Command(
         "magicbyte.cli.config.main", "print, explain and check settings, and convert those of Confluent's servers"
     ),
+    "completion": Command("magicbyte.cli.completion.main", "print the completion of commands for bash, zsh or fish"),
     "settings-schema": Command(
         "magicbyte.cli.settings_schema", "print the JSON Schema of a server's, a client's or a serializer's settings"
     ),

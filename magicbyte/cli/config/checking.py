@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from magicbyte.cli.config.main import SERVERS
+from magicbyte.cli.config.servers import SERVERS
 from magicbyte.cli.servers.command import ServerCommand, merged
 from magicbyte.kit.extras import require
 from magicbyte.kit.failure import Failure
@@ -106,10 +106,13 @@ class Refusals:
         try:
             step()
         except Failure as failure:
-            lines = [line for line in str(failure).splitlines() if not _names_in(line, self.dropped)]
-            self.add("\n".join(lines))
+            self._add_own(str(failure))
             return False
         return True
+
+    def _add_own(self, text: str) -> None:
+        """Add the refusals that name no property that was left out."""
+        self.add("\n".join(line for line in text.splitlines() if not _names_in(line, self.dropped)))
 
     def settings(self, make: Callable[[dict[str, str]], S], kept: dict[str, str]) -> S | None:
         """The settings, made without the properties that are wrong; None if even that fails.
@@ -122,7 +125,7 @@ class Refusals:
             try:
                 return make(kept)
             except SettingsError as error:
-                self.add(str(error))
+                self._add_own(str(error))
                 wrong = _wrong_names(error, kept)
                 for name in wrong:
                     del kept[name]

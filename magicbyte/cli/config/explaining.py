@@ -9,14 +9,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from magicbyte.cli.config.main import SERVERS
+from magicbyte.cli.config.servers import SERVERS
 from magicbyte.cli.servers.command import Layer
 from magicbyte.cli.tables import aligned
 from magicbyte.kit.extras import require
 from magicbyte.kit.inert import inert_lines
 from magicbyte.kit.secret import HIDDEN, has_secret, hide_user_info, is_secret
 from magicbyte.kit.settings.catalog import Catalog
-from magicbyte.kit.settings.place import Place, nearest, place_of
+from magicbyte.kit.settings.place import NOWHERE, Place, nearest, place_of
 from serdes.console.outcome import OK
 
 _MASK = "***"
@@ -35,7 +35,7 @@ class Value:
 
     text: str
     source: str = _DEFAULT
-    place: Place = Place("")
+    place: Place = NOWHERE
 
     def __str__(self) -> str:
         return str(self.place) or self.source
@@ -89,12 +89,12 @@ def explanation(catalog: Catalog, layers: Sequence[Layer]) -> Iterator[Explained
         for old in row.old_names:
             values += given.get(old, [])
         winner, *overridden = values or [Value(row.value if row.value is not None else row.default.replace("`", ""))]
-        shown = _shown(winner.text, secret=row.is_secret and winner.source != _DEFAULT)
-        yield Explained(name, shown, winner, tuple(overridden))
+        text = shown(winner.text, secret=row.is_secret and winner.source != _DEFAULT)
+        yield Explained(name, text, winner, tuple(overridden))
     for name, (winner, *overridden) in given.items():
         note = f"old name of {old_names[name]}" if name in old_names else _note(catalog, name)
         secret = is_secret(name) or _nearest_is_secret(catalog, name)
-        yield Explained(name, _shown(winner.text, secret=secret), winner, tuple(overridden), note)
+        yield Explained(name, shown(winner.text, secret=secret), winner, tuple(overridden), note)
 
 
 def _given(layers: Sequence[Layer]) -> dict[str, list[Value]]:
@@ -124,7 +124,7 @@ def _nearest_is_secret(catalog: Catalog, name: str) -> bool:
     return meant in catalog.rows and catalog.rows[meant].is_secret
 
 
-def _shown(text: str, *, secret: bool) -> str:
+def shown(text: str, *, secret: bool) -> str:
     """A value without secrets; a placeholder is shown as it is written."""
     if not text or (text.startswith("${") and text.endswith("}") and text.count("$") == 1 and ":-" not in text):
         return text

@@ -7,15 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from magicbyte.cli.config.references import FORMATS, WHOSE
-from magicbyte.cli.servers.registry import REGISTRY
-from magicbyte.cli.servers.rest_proxy import REST_PROXY
-from magicbyte.cli.servers.ui import UI
+from magicbyte.cli.config.servers import SERVERS
 from magicbyte.cli.subcommands import Subcommand, function_of, parser_of
 from magicbyte.kit.command_line import CommandParser
-from serdes.console.outcome import carried_out
+from magicbyte.kit.extras import ExtraMissing
+from magicbyte.kit.failure import Failure
+from serdes.console.outcome import BAD_USAGE, Ended, carried_out
 
 PROGRAM = "magicbyte config"
-SERVERS = {server.name: server for server in (REGISTRY, REST_PROXY, UI)}
 _EXAMPLES = {
     "registry": "--config registry.properties",
     "rest-proxy": "--config rest-proxy.properties",
@@ -49,12 +48,13 @@ def _add_servers(parser: argparse.ArgumentParser, command: str) -> list[CommandP
     parsers = parser.add_subparsers(dest="server", metavar=" | ".join(SERVERS), required=True)
     added = []
     for name, server in SERVERS.items():
-        of_server: CommandParser = parsers.add_parser(
+        of_server = parsers.add_parser(
             name,
             help=f"the settings of `magicbyte {name}`, with its options",
             description=f"As {PROGRAM} {command}, for the options of `magicbyte {name}`.",
             examples=(f"{PROGRAM} {command} {name} {_EXAMPLES[name]}",),
         )
+        assert isinstance(of_server, CommandParser)
         server.add_options(of_server)
         added.append(of_server)
     return added
@@ -71,12 +71,14 @@ def _from_confluent(parser: argparse.ArgumentParser) -> None:
         "--server", choices=("registry", "rest-proxy"), help="whose settings they are (default: by their names)"
     )
     parser.add_argument("--service", metavar="NAME", help="the service of a compose file, if several have settings")
-    parser.add_argument("-o", "--output-file", type=Path, metavar="FILE", help="write our properties to a file")
+    parser.add_argument("--output-file", "-o", type=Path, metavar="FILE", help="write our properties to a file")
     _add_output(parser)
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--output", choices=("text", "json"), default="text", help="(default text)")
+    parser.add_argument(
+        "--output", choices=("text", "json"), default="text", help="the form of the output (default text)"
+    )
 
 
 COMMANDS = {
@@ -115,5 +117,10 @@ def main(arguments: Sequence[str]) -> int:
 def _run(arguments: Sequence[str]) -> int:
     parser = parser_of(PROGRAM, __doc__, COMMANDS)
     options = parser.parse_args(arguments)
-    code: int = function_of(COMMANDS[options.command])(options)
+    try:
+        code: int = function_of(COMMANDS[options.command])(options)
+    except ExtraMissing:
+        raise
+    except Failure as failure:
+        raise Ended(BAD_USAGE, str(failure)) from failure
     return code

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from magicbyte.cli.config.servers import SERVERS
 from magicbyte.kit.extras import require
 from serdes.console.outcome import BAD_USAGE, OK, Ended
 
@@ -75,9 +76,7 @@ def catalog_of(whose: str) -> Catalog:
         from magicbyte.kit.settings.catalog import Catalog  # noqa: PLC0415 - after the check for the extra
         from serdes.client.catalog import client_groups  # noqa: PLC0415
 
-        return Catalog("a client of the registry", "client", client_groups())
-    from magicbyte.cli.config.main import SERVERS  # noqa: PLC0415 - it imports this module
-
+        return Catalog("a registry client", "client", client_groups())
     return SERVERS[whose].all_settings()
 
 

@@ -33,6 +33,13 @@ def find_refusals(properties: dict[str, str], found: Refusals) -> None:
             found.run(lambda: ServerTls(settings))
 
 
+def find_problems_of_values(properties: dict[str, str], found: Refusals) -> None:
+    """Do the checks that read none of the files that the properties name."""
+    settings = found.settings(RegistrySettings.from_properties, properties)
+    if settings is not None and "listeners" not in found.dropped:
+        found.run(lambda: check_security(settings.listeners, settings))
+
+
 def _check_storage(settings: RegistrySettings) -> None:
     try:
         check_storage(settings)

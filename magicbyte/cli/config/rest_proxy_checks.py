@@ -10,6 +10,13 @@ from rest_proxy.settings import RestProxySettings
 from rest_proxy.start.client_check import check_clients
 
 
+def find_problems_of_values(properties: dict[str, str], found: Refusals) -> None:
+    """Do the checks that read none of the files that the properties name."""
+    settings = found.settings(RestProxySettings.from_properties, properties)
+    if settings is not None and "listeners" not in found.dropped:
+        found.run(lambda: check_security(listeners_of(settings), settings))
+
+
 def find_refusals(properties: dict[str, str], found: Refusals) -> None:
     """Do the checks of the proxy's start.
 

@@ -19,9 +19,9 @@ from magicbyte.kit.settings.place import SettingsError, with_places
 Serve = Callable[..., int]
 
 
-def add_server_options(parser: argparse.ArgumentParser, *, port: int) -> None:
-    """Add the options that all servers share."""
-    add_address(parser, host="0.0.0.0", port=port)  # noqa: S104 - as the reference
+def add_server_options(parser: argparse.ArgumentParser, *, port: int, usual_host: str | None = None) -> None:
+    """Add the options that all servers share; `add_address` has the arguments."""
+    add_address(parser, host="0.0.0.0", port=port, usual_host=usual_host)  # noqa: S104 - as the reference
     parser.add_argument("--config", type=Path, metavar="FILE", help="a .properties file with the reference's names")
     # Only a process that starts workers uses this option: the file holds resolved placeholders, which must not be
     # resolved again.

@@ -46,12 +46,12 @@ def _add_options(parser: CommandParser) -> None:
     parser.add_argument("--workers", type=int, metavar="N", help="number of processes that serve requests")
     parser.add_argument("--rest-url", metavar="URL", help="the Kafka REST proxy, for the topics of the page at /ui/")
     add_pipelines(parser)
-    servers.add_server_options(parser, port=8081)
+    servers.add_server_options(parser, port=8081, usual_host="127.0.0.1")
 
 
 def _layers(options: argparse.Namespace) -> list[Layer]:
     given = (
-        Given("listeners", "--listen", servers.listeners(options.listen)),
+        Given("listeners", "--listen or --port", servers.listeners(options.listen)),
         Given("kafkastore.bootstrap.servers", "--bootstrap-servers", options.bootstrap_servers),
         Given("magicbyte.storage", "--storage", options.storage),
         Given("magicbyte.ui.rest.url", "--rest-url", options.rest_url),
@@ -85,7 +85,7 @@ def catalog() -> Catalog:
     from magicbyte.kit.settings.catalog import server_catalog  # noqa: PLC0415 - needs the extra
     from registry.settings import RegistrySettings  # noqa: PLC0415
 
-    return server_catalog(RegistrySettings, command="magicbyte registry", name="registry", prefix=PREFIX)
+    return server_catalog(RegistrySettings, name="registry", prefix=PREFIX)
 
 
 REGISTRY = ServerCommand(

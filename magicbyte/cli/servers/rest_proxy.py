@@ -42,7 +42,7 @@ def _add_options(parser: CommandParser) -> None:
 
 def _layers(options: argparse.Namespace) -> list[Layer]:
     given = (
-        Given("listeners", "--listen", servers.listeners(options.listen)),
+        Given("listeners", "--listen or --port", servers.listeners(options.listen)),
         Given("bootstrap.servers", "--bootstrap-servers", options.bootstrap_servers),
         Given("schema.registry.url", "--schema-registry-url", options.schema_registry_url),
     )
@@ -65,7 +65,7 @@ def catalog() -> Catalog:
     from magicbyte.kit.settings.catalog import server_catalog  # noqa: PLC0415 - needs the extra
     from rest_proxy.settings import RestProxySettings  # noqa: PLC0415
 
-    return server_catalog(RestProxySettings, command="magicbyte rest-proxy", name="rest-proxy", prefix=PREFIX)
+    return server_catalog(RestProxySettings, name="rest-proxy", prefix=PREFIX)
 
 
 REST_PROXY = ServerCommand(

@@ -85,7 +85,7 @@ def _layers(options: argparse.Namespace) -> list[Layer]:
     from serdes.error import ConfigError  # noqa: PLC0415
 
     given = (
-        Given("listeners", "--listen", options.listen),
+        Given("listeners", "--listen or --port", options.listen),
         Given("schema.registry.url", "--schema-registry-url", options.schema_registry_url),
         Given("magicbyte.ui.rest.url", "--rest-url", options.rest_url),
         Given("magicbyte.ui.pipelines", "--pipelines", options.pipelines),
@@ -120,8 +120,8 @@ def catalog() -> Catalog:
     """The catalog of the page's settings; needs the extra `server`."""
     # After the check for the extra.
     from magicbyte.http.page_settings import PageSettings  # noqa: PLC0415
-    from magicbyte.kit.settings.catalog import Catalog, Group, server_group  # noqa: PLC0415
     from magicbyte.http.settings import HttpSettings  # noqa: PLC0415
+    from magicbyte.kit.settings.catalog import Catalog, Group, server_group  # noqa: PLC0415
     from magicbyte.ui.settings import UiSettings  # noqa: PLC0415
     from serdes.client.catalog import client_groups  # noqa: PLC0415
 
@@ -132,7 +132,7 @@ def catalog() -> Catalog:
         server_group(PageSettings, "", {}),
         *client_groups(),
     ]
-    return Catalog(command="magicbyte ui", name="ui", groups=groups)
+    return Catalog(title="`magicbyte ui`", name="ui", groups=groups)
 
 
 #: Properties of the page's server.

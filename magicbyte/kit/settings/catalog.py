@@ -71,10 +71,10 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """All settings of a command.
+    """All settings of a server or a client.
 
     Attributes:
-        command: The command that reads them, such as `magicbyte registry`.
+        title: What has the settings, in Markdown.
         name: What has the settings, as `magicbyte config reference` names it.
         groups: The settings by purpose.
         passed_on: Prefixes of names that are passed on -> what takes them.
@@ -82,7 +82,7 @@ class Catalog:
         refused: Settings that ask for something that is not kept -> the reason.
     """
 
-    command: str
+    title: str
     name: str
     groups: Sequence[Group]
     passed_on: Mapping[str, str] = field(default_factory=dict)
@@ -105,12 +105,12 @@ class Catalog:
         return {name: reason for group in self.groups for name, reason in group.without_effect.items()}
 
 
-def server_catalog(settings: type[ServerSettings], *, command: str, name: str, prefix: str) -> Catalog:
+def server_catalog(settings: type[ServerSettings], *, name: str, prefix: str) -> Catalog:
     """The catalog of a server's settings: one group for each class that adds some, the server's own first."""
     classes = [owner for owner in settings.__mro__ if issubclass(owner, ServerSettings) and owner.title]
     old_names = settings.older_names()
     return Catalog(
-        command=command,
+        title=f"`magicbyte {name}`",
         name=name,
         groups=[server_group(owner, prefix, old_names) for owner in classes],
         passed_on=settings.passed_on(),

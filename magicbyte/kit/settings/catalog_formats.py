@@ -11,19 +11,27 @@ from magicbyte.kit.settings.catalog import Catalog, Group, Row
 
 _LINK = re.compile(r"\[([^]]+)]\([^)]*\)")
 _WIDTH = 118
+#: What `magicbyte config explain` and `check` take.
+_SERVERS = ("registry", "rest-proxy", "ui")
 
 
 def markdown(catalog: Catalog) -> str:
     """A page: a table for each group, and the settings that have no effect, are passed on, or are refused."""
-    parts = [
-        f"# Settings of `{catalog.command}`\n",
-        f"`magicbyte config reference {catalog.name}` writes this page. A setting is a property in a file (`--config`)"
-        f" or an environment variable; options override variables, and variables override files."
-        f" `magicbyte config explain {catalog.name}` shows each value with its source, and `magicbyte config check"
-        f" {catalog.name}` what the server would refuse.\n",
-        "A server reads its settings when it starts. `Restart` says *files reloaded* if the running server reads the"
-        " files again that a setting names; the setting itself still needs a restart.\n",
-    ]
+    name = catalog.name
+    sources = (
+        f"`magicbyte config reference {name}` writes this page. A setting is a property in a file (`--config`) or an"
+        " environment variable; options override variables, and variables override files."
+    )
+    if name in _SERVERS:
+        sources += (
+            f" `magicbyte config explain {name}` shows each value with its source, and `magicbyte config check {name}`"
+            " what the server would refuse."
+        )
+    restart = (
+        "The settings are read at the start. `Restart` says *files reloaded* if a setting names files that the running"
+        " server reads again when they change; the setting itself still needs a restart."
+    )
+    parts = [f"# Settings of {catalog.title}\n", f"{sources}\n", f"{restart}\n"]
     parts += [_group(group) for group in catalog.groups if group.rows]
     if catalog.passed_on:
         parts.append(_pairs("Passed on", ("Begins with", "Goes to"), catalog.passed_on))
@@ -40,7 +48,9 @@ def markdown(catalog: Catalog) -> str:
 
 def _group(group: Group) -> str:
     lines = ["| Setting | Takes | Default | Effect | Since | Restart |", "|---|---|---|---|---|---|"]
-    lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in _cells(row, group.prefix)) + " |" for row in group.rows]
+    lines += [
+        "| " + " | ".join(cell.replace("|", "\\|") for cell in _cells(row, group.prefix)) + " |" for row in group.rows
+    ]
     return f"## {group.title}\n\n" + "\n".join(lines) + "\n"
 
 
@@ -71,7 +81,7 @@ def environment(catalog: Catalog) -> str:
 
 
 def _listing(catalog: Catalog, groups: Iterable[Group], line: Callable[[Group, Row], str]) -> str:
-    parts = [f"# Settings of {catalog.command}. Each line that is commented out has the default.\n"]
+    parts = [f"# Settings of {catalog.title.replace('`', '')}. Each line that is commented out has the default.\n"]
     for group in filter(lambda group: group.rows, groups):
         parts.append(f"## {group.title}\n")
         parts += [f"{_comment(row)}{line(group, row)}\n" for row in group.rows]

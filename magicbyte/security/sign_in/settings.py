@@ -116,7 +116,9 @@ class SignInSettings(ServerSettings):
         description="Whole paths that need no sign-in, out of `/`, `/metrics`, `/openapi.json`, `/docs`, "
         "`/schemas/types`, `/v1/metadata/*` and the health paths.",
     )
-    users_files: Annotated[CommaList, Reloaded()] = Field((), alias="magicbyte.users.file", description="Files of users and keys.")
+    users_files: Annotated[CommaList, Reloaded()] = Field(
+        (), alias="magicbyte.users.file", description="Files of users and keys."
+    )
     login_config: Annotated[str | None, Takes("a path"), Reloaded()] = Field(
         None,
         alias="java.security.auth.login.config",
