@@ -380,9 +380,9 @@ class RegistrySettings(PageSettings):
             "kafkastore.": "the Kafka client that reads and writes the topic of the schemas",
         }
 
-    def security_problems(self, listeners: Mapping[str, bool]) -> Iterator[str]:
-        """Problems of the security settings with each other, with the listeners and with the storage."""
-        yield from super().security_problems(listeners)
+    def security_conflicts(self, listeners: Mapping[str, bool]) -> Iterator[str]:
+        """Conflicts of the security settings with each other, with the listeners and with the storage."""
+        yield from super().security_conflicts(listeners)
         for name in map(str.strip, self.forwarded_headers.lower().split(",")):
             if name.startswith(_PRIVATE_HEADERS):
                 yield f"inter.instance.headers.whitelist: {name} never leaves the node it came to"

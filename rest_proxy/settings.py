@@ -362,9 +362,9 @@ class RestProxySettings(HttpSettings):
         given = {name: str(value) for name, value in properties.items() if name not in idle}
         return settings.model_copy(update={"properties": given})
 
-    def security_problems(self, listeners: Mapping[str, bool]) -> Iterator[str]:
-        """Problems of the security settings with each other, with the listeners and with the peers."""
-        yield from super().security_problems(listeners)
+    def security_conflicts(self, listeners: Mapping[str, bool]) -> Iterator[str]:
+        """Conflicts of the security settings with each other, with the listeners and with the peers."""
+        yield from super().security_conflicts(listeners)
         if self.rule_store == LOG and not self.schema_registry_url.strip():
             yield "magicbyte.acl.store: log is the registry's: set schema.registry.url"
         if not self.is_open and self.peer_urls and self.instance_secret is None:

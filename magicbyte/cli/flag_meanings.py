@@ -61,7 +61,7 @@ FLAGS = {
     "--fix-with": Flag("FILE.py", "A Python file with a function that mends records."),
     "--folder": Flag("DIR", "Where files go."),
     "--force": Flag("", "Do it although it is expected to fail."),
-    "--format": Flag("FORM[=FILE]", "A report's form, and the file for it."),
+    "--format": Flag("FORM[=FILE]", "The form of what is written, and in `check` the file for it."),
     "--from": Flag("TIME", "The first time: milliseconds since 1970, or ISO 8601."),
     "--from-beginning": Flag("", "Begin with the first record."),
     "--global": Flag("LEVEL", "The level of all subjects without one of their own."),

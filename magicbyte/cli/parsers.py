@@ -20,7 +20,7 @@ def parsers() -> dict[str, CommandParser]:
     for name, command in COMMANDS.items():
         main = importlib.import_module(command.module).main
         for first in ((), *((more,) for more in _MORE.get(name, ()))):
-            parser = parser_of_main(main, first)
+            parser = parser_of_main(main, [*first])
             found |= dict(_with_subcommands(" ".join(("magicbyte", name, *first)), parser))
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 _NO_JVM = "there is no JVM here"
-_NO_LOG4J = "there is no Log4j here; see magicbyte.log.level"
+_NO_LOG4J = "there is no Log4j here; magicbyte.log.level is the registry's level, and debug the proxy's"
 _NO_JMX = "there is no JMX here; /metrics has the metrics"
 _NO_POOL = "requests run on one event loop, not in a pool of threads"
 _WITH_DOS_FILTER = "it belongs to dos.filter.enabled"

@@ -145,19 +145,19 @@ class SecuritySettings(TlsSettings, SignInSettings):
             listeners: The scheme of each kind of listener -> whether one of them can be reached from other machines.
 
         Raises:
-            SettingsError: They are not; the text has a line for each problem, with a property and the remedy.
+            SettingsError: They are not; the text has a line for each conflict, with a property and the remedy.
         """
-        raise_problems(self.security_problems(listeners))
+        raise_problems(self.security_conflicts(listeners))
         self.check_tls(listeners)
 
-    def security_problems(self, listeners: Mapping[str, bool]) -> Iterator[str]:
-        """Problems of the security settings with each other and with the listeners, each with the remedy.
+    def security_conflicts(self, listeners: Mapping[str, bool]) -> Iterator[str]:
+        """Conflicts of the security settings with each other and with the listeners, each with the remedy.
 
         Args:
             listeners: As in `check_security`.
         """
-        yield from self.tls_problems(listeners)
-        yield from self.sign_in_problems(listeners, asks_for_certificates=self.demanded_certificates != "NONE")
+        yield from self.tls_conflicts(listeners)
+        yield from self.sign_in_conflicts(listeners, asks_for_certificates=self.demanded_certificates != "NONE")
         if self.has_rules and not self.rule_store:
             yield (
                 "magicbyte.acl.store: set file: and the path of a file of rules, log for the rules in the registry's"

@@ -28,10 +28,10 @@ def check_clients(settings: RestProxySettings) -> None:
     Raises:
         SettingsError: Clients refuse properties; the text has a line for each client, with a property.
     """
-    raise_problems(client_problems(settings))
+    raise_problems(refusals_of_clients(settings))
 
 
-def client_problems(settings: RestProxySettings) -> Iterator[str]:
+def refusals_of_clients(settings: RestProxySettings) -> Iterator[str]:
     """The first property that each kind of client refuses, with the reason."""
     checks: tuple[tuple[str, Callable[[], object]], ...] = (
         ("producer.", lambda: _read(Producer, settings.producer_config("all"))),

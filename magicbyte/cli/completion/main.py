@@ -1,8 +1,7 @@
 """`magicbyte completion`: a script that lets a shell complete commands, options, choices and files.
 
-For bash: magicbyte completion bash > ~/.local/share/bash-completion/completions/magicbyte
-For zsh: magicbyte completion zsh > a file `_magicbyte` in a folder of $fpath
-For fish: magicbyte completion fish > ~/.config/fish/completions/magicbyte.fish
+bash reads it from `~/.local/share/bash-completion/completions/magicbyte`, zsh from a file `_magicbyte` in a folder of
+`$fpath`, and fish from `~/.config/fish/completions/magicbyte.fish`.
 """
 
 from __future__ import annotations

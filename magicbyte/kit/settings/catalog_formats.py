@@ -41,7 +41,10 @@ def markdown(catalog: Catalog) -> str:
     if catalog.translated:
         parts.append(_pairs("Translated", ("Setting", "Effect"), catalog.translated))
     if catalog.refused:
-        text = "The server refuses to start with one of these, unless it is empty, `false`, `none` or `own`."
+        text = (
+            "The server refuses to start with one of these, unless it is empty, `false`, `none` or `own`; a secret,"
+            " unless it is empty."
+        )
         parts.append(_pairs("Refused", ("Setting", "Why"), catalog.refused, text))
     return "\n".join(parts)
 

@@ -115,8 +115,8 @@ class ServerSettings(BaseModel):
 
 
 def raise_problems(problems: Iterable[str]) -> None:
-    """Raise SettingsError with a line for each problem, if there are any."""
-    if texts := tuple(problems):
+    """Raise SettingsError with a line for each problem, if there are any; equal ones are one."""
+    if texts := tuple(dict.fromkeys(problems)):
         raise SettingsError("\n".join(texts))
 
 

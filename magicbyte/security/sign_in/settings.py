@@ -247,8 +247,8 @@ class SignInSettings(ServerSettings):
         """Whether no sign-in is required."""
         return not self.methods
 
-    def sign_in_problems(self, listeners: Mapping[str, bool], *, asks_for_certificates: bool) -> Iterator[str]:
-        """Problems of the sign-in settings with each other and with the listeners, each with the remedy.
+    def sign_in_conflicts(self, listeners: Mapping[str, bool], *, asks_for_certificates: bool) -> Iterator[str]:
+        """Conflicts of the sign-in settings with each other and with the listeners, each with the remedy.
 
         Args:
             listeners: The scheme of each kind of listener -> whether one of them can be reached from other machines.
@@ -278,13 +278,13 @@ class SignInSettings(ServerSettings):
         """Check the sign-in settings.
 
         Args:
-            listeners: As in `sign_in_problems`.
+            listeners: As in `sign_in_conflicts`.
             asks_for_certificates: As there.
 
         Raises:
-            SettingsError: The settings have problems; the text has a line for each.
+            SettingsError: There are conflicts; the text has a line for each.
         """
-        raise_problems(self.sign_in_problems(listeners, asks_for_certificates=asks_for_certificates))
+        raise_problems(self.sign_in_conflicts(listeners, asks_for_certificates=asks_for_certificates))
 
 
 def with_confluents_names(properties: Mapping[str, str]) -> dict[str, str]:

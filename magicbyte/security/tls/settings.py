@@ -181,19 +181,19 @@ class TlsSettings(ServerSettings):
         """Whether trusted certificates are configured."""
         return bool(self.truststore_location or self.truststore_certificates or self.ca_location)
 
-    def tls_problems(self, schemes: Collection[str]) -> Iterator[str]:
-        """Problems of the TLS settings with each other and with the listeners: texts with a property and the remedy.
+    def tls_conflicts(self, schemes: Collection[str]) -> Iterator[str]:
+        """Conflicts of the TLS settings with each other and with the listeners: texts with a property and the remedy.
 
         Args:
             schemes: The schemes of the listeners.
         """
-        yield from self._problems_of_sources()
+        yield from self._conflicts_of_sources()
         demands = self.demanded_certificates != "NONE"
         if "https" in schemes and not self.has_key:
             yield "listeners: https:// needs a key and certificate; set ssl.keystore.location"
         if demands and "https" not in schemes:
             yield "ssl.client.authentication: no listener is https://, so no client could be asked"
-        if demands and not self.has_trust:
+        elif demands and not self.has_trust:
             yield "ssl.client.authentication: set ssl.truststore.location, which says whom to trust"
         if self.crl_location and not demands:
             yield "magicbyte.ssl.crl.location: set ssl.client.authentication; nothing else uses the list"
@@ -207,16 +207,16 @@ class TlsSettings(ServerSettings):
             schemes: The schemes of the listeners.
 
         Raises:
-            SettingsError: The settings have problems; the text has a line for each.
+            SettingsError: There are conflicts; the text has a line for each.
         """
-        raise_problems(self.tls_problems(schemes))
+        raise_problems(self.tls_conflicts(schemes))
         if not self.endpoint_identification:
             log.warning(
                 "ssl.endpoint.identification.algorithm is empty: the host names of other nodes are not checked, so any"
                 " holder of a trusted certificate can take a node's place"
             )
 
-    def _problems_of_sources(self) -> Iterator[str]:
+    def _conflicts_of_sources(self) -> Iterator[str]:
         keys = {
             "ssl.keystore.location": self.keystore_location,
             "ssl.keystore.key": self.keystore_key,
