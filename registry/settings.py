@@ -16,6 +16,7 @@ from magicbyte.kit.settings import SettingsError
 from magicbyte.kit.settings.kinds import choice
 from magicbyte.kit.settings.server import ByteSize, Milliseconds, Takes, parts_of, place_before
 from magicbyte.security.settings import LOG
+from registry.reference_names import ENCODER_SECRET, NOT_KEPT, OLD_NAMES, WITHOUT_EFFECT
 
 log = logging.getLogger("magicbyte.registry.settings")
 
@@ -38,50 +39,8 @@ _PROTOCOL = choice("http", "https", spell=str.lower)
 _LOG_LEVEL = choice(*LOG_LEVELS, spell=str.lower)
 _ERROR_CODE = choice("409", "40901", value_of=int)
 _Urls = Annotated[list[str], BeforeValidator(_urls), Takes("URLs, with commas between")]
-#: A property's name in older servers -> its name now.
-_OLD_NAMES = {
-    "master.eligibility": "leader.eligibility",
-    "avro.compatibility.level": "schema.compatibility.level",
-    "schema.registry.inter.instance.protocol": "inter.instance.protocol",
-    "kafkastore.topic.request.timeout.ms": "kafkastore.timeout.ms",
-}
-_NO_ZOOKEEPER = "ZooKeeper has no part in it"
-_NOT_ENCODED = "metadata is stored as it is sent"
-_NO_DEK_REGISTRY = "there is no DEK registry yet"
-#: The reference's properties that have no effect here, and why.
-_WITHOUT_EFFECT = {
-    "kafkastore.write.max.retries": "a write that another one overtakes is always decided again",
-    "kafkastore.update.handlers": "there are no plug-ins; follow /events or set magicbyte.webhook.urls",
-    "kafkagroup.heartbeat.interval.ms": "it follows from kafkagroup.session.timeout.ms",
-    "kafkagroup.rebalance.timeout.ms": "it follows from kafkagroup.session.timeout.ms",
-    "leader.election.delay": "a node takes over without waiting for others",
-    "leader.election.sticky": "the leader always stays leader as long as it lives",
-    "inter.instance.listener.name": "listeners have no names; inter.instance.protocol chooses one",
-    "schema.cache.expiry.secs": "what is remembered of a schema never changes",
-    "schema.canonicalize.on.consume": "texts are answered as they are stored",
-    "enable.store.health.check": "/health/ready always asks the store",
-    "size.limit.filter.enabled": "the limit always holds",
-    "schema.providers.json.fetch.remote.schemas": "remote schemas are never fetched",
-    "debug": "see magicbyte.log.level",
-    "port": "write it in listeners, such as http://0.0.0.0:8081",
-    "shutdown.graceful.ms": "a stop waits 5 s for open requests",
-    "kafkastore.zk.session.timeout.ms": _NO_ZOOKEEPER,
-    "schema.registry.zk.namespace": _NO_ZOOKEEPER,
-    "metadata.encoder.old.secret": _NOT_ENCODED,
-    "metadata.encoder.secret.strict.validation": _NOT_ENCODED,
-    "metadata.encoder.topic": _NOT_ENCODED,
-    "dek.registry.topic": _NO_DEK_REGISTRY,
-    "dek.registry.max.keys": _NO_DEK_REGISTRY,
-}
 #: Beginnings of headers that authenticate clients; these headers must not go to other nodes.
 _PRIVATE_HEADERS = ("authorization", "cookie", "magicbyte-")
-#: This property promises that secrets are encrypted in the log. A warning would come too late, so it is refused.
-_ENCODER_SECRET = "metadata.encoder.secret"  # noqa: S105  a property's name
-_NOT_KEPT = {
-    "kafkastore.connection.url": "ZooKeeper names no brokers and elects no leader here; set"
-    " kafkastore.bootstrap.servers",
-    _ENCODER_SECRET: "sensitive metadata can't be encrypted here; without this property it is stored as it is sent",
-}
 
 
 class RegistrySettings(PageSettings):
@@ -348,10 +307,10 @@ class RegistrySettings(PageSettings):
             SettingsError: A value is wrong; the text names the property.
         """
         # The value is a secret of any form, so that no value switches it off.
-        if properties.get(_ENCODER_SECRET):
-            raise SettingsError(f"{_ENCODER_SECRET}: {_NOT_KEPT[_ENCODER_SECRET]}")
-        renamed = {name: value for name, value in properties.items() if name not in _OLD_NAMES}
-        for old, new in _OLD_NAMES.items():
+        if properties.get(ENCODER_SECRET):
+            raise SettingsError(f"{ENCODER_SECRET}: {NOT_KEPT[ENCODER_SECRET]}")
+        renamed = {name: value for name, value in properties.items() if name not in OLD_NAMES}
+        for old, new in OLD_NAMES.items():
             if old in properties:
                 log.warning("%sproperty %s is called %s now", place_before(properties[old]), old, new)
                 renamed.setdefault(new, properties[old])
@@ -360,17 +319,17 @@ class RegistrySettings(PageSettings):
     @classmethod
     def older_names(cls) -> Mapping[str, str]:
         """Older names of properties -> their names now."""
-        return {**super().older_names(), **_OLD_NAMES}
+        return {**super().older_names(), **OLD_NAMES}
 
     @classmethod
     def without_effect(cls) -> Mapping[str, str]:
         """The reference's properties that have no effect here, and why."""
-        return {**super().without_effect(), **_WITHOUT_EFFECT}
+        return {**super().without_effect(), **WITHOUT_EFFECT}
 
     @classmethod
     def not_kept(cls) -> Mapping[str, str]:
         """Properties that ask for a protection this server lacks -> the text of the refusal."""
-        return {**super().not_kept(), **_NOT_KEPT}
+        return {**super().not_kept(), **NOT_KEPT}
 
     @classmethod
     def passed_on(cls) -> Mapping[str, str]:

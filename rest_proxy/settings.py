@@ -15,6 +15,7 @@ from magicbyte.kit.settings.patterns import java_classes
 from magicbyte.kit.settings.server import ByteSize, Milliseconds, Takes
 from magicbyte.security.settings import LOG
 from rest_proxy.access.endpoints import EndpointLists, parse_endpoints
+from rest_proxy.reference_names import WITHOUT_EFFECT
 from serdes.client.config import client_options
 from serdes.error import ConfigError
 from serdes.message.subject import STRATEGIES, Naming
@@ -35,22 +36,6 @@ _IdSerializerName = Annotated[str, Takes(" or ".join(_ID_SERIALIZERS), schema=ja
 
 #: The paths of v1 and v2 except the root, which shows that the proxy runs.
 _PATHS_OF_V2 = ("/brokers", "/topics", "/consumers/")
-_NO_THREADS = "the proxy has its own threads; see consumer.threads"
-_NO_LONGER = "the reference ignores it, too"
-_WITHOUT_EFFECT = {
-    "zookeeper.connect": "ZooKeeper has no part in it; bootstrap.servers names the brokers",
-    "client.timeout.ms": "produce.timeout.ms and the timeouts of the Kafka client hold",
-    "client.init.timeout.ms": "clients connect in the background",
-    "consumer.iterator.backoff.ms": "a read waits for records, and does not poll",
-    "consumer.iterator.timeout.ms": _NO_LONGER,
-    "producer.threads": _NO_LONGER,
-    "request.timeout.ms": "each kind of request has its own, such as produce.timeout.ms",
-    "use.custom.request.logging": "there is no request log of Jetty's",
-    "api.v3.produce.rate.limit.cache.expiry.ms": "a proxy serves one cluster, whose limit is always kept",
-    "api.v3.produce.response.thread.pool.size": _NO_THREADS,
-    "rate.limit.backend": "there is one implementation of rate limits",
-    "rate.limit.per.cluster.cache.expiry.ms": "a proxy serves one cluster, whose limit is always kept",
-}
 
 
 class FramePlaces(NamedTuple):
@@ -320,7 +305,7 @@ class RestProxySettings(HttpSettings):
     @classmethod
     def without_effect(cls) -> Mapping[str, str]:
         """Properties of kafka-rest that have no effect here -> the reason."""
-        return {**super().without_effect(), **_WITHOUT_EFFECT}
+        return {**super().without_effect(), **WITHOUT_EFFECT}
 
     @classmethod
     def not_kept(cls) -> Mapping[str, str]:

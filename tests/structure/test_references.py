@@ -7,8 +7,9 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field
 
+from magicbyte.check.config.config import Config
 from magicbyte.cli.config.compose_file import PREFIXES
-from magicbyte.cli.config.references import FORMATS, WHOSE, reference
+from magicbyte.cli.config.references import FORMATS, WHOSE, catalog_of, reference
 from magicbyte.cli.config.servers import SERVERS
 from magicbyte.cli.exit_codes import EXIT_CODES
 from magicbyte.cli.main import COMMANDS
@@ -17,6 +18,8 @@ from magicbyte.http.settings import HttpSettings
 from magicbyte.kit.environment import properties_from_environment, variable_of
 from magicbyte.kit.properties_file import read_properties_file
 from magicbyte.kit.settings.catalog import server_group
+from magicbyte.kit.settings.generated import sections
+from magicbyte.kit.settings.section import Section, settings_of
 from magicbyte.kit.settings.server import ServerSettings, Since
 from magicbyte.kit.settings.server_reference import default_words, own_properties, server_reference, words, written
 from magicbyte.security.settings import SecuritySettings
@@ -25,6 +28,7 @@ from magicbyte.security.tls.settings import TlsSettings
 from registry.settings import RegistrySettings
 from rest_proxy.settings import RestProxySettings
 from serdes.console.outcome import Ended
+from spark_avro.pipeline.file.pipeline import Pipeline
 from tools.help_pages import help_pages
 from tools.references import DOCS, PAGES, REFERENCES, marks, with_reference
 
@@ -105,6 +109,19 @@ def _read_environment(file: Path) -> dict[str, str]:
     variables = [(name, value) for name, _, value in pairs]
     prefix = next(prefix for prefix in PREFIXES.values() if variables[0][0].startswith(prefix))
     return properties_from_environment(prefix, variables)
+
+
+@pytest.mark.parametrize("whose", PAGES.values())
+def test_every_setting_says_what_it_does(whose: str) -> None:
+    rows = catalog_of(whose).rows.values()
+    assert [row.name for row in rows if not re.fullmatch(r"[A-Z`].*\.", row.effect) or not row.takes] == []
+
+
+@pytest.mark.parametrize("document", [Pipeline, Config])
+def test_every_setting_of_a_document_says_what_it_does(document: type[Section]) -> None:
+    rows = [row for section in sections(document) for row in settings_of(section)]
+    assert len(rows) > 10
+    assert [row.name for row in rows if not re.fullmatch(r"(?s)\S.*\.", row.help) or not row.kind.words] == []
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,8 @@ from magicbyte.kit.settings.place import FindingsError, SettingsError, with_plac
 from serdes.console.outcome import BAD_USAGE, OK
 
 S = TypeVar("S")
+#: The loggers of what reads settings.
+_LOGGERS = ("magicbyte", "rest_proxy", "serdes")
 
 
 def check(options: argparse.Namespace) -> int:
@@ -157,7 +159,7 @@ def warnings_of_settings() -> Iterator[dict[str, None]]:
         def emit(self, record: logging.LogRecord) -> None:
             collected[record.getMessage()] = None
 
-    handler, loggers = _Handler(logging.WARNING), [logging.getLogger(name) for name in ("magicbyte", "rest_proxy")]
+    handler, loggers = _Handler(logging.WARNING), [logging.getLogger(name) for name in _LOGGERS]
     before = [(logger, logger.propagate) for logger in loggers]
     for logger in loggers:
         logger.addHandler(handler)

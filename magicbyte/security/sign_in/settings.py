@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from magicbyte.kit.settings import SettingsError, patterns
+from magicbyte.kit.settings import patterns
 from magicbyte.kit.settings.server import (
     CommaList,
     Milliseconds,
@@ -23,6 +22,7 @@ from magicbyte.kit.settings.server import (
 from magicbyte.security.principal import Network, parse_networks
 from magicbyte.security.sign_in.certificate_names import MappingRule, parse_mapping_rules
 from magicbyte.security.sign_in.key_set import ALGORITHMS
+from magicbyte.security.sign_in.plug_in_names import MECHANISMS, OLD_HANDLERS, OLD_METHOD, OLD_RULES, RULES
 
 METHODS = ("BASIC", "BEARER", "SSL")
 #: Paths that may be open to clients without sign-in; patterns are not allowed.
@@ -43,16 +43,6 @@ SKIPPABLE = frozenset(
         "/master_available",
     )
 )
-_HANDLER = re.compile(r"(?:[\w$]+\.)*AuthenticationHandler")
-_MECHANISMS = {"SSL": "SSL", "JETTY_AUTH": "BASIC"}
-#: Confluent's plug-in names for settings that have a shorter name here.
-_OLD_RULES = (
-    "confluent.schema.registry.auth.ssl.principal.mapping.rules",
-    "confluent.rest.auth.ssl.principal.mapping.rules",
-)
-_OLD_METHOD = "confluent.schema.registry.auth.mechanism"
-_OLD_HANDLERS = "rest.servlet.initializor.classes"
-_RULES = "ssl.principal.mapping.rules"
 
 
 def _methods(value: Any) -> tuple[str, ...]:
@@ -231,15 +221,15 @@ class SignInSettings(ServerSettings):
     @classmethod
     def older_names(cls) -> Mapping[str, str]:
         """Names that Confluent's plug-ins use for the same settings -> the names here."""
-        return {**super().older_names(), **dict.fromkeys(_OLD_RULES, _RULES)}
+        return {**super().older_names(), **dict.fromkeys(OLD_RULES, RULES)}
 
     @classmethod
     def translated(cls) -> Mapping[str, str]:
         """Properties of Confluent's plug-ins that set the methods."""
         return {
             **super().translated(),
-            _OLD_METHOD: f"{' or '.join(_MECHANISMS)}; authentication.method has the same effect.",
-            _OLD_HANDLERS: "Confluent's AuthenticationHandler; authentication.method=BEARER has the same effect.",
+            OLD_METHOD: f"{' or '.join(MECHANISMS)}; authentication.method has the same effect.",
+            OLD_HANDLERS: "Confluent's AuthenticationHandler; authentication.method=BEARER has the same effect.",
         }
 
     @property
@@ -285,26 +275,3 @@ class SignInSettings(ServerSettings):
             SettingsError: There are conflicts; the text has a line for each.
         """
         raise_problems(self.sign_in_conflicts(listeners, asks_for_certificates=asks_for_certificates))
-
-
-def with_confluents_names(properties: Mapping[str, str]) -> dict[str, str]:
-    """Translate the names that Confluent's servers and plug-ins use for the same settings.
-
-    Raises:
-        SettingsError: A plug-in or method is not supported.
-    """
-    translated = dict(properties)
-    for old in _OLD_RULES:
-        if old in translated:
-            translated.setdefault(_RULES, translated.pop(old))
-    if _OLD_METHOD in translated:
-        value = translated.pop(_OLD_METHOD).strip().upper()
-        if value not in _MECHANISMS:
-            raise SettingsError(f"{_OLD_METHOD}: {value} is not kept here; use {' or '.join(_MECHANISMS)}")
-        translated.setdefault("authentication.method", _MECHANISMS[value])
-    handlers = translated.pop(_OLD_HANDLERS, "").strip()
-    if handlers:
-        if not _HANDLER.fullmatch(handlers) or not any(name.startswith("oauthbearer.") for name in translated):
-            raise SettingsError(f"{_OLD_HANDLERS}: {handlers} is a plug-in, which is not kept here")
-        translated.setdefault("authentication.method", "BEARER")
-    return translated

@@ -93,6 +93,11 @@ CASES = [
     ),
     (
         "ui",
+        UI | {"listeners": "https://localhost:1"},
+        ["--listen: the page is served over http; put a proxy that speaks TLS in front of it"],
+    ),
+    (
+        "ui",
         UI | {"magicbyte.ui.color": "red", "basic.auth.usr.info": "a:planted"},
         [
             "magicbyte.ui.color: not a color; write it as #ae231c (was 'red')",
