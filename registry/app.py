@@ -235,7 +235,7 @@ def serve(
     try:
         node = open_node(settings)
     except LogError as error:
-        raise _cannot_start(error) from error
+        raise cannot_start(error) from error
     stopping = threading.Event()
     end_process_with_threads()
     try:
@@ -251,7 +251,7 @@ def serve(
             sources=() if guard is None else guard.sources,
         )
     except LogError as error:
-        raise _cannot_start(error) from error
+        raise cannot_start(error) from error
     finally:
         node.stop()
     if node.failure:
@@ -259,5 +259,6 @@ def serve(
     return code
 
 
-def _cannot_start(error: LogError) -> Failure:
+def cannot_start(error: LogError) -> Failure:
+    """The failure for a log that cannot be opened or read."""
     return Failure(f"the registry can't start: {error}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator
@@ -16,6 +16,7 @@ from magicbyte.kit.settings import SettingsError
 from magicbyte.kit.settings.kinds import choice
 from magicbyte.kit.settings.server import ByteSize, Milliseconds, Takes, parts_of, place_before
 from magicbyte.security.settings import LOG
+from registry.reference_names import ENCODER_SECRET, NOT_KEPT, OLD_NAMES, WITHOUT_EFFECT
 
 log = logging.getLogger("magicbyte.registry.settings")
 
@@ -38,37 +39,14 @@ _PROTOCOL = choice("http", "https", spell=str.lower)
 _LOG_LEVEL = choice(*LOG_LEVELS, spell=str.lower)
 _ERROR_CODE = choice("409", "40901", value_of=int)
 _Urls = Annotated[list[str], BeforeValidator(_urls), Takes("URLs, with commas between")]
-#: A property's name in older servers -> its name now.
-_OLD_NAMES = {
-    "master.eligibility": "leader.eligibility",
-    "avro.compatibility.level": "schema.compatibility.level",
-    "schema.registry.inter.instance.protocol": "inter.instance.protocol",
-    "kafkastore.topic.request.timeout.ms": "kafkastore.timeout.ms",
-}
-#: The reference's properties that have no effect here, and why.
-_WITHOUT_EFFECT = {
-    "kafkastore.write.max.retries": "a write that another one overtakes is always decided again",
-    "kafkastore.update.handlers": "there are no plug-ins; follow /events or set magicbyte.webhook.urls",
-    "kafkagroup.heartbeat.interval.ms": "it follows from kafkagroup.session.timeout.ms",
-    "kafkagroup.rebalance.timeout.ms": "it follows from kafkagroup.session.timeout.ms",
-    "leader.election.delay": "a node takes over without waiting for others",
-    "leader.election.sticky": "the leader always stays leader as long as it lives",
-    "inter.instance.listener.name": "listeners have no names; inter.instance.protocol chooses one",
-    "schema.cache.expiry.secs": "what is remembered of a schema never changes",
-    "schema.canonicalize.on.consume": "texts are answered as they are stored",
-    "enable.store.health.check": "/health/ready always asks the store",
-    "size.limit.filter.enabled": "the limit always holds",
-    "schema.providers.json.fetch.remote.schemas": "remote schemas are never fetched",
-    "debug": "see magicbyte.log.level",
-}
 #: Beginnings of headers that authenticate clients; these headers must not go to other nodes.
 _PRIVATE_HEADERS = ("authorization", "cookie", "magicbyte-")
-#: This property promises that secrets are encrypted in the log. A warning would come too late, so it is refused.
-_ENCODER_SECRET = "metadata.encoder.secret"  # noqa: S105  a property's name
 
 
 class RegistrySettings(PageSettings):
     """All properties that the registry supports; the aliases are their names."""
+
+    title = "Registry"
 
     listeners: Annotated[
         list[Listener],
@@ -328,13 +306,11 @@ class RegistrySettings(PageSettings):
         Raises:
             SettingsError: A value is wrong; the text names the property.
         """
-        if properties.get(_ENCODER_SECRET):
-            raise SettingsError(
-                f"{_ENCODER_SECRET}: sensitive metadata can't be encrypted here; without this property it is stored as "
-                "it is sent"
-            )
-        renamed = {name: value for name, value in properties.items() if name not in _OLD_NAMES}
-        for old, new in _OLD_NAMES.items():
+        # The value is a secret of any form, so that no value switches it off.
+        if properties.get(ENCODER_SECRET):
+            raise SettingsError(f"{ENCODER_SECRET}: {NOT_KEPT[ENCODER_SECRET]}")
+        renamed = {name: value for name, value in properties.items() if name not in OLD_NAMES}
+        for old, new in OLD_NAMES.items():
             if old in properties:
                 log.warning("%sproperty %s is called %s now", place_before(properties[old]), old, new)
                 renamed.setdefault(new, properties[old])
@@ -343,36 +319,40 @@ class RegistrySettings(PageSettings):
     @classmethod
     def older_names(cls) -> Mapping[str, str]:
         """Older names of properties -> their names now."""
-        return {**super().older_names(), **_OLD_NAMES}
+        return {**super().older_names(), **OLD_NAMES}
 
     @classmethod
     def without_effect(cls) -> Mapping[str, str]:
         """The reference's properties that have no effect here, and why."""
-        return {**super().without_effect(), **_WITHOUT_EFFECT}
+        return {**super().without_effect(), **WITHOUT_EFFECT}
 
     @classmethod
-    def open_prefixes(cls) -> tuple[str, ...]:
+    def not_kept(cls) -> Mapping[str, str]:
+        """Properties that ask for a protection this server lacks -> the text of the refusal."""
+        return {**super().not_kept(), **NOT_KEPT}
+
+    @classmethod
+    def passed_on(cls) -> Mapping[str, str]:
         """Kafka client properties and topic configs are passed on."""
-        return ("kafkastore.", "magicbyte.resource.")
+        return {
+            "kafkastore.topic.config.": "a new topic of the schemas, as its configs",
+            "kafkastore.": "the Kafka client that reads and writes the topic of the schemas",
+        }
 
-    def check_security(self, listeners: Mapping[str, bool]) -> None:
-        """Check that the security settings fit together, and fit the listeners and the storage.
-
-        Raises:
-            SettingsError: They do not; the text names a property and a remedy.
-        """
-        super().check_security(listeners)
+    def security_conflicts(self, listeners: Mapping[str, bool]) -> Iterator[str]:
+        """Conflicts of the security settings with each other, with the listeners and with the storage."""
+        yield from super().security_conflicts(listeners)
         for name in map(str.strip, self.forwarded_headers.lower().split(",")):
             if name.startswith(_PRIVATE_HEADERS):
-                raise SettingsError(f"inter.instance.headers.whitelist: {name} never leaves the node it came to")
+                yield f"inter.instance.headers.whitelist: {name} never leaves the node it came to"
         if not self.is_open and self.storage.startswith("kafka:") and self.instance_secret is None:
-            raise SettingsError(
+            yield (
                 "magicbyte.inter.instance.secret: nodes that forward writes to each other need one secret of at least"
                 " 32 characters, to prove who sent a request"
             )
         secret_in_clear = self.inter_instance_protocol == "http" and not self.plaintext_credentials
         if not self.is_open and self.storage.startswith("kafka:") and listeners.get("http") and secret_in_clear:
-            raise SettingsError(
+            yield (
                 "inter.instance.protocol: nodes would forward requests in the clear; use https, or set"
                 " magicbyte.allow.plaintext.credentials=true"
             )

@@ -19,7 +19,7 @@ from magicbyte.http.routing.open_guard import open_guard
 from magicbyte.http.routing.recorder import RequestMetrics
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.rows import BodyLimit
-from magicbyte.http.server import check_security, parse_listener
+from magicbyte.http.server import Listener, check_security, parse_listener
 from magicbyte.http.server import serve as serve_application
 from magicbyte.kit.errors import ApiError
 from magicbyte.kit.kafka.outages import count_outages
@@ -122,6 +122,18 @@ async def _translated(translate: Callable[[Exception], ApiError], _request: Requ
     raise translate(error)
 
 
+def listeners_of(settings: RestProxySettings) -> list[Listener]:
+    """The addresses to listen on.
+
+    Raises:
+        SettingsError: One is no address.
+    """
+    try:
+        return [parse_listener(text.strip()) for text in settings.listeners.split(",")]
+    except ValueError as error:
+        raise SettingsError(f"listeners: {error}") from None
+
+
 def serve(properties: Mapping[str, str]) -> int:
     """Serve with kafka-rest's properties until SIGINT or SIGTERM.
 
@@ -135,10 +147,7 @@ def serve(properties: Mapping[str, str]) -> int:
     set_up_logs("debug" if settings.debug else "info")
     count_outages(*_KAFKA_LOGGERS)
     check_clients(settings)
-    try:
-        listeners = [parse_listener(text.strip()) for text in settings.listeners.split(",")]
-    except ValueError as error:
-        raise SettingsError(f"listeners: {error}") from None
+    listeners = listeners_of(settings)
     check_security(listeners, settings)
     guard = guard_of(settings)
     if settings.rule_store == LOG and guard is not None and guard.authorizer is not None:

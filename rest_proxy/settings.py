@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar
 from urllib.parse import urlsplit
 
@@ -15,6 +15,7 @@ from magicbyte.kit.settings.patterns import java_classes
 from magicbyte.kit.settings.server import ByteSize, Milliseconds, Takes
 from magicbyte.security.settings import LOG
 from rest_proxy.access.endpoints import EndpointLists, parse_endpoints
+from rest_proxy.reference_names import WITHOUT_EFFECT
 from serdes.client.config import client_options
 from serdes.error import ConfigError
 from serdes.message.subject import STRATEGIES, Naming
@@ -35,10 +36,6 @@ _IdSerializerName = Annotated[str, Takes(" or ".join(_ID_SERIALIZERS), schema=ja
 
 #: The paths of v1 and v2 except the root, which shows that the proxy runs.
 _PATHS_OF_V2 = ("/brokers", "/topics", "/consumers/")
-_WITHOUT_EFFECT = {
-    "rate.limit.backend": "there is one implementation of rate limits",
-    "rate.limit.per.cluster.cache.expiry.ms": "a proxy serves one cluster, whose limit is always kept",
-}
 
 
 class FramePlaces(NamedTuple):
@@ -63,6 +60,8 @@ def _costs(value: Any) -> Mapping[str, int]:
 
 class RestProxySettings(HttpSettings):
     """Settings of one proxy process; sizes in bytes, times in milliseconds, as the names say."""
+
+    title = "REST proxy"
 
     bootstrap_servers: Annotated[str, Takes("`HOST:PORT`, with commas between")] = Field(
         alias="bootstrap.servers", description="The Kafka cluster (`--bootstrap-servers`).", min_length=1
@@ -306,7 +305,7 @@ class RestProxySettings(HttpSettings):
     @classmethod
     def without_effect(cls) -> Mapping[str, str]:
         """Properties of kafka-rest that have no effect here -> the reason."""
-        return {**super().without_effect(), **_WITHOUT_EFFECT}
+        return {**super().without_effect(), **WITHOUT_EFFECT}
 
     @classmethod
     def not_kept(cls) -> Mapping[str, str]:
@@ -315,9 +314,15 @@ class RestProxySettings(HttpSettings):
         return {name: reason for name, reason in super().not_kept().items() if name not in aliases}
 
     @classmethod
-    def open_prefixes(cls) -> tuple[str, ...]:
+    def passed_on(cls) -> Mapping[str, str]:
         """Prefixes of properties that may have any name, because they are passed on to the clients."""
-        return ("client.", "producer.", "consumer.", "admin.", "schema.registry.")
+        return {
+            "client.": "all Kafka clients of the proxy",
+            "producer.": "its producers; this overrides `client.`",
+            "consumer.": "its consumers; this overrides `client.`",
+            "admin.": "its admin client; this overrides `client.`",
+            "schema.registry.": "its client of the schema registry",
+        }
 
     @classmethod
     def from_properties(cls, properties: Mapping[str, str]) -> Self:
@@ -338,19 +343,17 @@ class RestProxySettings(HttpSettings):
             raise SettingsError(f"peers.self: {settings.peers_self} is not among peers ({settings.peers})")
         if settings.peer_urls and not settings.peers_self:
             raise SettingsError("peers.self: say which of the peers this node is")
-        return settings.model_copy(update={"properties": {name: str(value) for name, value in properties.items()}})
+        idle = cls.without_effect()
+        given = {name: str(value) for name, value in properties.items() if name not in idle}
+        return settings.model_copy(update={"properties": given})
 
-    def check_security(self, listeners: Mapping[str, bool]) -> None:
-        """Check that the security settings fit together, and fit the listeners and the peers.
-
-        Raises:
-            SettingsError: They do not; the text names a property and a remedy.
-        """
-        super().check_security(listeners)
+    def security_conflicts(self, listeners: Mapping[str, bool]) -> Iterator[str]:
+        """Conflicts of the security settings with each other, with the listeners and with the peers."""
+        yield from super().security_conflicts(listeners)
         if self.rule_store == LOG and not self.schema_registry_url.strip():
-            raise SettingsError("magicbyte.acl.store: log is the registry's: set schema.registry.url")
+            yield "magicbyte.acl.store: log is the registry's: set schema.registry.url"
         if not self.is_open and self.peer_urls and self.instance_secret is None:
-            raise SettingsError(
+            yield (
                 "magicbyte.inter.instance.secret: nodes that pass requests on to each other need one secret of at least"
                 " 32 characters, to prove who sent a request"
             )

@@ -1,4 +1,4 @@
-"""Writes the references of settings, and the other generated tables, into the pages of docs/, between two marks.
+"""Writes the references of settings, other generated tables and whole pages into docs/, tables between two marks.
 
 `<!-- reference -->` begins a reference, or `<!-- reference: NAME -->` if the page has several, and
 `<!-- end of reference -->` ends it.
@@ -17,8 +17,7 @@ import registry.errors
 import rest_proxy.errors
 from magicbyte.check.config.config import Config
 from magicbyte.cli.capacity.figures import Figures, load
-from magicbyte.http.page_settings import PageSettings
-from magicbyte.http.settings import HttpSettings
+from magicbyte.cli.config.references import reference as config_reference
 from magicbyte.kit.settings.generated import own_table, reference
 from magicbyte.kit.settings.section import Section
 from magicbyte.kit.settings.server import ServerSettings
@@ -26,21 +25,21 @@ from magicbyte.kit.settings.server_reference import server_reference, without_ef
 from magicbyte.security.settings import SecuritySettings
 from magicbyte.security.sign_in.settings import SignInSettings
 from magicbyte.security.tls.settings import TlsSettings
-from registry.settings import RegistrySettings
-from rest_proxy.settings import RestProxySettings
 from serdes.client.config import ClientSettings, SignInRows
 from serdes.client.tls_settings import TlsRows
 from serdes.message import config as serdes
 from serdes.message.subject import SubjectRows
 from spark_avro.pipeline.file.pipeline import Pipeline
 from tools import capacity_tables
+from tools.action_tables import action_tables
 from tools.api_tests import matrix
-from tools.command_parsers import commands_table, flags_table
+from tools.command_tables import commands_table, flags_table
 from tools.error_tables import error_table
+from tools.help_pages import write_help_pages
 
 DOCS = Path(__file__).parents[1] / "docs"
-#: The beginnings of environment variables: of the registry, of the proxy, of either, and of commands.
-REGISTRY, PROXY, EITHER, COMMANDS = "SCHEMA_REGISTRY_", "KAFKA_REST_", "*_", "MAGICBYTE_SCHEMA_REGISTRY_"
+#: The beginnings of environment variables: of either server, and of commands.
+EITHER, COMMANDS = "*_", "MAGICBYTE_SCHEMA_REGISTRY_"
 
 Table = Callable[[], str]
 
@@ -72,7 +71,7 @@ def _is_of_nodes(name: str) -> bool:
 #: Page -> name of the mark -> the table there.
 REFERENCES: Mapping[str, Mapping[str, Table]] = {
     "capacity.md": {name: partial(_capacity, table) for name, table in capacity_tables.TABLES.items()},
-    "check.md": _whole(Config),
+    "check.md": {**_whole(Config), "action": action_tables},
     "commands.md": {"commands": commands_table, "options": flags_table},
     "errors.md": {
         "registry": lambda: error_table(registry.errors),
@@ -81,18 +80,7 @@ REFERENCES: Mapping[str, Mapping[str, Table]] = {
         "page": lambda: error_table(magicbyte.ui.errors),
     },
     "pipelines-reference.md": _whole(Pipeline),
-    "registry-api.md": {
-        "registry": _server(RegistrySettings, REGISTRY),
-        "connections": _server(HttpSettings, EITHER),
-        "registry without effect": lambda: without_effect(RegistrySettings),
-        "connections without effect": lambda: without_effect(HttpSettings),
-    },
     "registry-api-tests.md": {"": matrix},
-    "rest-proxy.md": {
-        "proxy": _server(RestProxySettings, PROXY),
-        "proxy without effect": lambda: without_effect(RestProxySettings),
-    },
-    "page.md": {"page": _server(PageSettings, REGISTRY)},
     "security.md": {
         "tls": _server(TlsSettings, EITHER),
         "tls without effect": lambda: without_effect(TlsSettings),
@@ -117,6 +105,13 @@ REFERENCES: Mapping[str, Mapping[str, Table]] = {
         "protobuf serializer": _own(serdes.ProtobufSerializerConfig),
     },
 }
+#: Page -> what has the settings: the page is what `magicbyte config reference` prints.
+PAGES: Mapping[str, str] = {
+    "config-registry.md": "registry",
+    "config-rest-proxy.md": "rest-proxy",
+    "config-ui.md": "ui",
+    "config-client.md": "client",
+}
 _MARKED = re.compile(r"(<!-- reference(?:: ([a-z -]+))? -->\n).*?(<!-- end of reference -->\n)", re.DOTALL)
 
 
@@ -139,3 +134,6 @@ def write(name: str) -> None:
 if __name__ == "__main__":
     for page_name in REFERENCES:
         write(page_name)
+    for name, whose in PAGES.items():
+        (DOCS / name).write_text(config_reference(whose, "md"), encoding="utf-8")
+    write_help_pages(DOCS / "commands")

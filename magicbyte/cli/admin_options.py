@@ -24,7 +24,9 @@ def add_client(parser: argparse.ArgumentParser) -> None:
 
 def add_output(parser: argparse.ArgumentParser) -> None:
     """Add `--output`."""
-    parser.add_argument("--output", choices=("table", "json"), default="table", help="(default table)")
+    parser.add_argument(
+        "--output", choices=("table", "json"), default="table", help="the form of the output (default table)"
+    )
 
 
 def open_admin(options: argparse.Namespace) -> Admin:

@@ -14,7 +14,10 @@ BROKERS = "localhost:9092"
 
 
 def add_bootstrap_servers(
-    parser: argparse.ArgumentParser, *, default: str | None = BROKERS, help_text: str = f"(default {BROKERS})"
+    parser: argparse.ArgumentParser,
+    *,
+    default: str | None = BROKERS,
+    help_text: str = f"the Kafka brokers (default {BROKERS})",
 ) -> None:
     """Add `--bootstrap-servers`, by both of its names: Kafka's tools have one, its properties the other."""
     parser.add_argument(
@@ -52,20 +55,23 @@ def add_time_range(
         parser.add_argument("--to", dest="until", metavar="TIME", help=until)
 
 
-def add_address(parser: argparse.ArgumentParser, *, host: str, port: int) -> None:
+def add_address(parser: argparse.ArgumentParser, *, host: str, port: int, usual_host: str | None = None) -> None:
     """Add `--listen` and `--port`: a server's address, or its port alone.
 
     Args:
         parser: The parser; its options have the address as `listen`, None if it is not given.
         host: The address that goes with `--port`.
         port: The usual port.
+        usual_host: The address without both options, if it is another one.
     """
 
     def port_number(text: str) -> str:
         return f"{host}:{int(text)}"
 
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("--listen", metavar="HOST:PORT", help=f"address to listen on (default {host}:{port})")
+    where.add_argument(
+        "--listen", metavar="HOST:PORT", help=f"address to listen on (default {usual_host or host}:{port})"
+    )
     where.add_argument(
         "--port", dest="listen", type=port_number, metavar="PORT", help=f"the port alone, on {host} (default {port})"
     )

@@ -66,6 +66,10 @@ COMMANDS = {
     "user": Command("magicbyte.cli.security.user", "change a users file: who signs in with a password", _SERVER),
     "key": Command("magicbyte.cli.security.key", "make API keys for programs", _SERVER),
     "acl": Command("magicbyte.cli.security.acl", "show and change access rules, and find the one that decides"),
+    "config": Command(
+        "magicbyte.cli.config.main", "print, explain and check settings, and convert those of Confluent's servers"
+    ),
+    "completion": Command("magicbyte.cli.completion.main", "print the completion of commands for bash, zsh or fish"),
     "settings-schema": Command(
         "magicbyte.cli.settings_schema", "print the JSON Schema of a server's, a client's or a serializer's settings"
     ),

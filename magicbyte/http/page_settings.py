@@ -34,6 +34,8 @@ def _color(value: str) -> str:
 class PageSettings(HttpSettings):
     """The page's name, what it may change, the limits of its messages, and the REST proxy behind it."""
 
+    title = "Page at /ui/"
+
     page_enabled: bool = Field(True, alias="magicbyte.ui.enabled", description="Whether there is a page.")
     page_read_only: bool = Field(
         False,

@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field
 
 from magicbyte.http.allowed_origins import AccessControl, parse_origins
 from magicbyte.http.connection_limits import Limits
+from magicbyte.http.reference_names import NOT_KEPT, WITHOUT_EFFECT
 from magicbyte.http.response_headers import (
     NO_PAGE,
     NO_REFERRER,
@@ -23,17 +24,14 @@ from magicbyte.security.settings import SecuritySettings
 
 log = logging.getLogger("magicbyte.kit.settings")
 
-_WITHOUT_EFFECT = {
-    "access.control.skip.options": "preflight requests need no sign-in, as no others do",
-    "connector.connection.limit": "server.connection.limit is for all listeners together",
-    "csrf.prevention.enable": "writes of foreign pages are always refused, without tokens",
-}
 _DEFAULT_ACCESS = AccessControl()
 _NOSNIFF = parse_response_headers("set X-Content-Type-Options: nosniff")
 
 
 class HttpSettings(SecuritySettings):
     """Properties with rest-utils' names, and some of our own; subclasses add the properties of their server."""
+
+    title = "Connections and browsers"
 
     #: Also the longest time in which a client may send nothing of a body or read nothing of an answer, as in Jetty.
     idle_timeout_ms: Milliseconds = Field(
@@ -124,7 +122,12 @@ class HttpSettings(SecuritySettings):
     @classmethod
     def without_effect(cls) -> Mapping[str, str]:
         """Properties of rest-utils that have no effect here -> the reason."""
-        return {**super().without_effect(), **_WITHOUT_EFFECT}
+        return {**super().without_effect(), **WITHOUT_EFFECT}
+
+    @classmethod
+    def not_kept(cls) -> Mapping[str, str]:
+        """Properties of rest-utils that ask for what no server here has -> the text of the refusal."""
+        return {**super().not_kept(), **NOT_KEPT}
 
     @property
     def all_response_headers(self) -> ResponseHeaders:

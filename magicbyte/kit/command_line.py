@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 #: How alike a mistyped option and the one that is suggested have to be, from 0 to 1.
 _LIKENESS = 0.6
+
+
+#: Whether the parser of a command is wanted, and no run of it.
+_is_wanted: ContextVar[bool] = ContextVar("_is_wanted", default=False)
+
+
+class _Complete(Exception):
+    """Ends a command when its parser is complete."""
+
+    def __init__(self, parser: CommandParser) -> None:
+        self.parser = parser
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -31,6 +43,8 @@ class CommandParser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse all arguments: here, where a subcommand's own options are known, an unknown one ends the program."""
+        if _is_wanted.get():
+            raise _Complete(self)
         options, unknown = super().parse_known_args(args, namespace)
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}{self._nearest(unknown)}")
@@ -41,6 +55,11 @@ class CommandParser(argparse.ArgumentParser):
         """The options that the help shows, without `--help`."""
         shown = (action for action in self._actions if action.option_strings and action.help != argparse.SUPPRESS)
         return [action for action in shown if "--help" not in action.option_strings]
+
+    @property
+    def arguments(self) -> list[argparse.Action]:
+        """The arguments without a name that the help shows; the one for a subcommand is among them."""
+        return [action for action in self._actions if not action.option_strings and action.help != argparse.SUPPRESS]
 
     @property
     def subcommands(self) -> dict[str, CommandParser]:
@@ -59,6 +78,23 @@ class CommandParser(argparse.ArgumentParser):
         near = (difflib.get_close_matches(text.partition("=")[0], present, 1, _LIKENESS) for text in unknown)
         names = dict.fromkeys(present[name] for match in near for name in match)
         return f"; did you mean {' and '.join(names)}?" if names else ""
+
+
+def parser_of_main(main: Callable[[Sequence[str]], object], arguments: Sequence[str] = ()) -> CommandParser:
+    """Return the parser that a command makes, without running the command.
+
+    Args:
+        main: The command's function, which parses the arguments before it does anything else.
+        arguments: The arguments that make it choose this parser.
+    """
+    wanted = _is_wanted.set(True)
+    try:
+        main(arguments)
+    except _Complete as complete:
+        return complete.parser
+    finally:
+        _is_wanted.reset(wanted)
+    raise AssertionError(f"{main.__module__} parsed no arguments")
 
 
 class _OldName(argparse.Action):

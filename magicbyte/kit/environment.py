@@ -21,18 +21,25 @@ def properties_from_environment(prefix: str, environment: Iterable[tuple[str, st
     `_` means `.`, `__` means `-` and `___` means `_`; `NAME_FILE` gives the path of a file that holds the value.
     Variables that Kubernetes injects for a Service of the same name are skipped.
     """
-    properties: dict[str, str] = {}
-    for name, value in os.environ.items() if environment is None else environment:
-        if not name.startswith(prefix) or (_SERVICE_LINK.fullmatch(name) and "://" in value):
+    return {name: value for name, (value, _) in variables_of_properties(prefix, environment).items()}
+
+
+def variables_of_properties(
+    prefix: str, environment: Iterable[tuple[str, str]] | None = None
+) -> dict[str, tuple[str, str]]:
+    """Return the same properties, each with its value and the variable that sets it."""
+    properties: dict[str, tuple[str, str]] = {}
+    for variable, value in os.environ.items() if environment is None else environment:
+        if not variable.startswith(prefix) or (_SERVICE_LINK.fullmatch(variable) and "://" in value):
             continue
-        rest = name.removeprefix(prefix)
+        rest = variable.removeprefix(prefix)
         if _INJECTED.fullmatch(rest):
             continue
         if rest.endswith("_FILE") and Path(value).is_file():
             rest, value = rest.removesuffix("_FILE"), Path(value).read_text(encoding="utf-8").strip()  # noqa: PLW2901
         parts = re.split(r"(_+)", rest.lower())
         separators = {"_": ".", "__": "-", "___": "_"}
-        properties["".join(separators.get(part, part) for part in parts)] = value
+        properties["".join(separators.get(part, part) for part in parts)] = value, variable
     return properties
 
 

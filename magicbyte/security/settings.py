@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from magicbyte.kit.secret import Secret, is_secret
-from magicbyte.kit.settings import SettingsError, patterns
-from magicbyte.kit.settings.server import Takes
-from magicbyte.security.sign_in.settings import SignInSettings, with_confluents_names
+from magicbyte.kit.settings import patterns
+from magicbyte.kit.settings.server import Reloaded, Takes, raise_problems
+from magicbyte.security.sign_in.plug_in_names import with_confluents_names
+from magicbyte.security.sign_in.settings import SignInSettings
 from magicbyte.security.tls.settings import OptionalSecret, TlsSettings
 
 _SHORTEST_SECRET = 32
@@ -57,6 +58,8 @@ def _store(value: str) -> str:
 class SecuritySettings(TlsSettings, SignInSettings):
     """Settings for TLS, sign-in, access rules, and the trust between nodes."""
 
+    title = "Access rules, and trust between nodes"
+
     authorization: Literal["acl", "none"] = Field(
         "acl",
         alias="magicbyte.authorization",
@@ -82,6 +85,7 @@ class SecuritySettings(TlsSettings, SignInSettings):
             default="`log` in the registry; the proxy needs one",
             schema=patterns.texts(rf"(?:{LOG}|file:.*\S.*)?"),
         ),
+        Reloaded(),
     ] = Field(
         "",
         alias="magicbyte.acl.store",
@@ -130,9 +134,8 @@ class SecuritySettings(TlsSettings, SignInSettings):
             SettingsError: A value is wrong, or a property asks for a protection that does not exist; it is named.
         """
         not_kept = cls.not_kept()
-        for name, reason in not_kept.items():
-            if properties.get(name, "").strip().lower() not in _HARMLESS:
-                raise SettingsError(f"{name}: {reason}")
+        asked = (name for name in not_kept if properties.get(name, "").strip().lower() not in _HARMLESS)
+        raise_problems(f"{name}: {not_kept[name]}" for name in asked)
         kept = {name: value for name, value in properties.items() if name not in not_kept}
         return super().from_properties(with_confluents_names(kept))
 
@@ -143,22 +146,29 @@ class SecuritySettings(TlsSettings, SignInSettings):
             listeners: The scheme of each kind of listener -> whether one of them can be reached from other machines.
 
         Raises:
-            SettingsError: They are not; the text names a property and the remedy.
+            SettingsError: They are not; the text has a line for each conflict, with a property and the remedy.
         """
-        self.check_tls(set(listeners))
-        self.check_sign_in(listeners, asks_for_certificates=self.demanded_certificates != "NONE")
+        raise_problems(self.security_conflicts(listeners))
+        self.check_tls(listeners)
+
+    def security_conflicts(self, listeners: Mapping[str, bool]) -> Iterator[str]:
+        """Conflicts of the security settings with each other and with the listeners, each with the remedy.
+
+        Args:
+            listeners: As in `check_security`.
+        """
+        yield from self.tls_conflicts(listeners)
+        yield from self.sign_in_conflicts(listeners, asks_for_certificates=self.demanded_certificates != "NONE")
         if self.has_rules and not self.rule_store:
-            raise SettingsError(
+            yield (
                 "magicbyte.acl.store: set file: and the path of a file of rules, log for the rules in the registry's"
                 " log, or magicbyte.authorization=none, so that everybody who signs in may do everything"
             )
         if self.dry_run and (not self.has_rules or self.anonymous_access):
-            raise SettingsError(
+            yield (
                 "magicbyte.authorization.dry.run: rules are tried out on clients that sign in; set"
                 " authentication.method and magicbyte.authorization=acl, and not magicbyte.anonymous.access"
             )
         if not self.has_rules and (self.acl_store or self.super_users):
             name = "magicbyte.acl.store" if self.acl_store else "super.users"
-            raise SettingsError(
-                f"{name}: without authentication.method, or with magicbyte.authorization=none, no rule is kept"
-            )
+            yield f"{name}: without authentication.method, or with magicbyte.authorization=none, no rule is kept"

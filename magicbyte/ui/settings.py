@@ -8,11 +8,18 @@ from pydantic import BeforeValidator, Field
 
 from magicbyte.http.page_settings import PageSettings
 from magicbyte.http.server import Listener, parse_listener
+from magicbyte.kit.settings.server import Takes
 
 
 class UiSettings(PageSettings):
     """The page's settings, and its listener."""
 
-    listener: Annotated[Listener, BeforeValidator(parse_listener)] = Field(
+    title = "Server"
+
+    listener: Annotated[
+        Listener,
+        BeforeValidator(parse_listener),
+        Takes("an address such as `http://0.0.0.0:8080`", default="`http://127.0.0.1:8080`"),
+    ] = Field(
         Listener("http", "127.0.0.1", 8080), alias="listeners", description="The address to listen on (`--listen`)."
     )

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from magicbyte.kit.kafka.client_settings import KafkaSettingsError, client_config
+from magicbyte.kit.kafka.client_settings import Config, KafkaSettingsError, client_config
 from magicbyte.kit.settings import SettingsError
 from registry.cluster.commit.committer import Command
 from registry.cluster.commit.outcome import Outcome
@@ -195,6 +195,21 @@ class KafkaNode:
         )
 
 
+def client_of(settings: RegistrySettings) -> Config:
+    """The configuration of the Kafka client.
+
+    Raises:
+        SettingsError: The bootstrap servers are missing, or a property is not supported.
+        ExtraMissing: A property needs an extra that is not installed.
+    """
+    if not settings.bootstrap_servers:
+        raise SettingsError("kafkastore.bootstrap.servers: needed to keep schemas in Kafka")
+    try:
+        return client_config(settings.kafka_client_properties | {"bootstrap.servers": settings.bootstrap_servers})
+    except KafkaSettingsError as error:
+        raise SettingsError(f"kafkastore.{error}") from None
+
+
 def open_kafka_node(settings: RegistrySettings) -> KafkaNode:
     """Make the node that the settings describe, without starting it or connecting to Kafka.
 
@@ -203,12 +218,7 @@ def open_kafka_node(settings: RegistrySettings) -> KafkaNode:
         LogError: The Kafka client refuses a property.
         ExtraMissing: A property needs an extra that is not installed.
     """
-    if not settings.bootstrap_servers:
-        raise SettingsError("kafkastore.bootstrap.servers: needed to keep schemas in Kafka")
-    try:
-        client = client_config(settings.kafka_client_properties | {"bootstrap.servers": settings.bootstrap_servers})
-    except KafkaSettingsError as error:
-        raise SettingsError(f"kafkastore.{error}") from None
+    client = client_of(settings)
     # librdkafka's messages go to our log.
     client["logger"] = logging.getLogger("magicbyte.librdkafka")
     url = settings.advertised_url

@@ -101,6 +101,24 @@ _STORAGES: dict[str, Callable[[RegistrySettings], Node]] = {
 }
 
 
+def check_storage(settings: RegistrySettings) -> None:
+    """Check what is known of the storage without opening it.
+
+    Raises:
+        SettingsError: The storage does not exist, or the Kafka client does not support a property.
+        LogError: The Kafka client refuses a property.
+        ExtraMissing: The storage's dependencies are not installed.
+    """
+    opener = _opener(settings)
+    if opener is _postgresql:
+        require("postgresql", user="the storage postgresql:")
+    if opener is _kafka:
+        from registry.cluster.kafka_node import client_of  # noqa: PLC0415  as above
+        from registry.cluster.lead.group import GroupDescriber  # noqa: PLC0415
+
+        GroupDescriber(client_of(settings), settings.group_id)
+
+
 def open_node(settings: RegistrySettings) -> Node:
     """Make the node for the storage in the settings, without starting it.
 
@@ -109,9 +127,13 @@ def open_node(settings: RegistrySettings) -> Node:
         LogError: The storage can't be opened, or is damaged.
         ExtraMissing: The storage's dependencies are not installed.
     """
+    return _opener(settings)(settings)
+
+
+def _opener(settings: RegistrySettings) -> Callable[[RegistrySettings], Node]:
     scheme = settings.storage.partition(":")[0].partition("+")[0]
     opener = _STORAGES.get(scheme)
     if opener is None:
         schemes = ", ".join(f"{name}:" for name in _STORAGES)
         raise SettingsError(f"magicbyte.storage: no storage {settings.storage!r}; there are {schemes}")
-    return opener(settings)
+    return opener

@@ -22,6 +22,16 @@ _LOOK_SECONDS = 0.5
 _STOP_SECONDS = 10.0
 
 
+def require_shared_storage(settings: RegistrySettings) -> None:
+    """Check that several workers can share the storage.
+
+    Raises:
+        Failure: There are several, and they can't.
+    """
+    if settings.workers > 1 and settings.storage.startswith("memory:"):
+        raise Failure("--workers needs a storage that processes can share; memory: is each one's own")
+
+
 def serve_with_workers(properties: Mapping[str, str], settings: RegistrySettings) -> int:
     """Run the workers, restarting any that ends, until SIGINT, SIGTERM or SIGHUP; returns the exit code.
 
@@ -30,8 +40,7 @@ def serve_with_workers(properties: Mapping[str, str], settings: RegistrySettings
     Raises:
         Failure: Processes can't share the storage.
     """
-    if settings.storage.startswith("memory:"):
-        raise Failure("--workers needs a storage that processes can share; memory: is each one's own")
+    require_shared_storage(settings)
     stopping = threading.Event()
     handle_stop_signals(lambda *_: stopping.set())
     reloading = threading.Event()

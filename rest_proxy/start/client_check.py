@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 
 from magicbyte.kit.kafka import client_settings as kafka
 from magicbyte.kit.settings import SettingsError
+from magicbyte.kit.settings.server import raise_problems
 from rest_proxy.admin.connection.options import connection_options
 from rest_proxy.settings import RestProxySettings
 from rest_proxy.start.registry_client import registry_client
@@ -25,8 +26,13 @@ def check_clients(settings: RestProxySettings) -> None:
     """Make a client of each kind with the configuration that it will have.
 
     Raises:
-        SettingsError: A client refuses a property; the text names it.
+        SettingsError: Clients refuse properties; the text has a line for each client, with a property.
     """
+    raise_problems(refusals_of_clients(settings))
+
+
+def refusals_of_clients(settings: RestProxySettings) -> Iterator[str]:
+    """The first property that each kind of client refuses, with the reason."""
     checks: tuple[tuple[str, Callable[[], object]], ...] = (
         ("producer.", lambda: _read(Producer, settings.producer_config("all"))),
         ("consumer.", lambda: _read(Consumer, {**settings.consumer_config(), "group.id": "check"})),
@@ -36,18 +42,16 @@ def check_clients(settings: RestProxySettings) -> None:
     for prefix, check in checks:
         try:
             check()
-        except SettingsError:
-            raise
+        except SettingsError as error:
+            yield str(error)
         except kafka.KafkaSettingsError as error:
             name, _, problem = str(error).partition(": ")
             full_name = _full_name(settings.properties, prefix, [name])
-            raise SettingsError(
-                f"{full_name}: {problem}" if full_name else f"{prefix}* and client.*: {error}"
-            ) from None
+            yield f"{full_name}: {problem}" if full_name else f"{prefix}* and client.*: {error}"
         except KafkaException as error:
             text = error.args[0].str()
             full_name = _full_name(settings.properties, prefix, _QUOTED.findall(text))
-            raise SettingsError(f"{full_name or f'{prefix}* and client.*'}: {text}") from None
+            yield f"{full_name or f'{prefix}* and client.*'}: {text}"
 
 
 def _full_name(properties: Mapping[str, str], prefix: str, names: Sequence[str]) -> str | None:

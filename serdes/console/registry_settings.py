@@ -30,14 +30,38 @@ def gather_settings(pairs: Sequence[str], files: Sequence[str | Path], *, url: s
     Raises:
         ConfigError: A file cannot be read, or an argument has no `=`.
     """
+    settings = settings_of_files(files) | settings_of_environment() | settings_of_pairs(pairs)
+    return settings if url is None else settings | {f"{PREFIX}url": url}
+
+
+def settings_of_files(files: Sequence[str | Path]) -> dict[str, str]:
+    """Return the settings of .properties files; the later files win.
+
+    Raises:
+        ConfigError: A file cannot be read.
+    """
     settings: dict[str, str] = {}
     for file in files:
         settings |= _canonical(read_file("--config", str(file)))
+    return settings
+
+
+def settings_of_environment() -> dict[str, str]:
+    """Return the settings of the environment's variables."""
+    settings: dict[str, str] = {}
     for variables, before in _ENVIRONMENT.items():
         properties = {before + name: value for name, value in properties_of_environment(variables).items()}
         settings |= _canonical({name: value for name, value in properties.items() if _is_meant(name, before)})
-    settings |= _canonical(parse_pairs("--property", pairs))
-    return settings if url is None else settings | {f"{PREFIX}url": url}
+    return settings
+
+
+def settings_of_pairs(pairs: Sequence[str]) -> dict[str, str]:
+    """Return the settings of `NAME=VALUE` arguments.
+
+    Raises:
+        ConfigError: An argument has no `=`.
+    """
+    return _canonical(parse_pairs("--property", pairs))
 
 
 def with_url(settings: Mapping[str, str], named: str | None, usual: str | None) -> dict[str, str] | None:

@@ -112,6 +112,46 @@ def test_nothing_that_is_not_published_is_named():
         assert "vendor/magicbyte-" in (ROOT / "examples" / "ci" / name).read_text(), name
 
 
+#: What GitHub's marketplace asks of an action: https://docs.github.com/actions/reference/metadata-syntax
+COLORS = {"white", "black", "yellow", "blue", "green", "orange", "red", "purple", "gray-dark"}
+LONGEST_DESCRIPTION = 125
+
+
+def test_the_action_has_what_a_marketplace_asks():
+    action = yaml.safe_load((ROOT / "action.yml").read_text())
+    assert {"name", "description", "author", "branding", "inputs", "outputs", "runs"} == action.keys()
+    assert len(action["description"]) <= LONGEST_DESCRIPTION
+    assert action["branding"]["color"] in COLORS
+    assert re.fullmatch(r"[a-z]+(-[a-z]+)*", action["branding"]["icon"])
+    assert not (ROOT / "action.yaml").exists()
+    assert "\n## GitHub action\n" in (ROOT / "README.md").read_text()
+    script = action["runs"]["steps"][1]
+    used = re.findall(r"\$\{\{ inputs\.([\w-]+) \}\}", str(action["runs"]))
+    assert {*used} == action["inputs"].keys()
+    for name, row in action["inputs"].items():
+        assert row.keys() == {"description", "required", "default"}, name
+        assert row["description"].endswith(".")
+    for name, row in action["outputs"].items():
+        assert row["description"].endswith(".")
+        assert row["value"] == f"${{{{ steps.{script['id']}.outputs.{name} }}}}"
+        assert f"{name}=%s" in script["run"]
+    # No value of a workflow is put into a script's text.
+    assert not any("${{" in step.get("run", "") for step in action["runs"]["steps"])
+
+
+@pytest.mark.parametrize(("code", "result"), [(0, "passed"), (100, "findings"), (1, "failed"), (2, "failed")])
+def test_the_action_tells_its_result(code: int, result: str, tmp_path: Path):
+    script = yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"][1]["run"]
+    command = tmp_path / "magicbyte" / "bin" / "magicbyte"
+    command.parent.mkdir(parents=True)
+    command.write_text(f"#!/bin/sh\nexit {code}\n")
+    command.chmod(0o755)
+    environment = os.environ | {"RUNNER_TEMP": str(tmp_path), "GITHUB_OUTPUT": str(tmp_path / "output")}
+    done = subprocess.run(["bash", "-eo", "pipefail", "-c", script], env=environment, check=False)
+    assert done.returncode == code
+    assert (tmp_path / "output").read_text() == f"result={result}\nexit-code={code}\n"
+
+
 def test_the_actions_script_runs_the_check_of_the_base_branch(project: Any, tmp_path: Path):
     script = yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"][1]["run"]
     command = tmp_path / "magicbyte" / "bin" / "magicbyte"

@@ -14,6 +14,7 @@ from magicbyte.http.settings import HttpSettings
 from magicbyte.kit.settings import SettingsError
 from magicbyte.security.principal import client_network
 from registry.settings import RegistrySettings
+from rest_proxy.settings import RestProxySettings
 
 
 def test_defaults() -> None:
@@ -134,3 +135,40 @@ def test_addresses() -> None:
         False,
         False,
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("dos.filter.enabled", "true", "there is no DoS filter"),
+        ("proxy.protocol.enabled", "TRUE", "the PROXY protocol is not understood"),
+        ("hsts.header.enable", "yes", "write it as response.http.headers.config=set Strict-Transport-Security"),
+        ("resource.extension.class", "a.B", "plug-ins are not run here"),
+        ("listener.protocol.map", "a:http", "listeners have no names"),
+    ],
+)
+def test_what_the_reference_would_do_and_no_server_here_does_is_refused(name: str, value: str, text: str) -> None:
+    with pytest.raises(SettingsError, match=f"^{name}: {text}"):
+        HttpSettings.from_properties({name: value})
+    HttpSettings.from_properties({name: "false"})
+
+
+def test_the_remedy_for_hsts_is_a_header() -> None:
+    value = "set Strict-Transport-Security: max-age=31536000"
+    headers = HttpSettings.from_properties({"response.http.headers.config": value}).all_response_headers
+    assert headers.missing_from([]) == [(b"strict-transport-security", b"max-age=31536000")]
+
+
+def test_the_proxys_clients_get_no_property_without_effect() -> None:
+    given = {"bootstrap.servers": "b:1", "producer.threads": "5", "consumer.iterator.timeout.ms": "1"}
+    settings = RestProxySettings.from_properties(given | {"client.timeout.ms": "5", "client.client.id": "mine"})
+    configs = (settings.producer_config("all"), settings.consumer_config(), settings.admin_config())
+    assert [config["client.id"] for config in configs] == ["mine"] * 3
+    assert not [config for config in configs if config.keys() & {"threads", "iterator.timeout.ms", "timeout.ms"}]
+
+
+def test_all_refusals_are_told_at_once() -> None:
+    given = {"proxy.protocol.enabled": "true", "dos.filter.enabled": "true"}
+    with pytest.raises(SettingsError) as raised:
+        HttpSettings.from_properties(given)
+    assert [line.partition(":")[0] for line in str(raised.value).splitlines()] == [*sorted(given)]

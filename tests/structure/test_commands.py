@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 import shlex
 
 import pytest
 
 from magicbyte.cli.flag_meanings import FLAGS
+from magicbyte.cli.parsers import parsers, tool_parsers
 from magicbyte.kit.command_line import CommandParser
 from serdes.console.consume.tool import parser as consumer
 from serdes.console.produce.tool import parser as producer
-from tools.command_parsers import parsers
 
 PARSERS = parsers()
 #: A command line with an old name, and the same with the present one.
@@ -62,7 +63,7 @@ def test_every_option_has_the_one_meaning_of_its_name(name: str) -> None:
         elif option.choices is None:
             assert option.metavar == FLAGS[first].argument, first
         else:
-            assert re.fullmatch("[A-Z]+", FLAGS[first].argument), first
+            assert re.fullmatch(r"[A-Z]+(\[=FILE\])?", FLAGS[first].argument), first
 
 
 def test_the_list_has_no_other_options() -> None:
@@ -85,6 +86,15 @@ def test_every_help_ends_with_examples_that_are_accepted(name: str) -> None:
             if line.startswith("check explain"):
                 root, arguments = PARSERS["magicbyte check explain"], arguments[1:]
             root.parse_args(arguments)
+
+
+@pytest.mark.parametrize("name", [*PARSERS, *tool_parsers()])
+def test_every_argument_and_option_says_what_it_is(name: str) -> None:
+    parser = PARSERS.get(name) or tool_parsers()[name]
+    shown = [*parser.options, *(action for action in parser.arguments if action.nargs != argparse.PARSER)]
+    assert [action.dest for action in shown if not re.match(r"[^\s(]", action.help or "")] == []
+    assert parser.description
+    assert all(subparser.description for subparser in parser.subcommands.values())
 
 
 @pytest.mark.parametrize(("old", "present"), RENAMED)

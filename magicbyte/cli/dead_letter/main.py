@@ -44,8 +44,8 @@ def _list_options(parser: argparse.ArgumentParser) -> None:
     _add_topic(parser)
     add = parser.add_argument
     _add_where(parser)
-    add("--by", choices=_BY, default="reason", help="(default reason, without its numbers)")
-    add("--output", choices=("table", "json"), default="table", help="(default table)")
+    add("--by", choices=_BY, default="reason", help="what is counted (default reason, without its numbers)")
+    add("--output", choices=("table", "json"), default="table", help="the form of the output (default table)")
 
 
 def _show_options(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +54,7 @@ def _show_options(parser: argparse.ArgumentParser) -> None:
     place = parser.add_mutually_exclusive_group(required=True)
     at = place.add_argument("--at", metavar="PARTITION:OFFSET", help="where the letter stands; `list` has examples")
     accept_old_names(place, at, "--offset")
-    add("--output", choices=("text", "json"), default="text", help="(default text)")
+    add("--output", choices=("text", "json"), default="text", help="the form of the output (default text)")
     _add_registry(parser)
 
 
@@ -85,7 +85,7 @@ def _replay_options(parser: argparse.ArgumentParser) -> None:
     most = add("--max-messages", type=number, metavar="N", help="send N letters at the most")
     accept_old_names(parser, most, "--limit")
     add("--rate", type=number, metavar="N", help="send N letters a second at the most")
-    add("--output", choices=("text", "json"), default="text", help="(default text)")
+    add("--output", choices=("text", "json"), default="text", help="the form of the output (default text)")
     _add_registry(parser)
 
 
@@ -94,7 +94,7 @@ def _purge_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--replayed", action="store_true", required=True, help="delete replayed letters up to the first that was not")
     add("--dry-run", action="store_true", help="tell what would be deleted, and delete nothing")
-    add("--output", choices=("text", "json"), default="text", help="(default text)")
+    add("--output", choices=("text", "json"), default="text", help="the form of the output (default text)")
 
 
 _COMMANDS = {

@@ -20,14 +20,14 @@ def _list_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _describe_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("groups", metavar="GROUP", type=_group, nargs="+")
+    parser.add_argument("groups", metavar="GROUP", type=_group, nargs="+", help="consumer groups")
     add_output(parser)
     add_client(parser)
 
 
 def _reset_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("group", metavar="GROUP", type=_group)
+    add("group", metavar="GROUP", type=_group, help="the consumer group")
     topics = parser.add_mutually_exclusive_group(required=True)
     topics.add_argument(
         "--topic",
@@ -55,7 +55,7 @@ def _reset_options(parser: argparse.ArgumentParser) -> None:
 
 def _delete_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("groups", metavar="GROUP", type=_group, nargs="+")
+    add("groups", metavar="GROUP", type=_group, nargs="+", help="consumer groups")
     add("--yes", action="store_true", help="do not ask")
     add_client(parser)
 

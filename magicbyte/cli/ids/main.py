@@ -43,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
         ),
     )
     add = parser.add_argument
-    add("topics", metavar="TOPIC", nargs="+")
+    add("topics", metavar="TOPIC", nargs="+", help="topics")
     add_bootstrap_servers(parser)
     add_schema_registry_url(
         parser, "where ids are looked up (default: http://localhost:8081 if it answers); none: nowhere"
@@ -56,7 +56,7 @@ def _parser() -> argparse.ArgumentParser:
         until="end before a time (default: the end of the topic as it is now)",
     )
     add("--sample", type=number, metavar="N", help="read 100 records at N places of each partition instead of all")
-    add("--output", choices=_OUTPUTS, default="table", help="(default table)")
+    add("--output", choices=_OUTPUTS, default="table", help="the form of the output (default table)")
     add("--unused", action="store_true", help="list the versions of the topic's subjects that no record uses")
     add("--fail-unknown", action="store_true", help=f"exit with {UNKNOWN} if the registry lacks an id")
     return parser

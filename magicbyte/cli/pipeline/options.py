@@ -89,7 +89,7 @@ def status_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `status`."""
     add = parser.add_argument
     add("files", nargs="*", metavar="FILE|DIR", help="more files, and folders: a table of all their pipelines")
-    add("--output", choices=("table", "json"), default="table", help="(default table)")
+    add("--output", choices=("table", "json"), default="table", help="the form of the output (default table)")
     add("--json", dest="output", action="store_const", const="json", help=argparse.SUPPRESS)
     _add_master(parser)
 

@@ -40,18 +40,18 @@ def _parser() -> argparse.ArgumentParser:
         ),
     )
     add = parser.add_argument
-    add("topic", metavar="TOPIC")
+    add("topic", metavar="TOPIC", help="the topic to read")
     add_connection(parser)
     add("--output", choices=("records", "values"), default="records", help="whole records, or their values alone")
     add(
         "--output-file",
-        metavar="FILE.avro",
-        help="write values to an Avro file, by the subject's latest schema",
+        metavar="FILE",
+        help="write values to an Avro file (.avro), by the subject's latest schema",
     )
     add("--codec", choices=_CODECS, default="deflate", help="how that file is compressed (default deflate)")
     add("--avro-json", choices=("plain", "tagged"), default="plain", help="how unions' values stand (default plain)")
     add("--key-format", choices=_FORMATS, default="auto", help="auto: by the schema id if there is one, else text")
-    add("--value-format", choices=_FORMATS, default="schema", help="(default schema)")
+    add("--value-format", choices=_FORMATS, default="schema", help="what values are (default schema)")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--from-beginning", action="store_true", help="begin with the first record")
     since = where.add_argument(
@@ -74,7 +74,7 @@ def _parser() -> argparse.ArgumentParser:
 def add_connection(parser: argparse.ArgumentParser) -> None:
     """Add the options for the broker, the registry and their clients."""
     add_bootstrap_servers(parser)
-    add_schema_registry_url(parser, f"(default {DEFAULT_URL})")
+    add_schema_registry_url(parser, f"the schema registry (default {DEFAULT_URL})")
     add_client_properties(parser)
 
 

@@ -43,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
         ),
     )
     add = parser.add_argument
-    add("topic", metavar="TOPIC")
+    add("topic", metavar="TOPIC", help="the topic to produce to")
     add_connection(parser)
     add("--file", metavar="FILE", help="read lines from a file instead of stdin")
     add(

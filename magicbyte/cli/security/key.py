@@ -34,7 +34,7 @@ def main(arguments: Sequence[str]) -> int:
         "list", help="show all keys, without their hashes", examples=("magicbyte key list --file users",)
     )
     remove = commands.add_parser("remove", help="remove a key", examples=("magicbyte key remove mbk_a1 --file users",))
-    remove.add_argument("id", metavar="ID")
+    remove.add_argument("id", metavar="ID", help="the id of the key, such as mbk_a1")
     for command, run in ((create, _create), (show, _list), (remove, _remove)):
         command.set_defaults(run=run)
         add_file(command)

@@ -12,8 +12,12 @@ def main(arguments: Sequence[str]) -> int:
     """Fill a folder and print how to use it; returns the exit code."""
     parser = CommandParser(prog="magicbyte secure", description=__doc__, examples=("magicbyte secure ./first-try",))
     parser.add_argument("folder", type=Path, metavar="DIR", help="an empty folder, or one that does not exist")
-    parser.add_argument("--registry-port", type=int, metavar="PORT", default=8081, help="(default 8081)")
-    parser.add_argument("--rest-port", type=int, metavar="PORT", default=8082, help="(default 8082)")
+    parser.add_argument(
+        "--registry-port", type=int, metavar="PORT", default=8081, help="the registry's port (default 8081)"
+    )
+    parser.add_argument(
+        "--rest-port", type=int, metavar="PORT", default=8082, help="the REST proxy's port (default 8082)"
+    )
     options = parser.parse_args(arguments)
     # Import here: it loads cryptography, which --help does not need.
     from magicbyte.security.first_try import secure  # noqa: PLC0415

@@ -37,7 +37,7 @@ def main(arguments: Sequence[str]) -> int:
         if name == "import":
             command.add_argument("source", type=Path, metavar="PROPERTIES", help="lines such as alice: password,role")
         elif name != "list":
-            command.add_argument("name", metavar="NAME")
+            command.add_argument("name", metavar="NAME", help="the user's name")
         if name in ("add", "passwd", "verify"):
             command.add_argument("--password-stdin", action="store_true", help="read the password from standard input")
         if name in ("add", "passwd"):

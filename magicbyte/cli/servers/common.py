@@ -1,4 +1,4 @@
-"""Shared parts of the commands that run one server: its properties, its import, and the start signal."""
+"""Shared parts of the commands that run one server: its options, its import, and the start signal."""
 
 from __future__ import annotations
 
@@ -6,68 +6,28 @@ import argparse
 import importlib
 import importlib.util
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import magicbyte
 from magicbyte.cli.flags import add_address
 from magicbyte.cli.servers.stopping import exit_on_signals
-from magicbyte.kit.environment import forget_secret_variables
 from magicbyte.kit.failure import Failure
-from magicbyte.kit.placeholders import resolve, variables_named
-from magicbyte.kit.properties_file import read_properties_file
 from magicbyte.kit.settings.place import SettingsError, with_places
-from magicbyte.kit.settings.property_sources import properties_of_environment, properties_of_file
 
 Serve = Callable[..., int]
 
 
-def add_server_options(parser: argparse.ArgumentParser, *, port: int) -> None:
-    """Add the options that all servers share."""
-    add_address(parser, host="0.0.0.0", port=port)  # noqa: S104 - as the reference
+def add_server_options(parser: argparse.ArgumentParser, *, port: int, usual_host: str | None = None) -> None:
+    """Add the options that all servers share; `add_address` has the arguments."""
+    add_address(parser, host="0.0.0.0", port=port, usual_host=usual_host)  # noqa: S104 - as the reference
     parser.add_argument("--config", type=Path, metavar="FILE", help="a .properties file with the reference's names")
     # Only a process that starts workers uses this option: the file holds resolved placeholders, which must not be
     # resolved again.
     parser.add_argument("--resolved-config", type=Path, metavar="FILE", help=argparse.SUPPRESS)
     # Only `up` uses this option: see ServerProcess.launch.
     parser.add_argument("--start-when-closed", type=int, metavar="FD", help=argparse.SUPPRESS)
-
-
-def gather_properties(
-    options: argparse.Namespace, *, environment_prefix: str, named: Mapping[str, str | None]
-) -> dict[str, str]:
-    """Return the server's properties from files, environment and command line; the later ones win.
-
-    The values of files and variables know their places.
-
-    Variables that hold secrets are then removed from the environment, so that no child process inherits them.
-
-    Args:
-        options: those of `add_server_options`.
-        environment_prefix: the prefix of the variables that are properties.
-        named: the properties that other options of the command set; None if an option is not given.
-
-    Raises:
-        Failure: a file cannot be read, or a placeholder such as `${file:/path:key}` cannot be resolved.
-    """
-    of_options = {name: value for name, value in named.items() if value is not None}
-    of_file = _read("--config", options.config, properties_of_file)
-    properties = of_file | properties_of_environment(environment_prefix) | of_options
-    # This file is a temporary one of the process that started this one, so it is no place to show.
-    resolved = _read("--resolved-config", options.resolved_config, read_properties_file) | resolve(properties)
-    forget_secret_variables(environment_prefix, variables_named(properties.values()))
-    return resolved
-
-
-def _read(option: str, path: Path | None, read: Callable[[Path], dict[str, str]]) -> dict[str, str]:
-    if path is None:
-        return {}
-    try:
-        return read(path)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
-        raise Failure(f"{option} {path} cannot be read: {reason}") from error
 
 
 def load_serve(package: str) -> Serve:
@@ -103,7 +63,7 @@ def run(package: str, properties: dict[str, str], *, start_when_closed: int | No
 
     Args:
         package: the package of ours whose `app.serve` to call.
-        properties: the server's properties, of `gather_properties`.
+        properties: the server's properties, with their placeholders resolved.
         start_when_closed: the pipe that gives the start signal; None if there is none.
         arguments: further arguments of `serve`.
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from magicbyte.cli.flags import add_bootstrap_servers, add_pipelines
 from magicbyte.cli.servers import common as servers
+from magicbyte.cli.servers.command import Given, Layer, ServerCommand, layers_of_server, resolved
 from magicbyte.kit.command_line import CommandParser
 from magicbyte.kit.failure import Failure
 
 if TYPE_CHECKING:
     from magicbyte.http.page_settings import PageSettings
     from magicbyte.http.routing.extra_routes import ExtraRoutes
+    from magicbyte.kit.settings.catalog import Catalog
+
+PREFIX = "SCHEMA_REGISTRY_"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -26,6 +31,14 @@ def main(arguments: Sequence[str]) -> int:
             "magicbyte registry --storage postgresql://registry@db.example.com/schemas --workers 4",
         ),
     )
+    _add_options(parser)
+    options = parser.parse_args(arguments)
+    properties = resolved(options, PREFIX, _layers(options))
+    _complete(properties)
+    return servers.run("registry", properties, start_when_closed=options.start_when_closed, extra_routes=_page)
+
+
+def _add_options(parser: CommandParser) -> None:
     parser.add_argument(
         "--storage", metavar="URL", help="memory:, sqlite:///FILE, postgresql://USER@HOST/DATABASE or kafka:"
     )
@@ -33,20 +46,27 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--workers", type=int, metavar="N", help="number of processes that serve requests")
     parser.add_argument("--rest-url", metavar="URL", help="the Kafka REST proxy, for the topics of the page at /ui/")
     add_pipelines(parser)
-    servers.add_server_options(parser, port=8081)
-    options = parser.parse_args(arguments)
-    properties = servers.gather_properties(
-        options,
-        environment_prefix="SCHEMA_REGISTRY_",
-        named={
-            "listeners": servers.listeners(options.listen),
-            "kafkastore.bootstrap.servers": options.bootstrap_servers,
-            "magicbyte.storage": options.storage,
-            "magicbyte.ui.rest.url": options.rest_url,
-            "magicbyte.ui.pipelines": options.pipelines,
-            "magicbyte.workers": None if options.workers is None else str(options.workers),
-        },
+    servers.add_server_options(parser, port=8081, usual_host="127.0.0.1")
+
+
+def _layers(options: argparse.Namespace) -> list[Layer]:
+    given = (
+        Given("listeners", "--listen or --port", servers.listeners(options.listen)),
+        Given("kafkastore.bootstrap.servers", "--bootstrap-servers", options.bootstrap_servers),
+        Given("magicbyte.storage", "--storage", options.storage),
+        Given("magicbyte.ui.rest.url", "--rest-url", options.rest_url),
+        Given("magicbyte.ui.pipelines", "--pipelines", options.pipelines),
+        Given("magicbyte.workers", "--workers", None if options.workers is None else str(options.workers)),
     )
+    return layers_of_server(options, PREFIX, given)
+
+
+def _complete(properties: dict[str, str]) -> None:
+    """Add the storage that follows from the Kafka cluster.
+
+    Raises:
+        Failure: Nothing says where the schemas are, or which Kafka cluster keeps them.
+    """
     if "kafkastore.bootstrap.servers" in properties:
         properties.setdefault("magicbyte.storage", "kafka:")
     storage = properties.get("magicbyte.storage")
@@ -57,7 +77,26 @@ def main(arguments: Sequence[str]) -> int:
         )
     if storage.startswith("kafka:") and "kafkastore.bootstrap.servers" not in properties:
         raise Failure("--storage kafka: needs --bootstrap-servers HOST:PORT")
-    return servers.run("registry", properties, start_when_closed=options.start_when_closed, extra_routes=_page)
+
+
+def catalog() -> Catalog:
+    """The catalog of the registry's settings; needs the extra `server`."""
+    servers.require_ours("registry")
+    from magicbyte.kit.settings.catalog import server_catalog  # noqa: PLC0415 - needs the extra
+    from registry.settings import RegistrySettings  # noqa: PLC0415
+
+    return server_catalog(RegistrySettings, name="registry", prefix=PREFIX)
+
+
+REGISTRY = ServerCommand(
+    name="registry",
+    add_options=_add_options,
+    layers=_layers,
+    complete=_complete,
+    stand_in={"magicbyte.storage": "memory:"},
+    checks="magicbyte.cli.config.registry_checks",
+    catalog="magicbyte.cli.servers.registry:catalog",
+)
 
 
 def _page(settings: PageSettings) -> ExtraRoutes | None:

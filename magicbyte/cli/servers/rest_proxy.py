@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from magicbyte.cli.flags import add_bootstrap_servers, add_schema_registry_url
 from magicbyte.cli.servers import common as servers
+from magicbyte.cli.servers.command import Given, Layer, ServerCommand, layers_of_server, resolved
 from magicbyte.kit.command_line import CommandParser
 from magicbyte.kit.failure import Failure
+
+if TYPE_CHECKING:
+    from magicbyte.kit.settings.catalog import Catalog
+
+PREFIX = "KAFKA_REST_"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -19,19 +27,53 @@ def main(arguments: Sequence[str]) -> int:
             "magicbyte rest-proxy --bootstrap-servers localhost:9092 --schema-registry-url http://localhost:8081",
         ),
     )
+    _add_options(parser)
+    options = parser.parse_args(arguments)
+    properties = resolved(options, PREFIX, _layers(options))
+    _complete(properties)
+    return servers.run("rest_proxy", properties, start_when_closed=options.start_when_closed)
+
+
+def _add_options(parser: CommandParser) -> None:
     add_bootstrap_servers(parser, default=None, help_text="the Kafka cluster")
     add_schema_registry_url(parser, "the schema registry")
     servers.add_server_options(parser, port=8082)
-    options = parser.parse_args(arguments)
-    properties = servers.gather_properties(
-        options,
-        environment_prefix="KAFKA_REST_",
-        named={
-            "listeners": servers.listeners(options.listen),
-            "bootstrap.servers": options.bootstrap_servers,
-            "schema.registry.url": options.schema_registry_url,
-        },
+
+
+def _layers(options: argparse.Namespace) -> list[Layer]:
+    given = (
+        Given("listeners", "--listen or --port", servers.listeners(options.listen)),
+        Given("bootstrap.servers", "--bootstrap-servers", options.bootstrap_servers),
+        Given("schema.registry.url", "--schema-registry-url", options.schema_registry_url),
     )
+    return layers_of_server(options, PREFIX, given)
+
+
+def _complete(properties: dict[str, str]) -> None:
+    """Check that there is a Kafka cluster.
+
+    Raises:
+        Failure: There is none.
+    """
     if not properties.get("bootstrap.servers"):
         raise Failure("say which Kafka cluster it is for: --bootstrap-servers HOST:PORT")
-    return servers.run("rest_proxy", properties, start_when_closed=options.start_when_closed)
+
+
+def catalog() -> Catalog:
+    """The catalog of the proxy's settings; needs the extra `server`."""
+    servers.require_ours("rest_proxy")
+    from magicbyte.kit.settings.catalog import server_catalog  # noqa: PLC0415 - needs the extra
+    from rest_proxy.settings import RestProxySettings  # noqa: PLC0415
+
+    return server_catalog(RestProxySettings, name="rest-proxy", prefix=PREFIX)
+
+
+REST_PROXY = ServerCommand(
+    name="rest-proxy",
+    add_options=_add_options,
+    layers=_layers,
+    complete=_complete,
+    stand_in={"bootstrap.servers": "localhost:9092"},
+    checks="magicbyte.cli.config.rest_proxy_checks",
+    catalog="magicbyte.cli.servers.rest_proxy:catalog",
+)

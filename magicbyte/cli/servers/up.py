@@ -77,8 +77,12 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
     add_pipelines(parser)
     parser.add_argument("--kafka-port", type=int, metavar="PORT", help="the broker's port (default 9092)")
-    parser.add_argument("--registry-port", type=int, metavar="PORT", default=8081, help="(default 8081)")
-    parser.add_argument("--rest-port", type=int, metavar="PORT", default=8082, help="(default 8082)")
+    parser.add_argument(
+        "--registry-port", type=int, metavar="PORT", default=8081, help="the registry's port (default 8081)"
+    )
+    parser.add_argument(
+        "--rest-port", type=int, metavar="PORT", default=8082, help="the REST proxy's port (default 8082)"
+    )
     options = parser.parse_args(arguments)
     if options.ephemeral and options.data_dir:
         parser.error("--ephemeral keeps nothing: leave out --data-dir")

@@ -22,9 +22,19 @@ def _list_options(parser: argparse.ArgumentParser) -> None:
 
 def _create_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("topic", metavar="TOPIC", type=topic_name)
-    add("--partitions", type=_positive, metavar="N", help="(default: the broker's num.partitions)")
-    add("--replication-factor", type=_positive, metavar="N", help="(default: the broker's default.replication.factor)")
+    add("topic", metavar="TOPIC", type=topic_name, help="the topic")
+    add(
+        "--partitions",
+        type=_positive,
+        metavar="N",
+        help="the number of partitions (default: the broker's num.partitions)",
+    )
+    add(
+        "--replication-factor",
+        type=_positive,
+        metavar="N",
+        help="the replicas of each partition (default: the broker's default.replication.factor)",
+    )
     _add_configs(parser)
     add("--if-not-exists", action="store_true", help="change nothing and exit with 0 if the topic exists")
     add_client(parser)
@@ -32,7 +42,7 @@ def _create_options(parser: argparse.ArgumentParser) -> None:
 
 def _describe_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("topics", metavar="TOPIC", type=topic_name, nargs="*", help="(default: all that are not internal)")
+    add("topics", metavar="TOPIC", type=topic_name, nargs="*", help="topics (default: all that are not internal)")
     add("--under-replicated", action="store_true", help="show only partitions with a replica that is not in sync")
     add_output(parser)
     add_client(parser)
@@ -40,7 +50,7 @@ def _describe_options(parser: argparse.ArgumentParser) -> None:
 
 def _alter_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("topic", metavar="TOPIC", type=topic_name)
+    add("topic", metavar="TOPIC", type=topic_name, help="the topic")
     add(
         "--partitions",
         type=_positive,
@@ -54,7 +64,7 @@ def _alter_options(parser: argparse.ArgumentParser) -> None:
 
 def _delete_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("topics", metavar="TOPIC", type=topic_name, nargs="+")
+    add("topics", metavar="TOPIC", type=topic_name, nargs="+", help="topics")
     add("--if-exists", action="store_true", help="leave out topics that do not exist")
     add("--yes", action="store_true", help="do not ask")
     add_client(parser)

@@ -27,6 +27,8 @@ __all__ = [
     "KafkaSettingsError",
     "Role",
     "client_config",
+    "is_java_only",
+    "is_known",
     "may_be_group",
     "with_prefix",
 ]
@@ -177,6 +179,25 @@ def client_config(properties: Mapping[str, str], *, role: Role | None = None) ->
     if role is None:
         return config
     return {name: value for name, value in config.items() if role in _ONLY_FOR.get(name, (role,))}
+
+
+def is_java_only(name: str) -> bool:
+    """Tell whether a property has a meaning for Java's clients alone, and is left out with a warning."""
+    return _JAVA_ONLY.fullmatch(name) is not None
+
+
+def is_known(name: str) -> bool:
+    """Tell whether the Kafka client has a property, by Java's name or by librdkafka's."""
+    from confluent_kafka import KafkaException, Producer  # noqa: PLC0415  only to sort properties
+
+    if name in _RENAMED or name in _STORE_PROPERTIES or name in SASL_PROPERTIES:
+        return True
+    try:
+        # Most values are refused, so that no client is made.
+        Producer({name: "?"})
+    except KafkaException as error:
+        return "No such configuration property" not in error.args[0].str()
+    return True
 
 
 def may_be_group(name: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from magicbyte.kit.environment import properties_from_environment, variable_of
+from magicbyte.kit.environment import variables_of_properties
 from magicbyte.kit.properties_file import read_property_lines
 from magicbyte.kit.settings.place import Place, PlacedText
 
@@ -21,5 +21,5 @@ def properties_of_file(path: Path) -> dict[str, str]:
 
 def properties_of_environment(prefix: str) -> dict[str, str]:
     """The properties of the variables with a prefix; the place of each is its variable."""
-    properties = properties_from_environment(prefix)
-    return {name: PlacedText(value, Place(variable_of(prefix, name))) for name, value in properties.items()}
+    variables = variables_of_properties(prefix)
+    return {name: PlacedText(value, Place(variable)) for name, (value, variable) in variables.items()}

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from magicbyte.kit.secret import hide_user_info, shown
 from magicbyte.kit.settings.kinds import ProblemError, choice
-from magicbyte.kit.settings.place import NOWHERE, Finding, FindingsError, nearest, place_of
+from magicbyte.kit.settings.place import NOWHERE, Finding, FindingsError, SettingsError, nearest, place_of
 
 log = logging.getLogger("magicbyte.kit.settings")
 
 BYTES = "bytes"
 MILLISECONDS = "milliseconds"
+#: The version since which there is a property without `Since`.
+FIRST_RELEASE = "0.2.0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,18 @@ class Takes:
     schema: Mapping[str, Any] | None = field(default=None, hash=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Since:
+    """An annotation of a property that is younger than the first release: the version that brought it."""
+
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reloaded:
+    """An annotation of a property that names files: the running server reads them again when they change."""
+
+
 class ServerSettings(BaseModel):
     """Typed settings whose aliases are property names; a subclass lists them.
 
@@ -43,11 +57,18 @@ class ServerSettings(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+    #: The title of the properties that a subclass itself adds, in the reference.
+    title: ClassVar[str] = ""
+
+    @classmethod
+    def passed_on(cls) -> Mapping[str, str]:
+        """Prefixes of names that are passed on unchecked -> what takes them."""
+        return {}
 
     @classmethod
     def open_prefixes(cls) -> tuple[str, ...]:
         """Prefixes of names that are passed on unchecked."""
-        return ()
+        return tuple(cls.passed_on())
 
     @classmethod
     def older_names(cls) -> Mapping[str, str]:
@@ -91,6 +112,12 @@ class ServerSettings(BaseModel):
         except ValidationError as error:
             raise FindingsError(_finding(item, properties) for item in error.errors()) from None
         return settings
+
+
+def raise_problems(problems: Iterable[str]) -> None:
+    """Raise SettingsError with a line for each problem, if there are any; equal ones are one."""
+    if texts := tuple(dict.fromkeys(problems)):
+        raise SettingsError("\n".join(texts))
 
 
 def place_before(value: object) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
@@ -43,10 +43,14 @@ def server_reference(settings: type[ServerSettings], prefix: str, has: Callable[
 
 def without_effect(settings: type[ServerSettings]) -> str:
     """A table of the properties that a class itself ignores, each with the reason."""
-    inherited = settings.__mro__[1].without_effect()  # type: ignore[attr-defined]  # the class above has it too
-    reasons = {name: why for name, why in settings.without_effect().items() if name not in inherited}
-    rows = [f"| `{name}` | {why} |" for name, why in reasons.items()]
+    rows = [f"| `{name}` | {why} |" for name, why in without_effect_of(settings).items()]
     return "\n".join(["| Without effect | Why |", "|---|---|", *rows]) + "\n"
+
+
+def without_effect_of(settings: type[ServerSettings]) -> dict[str, str]:
+    """The properties that a class itself ignores, each with the reason."""
+    inherited = settings.__mro__[1].without_effect()  # type: ignore[attr-defined]  # the class above has it too
+    return {name: why for name, why in settings.without_effect().items() if name not in inherited}
 
 
 def own_properties(settings: type[ServerSettings]) -> Iterator[tuple[str, FieldInfo]]:
@@ -106,6 +110,12 @@ def written(value: Any) -> str:
 
 def kind_of(field: FieldInfo) -> tuple[Any, Takes | None]:
     """The type of a property without None, and the words that its annotation has."""
+    kind, annotations = annotations_of(field)
+    return kind, next((item for item in annotations if isinstance(item, Takes)), None)
+
+
+def annotations_of(field: FieldInfo) -> tuple[Any, Sequence[Any]]:
+    """The type of a property without None, and all of its annotations."""
     kind, metadata = field.annotation, [*field.metadata]
     while True:
         if get_origin(kind) is Annotated:
@@ -114,7 +124,7 @@ def kind_of(field: FieldInfo) -> tuple[Any, Takes | None]:
         elif get_origin(kind) in (Union, types.UnionType):
             kind = next(part for part in get_args(kind) if part is not type(None))
         else:
-            return kind, next((item for item in metadata if isinstance(item, Takes)), None)
+            return kind, metadata
 
 
 def bound(field: FieldInfo, name: str) -> Any:

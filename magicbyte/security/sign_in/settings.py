@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from magicbyte.kit.settings import SettingsError, patterns
-from magicbyte.kit.settings.server import CommaList, Milliseconds, Seconds, ServerSettings, Takes, list_of, parts_of
+from magicbyte.kit.settings import patterns
+from magicbyte.kit.settings.server import (
+    CommaList,
+    Milliseconds,
+    Reloaded,
+    Seconds,
+    ServerSettings,
+    Takes,
+    list_of,
+    parts_of,
+    raise_problems,
+)
 from magicbyte.security.principal import Network, parse_networks
 from magicbyte.security.sign_in.certificate_names import MappingRule, parse_mapping_rules
 from magicbyte.security.sign_in.key_set import ALGORITHMS
+from magicbyte.security.sign_in.plug_in_names import MECHANISMS, OLD_HANDLERS, OLD_METHOD, OLD_RULES, RULES
 
 METHODS = ("BASIC", "BEARER", "SSL")
 #: Paths that may be open to clients without sign-in; patterns are not allowed.
@@ -33,16 +43,6 @@ SKIPPABLE = frozenset(
         "/master_available",
     )
 )
-_HANDLER = re.compile(r"(?:[\w$]+\.)*AuthenticationHandler")
-_MECHANISMS = {"SSL": "SSL", "JETTY_AUTH": "BASIC"}
-#: Confluent's plug-in names for settings that have a shorter name here.
-_OLD_RULES = (
-    "confluent.schema.registry.auth.ssl.principal.mapping.rules",
-    "confluent.rest.auth.ssl.principal.mapping.rules",
-)
-_OLD_METHOD = "confluent.schema.registry.auth.mechanism"
-_OLD_HANDLERS = "rest.servlet.initializor.classes"
-_RULES = "ssl.principal.mapping.rules"
 
 
 def _methods(value: Any) -> tuple[str, ...]:
@@ -67,6 +67,8 @@ def _skipped(value: Any) -> tuple[str, ...]:
 
 class SignInSettings(ServerSettings):
     """The accepted kinds of credentials, and how they are verified."""
+
+    title = "Sign-in"
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
@@ -104,8 +106,10 @@ class SignInSettings(ServerSettings):
         description="Whole paths that need no sign-in, out of `/`, `/metrics`, `/openapi.json`, `/docs`, "
         "`/schemas/types`, `/v1/metadata/*` and the health paths.",
     )
-    users_files: CommaList = Field((), alias="magicbyte.users.file", description="Files of users and keys.")
-    login_config: Annotated[str | None, Takes("a path")] = Field(
+    users_files: Annotated[CommaList, Reloaded()] = Field(
+        (), alias="magicbyte.users.file", description="Files of users and keys."
+    )
+    login_config: Annotated[str | None, Takes("a path"), Reloaded()] = Field(
         None,
         alias="java.security.auth.login.config",
         description="Confluent's JAAS file with Jetty's `PropertyFileLoginModule`; read with a warning.",
@@ -163,7 +167,7 @@ class SignInSettings(ServerSettings):
         description="Kafka's rules, which make a name of a certificate's subject.",
     )
 
-    keys_url: Annotated[str, Takes("a URL", default="discovery, from the issuer")] = Field(
+    keys_url: Annotated[str, Takes("a URL", default="discovery, from the issuer"), Reloaded()] = Field(
         "",
         alias="oauthbearer.jwks.endpoint.url",
         description="Where the keys are: `https://`, `file:///`, or `http://` on this machine.",
@@ -217,15 +221,15 @@ class SignInSettings(ServerSettings):
     @classmethod
     def older_names(cls) -> Mapping[str, str]:
         """Names that Confluent's plug-ins use for the same settings -> the names here."""
-        return {**super().older_names(), **dict.fromkeys(_OLD_RULES, _RULES)}
+        return {**super().older_names(), **dict.fromkeys(OLD_RULES, RULES)}
 
     @classmethod
     def translated(cls) -> Mapping[str, str]:
         """Properties of Confluent's plug-ins that set the methods."""
         return {
             **super().translated(),
-            _OLD_METHOD: f"{' or '.join(_MECHANISMS)}; authentication.method has the same effect.",
-            _OLD_HANDLERS: "Confluent's AuthenticationHandler; authentication.method=BEARER has the same effect.",
+            OLD_METHOD: f"{' or '.join(MECHANISMS)}; authentication.method has the same effect.",
+            OLD_HANDLERS: "Confluent's AuthenticationHandler; authentication.method=BEARER has the same effect.",
         }
 
     @property
@@ -233,55 +237,41 @@ class SignInSettings(ServerSettings):
         """Whether no sign-in is required."""
         return not self.methods
 
-    def check_sign_in(self, listeners: Mapping[str, bool], *, asks_for_certificates: bool) -> None:
-        """Check that the sign-in settings are consistent with each other and with the listeners.
+    def sign_in_conflicts(self, listeners: Mapping[str, bool], *, asks_for_certificates: bool) -> Iterator[str]:
+        """Conflicts of the sign-in settings with each other and with the listeners, each with the remedy.
 
         Args:
             listeners: The scheme of each kind of listener -> whether one of them can be reached from other machines.
             asks_for_certificates: Whether clients are asked for a certificate.
-
-        Raises:
-            SettingsError: They are not; the text names a property and the remedy.
         """
         if "BASIC" in self.methods and not (self.users_files or self.login_config):
-            raise SettingsError("magicbyte.users.file: BASIC needs users; make a file with `magicbyte user add`")
+            yield "magicbyte.users.file: BASIC needs users; make a file with `magicbyte user add`"
         if "BEARER" in self.methods:
             for name, value in (
                 ("oauthbearer.expected.issuer", self.issuer),
                 ("oauthbearer.expected.audience", self.audience),
             ):
                 if not value:
-                    raise SettingsError(f"{name}: BEARER needs it; tokens of others would be accepted without")
+                    yield f"{name}: BEARER needs it; tokens of others would be accepted without"
         if "SSL" in self.methods and not asks_for_certificates:
-            raise SettingsError("ssl.client.authentication: SSL as a method needs REQUESTED or REQUIRED")
+            yield "ssl.client.authentication: SSL as a method needs REQUESTED or REQUIRED"
         carries_secrets = "BASIC" in self.methods or "BEARER" in self.methods
         if carries_secrets and listeners.get("http") and not self.plaintext_credentials:
-            raise SettingsError(
+            yield (
                 "listeners: passwords and tokens would cross the network in the clear; use https://, a loopback"
                 " address, or magicbyte.allow.plaintext.credentials=true behind a proxy that speaks TLS"
             )
         if self.anonymous_access and not self.methods:
-            raise SettingsError("magicbyte.anonymous.access: set authentication.method; everybody is anonymous without")
+            yield "magicbyte.anonymous.access: set authentication.method; everybody is anonymous without"
 
+    def check_sign_in(self, listeners: Mapping[str, bool], *, asks_for_certificates: bool) -> None:
+        """Check the sign-in settings.
 
-def with_confluents_names(properties: Mapping[str, str]) -> dict[str, str]:
-    """Translate the names that Confluent's servers and plug-ins use for the same settings.
+        Args:
+            listeners: As in `sign_in_conflicts`.
+            asks_for_certificates: As there.
 
-    Raises:
-        SettingsError: A plug-in or method is not supported.
-    """
-    translated = dict(properties)
-    for old in _OLD_RULES:
-        if old in translated:
-            translated.setdefault(_RULES, translated.pop(old))
-    if _OLD_METHOD in translated:
-        value = translated.pop(_OLD_METHOD).strip().upper()
-        if value not in _MECHANISMS:
-            raise SettingsError(f"{_OLD_METHOD}: {value} is not kept here; use {' or '.join(_MECHANISMS)}")
-        translated.setdefault("authentication.method", _MECHANISMS[value])
-    handlers = translated.pop(_OLD_HANDLERS, "").strip()
-    if handlers:
-        if not _HANDLER.fullmatch(handlers) or not any(name.startswith("oauthbearer.") for name in translated):
-            raise SettingsError(f"{_OLD_HANDLERS}: {handlers} is a plug-in, which is not kept here")
-        translated.setdefault("authentication.method", "BEARER")
-    return translated
+        Raises:
+            SettingsError: There are conflicts; the text has a line for each.
+        """
+        raise_problems(self.sign_in_conflicts(listeners, asks_for_certificates=asks_for_certificates))

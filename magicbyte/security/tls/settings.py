@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
 from magicbyte.kit.secret import Secret
-from magicbyte.kit.settings import SettingsError, patterns
+from magicbyte.kit.settings import patterns
 from magicbyte.kit.settings.kinds import choice
-from magicbyte.kit.settings.server import ServerSettings, Takes, list_of, parts_of
+from magicbyte.kit.settings.server import Reloaded, ServerSettings, Takes, list_of, parts_of, raise_problems
 from magicbyte.security.tls.ciphers import openssl_ciphers
 
 log = logging.getLogger("magicbyte.security")
@@ -45,13 +45,15 @@ def _suites(value: Any) -> str:
 
 
 OptionalSecret = Annotated[Secret | None, BeforeValidator(_secret)]
-FilePath = Annotated[str | None, Takes("a path")]
+FilePath = Annotated[str | None, Takes("a path"), Reloaded()]
 _Pem = Annotated[str | None, Takes("PEM")]
 _StoreType = Annotated[str | None, Takes("PEM or PKCS12", default="by content")]
 
 
 class TlsSettings(ServerSettings):
     """The sources of keys and certificates, and the certificates that clients must present."""
+
+    title = "TLS"
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
@@ -179,34 +181,42 @@ class TlsSettings(ServerSettings):
         """Whether trusted certificates are configured."""
         return bool(self.truststore_location or self.truststore_certificates or self.ca_location)
 
-    def check_tls(self, schemes: set[str]) -> None:
-        """Check that the TLS settings are consistent with each other and with the listeners.
+    def tls_conflicts(self, schemes: Collection[str]) -> Iterator[str]:
+        """Conflicts of the TLS settings with each other and with the listeners: texts with a property and the remedy.
+
+        Args:
+            schemes: The schemes of the listeners.
+        """
+        yield from self._conflicts_of_sources()
+        demands = self.demanded_certificates != "NONE"
+        if "https" in schemes and not self.has_key:
+            yield "listeners: https:// needs a key and certificate; set ssl.keystore.location"
+        if demands and "https" not in schemes:
+            yield "ssl.client.authentication: no listener is https://, so no client could be asked"
+        elif demands and not self.has_trust:
+            yield "ssl.client.authentication: set ssl.truststore.location, which says whom to trust"
+        if self.crl_location and not demands:
+            yield "magicbyte.ssl.crl.location: set ssl.client.authentication; nothing else uses the list"
+        if self.endpoint_identification.lower() not in ("https", ""):
+            yield "ssl.endpoint.identification.algorithm: use https, or nothing to switch it off"
+
+    def check_tls(self, schemes: Collection[str]) -> None:
+        """Check the TLS settings; logs a warning if host names of other nodes are not checked.
 
         Args:
             schemes: The schemes of the listeners.
 
         Raises:
-            SettingsError: They are not; the text names a property and the remedy.
+            SettingsError: There are conflicts; the text has a line for each.
         """
-        self._check_sources()
-        demands = self.demanded_certificates != "NONE"
-        if "https" in schemes and not self.has_key:
-            raise SettingsError("listeners: https:// needs a key and certificate; set ssl.keystore.location")
-        if demands and "https" not in schemes:
-            raise SettingsError("ssl.client.authentication: no listener is https://, so no client could be asked")
-        if demands and not self.has_trust:
-            raise SettingsError("ssl.client.authentication: set ssl.truststore.location, which says whom to trust")
-        if self.crl_location and not demands:
-            raise SettingsError("magicbyte.ssl.crl.location: set ssl.client.authentication; nothing else uses the list")
-        if self.endpoint_identification.lower() not in ("https", ""):
-            raise SettingsError("ssl.endpoint.identification.algorithm: use https, or nothing to switch it off")
+        raise_problems(self.tls_conflicts(schemes))
         if not self.endpoint_identification:
             log.warning(
                 "ssl.endpoint.identification.algorithm is empty: the host names of other nodes are not checked, so any"
                 " holder of a trusted certificate can take a node's place"
             )
 
-    def _check_sources(self) -> None:
+    def _conflicts_of_sources(self) -> Iterator[str]:
         keys = {
             "ssl.keystore.location": self.keystore_location,
             "ssl.keystore.key": self.keystore_key,
@@ -214,11 +224,11 @@ class TlsSettings(ServerSettings):
         }
         given_keys = [name for name, value in keys.items() if value]
         if len(given_keys) > 1:
-            raise SettingsError(f"{given_keys[1]}: {given_keys[0]} names a key too; keep one of them")
+            yield f"{given_keys[1]}: {given_keys[0]} names a key too; keep one of them"
         if bool(self.certificate_location) != bool(self.key_location):
-            raise SettingsError("ssl.key.location: set it together with ssl.certificate.location")
+            yield "ssl.key.location: set it together with ssl.certificate.location"
         if bool(self.keystore_key) != bool(self.keystore_chain):
-            raise SettingsError("ssl.keystore.key: set it together with ssl.keystore.certificate.chain")
+            yield "ssl.keystore.key: set it together with ssl.keystore.certificate.chain"
         trusts = {
             "ssl.truststore.location": self.truststore_location,
             "ssl.truststore.certificates": self.truststore_certificates,
@@ -226,6 +236,4 @@ class TlsSettings(ServerSettings):
         }
         given_trusts = [name for name, value in trusts.items() if value]
         if len(given_trusts) > 1:
-            raise SettingsError(
-                f"{given_trusts[1]}: {given_trusts[0]} names trusted certificates too; keep one of them"
-            )
+            yield f"{given_trusts[1]}: {given_trusts[0]} names trusted certificates too; keep one of them"

@@ -50,7 +50,11 @@ def parser(program: str) -> CommandParser:
     add("--max-messages", type=number, metavar="N", help="end after N records")
     add("--timeout-ms", type=number, metavar="MS", help="end after this time without a record")
     add("--skip-message-on-error", action="store_true", help="go on after a record that cannot be decoded")
-    add("--isolation-level", choices=("read_uncommitted", "read_committed"))
+    add(
+        "--isolation-level",
+        choices=("read_uncommitted", "read_committed"),
+        help="whether records of open and aborted transactions are shown (default read_uncommitted)",
+    )
     add("--group", metavar="ID", help="join this consumer group and commit its offsets")
     add("--key-deserializer", metavar="CLASS", help="as the property key.deserializer")
     add("--value-deserializer", metavar="CLASS", help="accepted; values are always decoded with their schema")

@@ -60,18 +60,58 @@ def parser(program: str) -> CommandParser:
     add = flags.add_argument
     add("--topic", required=True, help="the topic to produce to")
     add("--sync", action="store_true", help="deliver each record before the next line is read")
-    add("--compression-codec", nargs="?", const="gzip", choices=("none", "gzip", "snappy", "lz4", "zstd"))
-    add("--batch-size", type=number, metavar="BYTES")
+    add(
+        "--compression-codec",
+        nargs="?",
+        const="gzip",
+        choices=("none", "gzip", "snappy", "lz4", "zstd"),
+        help="how batches are compressed (default none; gzip if no codec is named)",
+    )
+    add("--batch-size", type=number, metavar="BYTES", help="the largest batch of a partition")
     add("--max-partition-memory-bytes", type=number, metavar="BYTES", help="overrides --batch-size")
-    add("--message-send-max-retries", type=number, metavar="N", default=3, help="(default 3)")
-    add("--retry-backoff-ms", type=number, metavar="MS", default=100, help="(default 100)")
+    add(
+        "--message-send-max-retries",
+        type=number,
+        metavar="N",
+        default=3,
+        help="how often a record is sent again (default 3)",
+    )
+    add("--retry-backoff-ms", type=number, metavar="MS", default=100, help="how long to wait before that (default 100)")
     add("--timeout", type=number, metavar="MS", help="how long a record waits for others (linger.ms; default 0)")
-    add("--request-required-acks", choices=("all", "-1", "0", "1"), help="(default -1)")
-    add("--request-timeout-ms", type=number, metavar="MS", default=1500, help="(default 1500)")
-    add("--metadata-expiry-ms", type=number, metavar="MS", default=300000, help="(default 300000)")
+    add(
+        "--request-required-acks",
+        choices=("all", "-1", "0", "1"),
+        help="the replicas that must have a record (default -1: all in sync)",
+    )
+    add(
+        "--request-timeout-ms",
+        type=number,
+        metavar="MS",
+        default=1500,
+        help="how long a broker waits for these replicas (default 1500)",
+    )
+    add(
+        "--metadata-expiry-ms",
+        type=number,
+        metavar="MS",
+        default=300000,
+        help="the age of metadata to fetch again (default 300000)",
+    )
     add("--max-block-ms", type=number, metavar="MS", help="how long to wait for the broker (default 60000)")
-    add("--max-memory-bytes", type=number, metavar="BYTES", default=33554432, help="(default 33554432)")
-    add("--socket-buffer-size", type=number, metavar="BYTES", default=102400, help="(default 102400)")
+    add(
+        "--max-memory-bytes",
+        type=number,
+        metavar="BYTES",
+        default=33554432,
+        help="the memory for records that wait (default 33554432)",
+    )
+    add(
+        "--socket-buffer-size",
+        type=number,
+        metavar="BYTES",
+        default=102400,
+        help="the buffer of a connection (default 102400)",
+    )
     add("--line-reader", metavar="CLASS", help="the name of Java's reader class: Avro, JSON Schema or Protobuf")
     add("--reader-property", "--property", dest="pairs", action="append", default=[], **PAIR)
     add("--reader-config", metavar="FILE", help="a .properties file of reader properties")

@@ -24,7 +24,8 @@ from magicbyte.security.principal import Peer, Principal, Refusal
 from magicbyte.security.sign_in import passwords
 from magicbyte.security.sign_in.authenticator import Authenticator
 from magicbyte.security.sign_in.password_hash import hash_key, hash_password
-from magicbyte.security.sign_in.settings import SignInSettings, with_confluents_names
+from magicbyte.security.sign_in.plug_in_names import with_confluents_names
+from magicbyte.security.sign_in.settings import SignInSettings
 from magicbyte.security.tls.authority import Authority
 
 Make = Callable[..., Authenticator]

@@ -1,0 +1,77 @@
+"""The exit codes of each command, for its page in docs/commands/."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_WRONG_CALL = "the command line is wrong"
+_UNWRITABLE = "stdout cannot be written"
+_INTERRUPTED = {130: "Ctrl-C ended it"}
+_PLAIN = {0: "success", 1: "it failed", 2: _WRONG_CALL, 3: _UNWRITABLE, **_INTERRUPTED}
+_SERVER = {
+    0: "a stop signal ended it",
+    1: "a setting is wrong, or the server could not start or go on",
+    2: _WRONG_CALL,
+}
+_CONSOLE = {
+    0: "success",
+    1: "a line or a record cannot be converted, or the broker or the registry refuses it",
+    2: "the command line or a setting is wrong",
+    3: "a broker or the registry cannot be reached or refuses the client, or stdout cannot be written",
+    **_INTERRUPTED,
+}
+_CHECK = {0: "nothing is wrong", 1: "the check failed", 2: _WRONG_CALL, 3: _UNWRITABLE, 100: "there are findings"}
+_STATE = {
+    0: "success",
+    1: "it failed",
+    2: _WRONG_CALL,
+    3: _UNWRITABLE,
+    100: "a schema breaks its readers or writers, or cannot be registered",
+}
+_CONFIG = {
+    0: "success; nothing is refused",
+    1: "`from-confluent`: a setting is refused or unknown",
+    2: "the command line is wrong, or `check`: the server would refuse to start",
+    3: _UNWRITABLE,
+}
+_LETTERS = {**_CONSOLE, 100: "letters stay that should have been sent"}
+_PIPELINE = {
+    0: "success",
+    1: "it failed",
+    2: "the command line or the pipeline file is wrong",
+    3: "a broker, a registry or a target cannot be reached, or stdout cannot be written",
+    100: "a test, a check or a record failed",
+    **_INTERRUPTED,
+}
+
+#: Command -> exit code -> when it ends with this code.
+EXIT_CODES: Mapping[str, Mapping[int, str]] = {
+    "up": _SERVER,
+    "broker": _SERVER,
+    "registry": _SERVER,
+    "rest-proxy": _SERVER,
+    "ui": _SERVER,
+    "check": _CHECK,
+    "register": _STATE,
+    "download": _PLAIN,
+    "set-compatibility": _PLAIN,
+    "plan": _STATE,
+    "apply": _STATE,
+    "topics": _CONSOLE,
+    "groups": _CONSOLE,
+    "produce": _CONSOLE,
+    "consume": {**_CONSOLE, 4: "`--fail-if-empty`, and there was no record"},
+    "ids": {**_CONSOLE, 100: "`--fail-unknown`, and the registry lacks an id"},
+    "dead-letter": _LETTERS,
+    "pipeline": _PIPELINE,
+    "spark-packages": _PLAIN,
+    "secure": _PLAIN,
+    "user": _PLAIN,
+    "key": _PLAIN,
+    "acl": _PLAIN,
+    "config": _CONFIG,
+    "completion": _PLAIN,
+    "settings-schema": _PLAIN,
+    "capacity": _PLAIN,
+    "demo": _PLAIN,
+}
