@@ -40,6 +40,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     # py4j leaves the sockets of its connections, and the process it starts, to the garbage collector.
     for item in items:
         if "spark" in item.path.parts:
+            if item.get_closest_marker("timeout") is None:
+                # A driver of its own takes minutes to start on a loaded machine.
+                item.add_marker(pytest.mark.timeout(1200))
             item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
             item.add_marker(pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"))
             # PySpark 3.5 compares versions by distutils, and 4.3 warns of pandas 3.
