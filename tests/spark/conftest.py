@@ -26,6 +26,7 @@ from compat.schema import AVRO, SchemaText
 from magicbyte.testing import running_registry
 from serdes.client.clients import RegistryClient
 from serdes.codec import compile_codec
+from tests.spark.class_data import driver_options
 
 SETTINGS = {
     "spark.sql.shuffle.partitions": "2",
@@ -39,11 +40,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     # py4j leaves the sockets of its connections, and the process it starts, to the garbage collector.
     for item in items:
         if "spark" in item.path.parts:
+            if item.get_closest_marker("timeout") is None:
+                # A driver of its own takes minutes to start on a loaded machine.
+                item.add_marker(pytest.mark.timeout(1200))
             item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
             item.add_marker(pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"))
             # PySpark 3.5 compares versions by distutils, and 4.3 warns of pandas 3.
             item.add_marker(pytest.mark.filterwarnings("ignore:distutils Version classes:DeprecationWarning"))
             item.add_marker(pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick_drivers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let the drivers that tests start, a hundred of them, take a third of the CPU for that."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARK_SUBMIT_OPTS", driver_options(tmp_path_factory.mktemp("training")))
+        yield
 
 
 @pytest.fixture(scope="session")
