@@ -61,6 +61,8 @@ def test_every_property_of_a_server_is_in_one_table() -> None:
     for page in ("config-registry.md", "config-rest-proxy.md"):
         text = (DOCS / page).read_text(encoding="utf-8")
         owned = SERVERS[PAGES[page]].all_settings().rows
+        server = RegistrySettings if page == "config-registry.md" else RestProxySettings
+        assert owned.keys() == {field.alias for field in server.model_fields.values() if field.alias}
         assert [name for name in owned if text.count(f"\n| `{name}`<br>`") != 1] == []
 
 
@@ -72,7 +74,7 @@ def test_a_page_of_settings_is_what_the_command_prints(page: str) -> None:
 def test_each_command_has_its_page() -> None:
     pages = {path.name: path.read_text(encoding="utf-8") for path in (DOCS / "commands").glob("*.md")}
     assert pages == help_pages()
-    assert EXIT_CODES.keys() == COMMANDS.keys()
+    assert COMMANDS.keys() - EXIT_CODES.keys() == set()
     for page in pages.values():
         places = [page.index(f"\n{part}\n") for part in ("**Synopsis**", "## Exit codes")]
         assert places == sorted(places)

@@ -107,7 +107,7 @@ class Catalog:
 
 def server_catalog(settings: type[ServerSettings], *, name: str, prefix: str) -> Catalog:
     """The catalog of a server's settings: one group for each class that adds some, the server's own first."""
-    classes = [owner for owner in settings.__mro__ if issubclass(owner, ServerSettings) and owner.title]
+    classes = [owner for owner in settings.__mro__ if issubclass(owner, ServerSettings) and any(own_properties(owner))]
     old_names = settings.older_names()
     return Catalog(
         title=f"`magicbyte {name}`",
@@ -128,7 +128,8 @@ def server_group(owner: type[ServerSettings], prefix: str, old_names: Mapping[st
         old_names: Old names of settings -> their names now.
     """
     rows = [_server_row(name, model, old_names) for name, model in own_properties(owner)]
-    return Group(owner.title, prefix, rows, without_effect_of(owner))
+    title = owner.__dict__.get("title") or owner.__name__.removesuffix("Settings")
+    return Group(title, prefix, rows, without_effect_of(owner))
 
 
 def _server_row(name: str, model: FieldInfo, old_names: Mapping[str, str]) -> Row:
