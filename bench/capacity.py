@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import datetime as dt
 import json
+import os
 import platform
 import statistics
 import sys
@@ -135,12 +136,14 @@ def machine() -> dict[str, str]:
     return {
         "cores": f"{cpus.count('processor	:')} cores for the servers, the broker and the clients",
         "memory": f"{int(total.split()[1]) / 1e6:.0f} GB of memory",
+        "load": f"load average {os.getloadavg()[0]:.1f} before the run",
         "software": f"Linux {platform.machine()}, Python {platform.python_version()}, one local broker",
     }
 
 
 def measure(options: argparse.Namespace) -> Figures:
     """Run everything."""
+    facts = machine()
     with temporary_broker() as broker:
         servers = broker.bootstrap_servers
         rows = []
@@ -158,7 +161,7 @@ def measure(options: argparse.Namespace) -> Figures:
             print(sent, flush=True)
             idle = tuple(instances(servers, server.url, options.instances))
     today = dt.datetime.now(dt.UTC).date().isoformat()
-    return Figures(today, machine(), tuple(rows), clients, hot, sent, idle)
+    return Figures(today, facts, tuple(rows), clients, hot, sent, idle)
 
 
 def main() -> None:

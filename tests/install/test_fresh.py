@@ -63,7 +63,7 @@ def test_uvx_runs_the_platform_from_the_wheel(wheel: Path):
 
 def test_uvx_without_a_java_and_offline_names_what_is_missing(wheel: Path, tmp_path: Path):
     told = run(
-        *(UV, "tool", "run", "--from", wheel, "magicbyte", "up", "--ephemeral"),
+        *(UV, "tool", "run", "--python", sys.executable, "--from", wheel, "magicbyte", "up", "--ephemeral"),
         *(word for name in ("kafka", "registry", "rest") for word in (f"--{name}-port", str(free_port()))),
         code=1,
         PATH=str(tmp_path),

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from tools.release.notes import Heading, heading_of, notes
-from tools.release.step import StepFailed
+from tools.release.notes import Heading, heading_of, main, notes, sections
+from tools.release.step import ROOT, StepFailed
 
 CHANGELOG = """\
 # Changelog
@@ -67,3 +67,13 @@ def test_the_notes_have_one_line_for_each_entry_and_the_installation() -> None:
         "## Install\n\n    pip install 'magicbyte[server]==0.3.0'\n    uvx magicbyte==0.3.0 up --ephemeral\n"
     )
     assert "Earlier" not in text
+
+
+def test_the_notes_of_this_changelog_can_be_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    released = [name for name in sections((ROOT / "CHANGELOG.md").read_text(encoding="utf-8")) if name != "Unreleased"]
+    version = released[0].split()[0]
+    assert main([f"v{version}"]) == 0
+    assert f"magicbyte=={version} up" in capsys.readouterr().out
+    assert main(["9.9.9"]) == 1
+    assert "not `## 9.9.9 (YYYY-MM-DD)`" in capsys.readouterr().err
+    assert main([]) == 2

@@ -51,7 +51,7 @@ def test_the_last_commit_can_be_released_as_far_as_it_says(tmp_path: Path) -> No
     ("old", "new", "told"),
     [
         ("runs-on: ubuntu-latest", "runs-on: ubuntu-oldest", "ubuntu-oldest"),
-        ("persist-credentials: false", "persist-credentials: true", "artipacked"),
+        ("run: make lint", "run: echo ${{ github.event.pull_request.title }}", "template-injection"),
         (" # v6.0.2", "", "actions need a full commit hash"),
     ],
 )

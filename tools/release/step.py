@@ -97,7 +97,7 @@ def run(*command: str | Path, folder: Path | None = None, **variables: str) -> s
     except OSError as error:
         raise StepFailed(f"{_name(command)} did not start: {error.strerror or error}") from error
     if done.returncode != 0:
-        lines = (done.stdout + done.stderr).strip().splitlines()[-8:]
+        lines = (done.stdout + done.stderr).strip().splitlines()[-20:]
         raise StepFailed(f"{_name(command)} ended with code {done.returncode}:\n" + "\n".join(lines))
     return done.stdout
 
