@@ -81,6 +81,5 @@ EXIT_CODES: Mapping[str, Mapping[int, str]] = {
     "config": _CONFIG,
     "completion": _PLAIN,
     "settings-schema": _PLAIN,
-    "capacity": _PLAIN,
     "demo": _PLAIN,
 }
