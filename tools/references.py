@@ -1,4 +1,4 @@
-"""Writes the references of settings into the pages of docs/, between two marks.
+"""Writes the references of settings, commands and events into the pages of docs/, between two marks.
 
 `<!-- reference -->` begins a reference, or `<!-- reference: NAME -->` if the page has several, and
 `<!-- end of reference -->` ends it.
@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from magicbyte.check.config.config import Config
 from magicbyte.http.page_settings import PageSettings
 from magicbyte.http.settings import HttpSettings
+from magicbyte.kit.logs.settings import LogSettings
 from magicbyte.kit.settings.generated import own_table, reference
 from magicbyte.kit.settings.section import Section
 from magicbyte.kit.settings.server import ServerSettings
@@ -28,6 +30,7 @@ from serdes.message import config as serdes
 from serdes.message.subject import SubjectRows
 from spark_avro.pipeline.file.pipeline import Pipeline
 from tools.command_parsers import commands_table, flags_table
+from tools.events import PARTS, events_table
 
 DOCS = Path(__file__).parents[1] / "docs"
 #: The beginnings of environment variables: of the registry, of the proxy, of either, and of commands.
@@ -71,6 +74,8 @@ REFERENCES: Mapping[str, Mapping[str, Table]] = {
         "proxy": _server(RestProxySettings, PROXY),
         "proxy without effect": lambda: without_effect(RestProxySettings),
     },
+    "logs.md": {"logs": _server(LogSettings, EITHER)},
+    "events.md": {part: partial(events_table, part) for part in PARTS},
     "page.md": {"page": _server(PageSettings, REGISTRY)},
     "security.md": {
         "tls": _server(TlsSettings, EITHER),

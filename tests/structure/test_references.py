@@ -8,6 +8,7 @@ import pytest
 from magicbyte.http.page_settings import PageSettings
 from magicbyte.http.settings import HttpSettings
 from magicbyte.kit.environment import properties_from_environment, variable_of
+from magicbyte.kit.logs.settings import LogSettings
 from magicbyte.kit.settings.server_reference import default_words, own_properties, server_reference, words, written
 from magicbyte.security.settings import SecuritySettings
 from magicbyte.security.sign_in.settings import SignInSettings
@@ -21,6 +22,7 @@ OF_SERVERS = (
     RestProxySettings,
     PageSettings,
     HttpSettings,
+    LogSettings,
     SecuritySettings,
     SignInSettings,
     TlsSettings,
@@ -35,7 +37,7 @@ def test_a_page_has_the_reference_of_its_settings(page: str) -> None:
     text = (DOCS / page).read_text(encoding="utf-8")
     assert marks(text) == list(REFERENCES[page])
     assert text == with_reference(text, REFERENCES[page])
-    assert re.search(r"^\| (Setting|option) \|", text.partition("<!-- reference")[2], re.MULTILINE)
+    assert re.search(r"^\| (Setting|option|Event) \|", text.partition("<!-- reference")[2], re.MULTILINE)
 
 
 def test_every_property_of_a_server_is_in_one_table() -> None:

@@ -16,6 +16,9 @@ from magicbyte.cli.servers.stopping import exit_on_signals
 from magicbyte.kit.command_line import CommandParser, accept_old_names
 from magicbyte.kit.failure import Failure
 
+#: The beginnings of properties that are the page's; the others are for the client of the registry.
+_OF_PAGE = ("magicbyte.ui.", "magicbyte.log.")
+
 
 def main(arguments: Sequence[str]) -> int:
     """Serve until Ctrl-C or SIGTERM and return the exit code."""
@@ -47,7 +50,7 @@ def main(arguments: Sequence[str]) -> int:
     exit_on_signals()
     try:
         client = gather_settings(options.property, options.config, url=options.schema_registry_url)
-        of_page = {name: client.pop(name) for name in list(client) if name.startswith("magicbyte.ui.")}
+        of_page = {name: client.pop(name) for name in list(client) if name.startswith(_OF_PAGE)}
         settings = UiSettings.from_properties(of_page | _properties(options))
         if settings.listener.scheme != "http":
             raise Failure("--listen: the page is served over http; put a proxy that speaks TLS in front of it")
