@@ -229,6 +229,8 @@ class Application:
             ApiError: The credentials are invalid.
         """
         api = self._api
+        # Lines of the sign-in have the request's id, and not that of the request before it on its connection.
+        CURRENT.set(RequestFacts(scope["headers"], ANONYMOUS.name))
         if match.row.access.operation is Operation.NOTHING or match.path in api.skipped_paths:
             return ANONYMOUS, receive
         principal = await api.sign_in(scope)

@@ -14,7 +14,7 @@ from magicbyte.http.routing.access import Decision
 from magicbyte.http.routing.limits import limited
 from magicbyte.http.routing.table import RouteMatch
 from magicbyte.kit.errors import ApiError
-from magicbyte.kit.logs.request_facts import RequestFacts
+from magicbyte.kit.logs.request_facts import CURRENT, RequestFacts
 from magicbyte.security.principal import Principal
 
 
@@ -49,7 +49,7 @@ class Request(StarletteRequest):
         self.media_type: str | None = None
         self.negotiated: Any = None
         #: What log lines tell of this request.
-        self.facts = RequestFacts(scope["headers"], principal.name)
+        self.facts = facts_of(scope, principal)
 
     def limit_body(self, most_bytes: int) -> None:
         """Refuse the body if it is larger.
@@ -87,6 +87,15 @@ class Request(StarletteRequest):
                 raise ClientDisconnect
             self._body = b"".join(chunks)
         return self._body
+
+
+def facts_of(scope: Scope, principal: Principal) -> RequestFacts:
+    """What log lines tell of a request: the facts with which its sign-in began, or new ones."""
+    facts = CURRENT.get()
+    if facts is None or facts.headers is not scope["headers"]:
+        return RequestFacts(scope["headers"], principal.name)
+    facts.principal = principal.name
+    return facts
 
 
 Handler = Callable[[Request], Awaitable[Response]]

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import Any, cast
 
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.resources import OTELResourceDetector, Resource
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, ConsoleSpanExporter, SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.sampling import Decision
@@ -149,13 +149,7 @@ def _resource(service: str, node: str) -> Resource:
         "service.version": version("magicbyte"),
         "service.instance.id": node,
     }
-    named = Resource.create()
-    theirs = {name: value for name, value in named.attributes.items() if not _is_default(name, value)}
-    return named.merge(Resource(ours)).merge(Resource(theirs))
-
-
-def _is_default(name: str, value: object) -> bool:
-    return name == "service.name" and str(value).startswith("unknown_service")
+    return Resource.create().merge(Resource(ours)).merge(OTELResourceDetector().detect())
 
 
 def _sample_of(provider: TracerProvider) -> Sample:

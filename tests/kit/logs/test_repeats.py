@@ -90,15 +90,15 @@ def test_a_process_that_ends_tells_its_counts(log: logging.Logger, written: Writ
 
 def _raised(error: Exception) -> logging.LogRecord:
     try:
-        raise error
-    except Exception:
+        raise error  # noqa: TRY301
+    except Exception:  # noqa: BLE001
         return logging.LogRecord("tests.repeats", logging.ERROR, "", 0, "failed", (), sys.exc_info())
 
 
 def _raised_elsewhere(error: Exception) -> logging.LogRecord:
     try:
-        raise error
-    except Exception:
+        raise error  # noqa: TRY301
+    except Exception:  # noqa: BLE001
         return logging.LogRecord("tests.repeats", logging.ERROR, "", 0, "failed", (), sys.exc_info())
 
 

@@ -217,8 +217,7 @@ def test_the_samplers_of_opentelemetry_decide(monkeypatch: pytest.MonkeyPatch) -
         assert TRACING.tracer is not None
         assert "OTEL_EXPORTER_OTLP_HEADERS" not in os.environ
         sampled = f"00-{TRACE:032x}-{PARENT:016x}-01".encode()
-        decided = [
-            TRACING.tracer.server("GET", "/", headers).is_sampled for headers in ([], [(b"traceparent", sampled)])
-        ]
+        continued = [(b"traceparent", sampled)]
+        decided = [TRACING.tracer.server("GET", "/", headers).is_sampled for headers in ([], continued)]
     assert decided == [False, True]
     assert TRACING.tracer is None
