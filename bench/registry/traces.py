@@ -1,23 +1,37 @@
 """What traces cost a request: a registry with traces, one without, and an older checkout, in turn.
 
     PYTHONPATH=bench/kit python -P bench/registry/traces.py [--before CHECKOUT] [--repeats 15] [--seconds 1]
+        [--in-process]
 
-The spans go to a collector that reads and forgets them, in a process of its own. `on` records a span for each request,
-`1 %` samples. The cost is the median of the differences of neighbours: machines that are shared change their speed.
+The first table is of an application in this process, without HTTP: processor time of all threads, with the encoding of
+the spans and without sending them. Its figures differ least from run to run.
+
+For the others, spans go to a collector that reads and forgets them, in a process of its own. `on` records a span for
+each request, `1 %` samples. The cost is the median of the differences of neighbours: machines that are shared change
+their speed.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
 import statistics
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from typing import Any
 
 from harness import Load, Sample, Target, interleaved, interpreters, print_table, request, serving
 
+from magicbyte.kit.traces.encoding import encode_request
+from magicbyte.kit.traces.tracing import TRACING, Tracer
 from magicbyte.testing.servers import running_registry
+from registry.app import create_app
+from registry.cluster.node import SharedLogNode
+from registry.log.memory import MemoryLog
+from registry.settings import RegistrySettings
 
 #: A server that takes any POST.
 _COLLECTOR = """
@@ -38,6 +52,79 @@ REQUESTS: Mapping[str, bytes] = {
     "GET /subjects (remembered)": request("GET", "/subjects"),
     "GET /subjects (not remembered)": request("GET", "/subjects", headers={"X-Request-ID": "bench"}),
 }
+
+
+_BLOCK = 5000
+
+
+def bench_in_process(repeats: int) -> None:
+    """A remembered GET with and without traces, in blocks that take turns."""
+    os.environ["OTEL_EXPORTER_OTLP_ENDPOINT"] = "http://127.0.0.1:1"
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
+
+    from magicbyte.kit.traces.exporting import OursExporter
+
+    encoding = OursExporter(None, Resource({}))
+
+    class Encoding(SpanExporter):
+        def export(self, spans: Sequence[Any]) -> SpanExportResult:
+            encode_request(spans, encoding._head)
+            return SpanExportResult.SUCCESS
+
+    processor = BatchSpanProcessor(Encoding(), max_queue_size=10 * _BLOCK)
+    tracer = Tracer(processor.on_end)
+    node = SharedLogNode(MemoryLog(), "http://127.0.0.1:1")
+    node.start()
+    app = create_app(RegistrySettings.from_properties({"magicbyte.storage": "memory:"}), node)
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": "/subjects",
+        "raw_path": b"/subjects",
+        "query_string": b"",
+        "scheme": "http",
+        "headers": [(b"host", b"localhost"), (b"user-agent", b"bench"), (b"accept", b"*/*")],
+        "state": {},
+    }
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(_message: Any) -> None:
+        """Forget the answer."""
+
+    async def block() -> float:
+        started = time.process_time()
+        for _ in range(_BLOCK):
+            await app(dict(scope), receive, send)
+        processor.force_flush()
+        return (time.process_time() - started) / _BLOCK * 1e6
+
+    async def measure() -> tuple[list[float], list[float]]:
+        off, on = list[float](), list[float]()
+        await block()
+        for _ in range(repeats):
+            TRACING.tracer = None
+            off.append(await block())
+            TRACING.tracer = tracer
+            on.append(await block())
+        TRACING.tracer = None
+        return off, on
+
+    off, on = asyncio.run(measure())
+    node.stop()
+    processor.shutdown()
+    del os.environ["OTEL_EXPORTER_OTLP_ENDPOINT"]
+    differences = sorted(mine - its for mine, its in zip(on, off, strict=True))
+    quarter = len(differences) // 4
+    print("\nGET /subjects (remembered), in process, without HTTP: us of CPU a request")
+    print(f"off {statistics.median(off):.1f} ({min(off):.1f}-{max(off):.1f})")
+    print(f"on  {statistics.median(on):.1f} ({min(on):.1f}-{max(on):.1f})")
+    print(
+        f"on - off: {statistics.median(differences):.1f}"
+        f" (the middle half: {differences[quarter]:.1f} to {differences[-1 - quarter]:.1f})"
+    )
 
 
 @contextmanager
@@ -66,7 +153,11 @@ def main() -> None:
     parser.add_argument("--before", metavar="CHECKOUT")
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--seconds", type=float, default=1.0)
+    parser.add_argument("--in-process", action="store_true", help="only the first table")
     options = parser.parse_args()
+    bench_in_process(options.repeats)
+    if options.in_process:
+        return
     with ExitStack() as stack:
         collector = stack.enter_context(serving("collector", "-c", _COLLECTOR))
         started: dict[str, Target] = {}

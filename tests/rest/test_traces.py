@@ -147,8 +147,8 @@ def test_a_produce_request_is_one_trace_from_the_client_to_the_record(servers: S
     assert answer.status_code == 200, answer.text
     request = collector.wait(trace_id=trace, name="POST /topics/{topic}", service="magicbyte-rest-proxy")
     assert (request.parent_id, request.node) == (PARENT, "proxy-1")
-    asked = collector.wait(trace_id=trace, name="POST /subjects/{subject}/versions", service="magicbyte-registry")
-    assert asked.parent_id == request.span_id
+    # The node that the proxy asks may forward the request, so the trace may have two such spans.
+    collector.wait(name="POST /subjects/{subject}/versions", parent_id=request.span_id, service="magicbyte-registry")
     produce = collector.wait(trace_id=trace, name="produce")
     assert (produce.parent_id, produce.kind) == (request.span_id, 4)
     assert produce.attributes == {

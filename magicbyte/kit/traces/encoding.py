@@ -1,12 +1,13 @@
 """Spans as OTLP's protobuf messages (opentelemetry/proto/trace/v1/trace.proto).
 
-The messages of protobuf's library take 20 us for a span, these bytes 2 us. A test compares both.
+The messages of protobuf's library take 20 us for a span, these bytes 3 us. A test compares both.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from magicbyte.kit.traces.span import Span
@@ -70,14 +71,25 @@ def encode_span(span: Span) -> bytes:
         b"\x41",
         _fixed64(span.end),
     ]
-    parts += [_field(0x4A, _key_value(name, value)) for name, value in span.attributes.items()]
+    for name, value in span.attributes.items():
+        is_long = isinstance(value, str) and len(value) > _LONGEST_KEPT
+        parts.append(_attribute(name, value) if is_long else _kept_attribute(name, value))
     if span.links:
         parts += [_field(0x6A, _link(link)) for link in span.links]
     if span.error:
-        parts.append(_field(0x4A, _key_value("error.type", span.error)))
+        parts.append(_kept_attribute("error.type", span.error))
     parts.append(_FAILED if span.error else _UNSET)
     parts.append(_SPAN_FLAGS[parent is not None and parent.is_remote])
     return b"".join(parts)
+
+
+def _attribute(name: str, value: Any) -> bytes:
+    return _field(0x4A, _key_value(name, value))
+
+
+#: Most attributes have few values, such as routes. With types: 1 and True are the same key otherwise.
+_kept_attribute = lru_cache(maxsize=2048, typed=True)(_attribute)
+_LONGEST_KEPT = 100
 
 
 def _link(link: Parent) -> bytes:
