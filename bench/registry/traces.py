@@ -69,7 +69,7 @@ def bench_in_process(repeats: int) -> None:
 
     class Encoding(SpanExporter):
         def export(self, spans: Sequence[Any]) -> SpanExportResult:
-            encode_request(spans, encoding._head)
+            encode_request(spans, encoding.head)
             return SpanExportResult.SUCCESS
 
     processor = BatchSpanProcessor(Encoding(), max_queue_size=10 * _BLOCK)

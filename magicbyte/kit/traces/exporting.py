@@ -96,7 +96,7 @@ class OursExporter(SpanExporter):
         self._library: SpanExporter = ConsoleSpanExporter(out=sys.stderr) if otlp is None else otlp
         self._client = getattr(otlp, "_client", None)
         self._resource = resource
-        self._head = encode_head(resource.attributes, _SCOPE, version("magicbyte"))
+        self.head = encode_head(resource.attributes, _SCOPE, version("magicbyte"))
         self._scope = InstrumentationScope(_SCOPE, version("magicbyte"))
         self._is_shut_down = False
 
@@ -109,7 +109,7 @@ class OursExporter(SpanExporter):
         """Send spans; the library retries for a while and logs a failure."""
         if self._client is None or not self.is_fast:
             return self._library.export([self.readable(span) for span in spans])
-        sent = self._client.export(encode_request(spans, self._head))
+        sent = self._client.export(encode_request(spans, self.head))
         return SpanExportResult.SUCCESS if sent.success else SpanExportResult.FAILURE
 
     def readable(self, span: Span) -> ReadableSpan:
