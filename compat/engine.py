@@ -315,7 +315,11 @@ def _one_way(
             raise
         # As in the reference, any error of a checker counts as an incompatibility.
         if not isinstance(error, Incomparable | TooMuchWork):
-            _log.exception("the check of %s schemas failed", reader.schema_type)
+            _log.exception(
+                "the check of %s schemas failed",
+                reader.schema_type,
+                extra={"event": "check_failed", "schema_type": reader.schema_type},
+            )
         difference = Difference(NOT_COMPARABLE, "/", {"info": str(error)})
         yield Finding(difference, _special_message(difference), direction, version, new, old, level, policy)
         return

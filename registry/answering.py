@@ -32,6 +32,7 @@ from registry.offload.jobs import (
     decode_done,
     encode,
 )
+from registry.offload.work_span import work_span
 from registry.state.view import View
 from registry.tags import UnknownEntity
 
@@ -98,7 +99,10 @@ class Answering:
             return _too_much(question)
         try:
             steps, seconds = work_left.steps, work_left.seconds
-            done = await self._ask(lambda: encode(replace(question.job(view), steps=steps, seconds=seconds)), client)
+            with work_span(question.task, question.source.schema.schema_type, in_worker=True):
+                done = await self._ask(
+                    lambda: encode(replace(question.job(view), steps=steps, seconds=seconds)), client
+                )
         except InvalidSchema as error:
             return error
         reply = done.reply

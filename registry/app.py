@@ -26,7 +26,9 @@ from magicbyte.http.server import Listener, check_security
 from magicbyte.http.server import serve as serve_http
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.kafka.outages import count_outages
-from magicbyte.kit.logs import set_up_logs
+from magicbyte.kit.logs.beginning import begin_logs
+from magicbyte.kit.logs.set_up import set_up_logs
+from magicbyte.kit.traces.set_up import traces
 from registry import errors
 from registry.cluster.commit.out_of_memory import end_process_with_threads
 from registry.cluster.node import Node
@@ -222,8 +224,10 @@ def serve(
     Raises:
         Failure: A setting is wrong, the log can't be opened or read, or a port is not available.
     """
+    begin_logs(properties)
     settings = RegistrySettings.from_properties(properties)
-    set_up_logs(settings.log_level)
+    node_name = settings.node_id or settings.advertised_url
+    set_up_logs(settings.log_level, form=settings.log_format, access=settings.log_access, node=node_name)
     count_outages(*_KAFKA_LOGGERS)
     listeners = settings.listeners
     check_security(listeners, settings)
@@ -239,17 +243,18 @@ def serve(
     stopping = threading.Event()
     end_process_with_threads()
     try:
-        node.start()
-        put_rules_in_force(settings, node, guard)
-        code = serve_http(
-            create_app(settings, node, stopping=stopping, guard=guard, extra_routes=extra_routes(settings)),
-            listeners,
-            settings,
-            share_ports=settings.worker is not None,
-            log_level=settings.log_level,
-            on_stop=stopping.set,
-            sources=() if guard is None else guard.sources,
-        )
+        with traces("magicbyte-registry", node_name):
+            node.start()
+            put_rules_in_force(settings, node, guard)
+            code = serve_http(
+                create_app(settings, node, stopping=stopping, guard=guard, extra_routes=extra_routes(settings)),
+                listeners,
+                settings,
+                share_ports=settings.worker is not None,
+                log_level=settings.log_level,
+                on_stop=stopping.set,
+                sources=() if guard is None else guard.sources,
+            )
     except LogError as error:
         raise cannot_start(error) from error
     finally:

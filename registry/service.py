@@ -184,7 +184,7 @@ class Registry:
             await self.sync(_SYNC_SECONDS)
         except (LogError, TimeoutError) as error:
             why = str(error) or f"it takes more than {_SYNC_SECONDS:.0f} s"
-            log.error("the log can't be read: %s", why)  # noqa: TRY400  as below
+            log.error("the log can't be read: %s", why, extra={"event": "log_unreadable", "error": why})  # noqa: TRY400  as below
             raise errors.STORE_FAILED(text=f"Error while reading {self._store}") from None
 
     async def ask(self, question: Question, kind: type[A]) -> A:
@@ -300,5 +300,5 @@ class Registry:
             except RecordTooLarge:
                 raise errors.SCHEMA_TOO_LARGE() from None
             except LogError as error:
-                log.error("a write failed: %s", error)  # noqa: TRY400  the error's text is enough
+                log.error("a write failed: %s", error, extra={"event": "write_failed", "error": str(error)})  # noqa: TRY400  the error's text is enough
                 raise errors.STORE_FAILED(text=texts.failed.format(store=self._store)) from error

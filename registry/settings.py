@@ -33,10 +33,8 @@ def _urls(value: Any) -> list[str]:
     return urls
 
 
-LOG_LEVELS = ("debug", "info", "warning", "error", "critical")
 _LEVEL = choice(*LEVELS, spell=str.upper)
 _PROTOCOL = choice("http", "https", spell=str.lower)
-_LOG_LEVEL = choice(*LOG_LEVELS, spell=str.lower)
 _ERROR_CODE = choice("409", "40901", value_of=int)
 _Urls = Annotated[list[str], BeforeValidator(_urls), Takes("URLs, with commas between")]
 #: Beginnings of headers that authenticate clients; these headers must not go to other nodes.
@@ -295,9 +293,6 @@ class RegistrySettings(PageSettings):
         description="Attributes of the deployment, for `/v1/metadata/deployment`; commas between them.",
         default="",
     )
-    log_level: Annotated[str, AfterValidator(_LOG_LEVEL.convert), Takes(_LOG_LEVEL.words, schema=_LOG_LEVEL.schema)] = (
-        Field(alias="magicbyte.log.level", description="What is logged.", default="info")
-    )
 
     @classmethod
     def from_properties(cls, properties: Mapping[str, str]) -> Self:
@@ -312,7 +307,13 @@ class RegistrySettings(PageSettings):
         renamed = {name: value for name, value in properties.items() if name not in OLD_NAMES}
         for old, new in OLD_NAMES.items():
             if old in properties:
-                log.warning("%sproperty %s is called %s now", place_before(properties[old]), old, new)
+                log.warning(
+                    "%sproperty %s is called %s now",
+                    place_before(properties[old]),
+                    old,
+                    new,
+                    extra={"event": "property_renamed", "property": old, "new_name": new},
+                )
                 renamed.setdefault(new, properties[old])
         return super().from_properties(renamed)
 

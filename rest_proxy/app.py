@@ -23,8 +23,10 @@ from magicbyte.http.server import Listener, check_security, parse_listener
 from magicbyte.http.server import serve as serve_application
 from magicbyte.kit.errors import ApiError
 from magicbyte.kit.kafka.outages import count_outages
-from magicbyte.kit.logs import set_up_logs
+from magicbyte.kit.logs.beginning import begin_logs
+from magicbyte.kit.logs.set_up import set_up_logs
 from magicbyte.kit.settings import SettingsError
+from magicbyte.kit.traces.set_up import traces
 from magicbyte.security.metrics import METRICS
 from magicbyte.security.settings import LOG
 from rest_proxy.access.decisions import ProxyAccess
@@ -143,8 +145,11 @@ def serve(properties: Mapping[str, str]) -> int:
     Raises:
         SettingsError: A property has an invalid value; the text names the property.
     """
+    begin_logs(properties)
     settings = RestProxySettings.from_properties(properties)
-    set_up_logs("debug" if settings.debug else "info")
+    node_name = settings.node_name
+    level = "debug" if settings.debug else settings.log_level
+    set_up_logs(level, form=settings.log_format, access=settings.log_access, node=node_name)
     count_outages(*_KAFKA_LOGGERS)
     check_clients(settings)
     listeners = listeners_of(settings)
@@ -155,17 +160,20 @@ def serve(properties: Mapping[str, str]) -> int:
     if settings.is_open and settings.v3_enabled:
         log.warning(
             "v3 is open: every client that reaches this server may administer Kafka as the proxy; ask clients"
-            " to sign in (authentication.method), or switch it off (api.v3.enable=false)"
+            " to sign in (authentication.method), or switch it off (api.v3.enable=false)",
+            extra={"event": "v3_open"},
         )
     app = create_app(settings, guard=guard)
     # Delivery reports need the GIL often and briefly; the default of 5 ms would be most of a request's time.
     sys.setswitchinterval(0.0005)
-    return serve_application(
-        app,
-        listeners,
-        settings,
-        forwarded_scheme=True,
-        graceful_seconds=max(1, settings.shutdown_graceful_ms // 1000),
-        on_stop=lambda: app.state.parts[Streaming].open.stop(),  # noqa: PLW0108  no parts before the start
-        sources=() if guard is None else guard.sources,
-    )
+    with traces("magicbyte-rest-proxy", node_name):
+        return serve_application(
+            app,
+            listeners,
+            settings,
+            forwarded_scheme=True,
+            log_level=level,
+            graceful_seconds=max(1, settings.shutdown_graceful_ms // 1000),
+            on_stop=lambda: app.state.parts[Streaming].open.stop(),  # noqa: PLW0108  no parts before the start
+            sources=() if guard is None else guard.sources,
+        )

@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field
 
 from magicbyte.http.settings import HttpSettings
 from magicbyte.kit.kafka import client_settings as kafka
+from magicbyte.kit.secret import hide_user_info
 from magicbyte.kit.settings import SettingsError
 from magicbyte.kit.settings.patterns import java_classes
 from magicbyte.kit.settings.server import ByteSize, Milliseconds, Takes
@@ -242,6 +243,12 @@ class RestProxySettings(HttpSettings):
     consumer_buffer_bytes: ByteSize = Field(
         8388608, alias="consumer.buffer.bytes", description="The most bytes that an instance buffers.", ge=1
     )
+    trace_headers: bool = Field(
+        False,
+        alias="trace.kafka.headers",
+        description="Whether produced records get the header `traceparent` of the request that produces them; see"
+        " [traces](traces.md).",
+    )
     avro_unions: Literal["tagged", "plain"] = Field(
         "tagged", alias="avro.unions", description="Whether Avro unions in JSON have tags."
     )
@@ -301,6 +308,14 @@ class RestProxySettings(HttpSettings):
     blocked_endpoints: Annotated[
         frozenset[str], BeforeValidator(parse_endpoints), Takes("names, with commas between")
     ] = Field(frozenset(), alias="api.endpoints.blocklist", description="Endpoints that are not served.")
+
+    @property
+    def node_name(self) -> str:
+        """The name of this process among the nodes, in logs and traces."""
+        if self.peers_self or self.id:
+            return self.peers_self or self.id
+        listener = self.listeners.partition(",")[0].strip() or f"http://0.0.0.0:{self.port}"
+        return hide_user_info(listener)
 
     @classmethod
     def without_effect(cls) -> Mapping[str, str]:

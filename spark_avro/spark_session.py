@@ -98,7 +98,7 @@ def session(
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     unlocked = jars.unlocked_spark(pyspark.__version__)
     if unlocked and "MAGICBYTE_SPARK_JARS" not in os.environ:
-        log.warning("%s", unlocked)
+        log.warning("%s", unlocked, extra={"event": "packages_unlocked"})
     builder = SparkSession.builder.appName(name).master(master)
     defaults = {**_DEFAULTS, **(_LOCAL_DEFAULTS if master.partition("[")[0] == "local" else {})}
     properties = {**defaults, **modules(formats, drivers), **format_properties(formats), **(settings or {})}

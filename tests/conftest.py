@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, settings
 
 from magicbyte.platform.broker import kafka_version
 from magicbyte.testing import temporary_broker
+from tests.secrets_in_logs import check_logs_of_servers
 
 if TYPE_CHECKING:
     from tests.clients.secured_registry import SecuredRegistry
@@ -30,6 +31,8 @@ _ALONE = ("tests/spark/elsewhere/", "tests/spark/pipeline/test_chaos.py", "tests
 def pytest_configure() -> None:
     """Let clients share TLS contexts and wait for late answers, and let property tests take any time.
 
+    The logs of all servers that tests start are searched for credentials.
+
     Each client of httpx reads the world's certificate authorities, even for an http:// URL. That took most of the CPU
     of tests that make a client for each request.
     """
@@ -40,6 +43,7 @@ def pytest_configure() -> None:
     # How long an example takes says nothing of the code on a loaded machine; nothing in tests/ measures time.
     settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("untimed")
+    check_logs_of_servers()
     if kafka_version().startswith("2."):
         from tests.kafka_2.kafka_2 import add_kafka_2  # noqa: PLC0415  rarely used
 

@@ -18,6 +18,7 @@ import rest_proxy.errors
 from magicbyte.check.config.config import Config
 from magicbyte.cli.capacity.figures import Figures, load
 from magicbyte.cli.config.references import reference as config_reference
+from magicbyte.kit.logs.settings import LogSettings
 from magicbyte.kit.settings.generated import own_table, reference
 from magicbyte.kit.settings.section import Section
 from magicbyte.kit.settings.server import ServerSettings
@@ -35,6 +36,7 @@ from tools.action_tables import action_tables
 from tools.api_tests import matrix
 from tools.command_tables import commands_table, flags_table
 from tools.error_tables import error_table
+from tools.events import PARTS, events_table
 from tools.help_pages import write_help_pages
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -81,6 +83,8 @@ REFERENCES: Mapping[str, Mapping[str, Table]] = {
     },
     "pipelines-reference.md": _whole(Pipeline),
     "registry-api-tests.md": {"": matrix},
+    "logs.md": {"logs": _server(LogSettings, EITHER)},
+    "events.md": {part: partial(events_table, part) for part in PARTS},
     "security.md": {
         "tls": _server(TlsSettings, EITHER),
         "tls without effect": lambda: without_effect(TlsSettings),

@@ -88,6 +88,7 @@ FLAGS = {
     "--lint": Flag("", "Switch all lint rules on."),
     "--listen": Flag("HOST:PORT", "The address of a server."),
     "--lock": Flag("FILE", "Write one lock file of all versions and levels."),
+    "--log-format": Flag("FORM", "The form of a pipeline's log lines: text or json."),
     "--master": Flag("URL", "Where Spark runs."),
     "--max-attempts": Flag("N", "How often a record may be replayed."),
     "--max-messages": Flag("N", "End after N records."),

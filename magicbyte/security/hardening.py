@@ -18,4 +18,7 @@ def keep_secrets_in_memory() -> None:
     os.umask(0o077)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux" and ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
-        log.warning("this process can be traced by others of its user: prctl(PR_SET_DUMPABLE) failed")
+        log.warning(
+            "this process can be traced by others of its user: prctl(PR_SET_DUMPABLE) failed",
+            extra={"event": "process_traceable"},
+        )

@@ -92,10 +92,15 @@ class Watch:
         except (Failure, OSError) as error:
             METRICS.reloads[source.name, "failure"] += 1
             text = "%s: the new files are not used, what was loaded before stays: %s"
-            log.error(text, source.name, error)  # noqa: TRY400  the text says it all; a traceback might show a secret
+            log.error(  # noqa: TRY400  the text says it all; a traceback might show a secret
+                text,
+                source.name,
+                error,
+                extra={"event": "file_not_reloaded", "source": source.name, "error": str(error)},
+            )
         else:
             METRICS.reloads[source.name, "success"] += 1
-            log.info("%s: loaded again", source.name)
+            log.info("%s: loaded again", source.name, extra={"event": "file_reloaded", "source": source.name})
 
 
 def _signature(paths: Iterable[Path]) -> Signature:

@@ -143,14 +143,16 @@ class MessageWorkers:
         except WorkerFailed as failure:
             raise self._error_of(failure) from None
         if outcome.trace:
-            log.error("a message could not be converted\n%s", outcome.trace)
+            log.error("a message could not be converted\n%s", outcome.trace, extra={"event": "message_not_converted"})
         return outcome
 
     async def _reply(self, scope: Scope, packed: bytes) -> bytes:
         try:
             reply = await self._read_registry(scope, unpack(packed, Question))
         except OSError as error:
-            log.warning("the registry does not answer: %r", error)
+            log.warning(
+                "the registry does not answer: %r", error, extra={"event": "registry_unreachable", "error": repr(error)}
+            )
             reply = Reply(0)
         return pack(reply)
 
@@ -163,7 +165,7 @@ class MessageWorkers:
         if isinstance(failure, WorkerTimeout):
             error = errors.MESSAGES_TOO_SLOW(limit=settings.messages_timeout_ms)
         elif isinstance(failure, WorkerDied) and not isinstance(failure, WorkerKilled):
-            log.error("a message could not be converted, as %s", failure)
+            log.error("a message could not be converted, as %s", failure, extra={"event": "message_not_converted"})
             return errors.WORKER_DIED(reason=failure)
         else:
             error = errors.NO_WORKER(reason=failure)

@@ -213,7 +213,13 @@ class Upstream:
         except (TimeoutError, httpx.TimeoutException):
             raise errors.TOO_SLOW(server=self._name, seconds=f"{_SECONDS:.0f}") from None
         except httpx.HTTPError as error:
-            log.warning("the %s at %s cannot be reached: %r", self._name, self.url, error)
+            log.warning(
+                "the %s at %s cannot be reached: %r",
+                self._name,
+                self.url,
+                error,
+                extra={"event": "upstream_unreachable", "upstream": self._name, "url": self.url, "error": repr(error)},
+            )
             raise errors.UNREACHABLE(server=self._name) from None
 
     async def _parts(self, answer: httpx.Response) -> AsyncIterator[bytes]:
@@ -228,7 +234,12 @@ class Upstream:
                 yield part
         except (TimeoutError, httpx.HTTPError) as error:
             # The connection is closed, so the client sees that the answer is not complete.
-            log.warning("the answer of the %s broke off: %r", self._name, error)
+            log.warning(
+                "the answer of the %s broke off: %r",
+                self._name,
+                error,
+                extra={"event": "upstream_broke_off", "upstream": self._name, "error": repr(error)},
+            )
             raise
         finally:
             await answer.aclose()

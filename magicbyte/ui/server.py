@@ -20,7 +20,8 @@ from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.rows import BodyLimit, Row, Streams
 from magicbyte.http.server import serve as serve_http
 from magicbyte.kit.failure import Failure
-from magicbyte.kit.logs import set_up_logs
+from magicbyte.kit.logs.set_up import set_up_logs
+from magicbyte.kit.traces.set_up import traces
 from magicbyte.ui import errors
 from magicbyte.ui.app import Page, json_errors, require_writable
 from magicbyte.ui.messages.exchange import Question, Reply
@@ -178,11 +179,18 @@ def serve(settings: UiSettings, client: Mapping[str, str], *, on_start: Callable
         ConfigError: A setting of the registry's client is wrong.
         Failure: The port is not available, or others would get the credentials of the settings.
     """
-    set_up_logs("info")
+    set_up_logs(settings.log_level, form=settings.log_format, access=settings.log_access, node=settings.listener.url)
     registry = Registry(client_options(client), settings)
     if registry.has_credentials and not is_loopback(settings.listener.host):
         raise Failure(
             f"everybody who reaches {settings.listener.url} would have the credentials of the settings: listen on"
             " 127.0.0.1, or leave them out, so that each browser sends its own"
         )
-    return serve_http(create_app(settings, registry), [settings.listener], settings, on_start=on_start)
+    with traces("magicbyte-ui", settings.listener.url):
+        return serve_http(
+            create_app(settings, registry),
+            [settings.listener],
+            settings,
+            log_level=settings.log_level,
+            on_start=on_start,
+        )

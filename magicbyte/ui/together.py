@@ -103,7 +103,11 @@ async def _lines(scope: Scope, paths: list[str], read_registry: ReadRegistry) ->
                 reply = Reply(0)
             except Exception:
                 # Without a line of it, the answer would never end.
-                log.exception("GET %s cannot be answered together with others", path)
+                log.exception(
+                    "GET %s cannot be answered together with others",
+                    path,
+                    extra={"event": "joint_answer_failed", "path": path},
+                )
                 reply = Reply(0)
             text = reply.body.decode(errors="replace")
             await lines.put(orjson.dumps({"index": index, "status": reply.status, "body": text}) + b"\n")

@@ -85,7 +85,9 @@ class Follower:
             self._leader.fail(str(error))
         except LogError as error:
             if progress.problem != str(error):
-                log.warning("the log can't be followed: %s", error)
+                log.warning(
+                    "the log can't be followed: %s", error, extra={"event": "log_not_followed", "error": str(error)}
+                )
             progress.problem = str(error)
             self._stopping.wait(_FOLLOW_SECONDS)
 

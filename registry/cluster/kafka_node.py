@@ -81,7 +81,12 @@ class KafkaNode:
             self._committer.catch_up()
         self._replayed = True
         self._progress.position = self._log.position
-        log.info("log replayed to offset %d in %.3f s", self.view.offset, time.perf_counter() - started)
+        log.info(
+            "log replayed to offset %d in %.3f s",
+            self.view.offset,
+            time.perf_counter() - started,
+            extra={"event": "log_replayed", "offset": self.view.offset},
+        )
         self._committer.start()
         self._follower.start()
         if self._eligible:
@@ -93,7 +98,7 @@ class KafkaNode:
         self._election.stop()
         self._follower.stop()
         self._log.close()
-        log.info("log closed at offset %d", self.view.offset)
+        log.info("log closed at offset %d", self.view.offset, extra={"event": "log_closed", "offset": self.view.offset})
 
     def submit(self, command: Command[T], client: str = "") -> Outcome[T]:
         """Queue a write; see `Node.submit`."""
@@ -126,7 +131,7 @@ class KafkaNode:
             if self._leader.is_owner():
                 self._follower.read_beside_writer()
                 return
-            log.warning("another node leads now")
+            log.warning("another node leads now", extra={"event": "leadership_lost"})
             self._leader.end(epoch)
         progress, leadership = self._progress, self._leadership
         with progress.moved:
@@ -234,7 +239,12 @@ def open_kafka_node(settings: RegistrySettings) -> KafkaNode:
             timeout=settings.init_timeout_ms / 1000,
         )
         # The id is fetched here, so that no request waits for it.
-        log.info("the topic %s has the id %s", settings.topic, store.log_id)
+        log.info(
+            "the topic %s has the id %s",
+            settings.topic,
+            store.log_id,
+            extra={"event": "topic_found", "topic": settings.topic},
+        )
 
     leadership = Leadership()
     election = Election(

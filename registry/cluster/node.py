@@ -128,7 +128,12 @@ class SharedLogNode:
             self._committer.submit(self._first_command).result()
         if self._poll_seconds is not None:
             self._poller.start()
-        log.info("log replayed to offset %d in %.3f s", self.view.offset, time.perf_counter() - started)
+        log.info(
+            "log replayed to offset %d in %.3f s",
+            self.view.offset,
+            time.perf_counter() - started,
+            extra={"event": "log_replayed", "offset": self.view.offset},
+        )
 
     def stop(self) -> None:
         """Finish the queued writes and close the log."""
@@ -137,7 +142,7 @@ class SharedLogNode:
             self._poller.join()
         self._committer.stop()
         self._log.close()
-        log.info("log closed at offset %d", self.view.offset)
+        log.info("log closed at offset %d", self.view.offset, extra={"event": "log_closed", "offset": self.view.offset})
 
     def submit(self, command: Command[T], client: str = "") -> Outcome[T]:
         """Queue a write; see `Node.submit`."""
@@ -215,6 +220,11 @@ def _problem_of(action: Callable[[], None]) -> str:
     try:
         action()
     except Exception as error:  # the thread that keeps the view up to date must not end
-        log.warning("the log can't be read: %s", error, exc_info=not isinstance(error, LogError))
+        log.warning(
+            "the log can't be read: %s",
+            error,
+            exc_info=not isinstance(error, LogError),
+            extra={"event": "log_unreadable", "error": str(error)},
+        )
         return str(error)
     return ""

@@ -77,7 +77,12 @@ def _has_damage(database: Path, *, accepted: bool) -> bool:
         shutil.copyfile(wal, copy)
     except OSError as error:
         raise LogError(f"{wal} can't be read: {error}") from error
-    log.error("%s; this is accepted, and the file as it was is %s", text, copy)
+    log.error(
+        "%s; this is accepted, and the file as it was is %s",
+        text,
+        copy,
+        extra={"event": "damage_accepted", "copy": str(copy)},
+    )
     return True
 
 

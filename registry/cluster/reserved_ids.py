@@ -146,12 +146,14 @@ class ReservedIds:
                     "the database has lost schemas: it has ids up to %d in context %s, but ids up to %d were given "
                     "(%s); new ids begin at %d",
                     *(highest, context, last, self._path, last + 1),
+                    extra={"event": "schemas_lost", "context": context, "highest_id": highest, "reserved_id": last},
                 )
             else:
                 log.warning(
                     "the machine stopped before the ids in %s were synced; new ids in context %s begin at %d, because "
                     "any up to there may have been given",
                     *(self._path, context, last + 1),
+                    extra={"event": "ids_skipped", "context": context, "next_id": last + 1},
                 )
             key = view.key_bytes(Key(records.ID_MARK, context))
             marks.append(Record(key, records.encode_id_mark(context, last), now))
@@ -223,7 +225,12 @@ def _parsed(content: bytes, boot: str, path: Path) -> tuple[Highest, Highest, bo
                     table[context] = max(int(last), table.get(context, 0))
         except (ValueError, AttributeError, TypeError):
             # What is behind a line that was cut by a loss of power was not synced either.
-            log.warning("line %d of %s can't be read", number, path)
+            log.warning(
+                "line %d of %s can't be read",
+                number,
+                path,
+                extra={"event": "reserved_ids_unreadable", "file": str(path), "line": number},
+            )
             is_exact = False
             continue
         if "boot" in line:

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from magicbyte.kit.failure import Failure
@@ -35,7 +35,8 @@ def require_shared_storage(settings: RegistrySettings) -> None:
 def serve_with_workers(properties: Mapping[str, str], settings: RegistrySettings) -> int:
     """Run the workers, restarting any that ends, until SIGINT, SIGTERM or SIGHUP; returns the exit code.
 
-    If there are certificates or users, SIGHUP is passed to the workers instead, which read them again.
+    If there are certificates or users, SIGHUP is passed to the workers instead, which read them again. The signals of
+    the log are passed to them, too.
 
     Raises:
         Failure: Processes can't share the storage.
@@ -46,21 +47,35 @@ def serve_with_workers(properties: Mapping[str, str], settings: RegistrySettings
     reloading = threading.Event()
     if not settings.is_open or any(listener.scheme == "https" for listener in settings.listeners):
         signal.signal(signal.SIGHUP, lambda *_: reloading.set())
+    passed_on: list[int] = []
+    for number in (signal.SIGUSR1, signal.SIGUSR2):
+        signal.signal(number, lambda received, _: passed_on.append(received))
     running = [_start(properties, settings, index) for index in range(settings.workers)]
     while not stopping.wait(_LOOK_SECONDS):
+        while passed_on:
+            _send(running, passed_on.pop())
         if reloading.is_set():
             reloading.clear()
-            for worker in running:
-                worker.send_signal(signal.SIGHUP)
+            _send(running, signal.SIGHUP)
         for index, worker in enumerate(running):
             if worker.poll() is not None:
-                log.warning("worker %d ended with exit code %d; starting it again", index, worker.returncode)
+                log.warning(
+                    "worker %d ended with exit code %d; starting it again",
+                    index,
+                    worker.returncode,
+                    extra={"event": "worker_ended", "worker": index, "exit_code": worker.returncode},
+                )
                 running[index] = _start(properties, settings, index)
     for worker in running:
         worker.terminate()
     codes = [process.stop(worker, seconds=_STOP_SECONDS) for worker in running]
     # A worker that SIGTERM killed has not failed: it had not opened anything yet.
     return max((abs(code) for code in codes if code != -signal.SIGTERM), default=0)
+
+
+def _send(workers: Sequence[subprocess.Popen[bytes]], number: int) -> None:
+    for worker in workers:
+        worker.send_signal(number)
 
 
 def _start(properties: Mapping[str, str], settings: RegistrySettings, index: int) -> subprocess.Popen[bytes]:

@@ -20,6 +20,7 @@ from registry import errors
 from registry.offload.jobs import Answer, CompareOutlines, Earlier, Job, Judge, MakeOutline, Task, Text
 from registry.offload.parsing import Parser
 from registry.offload.perform import perform
+from registry.offload.work_span import work_span
 from registry.state.model import Config, Kept, Version, context_of
 from registry.state.resolve import MOST_DEPENDENCIES, TooManyReferences, dependencies, reference_target
 from registry.state.view import View
@@ -208,7 +209,8 @@ class Terms:
             if job is None:
                 raise Unanswered([question])
             try:
-                answer = perform(job, self.parse, Budget(LITTLE_WORK))
+                with work_span(question.task, question.source.schema.schema_type, in_worker=False):
+                    answer = perform(job, self.parse, Budget(LITTLE_WORK))
             except TooMuchWork:
                 raise Unanswered([question]) from None
         assert isinstance(answer, kind)

@@ -13,6 +13,9 @@ import httpx
 import orjson
 
 from magicbyte.kit.secret import hide_user_info
+from magicbyte.kit.traces.current import outgoing_headers
+from magicbyte.kit.traces.span import Kind
+from magicbyte.kit.traces.tracing import span
 from registry.cluster.commit.handover import Handover
 from registry.cluster.node import Node
 from registry.decide import Decision
@@ -107,7 +110,7 @@ class Webhooks:
                     if self._view.offset != self._nothing_until:
                         await self._look(client)
                 except Exception:  # this task must not end: it posts all changes
-                    log.exception("changes could not be posted now")
+                    log.exception("changes could not be posted now", extra={"event": "webhooks_failed"})
 
     async def _look(self, client: httpx.AsyncClient) -> None:
         end, mark = self._view.offset, self._mark(self._view)
@@ -134,7 +137,7 @@ class Webhooks:
         try:
             return changes_since(self._view, after, compacted=True)[:_MOST_CHANGES]
         except TooOld as error:
-            log.error("changes were not posted: %s", error)  # noqa: TRY400  the text says it all
+            log.error("changes were not posted: %s", error, extra={"event": "changes_not_posted", "error": str(error)})  # noqa: TRY400  the text says it all
             self._posted = self._view.offset
             return []
 
@@ -161,7 +164,11 @@ class Webhooks:
         try:
             return await self._handover.wait(self._node.submit(mark))
         except LogError as error:
-            log.warning("the mark of posted changes could not be written: %s", error)
+            log.warning(
+                "the mark of posted changes could not be written: %s",
+                error,
+                extra={"event": "webhook_mark_failed", "error": str(error)},
+            )
             return False
 
     async def _post_all(self, client: httpx.AsyncClient, url: str, changes: Sequence[Change]) -> None:
@@ -182,7 +189,10 @@ class Webhooks:
         problem = ""
         for pause in (*pauses, None):
             try:
-                response = await post_to_allowed(client, url, body, headers)
+                with span("webhook", {"url.full": hide_user_info(url)}, kind=Kind.CLIENT) as posting:
+                    response = await post_to_allowed(client, url, body, {**headers, **outgoing_headers()})
+                    if posting is not None:
+                        posting.attributes["http.response.status_code"] = response.status_code
                 if response.is_success:
                     return True
                 problem = f"HTTP {response.status_code}"
@@ -191,6 +201,10 @@ class Webhooks:
             if pause is not None:
                 await asyncio.sleep(pause)
         log.error(
-            "webhook %s did not take a change: %s; the change was %s", hide_user_info(url), problem, body.decode()
+            "webhook %s did not take a change: %s; the change was %s",
+            hide_user_info(url),
+            problem,
+            body.decode(),
+            extra={"event": "webhook_given_up", "url": hide_user_info(url), "error": problem},
         )
         return False

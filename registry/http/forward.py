@@ -11,10 +11,12 @@ import httpx
 from starlette.responses import Response
 
 from magicbyte.http.relay.headers import HeaderPolicy, names_of
-from magicbyte.http.relay.relay import Answer, LongBody, Relay
+from magicbyte.http.relay.relay import Answer, LongBody, Relay, trace_headers
 from magicbyte.http.routing.request import Request
 from magicbyte.kit.errors import ApiError
 from magicbyte.kit.processes.shared_call import SharedCall
+from magicbyte.kit.traces.span import Kind
+from magicbyte.kit.traces.tracing import span
 from magicbyte.security.tls.context import outgoing_context
 from registry import errors
 from registry.http.answers import LeadersAnswer
@@ -34,7 +36,7 @@ log = logging.getLogger("magicbyte.registry.forward")
 FORWARDED = "X-Forward"
 _TOKEN = OFFSET_HEADER.decode()
 #: The headers of requests that a leader needs, and those of its answers.
-_SENT = ("content-type", "accept", "if-match", "traceparent", _TOKEN)
+_SENT = ("content-type", "accept", "if-match", "traceparent", "tracestate", _TOKEN)
 _ANSWERED = ("content-type", "retry-after", _TOKEN)
 #: How many connections to the leader may be open.
 _MOST_CONNECTIONS = 100
@@ -105,7 +107,13 @@ class Forwarder:
                 except httpx.ConnectError:
                     failure = _failed(request)
                 except (httpx.HTTPError, _LeaderChanged) as lost:
-                    log.warning("%s did not answer %s: %r", url, request.url.path, lost)
+                    log.warning(
+                        "%s did not answer %s: %r",
+                        url,
+                        request.url.path,
+                        lost,
+                        extra={"event": "forward_failed", "url": url, "path": request.url.path, "error": repr(lost)},
+                    )
                     failure = _failed(request)
                     if not _may_repeat(request):
                         break
@@ -123,7 +131,11 @@ class Forwarder:
         """
         url = await self._leader_url()
         if url is not None and self._allowed_urls and url not in self._allowed_urls:
-            log.error("%s claims to lead, but is not among magicbyte.inter.instance.urls", url)
+            log.error(
+                "%s claims to lead, but is not among magicbyte.inter.instance.urls",
+                url,
+                extra={"event": "leader_untrusted", "url": url},
+            )
             raise _failed(request)
         return url
 
@@ -132,16 +144,20 @@ class Forwarder:
         if body is not None:
             digest = await body.digest() if self._signs else None
             long_body, timeouts = LongBody(body.chunks(), body.size, digest), self._unhurried
-        added = {b"x-request-id": request.request_id, FORWARDED.lower().encode(): "true"}
-        sending = asyncio.ensure_future(self._relay.ask(request, url, added, body=long_body, timeouts=timeouts))
-        try:
-            while not sending.done():
-                await asyncio.wait([sending], timeout=1.0)
-                if not sending.done() and await self._leader_url() not in (url, None):
-                    raise _LeaderChanged(url)
-            return sending.result()
-        finally:
-            sending.cancel()
+        with span("forward", {"url.full": url}, kind=Kind.CLIENT) as forwarding:
+            added = {b"x-request-id": request.request_id, FORWARDED.lower().encode(): "true", **trace_headers()}
+            sending = asyncio.ensure_future(self._relay.ask(request, url, added, body=long_body, timeouts=timeouts))
+            try:
+                while not sending.done():
+                    await asyncio.wait([sending], timeout=1.0)
+                    if not sending.done() and await self._leader_url() not in (url, None):
+                        raise _LeaderChanged(url)
+                answer = sending.result()
+            finally:
+                sending.cancel()
+            if forwarding is not None:
+                forwarding.attributes["http.response.status_code"] = answer.status
+            return answer
 
 
 def _may_repeat(request: Request) -> bool:

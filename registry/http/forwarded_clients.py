@@ -8,7 +8,7 @@ from dataclasses import replace
 from magicbyte.http.asgi import header
 from magicbyte.http.routing.identity import IDENTITY, PEER, peer_of, target_of
 from magicbyte.http.routing.request import Request
-from magicbyte.kit.logs import OccasionalWarning
+from magicbyte.kit.logs.repeats import OccasionalWarning
 from magicbyte.security.forwarded_identity import ForgedIdentity, IdentitySigner
 from magicbyte.security.principal import ANONYMOUS, client_of
 from registry.settings import RegistrySettings
@@ -33,7 +33,7 @@ class ForwardedClients:
         """
         self._signer = signer
         self._trusted_proxies = settings.trusted_proxies
-        self._warn_of_forgery = OccasionalWarning(log, _FORGED)
+        self._warn_of_forgery = OccasionalWarning(log, "forged_identity", _FORGED)
 
     def proof(self, request: Request, target: str, body_digest: str) -> str:
         """Return the header that tells the leader the address of a request's client.

@@ -136,7 +136,9 @@ class OffsetTokens:
                     try:
                         await self._sync()
                     except LogError as error:
-                        log.warning("the log can't be read: %s", error)
+                        log.warning(
+                            "the log can't be read: %s", error, extra={"event": "log_unreadable", "error": str(error)}
+                        )
                     if is_met():
                         return True
                     await asyncio.sleep(_PAUSE_SECONDS)

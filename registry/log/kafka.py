@@ -172,6 +172,7 @@ class KafkaLog:
                 self._topic,
                 foreign[0].offset,
                 foreign[0].key,
+                extra={"event": "foreign_writer", "topic": self._topic, "offset": foreign[0].offset},
             )
         self.foreign_records += len(foreign)
 

@@ -130,7 +130,11 @@ class SqlLog:
                 connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
         except SQLAlchemyError as error:
             # Nothing is lost: the next start reads the write-ahead log.
-            log.warning("the write-ahead log could not be written into the database: %s", error)
+            log.warning(
+                "the write-ahead log could not be written into the database: %s",
+                error,
+                extra={"event": "wal_not_merged", "error": str(error)},
+            )
 
 
 def sqlite_file(url: str) -> Path | None:

@@ -57,7 +57,12 @@ def prepare_topic(
         if _partitions(admin, topic) == 0:
             _create(admin, topic, min(replication, brokers), configs)
             if brokers < replication:
-                log.warning("%s has %d replicas because there are no more brokers", topic, min(replication, brokers))
+                log.warning(
+                    "%s has %d replicas because there are no more brokers",
+                    topic,
+                    min(replication, brokers),
+                    extra={"event": "topic_underreplicated", "topic": topic, "replicas": min(replication, brokers)},
+                )
         actual_configs = _configs(admin, topic)
         partitions = _partitions(admin, topic)
     except KafkaException as error:
@@ -139,7 +144,7 @@ def _wait_for_brokers(admin: AdminClient, errors: list[KafkaError], client: Conf
             if time.monotonic() > deadline:
                 raise LogError(text) from error
             if reason != logged:
-                log.warning(text)
+                log.warning(text, extra={"event": "topic_settings_differ"})
                 logged = reason
             time.sleep(_RETRY_SECONDS)
 

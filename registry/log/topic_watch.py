@@ -63,7 +63,7 @@ class TopicWatch:
                 "from it before you restart it"
             )
             if text != self.problem:
-                log.error("%s", text)
+                log.error("%s", text, extra={"event": "topic_changed"})
             self.problem = text
         elif self._id is None:
             self._id = current
@@ -78,5 +78,5 @@ class TopicWatch:
             if self.failure:
                 return False
             self.failure = self.problem = f"{text}; start the registry again to read the topic as it is now"
-        log.critical("%s", self.failure)
+        log.critical("%s", self.failure, extra={"event": "topic_replaced"})
         return True

@@ -264,7 +264,12 @@ class View(Versions):
         """Count a faulty record, and log a warning."""
         self.passed_over[reason] += 1
         if self._base is None:
-            log.warning("record at offset %d %s", entry.offset, text)
+            log.warning(
+                "record at offset %d %s",
+                entry.offset,
+                text,
+                extra={"event": "record_passed_over", "offset": entry.offset},
+            )
 
     def _apply_schema(self, key: Key, value: dict[str, Any] | None, entry: LogEntry) -> None:
         assert key.subject is not None
@@ -292,6 +297,12 @@ class View(Versions):
                 replaced.number,
                 replaced.subject,
                 replaced.schema_id,
+                extra={
+                    "event": "schema_id_lost",
+                    "subject": replaced.subject,
+                    "version": replaced.number,
+                    "schema_id": replaced.schema_id,
+                },
             )
 
     def _apply_deletion(self, key: Key, value: dict[str, Any] | None, _entry: LogEntry) -> None:

@@ -13,9 +13,11 @@ from starlette.responses import Response
 
 from magicbyte.http.asgi import header
 from magicbyte.http.relay.headers import HeaderPolicy
-from magicbyte.http.relay.relay import Relay
+from magicbyte.http.relay.relay import Relay, trace_headers
 from magicbyte.http.routing.access import Decision
 from magicbyte.http.routing.request import Request
+from magicbyte.kit.traces.span import Kind
+from magicbyte.kit.traces.tracing import span
 from rest_proxy.consume.consumers.peers import Peers
 from rest_proxy.errors import NOT_THE_OWNER, PEER_UNREACHABLE
 from rest_proxy.exchange.negotiation import PLAIN
@@ -81,9 +83,15 @@ class PassingOn:
             # The owner decides by its own rules for the principal.
             request.decision = Decision.ALLOWED
         try:
-            answer = await self._relay.ask(request, owner, added)
+            with span("forward", {"url.full": owner}, kind=Kind.CLIENT):
+                answer = await self._relay.ask(request, owner, added | trace_headers())
         except httpx.HTTPError as error:
-            log.warning("the request could not be passed on to %s: %s", owner, error)
+            log.warning(
+                "the request could not be passed on to %s: %s",
+                owner,
+                error,
+                extra={"event": "forward_failed", "url": owner, "error": str(error)},
+            )
             raise PEER_UNREACHABLE(url=owner) from None
         return answer.response()
 

@@ -141,7 +141,7 @@ class LoopProducer:
             try:
                 poll(_POLL_SECONDS)
             except Exception:  # a report that fails must not prevent the others
-                log.exception("a delivery report could not be processed")
+                log.exception("a delivery report could not be processed", extra={"event": "delivery_report_failed"})
             # Waking the loop costs about as much as serving a report, so it is woken once for all that it can take.
             if self._finished and not self._is_told:
                 self._is_told = True
@@ -168,7 +168,7 @@ class LoopProducer:
             self._fail_queued()
         if error.fatal():
             self.fatal = error.str()
-        log.warning("producer: %s", error.str())
+        log.warning("producer: %s", error.str(), extra={"event": "producer_error", "error": error.str()})
 
     def _fail_queued(self) -> None:
         self._producer.purge(in_queue=True, in_flight=False, blocking=False)

@@ -21,6 +21,7 @@ from rest_proxy.formats.frame_places import Headers
 from rest_proxy.produce.budget import Budget
 from rest_proxy.produce.loop_producer import LoopProducer, Record
 from rest_proxy.produce.sent import Batch, SentRecord
+from rest_proxy.produce.trace_headers import traced_records
 
 log = logging.getLogger("rest_proxy.produce.producers")
 
@@ -39,15 +40,24 @@ _GATHERING: kafka.Config = {"linger.ms": 0.2}
 class Producers:
     """Sends records with the `acks` of a request: at most two producers for each, made on first use."""
 
-    def __init__(self, config: Callable[[str], kafka.Config], *, buffer_memory: int, max_record_bytes: int) -> None:
+    def __init__(
+        self,
+        config: Callable[[str], kafka.Config],
+        *,
+        buffer_memory: int,
+        max_record_bytes: int,
+        trace_headers: bool = False,
+    ) -> None:
         """Prepare the producers without connecting.
 
         Args:
             config: Returns librdkafka's configuration for `0`, `1` or `all`.
             buffer_memory: The limit on undelivered bytes.
             max_record_bytes: The largest sum of a record's key and value, in bytes.
+            trace_headers: Whether records get the headers of their request's trace.
         """
         self._config = config
+        self._trace_headers = trace_headers
         self._max_record_bytes = max_record_bytes
         self._producers: dict[tuple[str, bool], LoopProducer] = {}
         #: By `acks`: not if the settings say how long to wait for more records.
@@ -67,7 +77,10 @@ class Producers:
             return self
         if self._of_existing_topics is None:
             existing = Producers(
-                self._config_without_creation, buffer_memory=0, max_record_bytes=self._max_record_bytes
+                self._config_without_creation,
+                buffer_memory=0,
+                max_record_bytes=self._max_record_bytes,
+                trace_headers=self._trace_headers,
             )
             existing.budget = self.budget
             self._of_existing_topics = existing
@@ -82,6 +95,8 @@ class Producers:
         Raises:
             ApiError: RECORD_TOO_LARGE, which names the record; BUFFER_FULL.
         """
+        if self._trace_headers:
+            records = traced_records(records)
         sizes = [
             (len(key) if key else 0) + (len(value) if value else 0) + (_size_of_headers(headers) if headers else 0)
             for key, value, _, _, headers in records
@@ -122,6 +137,8 @@ class Producers:
             self.budget.give_back(size)
             raise
         sent = SentRecord(size, producer, on_settled)
+        if self._trace_headers:
+            (record,) = traced_records((record,))
         producer.send(topic, record, sent.settle)
         return sent
 
@@ -157,7 +174,12 @@ class Producers:
     def _producer(self, acks: str, *, gathers: bool = False) -> LoopProducer:
         producer = self._producers.get((acks, gathers))
         if producer is not None and producer.fatal is not None:
-            log.error("the producer with acks=%s is replaced after a fatal error: %s", acks, producer.fatal)
+            log.error(
+                "the producer with acks=%s is replaced after a fatal error: %s",
+                acks,
+                producer.fatal,
+                extra={"event": "producer_replaced", "acks": acks, "error": producer.fatal},
+            )
             threading.Thread(target=producer.close, args=(0.0,), daemon=True).start()
             producer = None
         if producer is None:
@@ -179,7 +201,11 @@ class Producers:
         closing = (loop.run_in_executor(None, producer.close, seconds) for producer in producers)
         unsettled = sum(await asyncio.gather(*closing))
         if unsettled:
-            log.warning("%d records had no delivery report at the stop", unsettled)
+            log.warning(
+                "%d records had no delivery report at the stop",
+                unsettled,
+                extra={"event": "records_unsettled", "records": unsettled},
+            )
 
 
 def _size_of_headers(headers: Headers) -> int:

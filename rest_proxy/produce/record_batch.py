@@ -14,6 +14,7 @@ from msgspec.json import Decoder
 from magicbyte.kit.errors import ApiError
 from rest_proxy.errors import INVALID_BATCH, OUTCOME_UNKNOWN, RATE_EXCEEDED, undelivered
 from rest_proxy.exchange import bodies
+from rest_proxy.exchange.kafka_span import produce_span
 from rest_proxy.produce.entry import BatchEntry, data_form
 from rest_proxy.produce.entry_encoder import Encoded, EntryEncoder
 from rest_proxy.produce.producers import Producers
@@ -96,8 +97,9 @@ class RecordBatch:
             sizes: The length of each entry's JSON, in bytes.
         """
         settled = asyncio.Event()
-        results = [await self._send(entry, size, settled) for entry, size in zip(entries, sizes, strict=False)]
-        await self._until_settled([result[0] for result in results if not isinstance(result, ApiError)], settled)
+        with produce_span(self.topic, len(entries)):
+            results = [await self._send(entry, size, settled) for entry, size in zip(entries, sizes, strict=False)]
+            await self._until_settled([result[0] for result in results if not isinstance(result, ApiError)], settled)
         successes, failures = list[bytes](), list[bytes]()
         for entry, result in zip(entries, results, strict=True):
             name = orjson.dumps(entry.id)

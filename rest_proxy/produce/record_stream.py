@@ -18,6 +18,7 @@ from magicbyte.http.routing.limits import within
 from magicbyte.kit.errors import ApiError
 from rest_proxy.errors import BAD_REQUEST, RATE_EXCEEDED, STREAM_TOO_OLD
 from rest_proxy.exchange.bodies import text_of_refusal
+from rest_proxy.exchange.kafka_span import produce_span
 from rest_proxy.produce.entry import ENTRY
 from rest_proxy.produce.entry_encoder import Encoded, EntryEncoder
 from rest_proxy.produce.json_objects import JsonObject, JsonObjects, MalformedJson, TooLong
@@ -118,6 +119,10 @@ class RecordStream:
             receive: Receives the next bytes; raises Disconnected.
             send: Sends reports; waits while the client does not read.
         """
+        with produce_span(self._topic):
+            await self._serve(receive, send)
+
+    async def _serve(self, receive: Receive, send: Send) -> None:
         loop = asyncio.get_running_loop()
         limits = self._limits
         self._now = loop.time
@@ -190,7 +195,7 @@ class RecordStream:
             # Queued records are still delivered, but nobody reads their reports.
             self._is_cut_off = True
         except Exception:
-            log.exception("a stream of records failed")
+            log.exception("a stream of records failed", extra={"event": "record_stream_failed"})
             self._fail(INTERNAL())
 
     async def _next_chunk(self, receive: Receive, objects: JsonObjects) -> bytes | None:

@@ -21,6 +21,7 @@ from rest_proxy.errors import (
 )
 from rest_proxy.exchange import bodies
 from rest_proxy.exchange.dialect import Dialect, Outcome
+from rest_proxy.exchange.kafka_span import produce_span
 from rest_proxy.formats.embedded import EmbeddedFormat
 from rest_proxy.formats.frame_places import ID_SERIALIZERS, Header
 from rest_proxy.formats.plain import TAGGED, Options
@@ -114,13 +115,14 @@ async def produce(parts: Producing, request: Produce) -> tuple[int, bytes]:
                 records, key or _NO_SCHEMA, value or _NO_SCHEMA, partition=partition, json_size=len(request.body)
             )
             encoded = _with_frames(encoded, key and key.header, value and value.header)
-    batch = parts.producers.of_sender(may_create=may_create).send_batch(request.topic, encoded, request.acks)
-    # asyncio.timeout with a shield would cost five times as much as this timer.
-    timer = asyncio.get_running_loop().call_later(request.timeout_ms / 1000, batch.give_up)
-    try:
-        await batch.done
-    finally:
-        timer.cancel()
+    with produce_span(request.topic, len(encoded)):
+        batch = parts.producers.of_sender(may_create=may_create).send_batch(request.topic, encoded, request.acks)
+        # asyncio.timeout with a shield would cost five times as much as this timer.
+        timer = asyncio.get_running_loop().call_later(request.timeout_ms / 1000, batch.give_up)
+        try:
+            await batch.done
+        finally:
+            timer.cancel()
     outcomes = outcomes_in_time(batch, request.timeout_ms)
     return _status(outcomes), request.dialect.produced(outcomes, *ids)
 

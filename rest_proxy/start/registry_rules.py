@@ -53,7 +53,11 @@ async def follow_rules(settings: RestProxySettings, authorizer: Authorizer) -> N
             except (SerdesError, RuleError) as error:
                 METRICS.reloads[authorizer.name, "failure"] += 1
                 if not is_failing:
-                    log.error("the rules stay as they were loaded last: %s", error)  # noqa: TRY400  the text says it all
+                    log.error(  # noqa: TRY400  the text says it all
+                        "the rules stay as they were loaded last: %s",
+                        error,
+                        extra={"event": "rules_not_reloaded", "error": str(error)},
+                    )
                 is_failing = True
             await asyncio.sleep(_LOOK_SECONDS)
 

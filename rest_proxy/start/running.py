@@ -54,6 +54,7 @@ async def running(
         settings.producer_config,
         buffer_memory=settings.buffer_memory,
         max_record_bytes=settings.max_record_bytes,
+        trace_headers=settings.trace_headers,
     )
     schemas = Schemas(
         make_registry(settings),
@@ -134,4 +135,8 @@ def _rate_limit(settings: RestProxySettings) -> RateLimit:
 async def _tell_if_alone(cluster: Cluster, bootstrap_servers: str) -> None:
     """Log a warning if no broker answers at the start; later, requests and /health/ready show it."""
     if not await cluster.reachable(_FIRST_ANSWER_SECONDS):
-        log.warning("no broker answers at %s (bootstrap.servers); still trying", bootstrap_servers)
+        log.warning(
+            "no broker answers at %s (bootstrap.servers); still trying",
+            bootstrap_servers,
+            extra={"event": "no_broker", "brokers": bootstrap_servers},
+        )

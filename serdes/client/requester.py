@@ -12,6 +12,7 @@ from urllib.parse import quote, unquote, urlencode, urlsplit, urlunsplit
 import orjson
 
 from magicbyte.kit.secret import hide_user_info
+from magicbyte.kit.traces.current import outgoing_headers
 from serdes.client.auth import Auth, Basic
 from serdes.client.flow import Answer, Flow, Pause, Send, TransportFailure, send
 from serdes.error import ConfigError, OAuthTokenError, RegistryError, RegistryUnavailable, registry_error
@@ -160,7 +161,7 @@ class Requester:
         return answer
 
     def _authorized(self, request: Send, *, renew: bool) -> Flow[Answer]:
-        headers = {**self._headers, **request.headers}
+        headers = {**self._headers, **request.headers, **outgoing_headers()}
         if request.body is not None:
             headers["Content-Type"] = MEDIA_TYPE
         if self.auth is not None:

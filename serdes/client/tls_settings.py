@@ -107,12 +107,17 @@ def take_tls(rest: dict[str, Any]) -> Tls:
     """
     for name in WITHOUT_EFFECT:
         if rest.pop(name, None) is not None:
-            log.warning("the property %s has no effect here", name)
+            log.warning(
+                "the property %s has no effect here", name, extra={"event": "client_property_ignored", "property": name}
+            )
     algorithm = str(rest.pop("ssl.endpoint.identification.algorithm", "https")).strip().lower()
     if algorithm not in {"https", "", "none"}:
         raise ConfigError("ssl.endpoint.identification.algorithm", f"must be https or empty, not {algorithm!r}")
     if algorithm != "https":
-        log.warning("ssl.endpoint.identification.algorithm is empty: the registry's host name is not checked")
+        log.warning(
+            "ssl.endpoint.identification.algorithm is empty: the registry's host name is not checked",
+            extra={"event": "registry_name_unchecked"},
+        )
     ca, ca_text, verify = _take_trust(rest)
     certificate, key = rest.pop("ssl.certificate.location", None), rest.pop("ssl.key.location", None)
     password = rest.pop("ssl.key.password", None)

@@ -182,7 +182,11 @@ class Naming:
                 raise
             import logging  # noqa: PLC0415  # once a topic
 
-            logging.getLogger(__name__).debug("the registry knows no associations: %s", error)
+            logging.getLogger(__name__).debug(
+                "the registry knows no associations: %s",
+                error,
+                extra={"event": "associations_unknown", "error": str(error)},
+            )
             matches = []
         if len(matches) > 1:
             raise SerializationError(f"topic {ctx.topic} has {len(matches)} associated subjects for its {ctx.field}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import logging
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -21,6 +20,7 @@ def main() -> int:
     from spark_avro.pipeline.file.place import PipelineError  # noqa: PLC0415
     from spark_avro.pipeline.file.reading import read_pipeline  # noqa: PLC0415
     from spark_avro.pipeline.run.health import Health, limit_kind, longest_batch  # noqa: PLC0415
+    from spark_avro.pipeline.run.log_form import FORMS, set_up_run_logs  # noqa: PLC0415
     from spark_avro.pipeline.run.metrics import PipelineMetrics  # noqa: PLC0415
     from spark_avro.pipeline.run.running import Running  # noqa: PLC0415
     from spark_avro.pipeline.run.stack_traces import LOG_LEVEL, hide_stack_traces  # noqa: PLC0415
@@ -33,11 +33,10 @@ def main() -> int:
     parser.add_argument("--until-caught-up", action="store_true")
     parser.add_argument("--new-state", action="store_true")
     parser.add_argument("--metrics", metavar="[HOST]:PORT|FILE")
+    parser.add_argument("--log-format", choices=FORMS, default=FORMS[0])
     parser.add_argument("--unhealthy-after", type=limit_kind().convert, metavar="TIME")
     options = parser.parse_args()
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    for name in ("py4j", "httpx"):
-        logging.getLogger(name).setLevel(logging.WARNING)
+    set_up_run_logs(options.log_format, options.name or Path(options.file).stem)
     try:
         pipeline = read_pipeline(options.file, name=options.name, overrides=options.overrides)
     except PipelineError as error:

@@ -113,7 +113,11 @@ class RegistryFollower:
         except RegistryUnavailable as error:
             if self._plan is None:
                 raise
-            log.warning("the registry does not answer; the last plan is used: %s", error)
+            log.warning(
+                "the registry does not answer; the last plan is used: %s",
+                error,
+                extra={"event": "registry_unreachable", "error": str(error)},
+            )
             return self._plan
 
     def read(self) -> ColumnPlan:
@@ -130,7 +134,7 @@ class RegistryFollower:
             version.id: version.number for version in reversed(list(versions)) if version.number is not None
         }
         if before is not None and (new := set(self._plan.ids) - set(before.ids)):
-            log.info("new schema ids are read: %s", ", ".join(map(str, sorted(new))))
+            log.info("new schema ids are read: %s", ", ".join(map(str, sorted(new))), extra={"event": "schema_ids_new"})
         return self._plan
 
     def find(self, unknown: Collection[SchemaName]) -> None:

@@ -124,7 +124,11 @@ def patiently(ask: Callable[[], Any], patience: timedelta) -> Any:
         except RegistryUnavailable as error:
             if time.monotonic() + pause > deadline:
                 raise
-            log.warning("the registry does not answer; the batch waits: %s", error)
+            log.warning(
+                "the registry does not answer; the batch waits: %s",
+                error,
+                extra={"event": "registry_unreachable", "error": str(error)},
+            )
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
@@ -169,7 +173,20 @@ def follow(
                 dead_letters(rows.where(F.col("error").isNotNull()).drop("decoded"), number)
         finally:
             decoded.rows.unpersist()
-        log.info("batch %d: %d rows, %d decoded, %d dead-lettered", number, counts.rows, counts.decoded, counts.dead)
+        log.info(
+            "batch %d: %d rows, %d decoded, %d dead-lettered",
+            number,
+            counts.rows,
+            counts.decoded,
+            counts.dead,
+            extra={
+                "event": "batch_done",
+                "batch": number,
+                "rows": counts.rows,
+                "decoded": counts.decoded,
+                "dead": counts.dead,
+            },
+        )
         if on_batch is not None:
             on_batch(number, counts)
 

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from magicbyte.kit.logs import JsonFormatter, LineHandler
+from magicbyte.kit.logs.formats import JsonFormatter
+from magicbyte.kit.logs.handler import LineHandler
 
 
 class Writes(io.StringIO):

@@ -27,6 +27,7 @@ from magicbyte.http.routing.table import NO_ROUTE, RouteMatch, Table
 from magicbyte.http.routing.unrouted import row_without_route
 from magicbyte.kit.errors import ErrorKind
 from magicbyte.kit.failure import Failure
+from magicbyte.kit.logs.access import ACCESS, LoggedAnswers
 from magicbyte.security.principal import Principal
 from registry import app as registry_app
 from registry.settings import RegistrySettings
@@ -262,8 +263,12 @@ def test_what_connections_and_browsers_ask_of_the_table() -> None:
     assert [table.is_safe(path) for path in (b"/moving", b"/things/a", b"/none")] == [False, True, True]
 
 
-def test_quiet_routes_log_their_failures_and_their_successes_when_the_log_tells_all(
-    make: Any, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize(
+    ("access", "logged_successes", "logged_failures"),
+    [(LoggedAnswers.OFF, False, False), (LoggedAnswers.ERRORS, False, True), (LoggedAnswers.ALL, True, True)],
+)
+def test_the_access_log_has_no_answers_or_failures_or_all(
+    make: Any, caplog: pytest.LogCaptureFixture, access: LoggedAnswers, logged_successes: bool, logged_failures: bool
 ) -> None:
     client = make()
 
@@ -272,16 +277,22 @@ def test_quiet_routes_log_their_failures_and_their_successes_when_the_log_tells_
         client.request(method, path, **options)
         return [record.getMessage() for record in caplog.records if record.name == "magicbyte.access"]
 
-    with caplog.at_level(logging.INFO, "magicbyte.access"):
-        assert logged("GET", "/things/a") == ["GET /things/a 200"]
-        assert logged("GET", "/things/a") == []  # remembered
-        assert logged("POST", "/things/a") == []
-        assert logged("POST", "/things/a", headers={"x-request-id": "1"}) == ["POST /things/a 200"]
-        assert logged("POST", "/refused") == ["POST /refused 404"]
-        assert logged("POST", "/things/a", content=b"x" * 101) == ["POST /things/a 413"]
-    with caplog.at_level(logging.DEBUG, "magicbyte.access"):
-        assert logged("GET", "/things/a") == ["GET /things/a 200"]
-        assert logged("POST", "/things/a") == ["POST /things/a 200"]
+    def expected(text: str, *, are_logged: bool) -> list[str]:
+        return [text] if are_logged else []
+
+    ACCESS.choose(access)
+    try:
+        with caplog.at_level(logging.INFO, "magicbyte.access"):
+            for _ in range(2):  # the second one is remembered
+                assert logged("GET", "/things/a") == expected("GET /things/a 200", are_logged=logged_successes)
+            for headers in ({}, {"x-request-id": "1"}):
+                lines = logged("POST", "/things/a", headers=headers)
+                assert lines == expected("POST /things/a 200", are_logged=logged_successes)
+            assert logged("POST", "/refused") == expected("POST /refused 404", are_logged=logged_failures)
+            lines = logged("POST", "/things/a", content=b"x" * 101)
+            assert lines == expected("POST /things/a 413", are_logged=logged_failures)
+    finally:
+        ACCESS.choose(LoggedAnswers.ERRORS)
 
 
 def counts(app: Application) -> dict[tuple[str, str, int], int]:

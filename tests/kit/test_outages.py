@@ -9,6 +9,7 @@ import pytest
 
 from magicbyte.kit.kafka.log_lines import kind_of, no_connection
 from magicbyte.kit.kafka.outages import Outages
+from magicbyte.kit.logs.formats import message_of
 
 REFUSED = "127.0.0.1:9/bootstrap: Connect to ipv4#127.0.0.1:9 failed: Connection refused (after 0ms in state CONNECT)"
 AGAIN = REFUSED.replace("CONNECT)", "CONNECT, 3 identical error(s) suppressed)")
@@ -106,7 +107,7 @@ def loggers(outages: Outages) -> Iterator[tuple[logging.Logger, logging.Logger]]
 
 
 def _lines(caplog: pytest.LogCaptureFixture) -> list[str]:
-    lines = [record.getMessage() for record in caplog.records]
+    lines = [message_of(record) for record in caplog.records]
     caplog.clear()
     return lines
 
@@ -187,4 +188,4 @@ def test_the_kinds_that_are_remembered_are_bounded(
     for number in range(2000):
         loggers[0].warning("topic-%d", number)
     assert len(_lines(caplog)) == 2000
-    assert len(outages._repeats) == 500
+    assert len(outages._repeats._told) == 500

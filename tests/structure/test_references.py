@@ -16,6 +16,7 @@ from magicbyte.cli.main import COMMANDS
 from magicbyte.http.page_settings import PageSettings
 from magicbyte.http.settings import HttpSettings
 from magicbyte.kit.environment import properties_from_environment, variable_of
+from magicbyte.kit.logs.settings import LogSettings
 from magicbyte.kit.properties_file import read_properties_file
 from magicbyte.kit.settings.catalog import server_group
 from magicbyte.kit.settings.generated import sections
@@ -37,6 +38,7 @@ OF_SERVERS = (
     RestProxySettings,
     PageSettings,
     HttpSettings,
+    LogSettings,
     SecuritySettings,
     SignInSettings,
     TlsSettings,
@@ -51,7 +53,7 @@ def test_a_page_has_the_reference_of_its_settings(page: str) -> None:
     text = (DOCS / page).read_text(encoding="utf-8")
     assert marks(text) == list(REFERENCES[page])
     assert text == with_reference(text, REFERENCES[page])
-    assert re.search(r"^\| (Setting|option|fact|line|code) \|", text.partition("<!-- reference")[2], re.MULTILINE)
+    assert re.search(r"^\| (Setting|option|fact|line|code|Event) \|", text.partition("<!-- reference")[2], re.MULTILINE)
 
 
 def test_every_property_of_a_server_is_in_one_table() -> None:

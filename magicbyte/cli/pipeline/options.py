@@ -45,6 +45,7 @@ def run_options(parser: argparse.ArgumentParser) -> None:
         help="begin with empty state for steps that remember rows, at the offsets that are committed",
     )
     add("--metrics", metavar="[HOST]:PORT|FILE", help="serve Prometheus metrics and /health, or write them to a file")
+    add("--log-format", choices=("text", "json"), default="text", help="the form of the pipeline's log lines")
     _add_unhealthy_after(parser)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import logging
 import signal
 import sys
 from contextlib import closing
@@ -23,14 +22,13 @@ def run(options: argparse.Namespace) -> int:
     if options.instance:
         name = f"{pipeline.name}-{options.instance}"
         pipeline = replace(pipeline, name=name, checkpoint=f"{pipeline.checkpoint}-{options.instance}")
-    logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
-    for name in ("py4j", "httpx"):
-        logging.getLogger(name).setLevel(logging.WARNING)
     from spark_avro.pipeline.run.health import Health, limit_kind, longest_batch  # noqa: PLC0415 - with Spark
+    from spark_avro.pipeline.run.log_form import set_up_run_logs  # noqa: PLC0415
     from spark_avro.pipeline.run.metrics import PipelineMetrics  # noqa: PLC0415
     from spark_avro.pipeline.run.running import Running  # noqa: PLC0415
     from spark_avro.pipeline.run.watchdog import watchdog  # noqa: PLC0415
 
+    set_up_run_logs(options.log_format, pipeline.name)
     limit = converted("--unhealthy-after", options.unhealthy_after, limit_kind(), "a time such as 30m")
     health = Health(limit or longest_batch(pipeline))
     # The port answers until the session has ended, so that a probe sees why the run failed.

@@ -81,7 +81,18 @@ def run(package: str, properties: dict[str, str], *, start_when_closed: int | No
             os.close(start_when_closed)
         return serve(properties, **arguments)
     except SettingsError as error:
-        raise Failure(with_places(str(error), properties)) from error
+        return _fail(Failure(with_places(str(error), properties)), error)
+    except Failure as error:
+        return _fail(error, error.__cause__)
+
+
+def _fail(failure: Failure, cause: BaseException | None) -> int:
+    """Log why the server ends if its logs are JSON, and return its exit code; otherwise raise the failure."""
+    from magicbyte.kit.logs.set_up import tell_failure  # noqa: PLC0415 - a server that fails has imported it
+
+    if tell_failure(failure):
+        return 1
+    raise failure from cause
 
 
 def listeners(address: str | None) -> str | None:

@@ -52,7 +52,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def is_of_page(name: str) -> bool:
     """Whether a property is one of the page, and not of the client of the registry."""
-    return name.startswith("magicbyte.ui.") or name in _OF_SERVER
+    return name.startswith(("magicbyte.ui.", "magicbyte.log.")) or name in _OF_SERVER
 
 
 def require_http(settings: UiSettings) -> None:
@@ -121,6 +121,7 @@ def catalog() -> Catalog:
     # After the check for the extra.
     from magicbyte.http.page_settings import PageSettings  # noqa: PLC0415
     from magicbyte.http.settings import HttpSettings  # noqa: PLC0415
+    from magicbyte.kit.logs.settings import LogSettings  # noqa: PLC0415
     from magicbyte.kit.settings.catalog import Catalog, Group, server_group  # noqa: PLC0415
     from magicbyte.ui.settings import UiSettings  # noqa: PLC0415
     from serdes.client.catalog import client_groups  # noqa: PLC0415
@@ -130,6 +131,7 @@ def catalog() -> Catalog:
     groups = [
         Group(server.title, "", [*server.rows, *hosts]),
         server_group(PageSettings, "", {}),
+        server_group(LogSettings, "", {}),
         *client_groups(),
     ]
     return Catalog(title="`magicbyte ui`", name="ui", groups=groups)

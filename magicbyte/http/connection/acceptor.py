@@ -108,7 +108,11 @@ class Acceptor:
                 return
 
     def _pause(self, error: OSError) -> None:
-        log.warning("no connection can be accepted: %s", error.strerror)
+        log.warning(
+            "no connection can be accepted: %s",
+            error.strerror,
+            extra={"event": "accept_failed", "error": error.strerror},
+        )
         self._front.connections.make_room()
         self._loop.remove_reader(self._socket)
         self._retry = self._loop.call_later(_PAUSE_SECONDS, self._loop.add_reader, self._socket, self._accept)
@@ -262,6 +266,11 @@ class Server(uvicorn.Server):
                 "%d connections fit under the limit of open files (ulimit -n); server.connection.limit is %d",
                 connections.capacity,
                 connections.limits.connections,
+                extra={
+                    "event": "connections_limited",
+                    "capacity": connections.capacity,
+                    "limit": connections.limits.connections,
+                },
             )
         self._clock = asyncio.create_task(self._keep_time())
         if self._on_start is not None:

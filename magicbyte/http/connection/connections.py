@@ -187,7 +187,9 @@ class Connections:
         if self._closed and self.now >= self._next_summary:
             self._next_summary = self.now + _SUMMARY_SECONDS
             reasons = ", ".join(f"{count} {reason}" for reason, count in self._closed.most_common())
-            log.warning("connections closed: %s", reasons, extra={"open": len(self._open)})
+            log.warning(
+                "connections closed: %s", reasons, extra={"event": "connections_closed", "open": len(self._open)}
+            )
             self._closed.clear()
 
     def count_closed(self, reason: str) -> None:

@@ -15,10 +15,16 @@ from magicbyte.http.asgi import header
 from magicbyte.http.relay.headers import HeaderPolicy, Headers
 from magicbyte.http.routing.identity import IDENTITY, digest_of, target_of
 from magicbyte.http.routing.request import Request
+from magicbyte.kit.traces.current import outgoing_headers
 
 #: An answer is passed on as it was sent, so it is compressed only if the client asks for it.
 _UNLESS_SENT = {"accept": "*/*", "accept-encoding": "identity"}
 _NO_CONTENT = frozenset((HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED))
+
+
+def trace_headers() -> dict[bytes, str]:
+    """The headers that make the current span the parent of the other server's; empty if traces are off."""
+    return {name.encode(): value for name, value in outgoing_headers().items()}
 
 
 class Prover(Protocol):

@@ -26,15 +26,20 @@ from magicbyte.http.response_headers import NO_PAGE, NO_STORE, Header
 from magicbyte.http.routing.access import Decision, Identify, Operation, SignIn, anonymous, nobody
 from magicbyte.http.routing.identity import BODY_CHECK
 from magicbyte.http.routing.limits import EarlyError, within
-from magicbyte.http.routing.recorder import Recorder, access_log
+from magicbyte.http.routing.recorder import Recorder
 from magicbyte.http.routing.remembered import RememberedAnswers, Slot
 from magicbyte.http.routing.request import Handler, Request
 from magicbyte.http.routing.rows import BodyLimit, Negotiate, Row
+from magicbyte.http.routing.server_spans import begin_server_span, end_server_span
 from magicbyte.http.routing.solved import RowRoute
 from magicbyte.http.routing.table import Locate, RouteMatch, Table
 from magicbyte.http.routing.unrouted import row_without_route
 from magicbyte.kit.errors import ApiError, ErrorKind
 from magicbyte.kit.failure import Failure
+from magicbyte.kit.logs.access import ACCESS
+from magicbyte.kit.logs.request_facts import CURRENT, RequestFacts
+from magicbyte.kit.traces.span import Span
+from magicbyte.kit.traces.tracing import TRACING
 from magicbyte.security.principal import ANONYMOUS, Principal
 
 log = logging.getLogger("magicbyte.http")
@@ -178,6 +183,8 @@ class Application:
         principal = api.identify(scope)
         match = self.table.find(scope["method"], scope["raw_path"])
         row, slot, denial = match.row, None, None
+        tracer = TRACING.tracer
+        server_span = None if tracer is None else begin_server_span(tracer, scope, match)
         try:
             if principal is None:
                 principal, receive = await self._sign_in(match, scope, receive)
@@ -196,11 +203,24 @@ class Application:
             if slot is not None and (cached := remembered.find(slot)) is not None:
                 await send(cached.start)
                 await send(cached.body)
-                match.tallies.add(200, seconds := time.perf_counter() - started)
-                if access_log.isEnabledFor(logging.DEBUG):
-                    self.recorder.log(scope, 200, seconds)
+                self._record_cached(scope, match, principal, time.perf_counter() - started, server_span)
                 return
-        await self._answer(Request(scope, receive, match, principal, decision, denial), send, started, slot)
+        request = Request(scope, receive, match, principal, decision, denial)
+        token = CURRENT.set(request.facts)
+        try:
+            await self._answer(request, send, started, slot, server_span)
+        finally:
+            CURRENT.reset(token)
+
+    def _record_cached(
+        self, scope: Scope, match: RouteMatch, principal: Principal, seconds: float, server_span: Span | None
+    ) -> None:
+        """Count and log an answer from the cache, and end its span."""
+        match.tallies.add(200, seconds)
+        if ACCESS.lowest_status <= 200:
+            self.recorder.log(scope, match.tallies, 200, seconds, RequestFacts(scope["headers"], principal.name))
+        if server_span is not None:
+            end_server_span(server_span, 200)
 
     async def _sign_in(self, match: RouteMatch, scope: Scope, receive: Receive) -> tuple[Principal, Receive]:
         """Sign in a request that `identify` does not know; return its principal, and how to receive its body.
@@ -209,16 +229,20 @@ class Application:
             ApiError: The credentials are invalid.
         """
         api = self._api
+        # Lines of the sign-in have the request's id, and not that of the request before it on its connection.
+        CURRENT.set(RequestFacts(scope["headers"], ANONYMOUS.name))
         if match.row.access.operation is Operation.NOTHING or match.path in api.skipped_paths:
             return ANONYMOUS, receive
         principal = await api.sign_in(scope)
         check = scope.get(BODY_CHECK)
         return principal, receive if check is None else check(receive)
 
-    async def _answer(self, request: Request, send: Send, started: float, slot: Slot | None) -> None:
-        """Call the handler and send its answer; count and log the answer."""
+    async def _answer(
+        self, request: Request, send: Send, started: float, slot: Slot | None, server_span: Span | None
+    ) -> None:
+        """Call the handler and send its answer; count and log the answer, and end its span."""
         scope, match, recorder = request.scope, request.match, self.recorder
-        row, status, is_logged = match.row, 500, True
+        row, status = match.row, 500
         scope["app"], scope["path"], scope["path_params"] = self.fastapi, match.path, match.parameters
         recorder.in_progress += 1
         try:
@@ -229,15 +253,19 @@ class Application:
                 # Its frames refer to the request, which refers to a denial: only the garbage collector would free them.
                 error.__traceback__ = None
             if response.status_code < 400 and request.decision is not Decision.ALLOWED:
-                log.error("%s %s was answered without a decision on access", row.method, row.path)
+                log.error(
+                    "%s %s was answered without a decision on access",
+                    row.method,
+                    row.path,
+                    extra={"event": "access_undecided", "method": row.method, "route": row.path},
+                )
                 response = plain_response(INTERNAL())
             status = response.status_code
             self._add_headers(row, response)
             is_plain = type(response).__call__ is Response.__call__
             if slot is not None and status == 200 and is_plain and self._remembered is not None:
                 self._remembered.add(slot, response)
-            is_logged = request.is_logged(status)
-            if is_logged:
+            if request.tells_id(status):
                 response.raw_headers.append((b"x-request-id", request.request_id.encode()))
             if is_plain:
                 await send({"type": "http.response.start", "status": status, "headers": response.raw_headers})
@@ -247,8 +275,10 @@ class Application:
         finally:
             recorder.in_progress -= 1
             match.tallies.add(status, seconds := time.perf_counter() - started)
-            if is_logged or access_log.isEnabledFor(logging.DEBUG):
-                recorder.log(scope, status, seconds, request.request_id)
+            if status >= ACCESS.lowest_status:
+                recorder.log(scope, match.tallies, status, seconds, request.facts)
+            if server_span is not None:
+                end_server_span(server_span, status)
 
     def _add_headers(self, row: Row, response: Response) -> None:
         headers = response.raw_headers
@@ -341,11 +371,16 @@ async def _on_early_error(_request: Request, error: EarlyError) -> Response:
 
 
 async def _on_anything(request: Request, error: Exception) -> Response:
-    log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    log.error("%s %s failed", request.method, request.url.path, exc_info=error, extra={"event": "request_failed"})
     raise INTERNAL()
 
 
 async def _on_disconnect(request: Request, _error: Exception) -> Response:
-    log.info("%s %s: the client disconnected before it was answered", request.method, request.url.path)
+    log.info(
+        "%s %s: the client disconnected before it was answered",
+        request.method,
+        request.url.path,
+        extra={"event": "client_disconnected"},
+    )
     # The client is gone, so it does not get this answer.
     return Response(status_code=400)

@@ -15,7 +15,7 @@ from magicbyte.http.routing.identity import BODY_CHECK, IDENTITY, PEER, peer_of,
 from magicbyte.http.routing.request import Request
 from magicbyte.http.settings import HttpSettings
 from magicbyte.kit.errors import ApiError, ErrorKind
-from magicbyte.kit.logs import OccasionalWarning
+from magicbyte.kit.logs.repeats import OccasionalWarning
 from magicbyte.security.forwarded_identity import ForgedIdentity, IdentitySigner
 from magicbyte.security.metrics import METRICS
 from magicbyte.security.principal import Principal, Refusal
@@ -56,7 +56,7 @@ class Guard:
             )
             if path is not None:
                 self.authorizer.require_use(str(path))
-        self._warn_of_forgery = OccasionalWarning(log, _FORGED)
+        self._warn_of_forgery = OccasionalWarning(log, "forged_identity", _FORGED)
         secret = settings.instance_secret
         #: Signs the identities of forwarded requests; None if there is no secret.
         self.signer = (
@@ -88,7 +88,10 @@ class Guard:
             ApiError: 500 if there is no secret; the check of the settings prevents that.
         """
         if self.signer is None:
-            log.error("a request cannot be forwarded: set magicbyte.inter.instance.secret")
+            log.error(
+                "a request cannot be forwarded: set magicbyte.inter.instance.secret",
+                extra={"event": "instance_secret_missing"},
+            )
             raise INTERNAL()
         address = self.client_address(request.scope)
         return self.signer.sign(request.principal, address, request.method, target, body_digest)

@@ -12,11 +12,18 @@ from prometheus_client.registry import Collector
 
 from magicbyte.http.asgi import Scope, Send, answer
 from magicbyte.kit.errors import ApiError
+from magicbyte.kit.logs.access import ACCESS
+from magicbyte.kit.logs.redaction import without_secrets
+from magicbyte.kit.logs.request_facts import RequestFacts
+from magicbyte.kit.traces.current import current_trace_id
 
 access_log = logging.getLogger("magicbyte.access")
 
-#: The attributes that all log records of answers share.
-_TEMPLATE = vars(logging.LogRecord(access_log.name, logging.INFO, "", 0, "%s %s %d", (), None))
+#: The attributes that all log records of answers share; those of 5xx are warnings.
+_TEMPLATES = {
+    level: {**vars(logging.LogRecord(access_log.name, level, "", 0, "%s %s %d", (), None)), "event": "request_answered"}
+    for level in (logging.INFO, logging.WARNING)
+}
 #: How many characters of the path are logged for a request that is refused before routing.
 _LOGGED_PATH = 200
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
@@ -75,20 +82,51 @@ class Recorder:
         """Answer a request with an error before it reaches a route; count it, and log it with the reason."""
         method, path, status = scope["method"], scope["path"][:_LOGGED_PATH], error.status
         self.unrouted(status)
-        fields = {"method": method, "path": path, "status": status, "reason": error.message}
-        access_log.info("%s %s %d", method, path, status, extra=fields)
+        if status >= ACCESS.lowest_status:
+            access_log.info(
+                "%s %s %d",
+                method,
+                path,
+                status,
+                extra={
+                    "event": "request_refused",
+                    "method": method,
+                    "path": path,
+                    "status": status,
+                    "reason": error.message,
+                },
+            )
         await answer(send, status, error.body(), error.header_lines(), close=close)
 
-    def log(self, scope: Scope, status: int, seconds: float, request_id: str | None = None) -> None:
-        """Write the log line of an answer."""
+    def log(self, scope: Scope, tallies: Tallies, status: int, seconds: float, facts: RequestFacts) -> None:
+        """Write the log line of an answer, which the caller has found to be logged.
+
+        Args:
+            scope: The request.
+            tallies: The counts of its route.
+            status: The status of the answer.
+            seconds: The time until the answer was sent.
+            facts: The request's id, trace and sender.
+        """
         if access_log.isEnabledFor(logging.INFO):
-            method, path = scope["method"], scope["raw_path"].decode("latin-1")
+            method, path = scope["method"], without_secrets(scope["raw_path"].decode("latin-1"))
             # This does the same as access_log.info, except for finding the calling line of code and the thread.
             record = logging.LogRecord.__new__(logging.LogRecord)
             created, ms = time.time(), round(seconds * 1000, 3)
-            fields = {"request_id": request_id, "method": method, "path": path, "status": status, "ms": ms}
+            fields = {
+                "request_id": facts.request_id,
+                "principal": facts.principal,
+                "method": method,
+                "path": path,
+                "route": tallies.route,
+                "status": status,
+                "ms": ms,
+            }
+            if (trace_id := current_trace_id() or facts.trace_id) is not None:
+                fields["trace_id"] = trace_id
             moment = {"created": created, "msecs": created % 1 * 1000 // 1}
-            vars(record).update(_TEMPLATE | fields | moment, args=(method, path, status), fields=fields)
+            template = _TEMPLATES[logging.WARNING if status >= 500 else logging.INFO]
+            vars(record).update(template | fields | moment, args=(method, path, status), fields=fields)
             access_log.handle(record)
 
 

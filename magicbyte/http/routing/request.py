@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -16,12 +14,8 @@ from magicbyte.http.routing.access import Decision
 from magicbyte.http.routing.limits import limited
 from magicbyte.http.routing.table import RouteMatch
 from magicbyte.kit.errors import ApiError
+from magicbyte.kit.logs.request_facts import CURRENT, RequestFacts
 from magicbyte.security.principal import Principal
-
-#: A valid request id of a client; any other id is replaced, so that a client cannot forge log lines.
-_REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=@-]{1,128}")
-#: Makes request ids, which need not be secret. A system call for each id would release the interpreter lock.
-_random_bits = random.Random().getrandbits  # noqa: S311  not secret
 
 
 class Request(StarletteRequest):
@@ -54,7 +48,8 @@ class Request(StarletteRequest):
         self.denial = denial
         self.media_type: str | None = None
         self.negotiated: Any = None
-        self._id: str | None = None
+        #: What log lines tell of this request.
+        self.facts = facts_of(scope, principal)
 
     def limit_body(self, most_bytes: int) -> None:
         """Refuse the body if it is larger.
@@ -67,15 +62,12 @@ class Request(StarletteRequest):
     @property
     def request_id(self) -> str:
         """The request's id in logs: the client's id if it is valid, else a new one."""
-        if self._id is None:
-            client_id = header(self.scope, b"x-request-id")
-            self._id = client_id if client_id and _REQUEST_ID.fullmatch(client_id) else f"{_random_bits(128):032x}"
-        return self._id
+        return self.facts.request_id
 
-    def is_logged(self, status: int) -> bool:
-        """Tell whether the answer has a request id and a log line.
+    def tells_id(self, status: int) -> bool:
+        """Tell whether the answer has the request's id.
 
-        Only successes of quiet routes have neither, unless the client sends an id.
+        Only successes of quiet routes have none, unless the client sends one.
         """
         return status >= 400 or not self.row.is_quiet or header(self.scope, b"x-request-id") is not None
 
@@ -95,6 +87,15 @@ class Request(StarletteRequest):
                 raise ClientDisconnect
             self._body = b"".join(chunks)
         return self._body
+
+
+def facts_of(scope: Scope, principal: Principal) -> RequestFacts:
+    """What log lines tell of a request: the facts with which its sign-in began, or new ones."""
+    facts = CURRENT.get()
+    if facts is None or facts.headers is not scope["headers"]:
+        return RequestFacts(scope["headers"], principal.name)
+    facts.principal = principal.name
+    return facts
 
 
 Handler = Callable[[Request], Awaitable[Response]]

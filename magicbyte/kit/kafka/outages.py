@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from magicbyte.kit.kafka.log_lines import kind_of, no_connection
+from magicbyte.kit.logs.repeats import Repeats
 
 log = logging.getLogger("magicbyte.kafka")
 
@@ -20,8 +21,6 @@ _INTERVAL = 60.0
 _LOOK = 1.0
 #: Seconds without a failed attempt after which a broker that accepts a connection counts as reachable.
 _QUIET = 3.0
-#: The most kinds of lines that are remembered.
-_KINDS = 500
 
 
 @dataclass(slots=True)
@@ -40,14 +39,6 @@ class _Outage:
     told: float
     failed: float
     causes: set[str] = field(default_factory=set)
-    unwritten: int = 0
-
-
-@dataclass(slots=True)
-class _Repeats:
-    """When a kind of line was written last, and how many were left out since."""
-
-    told: float
     unwritten: int = 0
 
 
@@ -79,16 +70,16 @@ class Outages(logging.Filter):
         self._start_thread = start_thread
         self._lock = threading.Lock()
         self._outages: dict[str, _Outage] = {}
-        self._repeats: dict[tuple[str, int, str], _Repeats] = {}
+        self._repeats: Repeats[_Kind] = Repeats(_tell_count, clock=clock, start_timer=start_thread)
         self._is_watched = False
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether the record is written; the line about an outage gets one form for all clients."""
         line = record.getMessage()
         failure = no_connection(line)
+        if failure is None:
+            return self._is_new(record, line)
         with self._lock:
-            if failure is None:
-                return self._is_new(record, line)
             now = self._clock()
             outage = self._outages.setdefault(failure.address, _Outage(now, now, now))
             outage.failed = now
@@ -101,6 +92,7 @@ class Outages(logging.Filter):
                 self._is_watched = True
                 threading.Thread(target=self._watch, name="kafka-outages", daemon=True).start()
         record.msg, record.args = "no connection to the Kafka broker %s: %s; trying again", tuple(failure)
+        record.event, record.broker = "broker_unreachable", failure.address
         return True
 
     def look(self) -> bool:
@@ -121,11 +113,24 @@ class Outages(logging.Filter):
             seconds = now - outage.began
             if is_over:
                 log.warning(
-                    "the Kafka broker %s can be reached again, after %.0f s (%d attempts)", address, seconds, count
+                    "the Kafka broker %s can be reached again, after %.0f s (%d attempts)",
+                    address,
+                    seconds,
+                    count,
+                    extra={"event": "broker_reachable", "broker": address, "seconds": seconds, "attempts": count},
                 )
             elif is_due:
                 log.warning(
-                    "no connection to the Kafka broker %s for %.0f s (%d more attempts)", address, seconds, count
+                    "no connection to the Kafka broker %s for %.0f s (%d more attempts)",
+                    address,
+                    seconds,
+                    count,
+                    extra={
+                        "event": "broker_still_unreachable",
+                        "broker": address,
+                        "seconds": seconds,
+                        "attempts": count,
+                    },
                 )
         with self._lock:
             self._is_watched = bool(self._outages)
@@ -138,20 +143,23 @@ class Outages(logging.Filter):
             going_on = self.look()
 
     def _is_new(self, record: logging.LogRecord, line: str) -> bool:
-        """Whether a line is the first of its kind for a minute; the caller holds the lock."""
-        now = self._clock()
-        kind = (record.name, record.levelno, kind_of(line))
-        before = self._repeats.get(kind)
-        if before is not None and now - before.told < _INTERVAL:
-            before.unwritten += 1
+        """Whether a line is the first of its kind for a minute."""
+        unwritten = self._repeats.unwritten((record.name, record.levelno, kind_of(line)))
+        if unwritten is None:
             return False
-        self._repeats.pop(kind, None)
-        if len(self._repeats) >= _KINDS:
-            del self._repeats[next(iter(self._repeats))]
-        self._repeats[kind] = _Repeats(now)
-        if before is not None and before.unwritten:
-            record.msg, record.args = "%s (and %d more like it since the last such line)", (line, before.unwritten)
+        if unwritten:
+            record.repeats = unwritten
         return True
+
+
+#: The logger, the level, and the line without the parts that differ each time.
+_Kind = tuple[str, int, str]
+
+
+def _tell_count(kind: _Kind, count: int) -> None:
+    """Write how many lines of a kind were left out, because no further one came to tell it."""
+    _, level, line = kind
+    log.log(level, "%s", line, extra={"event": "kafka_client_message", "repeats": count})
 
 
 def count_outages(*loggers: str) -> None:

@@ -87,7 +87,11 @@ def sasl_config(properties: Mapping[str, str]) -> dict[str, Any]:
 
 def warn_left_out(name: str) -> None:
     """Log that a property is Java-only."""
-    log.warning("the Kafka client property %s has no counterpart here and is left out", name)
+    log.warning(
+        "the Kafka client property %s has no counterpart here and is left out",
+        name,
+        extra={"event": "client_property_ignored", "property": name},
+    )
 
 
 def _check_oauth(properties: Mapping[str, str], handlers: Mapping[str, str]) -> None:
@@ -133,7 +137,11 @@ class MskToken:
         except Exception as error:
             # The client library only says that there is no token; the signer raises AttributeError without credentials.
             reason = "AWS has no credentials here" if isinstance(error, AttributeError) else error
-            log.error("no token for AWS MSK: %s (environment, profile, or the machine's role)", reason)  # noqa: TRY400
+            log.error(  # noqa: TRY400
+                "no token for AWS MSK: %s (environment, profile, or the machine's role)",
+                reason,
+                extra={"event": "msk_token_failed", "error": reason},
+            )
             raise
         return token, expires_ms / 1000
 

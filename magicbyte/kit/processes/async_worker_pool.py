@@ -95,7 +95,11 @@ class AsyncWorkerPool:
             await self._run(_Job(None, 0.0, 0.0, None))
         except (PoolBusy, WorkerFailed) as failure:
             # The next job tries again, and reports the failure.
-            log.info("no worker was started ahead of its first job: %s", failure)
+            log.info(
+                "no worker was started ahead of its first job: %s",
+                failure,
+                extra={"event": "worker_not_started", "error": str(failure)},
+            )
         finally:
             self._starting = None
 

@@ -99,12 +99,24 @@ class ServerSettings(BaseModel):
         """
         idle = cls.without_effect()
         for name in properties.keys() & idle.keys():
-            log.warning("%sproperty %s has no effect: %s", place_before(properties[name]), name, idle[name])
+            log.warning(
+                "%sproperty %s has no effect: %s",
+                place_before(properties[name]),
+                name,
+                idle[name],
+                extra={"event": "property_without_effect", "property": name},
+            )
         properties = {name: value for name, value in properties.items() if name not in idle}
         setting_names = {field.alias or name for name, field in cls.model_fields.items()}
         for name, value in properties.items():
             if name not in setting_names and not name.startswith(cls.open_prefixes() or ("\0",)):
-                log.warning("%sunknown property %s%s", place_before(value), name, nearest(name, setting_names))
+                log.warning(
+                    "%sunknown property %s%s",
+                    place_before(value),
+                    name,
+                    nearest(name, setting_names),
+                    extra={"event": "property_unknown", "property": name},
+                )
         plain = {name: str(value) for name, value in properties.items()}
         try:
             typed = {name: value for name, value in plain.items() if name in setting_names}

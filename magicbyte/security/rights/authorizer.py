@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from magicbyte.kit.failure import Failure
-from magicbyte.kit.logs import OccasionalWarning
+from magicbyte.kit.logs.repeats import OccasionalWarning
 from magicbyte.security.principal import Principal
 from magicbyte.security.rights.rule import Rule
 from magicbyte.security.rights.rule_file import read_rule_file
@@ -59,7 +59,7 @@ class Authorizer:
         self._super_users = super_users
         #: Whether denials are only counted and logged.
         self.is_dry_run = is_dry_run
-        self._warn_of_denial = OccasionalWarning(log, _DRY_RUN, seconds=_WARNING_SECONDS)
+        self._warn_of_denial = OccasionalWarning(log, "denial_in_dry_run", _DRY_RUN, seconds=_WARNING_SECONDS)
         self._file = file
         self._log: RuleLog | None = None
         self._log_offset: int | None = None

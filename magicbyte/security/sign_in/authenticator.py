@@ -257,7 +257,9 @@ class Authenticator:
                 return None
             return Verified(verify(token, header, key, self._rules))
         except InvalidToken as error:
-            log.info("a bearer token is refused: %s", error)
+            log.info(
+                "a bearer token is refused: %s", error, extra={"event": "bearer_token_refused", "error": str(error)}
+            )
             return None
         except KeysUnavailable:
             self._fetch()
@@ -274,7 +276,11 @@ class Authenticator:
         try:
             await asyncio.to_thread(self.keys.refresh)
         except KeySetError as error:
-            log.warning("the keys of bearer tokens stay as they are: %s", error)
+            log.warning(
+                "the keys of bearer tokens stay as they are: %s",
+                error,
+                extra={"event": "token_keys_not_renewed", "error": str(error)},
+            )
         finally:
             self._fetching = None
 

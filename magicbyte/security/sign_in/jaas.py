@@ -85,6 +85,7 @@ def load_property_users(path: Path) -> dict[str, User]:
         "magicbyte.users.file",
         path,
         path,
+        extra={"event": "passwords_in_clear", "file": str(path)},
     )
     return users
 

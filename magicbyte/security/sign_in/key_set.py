@@ -187,11 +187,20 @@ def parse_key_set(data: bytes, url: str) -> tuple[SigningKey, ...]:
         public = {name: value for name, value in entry.items() if name in ("kty", "n", "e", "crv", "x", "y")}
         try:
             if entry["kty"] == "RSA" and _bits(public) < _MIN_RSA_BITS:
-                log.warning("%s: an RSA key of less than %d bits is left out", url, _MIN_RSA_BITS)
+                log.warning(
+                    "%s: an RSA key of less than %d bits is left out",
+                    url,
+                    _MIN_RSA_BITS,
+                    extra={"event": "token_key_too_short", "url": url},
+                )
                 continue
             key = import_key(public)
         except (JoseError, KeyError, ValueError, TypeError):
-            log.warning("%s: a key that cannot be read is left out", url)
+            log.warning(
+                "%s: a key that cannot be read is left out",
+                url,
+                extra={"event": "token_key_unreadable", "url": url},
+            )
             continue
         keys.append(SigningKey(entry.get("kid"), entry.get("alg"), entry["kty"], entry.get("crv"), key))
     if not keys:

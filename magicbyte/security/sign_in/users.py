@@ -95,7 +95,11 @@ def read_lines(path: Path) -> list[str]:
     if mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise UsersFileError(f"{path} may be written by others than its owner; chmod 600 it")
     if mode & stat.S_IROTH:
-        log.warning("%s may be read by everybody on this machine; chmod 600 it", path)
+        log.warning(
+            "%s may be read by everybody on this machine; chmod 600 it",
+            path,
+            extra={"event": "users_file_readable", "file": str(path)},
+        )
     return text.splitlines()
 
 

@@ -34,5 +34,9 @@ def openssl_ciphers(names: tuple[str, ...]) -> str:
     chosen = [_TLS_1_2[name] for name in names if name in _TLS_1_2]
     named_1_3 = [name for name in names if name in _TLS_1_3]
     if named_1_3 and len(set(named_1_3)) < len(_TLS_1_3):
-        log.warning("ssl.cipher.suites: all three suites of TLS 1.3 stay enabled, not only %s", ", ".join(named_1_3))
+        log.warning(
+            "ssl.cipher.suites: all three suites of TLS 1.3 stay enabled, not only %s",
+            ", ".join(named_1_3),
+            extra={"event": "cipher_suites_kept"},
+        )
     return ":".join(chosen or _TLS_1_2.values())

@@ -78,7 +78,11 @@ def read_material(settings: TlsSettings) -> Material:
     assert identity is not None
     expires = identity.leaf.not_valid_after_utc
     if expires <= datetime.now(UTC):
-        log.error("the server's certificate expired at %s; clients will refuse it", expires.isoformat())
+        log.error(
+            "the server's certificate expired at %s; clients will refuse it",
+            expires.isoformat(),
+            extra={"event": "certificate_expired", "expires": expires.isoformat()},
+        )
     trusted = tuple(read_trusted(settings)) if settings.demanded_certificates != "NONE" else ()
     crls = _read("magicbyte.ssl.crl.location", settings.crl_location) if settings.crl_location else b""
     if crls:

@@ -213,7 +213,8 @@ class TlsSettings(ServerSettings):
         if not self.endpoint_identification:
             log.warning(
                 "ssl.endpoint.identification.algorithm is empty: the host names of other nodes are not checked, so any"
-                " holder of a trusted certificate can take a node's place"
+                " holder of a trusted certificate can take a node's place",
+                extra={"event": "node_names_unchecked"},
             )
 
     def _conflicts_of_sources(self) -> Iterator[str]:

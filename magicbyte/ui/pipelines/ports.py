@@ -99,7 +99,12 @@ class Ports:
         except (TimeoutError, httpx.TimeoutException):
             problem = f"the port did not answer within {_SECONDS:.0f} s"
         except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
-            log.debug("the metrics port at %s: %r", port.url, error)
+            log.debug(
+                "the metrics port at %s: %r",
+                port.url,
+                error,
+                extra={"event": "metrics_port_unreachable", "url": port.url, "error": repr(error)},
+            )
             problem = "the port cannot be reached"
         except OddHealth as error:
             problem = f"this is no pipeline's metrics port: {error}"

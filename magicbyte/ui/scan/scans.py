@@ -78,7 +78,12 @@ class Scans:
         except ApiError as error:
             yield _json({"error": {"status": error.status, **error.body()}, **scan.state()}) + b"\n"
         finally:
-            log.debug("a scan of %s has ended after %d records", wanted.topic, scan.scanned)
+            log.debug(
+                "a scan of %s has ended after %d records",
+                wanted.topic,
+                scan.scanned,
+                extra={"event": "scan_ended", "topic": wanted.topic, "records": scan.scanned},
+            )
 
 
 def _json(line: Any) -> bytes:

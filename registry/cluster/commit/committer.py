@@ -8,12 +8,15 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 from msgspec import Struct
 
 from magicbyte.kit.errors import ApiError
 from magicbyte.kit.sharing.fair_queue import Turns
+from magicbyte.kit.traces.span import CURRENT_SPAN, Span
+from magicbyte.kit.traces.tracing import TRACING, span
 from registry.cluster.commit.out_of_memory import end_process
 from registry.cluster.commit.outcome import Outcome
 from registry.cluster.long_lived import long_lived_objects
@@ -41,6 +44,9 @@ _SHORT_APPEND = 0.0005
 #: The longest wait for more commands, in seconds, however long an append takes.
 _LONGEST_WAIT = 0.005
 
+#: How many requests a span of an append is linked to, at most; OpenTelemetry's own limit.
+_MOST_LINKS = 128
+
 #: How much processor time deciding a batch may take, in seconds. What is left waits for the next batch, in turns: else
 #: a client would wait for hundreds of another client's costly commands.
 _LONGEST_DECIDING = 0.03
@@ -53,6 +59,27 @@ class _Waiting(Struct, frozen=True):
     command: Command[Any]
     outcome: Outcome[Any]
     client: str
+    #: The span of the request that waits; None without one.
+    span: Span | None
+
+
+def _decide(waiting: _Waiting, view: View, now: int) -> Decision[Any]:
+    """Decide a command, with the request that waits for it as the current one of the trace."""
+    if waiting.span is None:
+        return waiting.command(view, now)
+    token = CURRENT_SPAN.set(waiting.span)
+    try:
+        return waiting.command(view, now)
+    finally:
+        CURRENT_SPAN.reset(token)
+
+
+def _append_span(batch: Sequence[_Waiting], records: int) -> AbstractContextManager[Span | None]:
+    """The span of an append: a trace of its own, linked to the requests that it answers."""
+    if TRACING.tracer is None:
+        return span("append")
+    links = [waiting.span.as_parent for waiting in batch if waiting.span is not None][:_MOST_LINKS]
+    return span("append", {"magicbyte.commands": len(batch), "magicbyte.records": records}, links=links)
 
 
 class Applying:
@@ -153,7 +180,7 @@ class Committer:
             The decision's result once its records are in the log, or the error of the command or the log.
         """
         outcome: Outcome[T] = Outcome()
-        self._queue.put(_Waiting(command, outcome, client))
+        self._queue.put(_Waiting(command, outcome, client, CURRENT_SPAN.get()))
         if self._queue.qsize() >= self._awaited_length:
             self._length_reached.set()
         return outcome
@@ -175,7 +202,7 @@ class Committer:
                 for entry in self._log.read(self._view.offset):
                     self._apply(entry)
             except HistoryLost as lost:
-                log.warning("%s; reading the log anew", lost)
+                log.warning("%s; reading the log anew", lost, extra={"event": "log_history_lost"})
                 self._read_anew()
 
     def _read_anew(self) -> None:
@@ -187,7 +214,12 @@ class Committer:
             for entry in self._log.read(BEGINNING):
                 whole.apply(entry)
             self._view.become(whole, max(whole.offset, end))
-        log.info("log read anew to offset %d in %.3f s", self._view.offset, time.perf_counter() - started)
+        log.info(
+            "log read anew to offset %d in %.3f s",
+            self._view.offset,
+            time.perf_counter() - started,
+            extra={"event": "log_read_anew", "offset": self._view.offset},
+        )
 
     def _apply(self, entry: LogEntry) -> None:
         """Apply an entry unless the view has it; the caller holds `applying`."""
@@ -249,7 +281,9 @@ class Committer:
             # The append may have happened, and the view then lacks its records.
             end_process(error)
         except Exception as error:  # a defect must not end the thread that all writes wait for
-            log.exception("a batch of %d commands failed", len(batch))
+            log.exception(
+                "a batch of %d commands failed", len(batch), extra={"event": "batch_failed", "commands": len(batch)}
+            )
             self._refuse(batch, error)
 
     def _refuse(self, batch: Sequence[_Waiting], error: Exception) -> None:
@@ -273,7 +307,8 @@ class Committer:
                 return
             started = time.perf_counter()
             try:
-                last = self._log.append(records, after, epoch)
+                with _append_span(batch, len(records)):
+                    last = self._log.append(records, after, epoch)
                 self._append_seconds = time.perf_counter() - started
             except LogError as error:
                 self._on_failure(error, epoch)
@@ -300,7 +335,7 @@ class Committer:
                 self._put_back(batch, position)
                 break
             try:
-                decision = waiting.command(overlay, now)
+                decision = _decide(waiting, overlay, now)
                 for record in decision.records:
                     if len(record.key) + len(record.value or b"") > self._log.max_record_bytes:
                         raise RecordTooLarge(f"a record has over {self._log.max_record_bytes} bytes")  # noqa: TRY301

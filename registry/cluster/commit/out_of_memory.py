@@ -21,7 +21,11 @@ def end_process(error: MemoryError) -> NoReturn:
     next start reads them. Handlers and destructors are skipped because they need memory.
     """
     with suppress(BaseException):
-        log.critical("out of memory (%s); the node ends: start it again with more memory", error or "no details")
+        log.critical(
+            "out of memory (%s); the node ends: start it again with more memory",
+            error or "no details",
+            extra={"event": "out_of_memory"},
+        )
     os._exit(EXIT_CODE)
 
 

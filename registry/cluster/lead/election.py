@@ -130,7 +130,12 @@ class Election:
             except Exception as error:  # if this thread ended, the node would silently become read-only
                 self.problem = str(error)
                 expected = isinstance(error, KafkaException | LogError)
-                log.warning("no part in the election: %s; trying again", error, exc_info=not expected)
+                log.warning(
+                    "no part in the election: %s; trying again",
+                    error,
+                    exc_info=not expected,
+                    extra={"event": "election_not_joined", "error": str(error)},
+                )
                 self._stopping.wait(_RETRY_SECONDS)
             finally:
                 self._lose()
@@ -246,7 +251,9 @@ class Election:
             self._on_elected()
         except (KafkaException, LogError) as error:
             self.problem = f"taking over failed: {error}"
-            log.warning("taking over failed: %s; trying again", error)
+            log.warning(
+                "taking over failed: %s; trying again", error, extra={"event": "takeover_failed", "error": str(error)}
+            )
             self._stopping.wait(_RETRY_SECONDS)
         else:
             self.problem = ""

@@ -96,12 +96,17 @@ class Leader:
             epoch,
             self._view.offset,
             time.perf_counter() - started,
+            extra={"event": "leadership_taken", "epoch": epoch, "offset": self._view.offset},
         )
 
     def step_down(self) -> None:
         """Stop leading, if this node leads, and follow."""
         if self.end(self._leadership.standing.epoch):
-            log.info("follows again at offset %d", self._view.offset)
+            log.info(
+                "follows again at offset %d",
+                self._view.offset,
+                extra={"event": "leadership_given_up", "offset": self._view.offset},
+            )
 
     def end(self, epoch: int) -> bool:
         """End an epoch and close its writer; returns whether this node led in it."""
@@ -146,7 +151,11 @@ class Leader:
             self.committer.apply(corrections, last)
             self.progress.position = self._log.position
             if aborted:
-                log.warning("made amends for %d records of aborted transactions", len(aborted))
+                log.warning(
+                    "made amends for %d records of aborted transactions",
+                    len(aborted),
+                    extra={"event": "aborted_records_repaired", "records": len(aborted)},
+                )
             return
         raise LogError("other programs write the log all the time; stop them")
 
@@ -187,7 +196,9 @@ class Leader:
             else:
                 self._settle(epoch)
         except LogError as lost:
-            log.warning("leader epoch %d has ended: %s", epoch, lost)
+            log.warning(
+                "leader epoch %d has ended: %s", epoch, lost, extra={"event": "leader_epoch_ended", "epoch": epoch}
+            )
             self.end(epoch)
             raise
 

@@ -84,7 +84,9 @@ def judge(
     verdict = terms.ask(view, question, Compared)
     if config.compatibility_policy == LOGICAL_POLICY and compared:
         log.warning(
-            "the compatibilityPolicy of %s is LOGICAL, which is not supported: judged as STRICT", candidate.subject
+            "the compatibilityPolicy of %s is LOGICAL, which is not supported: judged as STRICT",
+            candidate.subject,
+            extra={"event": "policy_unsupported", "subject": candidate.subject},
         )
         return replace(verdict, notes=(_JUDGED_AS_STRICT,))
     return verdict

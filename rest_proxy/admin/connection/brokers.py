@@ -130,7 +130,11 @@ class Brokers:
             raise Lost("The broker did not answer in time.") from None
         except (OSError, errors.KafkaError) as error:
             connection.close()
-            log.info("the connection to a broker was lost: %s", error)
+            log.info(
+                "the connection to a broker was lost: %s",
+                error,
+                extra={"event": "broker_connection_lost", "error": str(error)},
+            )
             raise Lost("The connection to the broker was lost before its answer.") from None
 
     async def _connection(self, address: Address, seconds: float) -> AIOKafkaConnection:
@@ -163,7 +167,12 @@ class Brokers:
         except (errors.SaslAuthenticationFailed, errors.UnsupportedSaslMechanismError) as error:
             raise KAFKA_AUTHENTICATION(detail=str(error.args[0] if error.args else error)) from None
         except (OSError, TimeoutError, errors.KafkaError) as error:
-            log.info("no connection to %s:%d: %s", *address, error)
+            log.info(
+                "no connection to %s:%d: %s",
+                *address,
+                error,
+                extra={"event": "broker_unreachable", "error": str(error)},
+            )
             raise NotSent("No broker can be reached.") from None
 
     async def _connect(self, address: Address) -> AIOKafkaConnection:

@@ -299,4 +299,4 @@ class PolledConsumer:
     def _on_error(self, error: KafkaError) -> None:
         if self._requests.hear(error) or error.fatal():
             self.buffer.fail(KafkaException(error))
-        log.warning("consumer: %s", error.str())
+        log.warning("consumer: %s", error.str(), extra={"event": "consumer_error", "error": error.str()})

@@ -23,5 +23,6 @@ def instance_limit(requested: int) -> int:
             requested * _DESCRIPTORS_A_CONSUMER + _RESERVED_DESCRIPTORS,
             soft,
             fits,
+            extra={"event": "consumer_instances_limited", "requested": requested, "fits": fits},
         )
     return min(requested, fits) if requested else fits

@@ -194,7 +194,11 @@ def _undecodable(message: Fetched, failure: DataError) -> Exception:
 
 def _log_failure(future: asyncio.Future[Any]) -> None:
     if not future.cancelled() and future.exception() is not None:
-        log.warning("an asynchronous commit failed: %s", future.exception())
+        log.warning(
+            "an asynchronous commit failed: %s",
+            future.exception(),
+            extra={"event": "commit_failed", "error": str(future.exception())},
+        )
 
 
 class Instances:
@@ -289,7 +293,12 @@ class Instances:
                 # An instance with a read in progress is in use.
                 if instance is None or instance.last_use >= oldest or instance._turn.locked():  # noqa: SLF001
                     continue
-                log.info("instance %s of group %s was idle too long and is closed", instance.name, instance.group)
+                log.info(
+                    "instance %s of group %s was idle too long and is closed",
+                    instance.name,
+                    instance.group,
+                    extra={"event": "consumer_expired", "instance": instance.name, "group": instance.group},
+                )
                 self._forget(instance)
                 expired.append(instance)
             if expired:
@@ -312,4 +321,6 @@ async def _close_all(instances: Iterable[Instance]) -> None:
         *(instance.close(settle=False) for instance in instances), return_exceptions=True
     ):
         if isinstance(result, BaseException):
-            log.warning("closing a consumer instance: %s", result)
+            log.warning(
+                "closing a consumer instance: %s", result, extra={"event": "consumer_not_closed", "error": str(result)}
+            )

@@ -19,6 +19,7 @@ from rest_proxy.consume.stateless.fetch_connections import FetchConnections
 from rest_proxy.consume.stateless.fetched import FetchedRecord, Page, unpack
 from rest_proxy.consume.stateless.unpacked import BatchTooLarge, is_packed
 from rest_proxy.errors import KAFKA_ERROR, KAFKA_RETRIABLE, PARTITION_NOT_FOUND, RECORD_TOO_LARGE, from_broker
+from rest_proxy.exchange.kafka_span import consume_span
 
 #: How long a topic's leaders are trusted, and how long a read that misses a leader waits for one, in seconds.
 _TRUSTED_SECONDS = 30.0
@@ -140,12 +141,13 @@ class TopicReader:
         """
         end = time.monotonic() + bounds.wait_ms / 1000
         offsets, waits_until = dict(starts), 0.0
-        while True:
-            pages = await self._fetch_all(topic, offsets, bounds, waits_until)
-            offsets = {partition: page.next_offset for partition, page in pages.items()}
-            waits_until = end
-            if _ms_until(end) == 0 or any(page.records for page in pages.values()):
-                return _shared(pages, bounds)
+        with consume_span(topic):
+            while True:
+                pages = await self._fetch_all(topic, offsets, bounds, waits_until)
+                offsets = {partition: page.next_offset for partition, page in pages.items()}
+                waits_until = end
+                if _ms_until(end) == 0 or any(page.records for page in pages.values()):
+                    return _shared(pages, bounds)
 
     async def read_on(self, topic: str, partition: int, start: int, bounds: Bounds) -> Sequence[FetchedRecord]:
         """Read a partition in several fetches, up to its end or the bounds. Raises as `read`."""

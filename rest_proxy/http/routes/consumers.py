@@ -26,6 +26,7 @@ from rest_proxy.consume.parts import Consuming
 from rest_proxy.errors import INVALID_ENTITY, KAFKA_BAD_REQUEST, PARTITION_NOT_FOUND
 from rest_proxy.exchange import bodies
 from rest_proxy.exchange.dialect import V1
+from rest_proxy.exchange.kafka_span import consume_span
 from rest_proxy.exchange.negotiation import json_bytes, negotiated_of
 from rest_proxy.exchange.parameters import json_response, long_query, milliseconds_of, segment, shorter
 from rest_proxy.exchange.parts import optional_part, part_of
@@ -121,13 +122,14 @@ async def records(request: Request) -> Response:
     timeout_ms = long_query(request, "timeout")
     max_bytes = long_query(request, "max_bytes")
     settings = part_of(request, RestProxySettings)
-    body = await instance.read(
-        form,
-        timeout_ms=shorter(timeout_ms, instance.config.request_timeout_ms),
-        max_bytes=shorter(max_bytes, settings.consumer_request_max_bytes),
-        token=request.query_params.get("token") or None,
-        rights=rights_of(request),
-    )
+    with consume_span():
+        body = await instance.read(
+            form,
+            timeout_ms=shorter(timeout_ms, instance.config.request_timeout_ms),
+            max_bytes=shorter(max_bytes, settings.consumer_request_max_bytes),
+            token=request.query_params.get("token") or None,
+            rights=rights_of(request),
+        )
     return json_response(request, body)
 
 

@@ -53,7 +53,12 @@ def retried(action: Callable[[], _Result], retry: Retry, sleep: Callable[[float]
         except Exception as error:
             if not may_pass(error) or time.monotonic() + pause > end:
                 raise
-            log.warning("tried again in %.1f s: %s", pause, error)
+            log.warning(
+                "tried again in %.1f s: %s",
+                pause,
+                error,
+                extra={"event": "step_retried", "seconds": pause, "error": str(error)},
+            )
         sleep(pause)
         pause = min(pause * 2, retry.max_delay.total_seconds())
 

@@ -94,7 +94,19 @@ class LettersTopic:
             shown = letters.select("topic", "partition", "offset", "stage", reason).limit(self.samples)
             for row in shown.collect():
                 log.warning(
-                    "%s %s:%s, %s: %s", row["topic"], row["partition"], row["offset"], row["stage"], row["reason"]
+                    "%s %s:%s, %s: %s",
+                    row["topic"],
+                    row["partition"],
+                    row["offset"],
+                    row["stage"],
+                    row["reason"],
+                    extra={
+                        "event": "record_failed",
+                        "topic": row["topic"],
+                        "partition": row["partition"],
+                        "offset": row["offset"],
+                        "stage": row["stage"],
+                    },
                 )
 
     def records(self, letters: DataFrame, batch: BatchIdentity) -> DataFrame:

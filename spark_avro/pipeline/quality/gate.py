@@ -112,7 +112,13 @@ class QualityGate:
             if check.by and count:
                 breakdown[check.name] = _breakdown(measured[f"{_BY}{number}"])
                 shown = ", ".join(f"{values}: {rows_of:,}" for values, rows_of in breakdown[check.name].items())
-                log.warning("batch %s, check %r failed by %s", batch.number, check.name, shown)
+                log.warning(
+                    "batch %s, check %r failed by %s",
+                    batch.number,
+                    check.name,
+                    shown,
+                    extra={"event": "check_missed", "batch": batch.number, "check": check.name},
+                )
             if problem is None:
                 continue
             is_over = check.at_most is not None and count > check.at_most * rows

@@ -96,7 +96,7 @@ class BatchRunner:
             counts = self._in_stages(records, batch, started)
             self._one_pass.noted(counts.dead)
         counts.check()
-        log.info("%s", counts.line())
+        log.info("%s", counts.line(), extra={"event": "batch_done"})
         return counts
 
     def _committed(self, passed: PassedBatch, batch: BatchIdentity, started: float) -> BatchCounts | None:
@@ -109,7 +109,12 @@ class BatchRunner:
         except Exception as error:
             if not may_pass(error):
                 raise
-            log.warning("batch %d is committed again: %s", batch.number, error)
+            log.warning(
+                "batch %d is committed again: %s",
+                batch.number,
+                error,
+                extra={"event": "batch_recommitted", "batch": batch.number},
+            )
             return None
         self._limit.note(0)
         return BatchCounts(
@@ -139,7 +144,7 @@ class BatchRunner:
         read = _Read(batch.originals(), batch.decoded, lost, ())
         counts = self._finished(batch, read, batch.batch, started, before_writing)
         counts.check()
-        log.info("%s", counts.line())
+        log.info("%s", counts.line(), extra={"event": "batch_done"})
         return counts
 
     def _in_stages(self, records: DataFrame, batch: BatchIdentity, started: float) -> BatchCounts:

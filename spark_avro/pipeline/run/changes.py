@@ -103,7 +103,12 @@ class ChangeLog:
         try:
             post_change(pipeline.kafka, pipeline.name, change)
         except (KafkaException, Failure) as error:
-            log.warning("a change is not posted to %s: %s", MARKERS, error)
+            log.warning(
+                "a change is not posted to %s: %s",
+                MARKERS,
+                error,
+                extra={"event": "change_not_posted", "error": str(error)},
+            )
 
 
 def post_change(kafka: Mapping[str, str], pipeline: str, change: Change) -> None:

@@ -86,5 +86,10 @@ def _note(folder: Folder, is_owner: Callable[[], bool], failure: LastFailure | N
             if folder.exists(name):
                 folder.delete(name)
     except Exception as error:  # noqa: BLE001 - the file system may be the reason for the failure
-        log.warning("the checkpoint does not have the outcome of the run (%s): %s", _FILE, error)
+        log.warning(
+            "the checkpoint does not have the outcome of the run (%s): %s",
+            _FILE,
+            error,
+            extra={"event": "outcome_not_kept", "error": str(error)},
+        )
     return False

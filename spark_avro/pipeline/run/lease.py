@@ -112,7 +112,12 @@ class Lease:
         deadline = time.monotonic() + self._gone
         while first and not _is_gone(first):
             if time.monotonic() > deadline:
-                log.warning("%s gave no sign for %g s; its lease is taken over", _shown(first), self._gone)
+                log.warning(
+                    "%s gave no sign for %g s; its lease is taken over",
+                    _shown(first),
+                    self._gone,
+                    extra={"event": "lease_taken_over"},
+                )
                 return
             self._stop.wait(self._beat / 5)
             now = self._owner()
@@ -131,7 +136,12 @@ class Lease:
                     return
                 self._write()
             except Exception as error:  # noqa: BLE001 - a file system that fails for a moment; the next beat tries again
-                log.warning("the lease of %s cannot be renewed: %s", self._name, error)
+                log.warning(
+                    "the lease of %s cannot be renewed: %s",
+                    self._name,
+                    error,
+                    extra={"event": "lease_not_renewed", "error": str(error)},
+                )
 
     def _write(self) -> None:
         self._beats += 1

@@ -90,7 +90,12 @@ class OnePass:
         except Exception as error:
             if not isinstance(error, PySparkException) and not may_pass(error):
                 raise
-            log.info("batch %d is read again: %s", batch.number, str(error).partition("\n")[0])
+            log.info(
+                "batch %d is read again: %s",
+                batch.number,
+                str(error).partition("\n")[0],
+                extra={"event": "batch_reread", "batch": batch.number},
+            )
             self._is_likely = False
             return None
         measured = observed.result([*measures]) if staged.is_whole else None

@@ -111,7 +111,12 @@ class Opened:
         if self.pipeline.errors.tolerance == "none":
             _refuse_broken(decoded)
         elif decoded.where(F.col("error").isNotNull()).limit(1).collect():
-            log.warning("%s: %s has records that cannot be decoded; they are left out", step.origin.setting, step.topic)
+            log.warning(
+                "%s: %s has records that cannot be decoded; they are left out",
+                step.origin.setting,
+                step.topic,
+                extra={"event": "undecodable_left_out", "topic": step.topic},
+            )
         return decoded.where(F.col("error").isNull())
 
     @property

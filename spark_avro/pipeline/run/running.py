@@ -108,7 +108,7 @@ class Running:
                 topics = SourceTopics(opened.source, checkpoint)
                 batches = batches_of(runner, checkpoint, self.on_state)
                 while self._run_stream(topics, batches, checkpoint, lease):
-                    log.info("the query starts again")
+                    log.info("the query starts again", extra={"event": "query_restarted"})
                     self._java.free(now=True)
             return replace(self._result, findings=tuple(runner.findings))
 
@@ -253,7 +253,7 @@ class Running:
 
     def _end(self, query: Any, checkpoint: Checkpoint) -> None:
         """Stop a query between two batches: wait for the one that runs, and until it is in the checkpoint."""
-        log.info("stopping after the batch")
+        log.info("stopping after the batch", extra={"event": "pipeline_stopping"})
         with self._batch_runs:
             deadline = time.monotonic() + _COMMIT
             while query.isActive and time.monotonic() < deadline:

@@ -87,7 +87,7 @@ def _conformed(column: Column, rows: spark.DataType, target: spark.DataType) -> 
 def log_changes(target: str, changes: Iterable[object]) -> None:
     """Log the changes made to a target for new columns."""
     for change in changes:
-        log.info("%s: %s", target, change)
+        log.info("%s: %s", target, change, extra={"event": "target_changed"})
 
 
 def can_widen(old: spark.DataType, new: spark.DataType) -> bool:

@@ -103,5 +103,6 @@ class SourceTopics:
                 topic,
                 number,
                 ", ".join(f"offset {end} of partition {partition}" for partition, end in sorted(ends.items())),
+                extra={"event": "topic_recreated", "topic": topic, "batch": number},
             )
         return self._checkpoint.rewind(number, starts)

@@ -38,7 +38,11 @@ class TableTopics:
             self._checkpoint.note_first_offsets(self._source.stream_starts())
         if not self._checkpoint.has_batches() and not self._source.has_table_records():
             return ()
-        log.info("reading %s to the end, before other records are joined", ", ".join(sorted(topics)))
+        log.info(
+            "reading %s to the end, before other records are joined",
+            ", ".join(sorted(topics)),
+            extra={"event": "tables_read_first"},
+        )
         return topics
 
     def starts(self) -> Offsets:

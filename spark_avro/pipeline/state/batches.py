@@ -157,7 +157,12 @@ class StateBatches:
                 ) from error
             faults = self._faults(error, batch)
             FaultLog(self.checkpoint.folder).note(batch.number, faults)
-            log.warning("batch %d is repeated without %d records that make a step fail", batch.number, len(faults))
+            log.warning(
+                "batch %d is repeated without %d records that make a step fail",
+                batch.number,
+                len(faults),
+                extra={"event": "batch_repeated", "batch": batch.number, "left_out": len(faults)},
+            )
             raise QueryOutdated from None
         try:
             self._look_up(whole.decoded.unknown)
@@ -242,7 +247,11 @@ class StateBatches:
             # They are known in the next plan.
             for name in ask:
                 del self._asked[name]
-            log.info("new schema ids: %s; the query starts again", ", ".join(sorted(map(str, unknown))))
+            log.info(
+                "new schema ids: %s; the query starts again",
+                ", ".join(sorted(map(str, unknown))),
+                extra={"event": "schema_ids_new"},
+            )
             raise QueryOutdated
         if self._opened.pipeline.errors.tolerance == "none":
             ids = ", ".join(sorted(map(str, unknown)))

@@ -68,7 +68,12 @@ class KeptColumns:
                 "", f"the steps before were changed, and its state has not these columns: {names}. {WAY_OUT}"
             )
         if left_out := [name for name in rows.columns if name not in kept]:
-            log.warning("%s: new columns are left out, since its state has none: %s", operator, ", ".join(left_out))
+            log.warning(
+                "%s: new columns are left out, since its state has none: %s",
+                operator,
+                ", ".join(left_out),
+                extra={"event": "columns_left_out"},
+            )
         if kept == {item.name: item.dataType for item in rows.schema.fields}:
             return rows
         present = {item.name: item.dataType for item in rows.schema.fields}

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from magicbyte.kit.environment import properties_from_environment
-from magicbyte.kit.logs import JsonFormatter
+from magicbyte.kit.logs.formats import JsonFormatter
 from magicbyte.kit.properties_file import read_properties_file
 from magicbyte.kit.settings import SettingsError
 from registry.cluster.kafka_node import open_kafka_node
@@ -195,18 +195,22 @@ def test_two_versions_of_a_reference_are_refused_where_that_is_set(make_api: Cal
 
 def test_each_request_is_a_line_of_json_with_its_id(api: Any, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, "magicbyte.access"):
-        api("GET", "/subjects", headers={"X-Request-ID": "mine-1"})
-    line = json.loads(JsonFormatter().format(caplog.records[-1]))
+        api("GET", "/subjects/none/versions", headers={"X-Request-ID": "mine-1"})
+    line = json.loads(JsonFormatter("node-1").format(caplog.records[-1]))
     assert line.pop("ms") >= 0
     assert line.pop("ts").endswith("Z")
     assert line == {
         "level": "INFO",
         "logger": "magicbyte.access",
-        "msg": "GET /subjects 200",
+        "event": "request_answered",
+        "msg": "GET /subjects/none/versions 404",
+        "node": "node-1",
         "request_id": "mine-1",
+        "principal": "User:ANONYMOUS",
         "method": "GET",
-        "path": "/subjects",
-        "status": 200,
+        "path": "/subjects/none/versions",
+        "route": "/subjects/{subject}/versions",
+        "status": 404,
     }
 
 

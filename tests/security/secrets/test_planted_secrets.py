@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from base64 import b64encode
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,6 +18,7 @@ from magicbyte.platform.server_process import ServerProcess
 from magicbyte.security.sign_in.password_hash import hash_key, hash_password
 from magicbyte.testing import running_registry, running_rest_proxy
 from registry.settings import RegistrySettings
+from tests.security.rights.rule_servers import wait_for
 from tests.security.secrets.planted import MARK, children_of, files_with_secrets, of_process, planted
 
 #: Each test starts servers of its own.
@@ -80,11 +83,13 @@ def start(stack: ExitStack, server: str, folder: Path, properties: dict[str, str
     if server == "registry":
         more = {
             "magicbyte.log.level": "debug",
+            "magicbyte.log.access": "all",
             "magicbyte.workers": "2",
             "magicbyte.webhook.urls": f"http://u:{planted('url')}@127.0.0.1:1/",
         }
         return stack.enter_context(running_registry(f"sqlite:///{folder}/log", properties=properties | more))
-    return stack.enter_context(running_rest_proxy("127.0.0.1:1", "", properties={**properties, "debug": "true"}))
+    more = {"debug": "true", "magicbyte.log.access": "all"}
+    return stack.enter_context(running_rest_proxy("127.0.0.1:1", "", properties=properties | more))
 
 
 @pytest.mark.parametrize("server", ["registry", "rest proxy"])
@@ -98,6 +103,10 @@ def test_no_planted_secret_is_found(server: str, tmp_path: Path, monkeypatch: py
     (tmp_path / "in-file").write_text(planted("name-file"))
     monkeypatch.setenv("TMPDIR", str(temporary))
     monkeypatch.setenv("SOME_VARIABLE", planted("variable"))
+    # Nothing listens there, so that the exporter logs its failures.
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://u:{planted('collector')}@127.0.0.1:1")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", f"authorization={planted('otlp-header')}")
+    monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "200")
     prefix = {"registry": "SCHEMA_REGISTRY_", "rest proxy": "KAFKA_REST_"}[server]
     monkeypatch.setenv(f"{prefix}MY_CLIENT_SECRET", planted("environment"))
     monkeypatch.setenv(f"{prefix}MY_URL", f"https://u:{planted('user-info')}@127.0.0.1")
@@ -126,9 +135,17 @@ def test_no_planted_secret_is_found(server: str, tmp_path: Path, monkeypatch: py
             assert len(processes) >= 3
         for pid in processes:
             assert MARK.encode() not in of_process(pid, "cmdline")
+        # The workers of a registry have the headers for the collector, as the server has; their own children do not.
         for pid in processes[1:]:
-            assert MARK.encode() not in of_process(pid, "environ")
+            environment = of_process(pid, "environ").replace(planted("otlp-header").encode(), b"")
+            assert MARK.encode() not in environment.replace(planted("collector").encode(), b"")
+        for number in (signal.SIGUSR1, signal.SIGUSR2):
+            os.kill(started.pid, number)
+        wait_for(lambda: "task_stack" in started.log.read_text())
+        assert {answer.status_code for answer in asked(started.url)} >= {200, 401}
         log = started.log.read_text()
+        assert "tracing_message" in log
+        assert "request_answered" in log
         assert len(log) > 500
         assert MARK not in log
         assert files_with_secrets(temporary) == []

@@ -121,14 +121,19 @@ class Exchange:
         try:
             await app(self.scope, self.receive, self.send)
             if not self.is_answered and not self.is_disconnected:
-                log.error("a request was not answered to its end: %s %s", self.scope["method"], self.scope["path"])
+                log.error(
+                    "a request was not answered to its end: %s %s",
+                    self.scope["method"],
+                    self.scope["path"],
+                    extra={"event": "answer_incomplete", "method": self.scope["method"], "path": self.scope["path"]},
+                )
                 await self._fail(INTERNAL())
         except asyncio.CancelledError:
             # The server stops, and the request took longer than it waits.
             await self._fail(STOPPING())
             raise
         except Exception:
-            log.exception("a request failed")
+            log.exception("a request failed", extra={"event": "request_crashed"})
             await self._fail(INTERNAL())
         finally:
             self._on_answered = _nothing

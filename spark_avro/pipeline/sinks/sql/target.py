@@ -156,7 +156,13 @@ class SqlTarget:
             try:
                 return self._load_staged(sent, hidden, plan, cursor, batch)
             except RowsNotStaged as error:
-                log.warning("%s: batch %s goes through the driver, which finds the row: %s", self._shown, batch, error)
+                log.warning(
+                    "%s: batch %s goes through the driver, which finds the row: %s",
+                    self._shown,
+                    batch,
+                    error,
+                    extra={"event": "batch_through_driver", "batch": str(batch)},
+                )
         data = collected(sent)
         loading = Loading(cursor, self._loader, plan.table, plan.nested, batch.former_topic_ids)
         loading.run(data.drop_columns(hidden))
