@@ -124,7 +124,9 @@ def instances(bootstrap: str, registry: str, counts: list[int]) -> Iterator[OfIn
                     client.post(f"{path}/subscription", json={"topics": [topic]}, headers=_V2).raise_for_status()
                     paths.append(path)
                 time.sleep(5)
-                yield OfInstances(count, target.rss_mb())
+                measured = OfInstances(count, target.rss_mb())
+                print(measured, flush=True)
+                yield measured
             with ThreadPoolExecutor(50) as threads:
                 list(threads.map(client.delete, paths))
 

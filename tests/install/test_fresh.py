@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -62,11 +63,17 @@ def test_uvx_runs_the_platform_from_the_wheel(wheel: Path):
 
 
 def test_uvx_without_a_java_and_offline_names_what_is_missing(wheel: Path, tmp_path: Path):
+    (tmp_path / "path").mkdir()
+    for program in ("realpath", "dirname"):  # uv's scripts use them
+        (tmp_path / "path" / program).symlink_to(shutil.which(program) or program)
+    # The run with the missing extra asks for this Python by its number.
+    python = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    (tmp_path / "path" / python).symlink_to(Path(sys.executable).resolve())
     told = run(
         *(UV, "tool", "run", "--python", sys.executable, "--from", wheel, "magicbyte", "up", "--ephemeral"),
         *(word for name in ("kafka", "registry", "rest") for word in (f"--{name}-port", str(free_port()))),
         code=1,
-        PATH=str(tmp_path),
+        PATH=str(tmp_path / "path"),
         JAVA_HOME="",
         MAGICBYTE_CACHE=str(tmp_path),
         CJDK_INDEX_URL="https://127.0.0.1:1/index.json",
