@@ -16,6 +16,7 @@ from magicbyte.http.relay.headers import HeaderPolicy
 from magicbyte.http.relay.relay import Relay
 from magicbyte.http.routing.access import Decision
 from magicbyte.http.routing.request import Request
+from rest_proxy import metrics
 from rest_proxy.consume.consumers.peers import Peers
 from rest_proxy.errors import NOT_THE_OWNER, PEER_UNREACHABLE
 from rest_proxy.exchange.negotiation import PLAIN
@@ -84,7 +85,9 @@ class PassingOn:
             answer = await self._relay.ask(request, owner, added)
         except httpx.HTTPError as error:
             log.warning("the request could not be passed on to %s: %s", owner, error)
+            metrics.PASSED_ON.labels("failed").inc()
             raise PEER_UNREACHABLE(url=owner) from None
+        metrics.PASSED_ON.labels("answered").inc()
         return answer.response()
 
 

@@ -114,7 +114,8 @@ async def produce(parts: Producing, request: Produce) -> tuple[int, bytes]:
                 records, key or _NO_SCHEMA, value or _NO_SCHEMA, partition=partition, json_size=len(request.body)
             )
             encoded = _with_frames(encoded, key and key.header, value and value.header)
-    batch = parts.producers.of_sender(may_create=may_create).send_batch(request.topic, encoded, request.acks)
+    producers = parts.producers.of_sender(may_create=may_create)
+    batch = producers.send_batch(request.topic, encoded, request.acks, request.form.name)
     # asyncio.timeout with a shield would cost five times as much as this timer.
     timer = asyncio.get_running_loop().call_later(request.timeout_ms / 1000, batch.give_up)
     try:

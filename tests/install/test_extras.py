@@ -35,6 +35,9 @@ NEEDS = {
     "magicbyte/platform/jars/": {"server", "spark"},
     "magicbyte/platform/java.py": {"java", "spark"},
     "magicbyte/kit/kafka/sasl.py": {"msk"},
+    "magicbyte/kit/kafka/statistics.py": {"server"},
+    # Both bring prometheus-client.
+    "magicbyte/kit/metrics.py": {"server"},
     # pytest imports it.
     "magicbyte/testing/plugin.py": {"dev"},
     "spark_avro/": {"spark"},
