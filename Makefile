@@ -9,7 +9,7 @@ INSTALLED := .venv/installed
 DEPLOY_TOOLS := .venv-deploy/installed
 JARS := .venv/jars-fetched
 PACKAGES := compat magicbyte registry rest_proxy serdes spark_avro
-CHECKED := $(PACKAGES) tests bench tools $(wildcard examples)
+CHECKED := $(PACKAGES) tests bench tools deploy $(wildcard examples)
 # The page's JavaScript; Deno is a development dependency, and needs no network here.
 DENO := DENO_NO_UPDATE_CHECK=1 $(BIN)/deno
 OF_PAGE := --config tests/ui/deno.json magicbyte/ui/page tests/ui/deno
@@ -20,6 +20,7 @@ TESTS_json := tests/compat/json_schema
 TESTS_registry := tests/registry
 TESTS_serdes := tests/serdes tests/plugin
 TESTS_http := tests/http
+TESTS_metrics := tests/metrics
 TESTS_rest := tests/rest
 TESTS_spark := tests/spark
 TESTS_check := tests/check
@@ -67,6 +68,18 @@ test-firefox: $(INSTALLED)
 # Known vulnerabilities of the locked dependencies, over the network; ARGS=--strict fails if the network is missing.
 audit: $(INSTALLED)
 	$(BIN)/python -P tools/audit.py $(ARGS)
+
+.PHONY: metrics-test dashboards
+# Rules, panels and scrapes by promtool, which is fetched if there is none: Debian's package, unpacked.
+metrics-test: $(JARS)
+	$(BIN)/python -P tests/metrics/prometheus.py || test -z "$(CI)"
+	$(BIN)/python -P -m pytest tests/metrics -m prometheus $(ARGS)
+
+test-all: metrics-test
+
+# deploy/grafana/*.json, from the tables of panels in deploy/grafana/build.py.
+dashboards: $(INSTALLED)
+	PYTHONPATH=deploy/grafana $(BIN)/python -P deploy/grafana/build.py
 
 # Clients in other languages against a running registry; says which it leaves out if Node or Go is missing.
 test-clients: $(INSTALLED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -14,11 +15,13 @@ from compat.schema import InvalidSchema, SchemaText
 from magicbyte.kit.errors import ApiError
 from magicbyte.kit.processes.async_worker_pool import AsyncWorkerPool
 from magicbyte.kit.processes.worker_pool import PoolBusy, WorkerFailed, WorkerOutOfCpu, WorkerTimeout
-from registry import errors
+from registry import errors, metrics
 from registry.decide import Answered, Question
+from registry.decide.question import count_comparison
 from registry.offload.jobs import (
     COMPARING_SECONDS,
     Answer,
+    Canonicalize,
     CompareOutlines,
     Done,
     FindSame,
@@ -97,6 +100,7 @@ class Answering:
     async def _answer(self, view: View, question: Question, work_left: WorkLeft, client: str) -> Answer | Exception:
         if _compares(question) and not (work_left.steps and work_left.seconds):
             return _too_much(question)
+        started = time.perf_counter()
         try:
             steps, seconds = work_left.steps, work_left.seconds
             with work_span(question.task, question.source.schema.schema_type, in_worker=True):
@@ -106,6 +110,10 @@ class Answering:
         except InvalidSchema as error:
             return error
         reply = done.reply
+        taken = time.perf_counter() - started
+        count_comparison(question, reply, taken)
+        if isinstance(question.task, Canonicalize):
+            metrics.PARSE_SECONDS.labels(question.source.schema.schema_type).observe(taken)
         if _compares(question):
             work_left.steps, work_left.seconds = done.steps, done.seconds
         if isinstance(reply, Invalid):

@@ -5,20 +5,21 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
+from prometheus_client.core import Metric
 from starlette.responses import Response
 
 from compat.schema import InvalidSchema
 from magicbyte.http.routing.application import Api, Application
 from magicbyte.http.routing.extra_routes import ExtraRoutes
 from magicbyte.http.routing.open_guard import open_guard
-from magicbyte.http.routing.recorder import RequestMetrics
+from magicbyte.http.routing.recorder import RequestMetrics, Tallies
 from magicbyte.http.routing.remembered import RememberedAnswers
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.rows import BodyLimit
@@ -29,6 +30,7 @@ from magicbyte.kit.kafka.outages import count_outages
 from magicbyte.kit.logs.beginning import begin_logs
 from magicbyte.kit.logs.set_up import set_up_logs
 from magicbyte.kit.traces.set_up import traces
+from magicbyte.security.metrics import METRICS
 from registry import errors
 from registry.cluster.commit.out_of_memory import end_process_with_threads
 from registry.cluster.node import Node
@@ -39,7 +41,7 @@ from registry.feed.webhooks import Webhooks
 from registry.http.answers import error_response, negotiated
 from registry.http.cursors import SteadyCursors
 from registry.http.forward import Forwarder
-from registry.http.metrics import Metrics, NodeMetrics, confluent_metrics
+from registry.http.metrics import Cache, Metrics, NodeMetrics, confluent_requests
 from registry.http.offset_tokens import OFFSET_HEADER, OffsetTokens
 from registry.http.request import locate
 from registry.http.rows import ROWS
@@ -152,10 +154,24 @@ def create_app(
     app.state.guard = guard
     app.state.forwarder = forwarder
     app.state.front = None if extra_routes is None else extra_routes.front
-    app.state.metrics = metrics = Metrics(
-        registry.status, NodeMetrics(node), RequestMetrics(app.recorder, confluent_metrics)
-    )
+    app.state.metrics = metrics = _metrics_of(registry, app, api, settings)
     return app
+
+
+def _metrics_of(registry: Registry, app: Application, api: Api, settings: RegistrySettings) -> Metrics:
+    METRICS.has_former_names = settings.former_metrics
+    caches: dict[str, Cache] = {"schemas": registry.terms.parse}
+    if api.remembered is not None:
+        caches["answers"] = api.remembered
+    of_node = NodeMetrics(
+        registry.node, caches=caches, former=settings.former_metrics, confluent=settings.confluent_metrics
+    )
+    more = confluent_requests if settings.confluent_metrics else _none
+    return Metrics(registry.status, of_node, RequestMetrics(app.recorder, more))
+
+
+def _none(_tallies: Iterable[Tallies]) -> Iterable[Metric]:
+    return ()
 
 
 async def _recognize_first(clients: ForwardedClients, tokens: OffsetTokens, request: Request) -> None:

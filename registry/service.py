@@ -22,13 +22,14 @@ from registry.answering import Answering, WorkLeft
 from registry.cluster.commit.committer import Command
 from registry.cluster.commit.handover import Handover
 from registry.cluster.node import Node, Status
-from registry.decide import Decision, Question, Sent, Terms, Unanswered, decide_register, registered
+from registry.decide import Decision, Question, Sent, Terms, Unanswered, registered
 from registry.feed.change_feed import ChangeFeed
 from registry.feed.growth import Growth
 from registry.feed.kept_bodies import KeptBodies
 from registry.feed.searching import Searching
 from registry.log.port import LeadershipLost, LogError, NotLeader, RecordTooLarge
 from registry.offload.jobs import Answer
+from registry.registration_count import counted_registration
 from registry.settings import RegistrySettings
 from registry.state.model import Version
 from registry.state.view import View
@@ -227,11 +228,12 @@ class Registry:
             ApiError: As for `decide_register` and `write`.
             NotLeader: Another node takes writes.
         """
-        if self.view.versions(sent.subject):
-            version = await self.compute(partial(registered, self.view, sent))
-            if version is not None:
-                return version
-        return await self.decide(texts, partial(decide_register, sent=sent))
+        with counted_registration(sent) as registration:
+            if self.view.versions(sent.subject):
+                version = await self.compute(partial(registered, self.view, sent))
+                if version is not None:
+                    return version
+            return await self.decide(texts, registration.decide)
 
     async def decide(self, texts: WriteTexts, decide: Decide[T]) -> T:
         """Commit a command; its questions are answered outside the committer's thread.

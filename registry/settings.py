@@ -281,6 +281,11 @@ class RegistrySettings(PageSettings):
         default=None,
         repr=False,
     )
+    confluent_metrics: bool = Field(
+        alias="magicbyte.metrics.confluent.names",
+        description="Whether there are [metrics under Confluent's names](metrics.md#confluents-names), too.",
+        default=True,
+    )
     request_timeout_ms: Milliseconds = Field(
         alias="request.timeout.ms",
         description="The longest time of a request, except `/events`, `/export` and `/import`.",

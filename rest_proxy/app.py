@@ -11,12 +11,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
-from prometheus_client import CollectorRegistry
 from starlette.responses import Response
 
 from magicbyte.http.routing.application import Api, Application
 from magicbyte.http.routing.open_guard import open_guard
-from magicbyte.http.routing.recorder import RequestMetrics
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.rows import BodyLimit
 from magicbyte.http.server import Listener, check_security, parse_listener
@@ -27,13 +25,12 @@ from magicbyte.kit.logs.beginning import begin_logs
 from magicbyte.kit.logs.set_up import set_up_logs
 from magicbyte.kit.settings import SettingsError
 from magicbyte.kit.traces.set_up import traces
-from magicbyte.security.metrics import METRICS
 from magicbyte.security.settings import LOG
 from rest_proxy.access.decisions import ProxyAccess
 from rest_proxy.consume.parts import Consuming
 from rest_proxy.errors import TRANSLATED
 from rest_proxy.exchange.negotiation import error_response, unnegotiated
-from rest_proxy.http.metrics import former_metrics, watch
+from rest_proxy.http.metrics import collectors_of, watch
 from rest_proxy.http.open_rows import open_rows
 from rest_proxy.http.rows import ROWS
 from rest_proxy.produce.parts import Producing, Streaming
@@ -72,7 +69,6 @@ def create_app(
         guard: Authenticates clients; by default the guard of the settings, if they require one.
     """
     guard = guard or guard_of(settings)
-    metrics = CollectorRegistry()
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -97,9 +93,7 @@ def create_app(
         if guard.authorizer is not None:
             api = replace(api, decide=ProxyAccess(guard.authorizer, guard).decide)
     app = Application(api, lifespan)
-    metrics.register(RequestMetrics(app.recorder, former_metrics))
-    metrics.register(METRICS)
-    app.state.metrics = metrics
+    app.state.metrics = metrics = collectors_of(app.recorder, settings)
     return app
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from magicbyte.http.settings import HttpSettings
 from magicbyte.kit.kafka import client_settings as kafka
+from magicbyte.kit.kafka.statistics import STATISTICS
 from magicbyte.kit.secret import hide_user_info
 from magicbyte.kit.settings import SettingsError
 from magicbyte.kit.settings.patterns import java_classes
@@ -44,6 +46,14 @@ class FramePlaces(NamedTuple):
 
     key: bool = False
     value: bool = False
+
+
+def _pattern(value: str) -> str:
+    try:
+        re.compile(value)
+    except re.error as error:
+        raise ValueError(f"{value!r} is no regular expression: {error}") from None
+    return value
 
 
 def _costs(value: Any) -> Mapping[str, int]:
@@ -298,6 +308,12 @@ class RestProxySettings(HttpSettings):
         alias="rate.limit.costs",
         description="The permits of single endpoints, such as `api.v3.topics.list=5`; 0 is free.",
     )
+    metrics_topics: Annotated[str, AfterValidator(_pattern), Takes("a regular expression", default="none")] = Field(
+        "",
+        alias="magicbyte.metrics.topics",
+        description="The topics whose names are a label of the [metrics of records](metrics.md#rest-proxy): those that"
+        " match as a whole, at most 200. A topic is several series.",
+    )
     allowed_endpoints: Annotated[
         frozenset[str], BeforeValidator(parse_endpoints), Takes("names, with commas between")
     ] = Field(
@@ -417,6 +433,10 @@ class RestProxySettings(HttpSettings):
         """The base URLs of all nodes of this cluster of proxies, including this node; empty for a single node."""
         return tuple(url.strip().rstrip("/") for url in self.peers.split(",") if url.strip())
 
+    def _statistics(self, role: str) -> kafka.Config:
+        """The properties with which a client of a role reports its statistics, if the settings ask for them."""
+        return STATISTICS.of_role(role) if self.librdkafka_metrics else {}
+
     def producer_config(self, acks: str) -> kafka.Config:
         """Librdkafka's configuration of the producer for these acks; idempotent if they are `all`."""
         idempotent = {} if acks == "all" else {"enable.idempotence": False}
@@ -426,13 +446,19 @@ class RestProxySettings(HttpSettings):
             **kafka.client_config(self._passed_on("producer."), role="producer"),
             **_UNBOUNDED_QUEUE,
             **idempotent,
+            **self._statistics("producer"),
             "message.max.bytes": self.max_record_bytes,
             "acks": acks,
         }
 
     def consumer_config(self) -> kafka.Config:
         """Librdkafka's base configuration of consumers."""
-        return {**kafka.CONSUMER_DEFAULTS, **kafka.client_config(self._passed_on("consumer."), role="consumer")}
+        client = kafka.client_config(self._passed_on("consumer."), role="consumer")
+        return {**kafka.CONSUMER_DEFAULTS, **client}
+
+    def instance_config(self) -> kafka.Config:
+        """Librdkafka's base configuration of consumer instances."""
+        return {**self.consumer_config(), **self._statistics("consumer")}
 
     def admin_config(self) -> kafka.Config:
         """Librdkafka's configuration of the admin client."""

@@ -18,6 +18,7 @@ import rest_proxy.errors
 from magicbyte.check.config.config import Config
 from magicbyte.cli.capacity.figures import Figures, load
 from magicbyte.cli.config.references import reference as config_reference
+from magicbyte.http.metrics.settings import MetricsSettings
 from magicbyte.kit.logs.settings import LogSettings
 from magicbyte.kit.settings.generated import own_table, reference
 from magicbyte.kit.settings.section import Section
@@ -38,6 +39,7 @@ from tools.command_tables import commands_table, flags_table
 from tools.error_tables import error_table
 from tools.events import PARTS, events_table
 from tools.help_pages import write_help_pages
+from tools.metric_tables import METRICS
 
 DOCS = Path(__file__).parents[1] / "docs"
 #: The beginnings of environment variables: of either server, and of commands.
@@ -81,6 +83,7 @@ REFERENCES: Mapping[str, Mapping[str, Table]] = {
         "http": lambda: error_table(magicbyte.http.errors),
         "page": lambda: error_table(magicbyte.ui.errors),
     },
+    "metrics.md": {"settings": _server(MetricsSettings, EITHER), **METRICS},
     "pipelines-reference.md": _whole(Pipeline),
     "registry-api-tests.md": {"": matrix},
     "logs.md": {"logs": _server(LogSettings, EITHER)},

@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field
 
 from magicbyte.http.allowed_origins import AccessControl, parse_origins
 from magicbyte.http.connection_limits import Limits
+from magicbyte.http.metrics.settings import MetricsSettings
 from magicbyte.http.reference_names import NOT_KEPT, WITHOUT_EFFECT
 from magicbyte.http.response_headers import (
     NO_PAGE,
@@ -29,7 +30,7 @@ _DEFAULT_ACCESS = AccessControl()
 _NOSNIFF = parse_response_headers("set X-Content-Type-Options: nosniff")
 
 
-class HttpSettings(SecuritySettings, LogSettings):
+class HttpSettings(SecuritySettings, MetricsSettings, LogSettings):
     """Properties with rest-utils' names, and some of our own; subclasses add the properties of their server."""
 
     title = "Connections and browsers"

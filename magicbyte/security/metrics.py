@@ -5,14 +5,57 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
+
+from magicbyte.kit.metrics import COUNTER, GAUGE, MetricTable
+
+TABLE = MetricTable()
+_RELOADS = TABLE.declare(
+    COUNTER,
+    "magicbyte_security_reloads_total",
+    "Reloads of keys, users and rules: `success` or `failure`.",
+    "what",
+    "outcome",
+    only="after a reload",
+)
+_AUTHENTICATIONS = TABLE.declare(
+    COUNTER,
+    "magicbyte_authentication_total",
+    "Sign-ins that were verified, remembered ones left out: `success` or `failure`.",
+    "method",
+    "outcome",
+    only="with sign-in",
+)
+_AUTHORIZATIONS = TABLE.declare(
+    COUNTER,
+    "magicbyte_authorization_total",
+    "Decisions by access rules on a named resource: `allowed`, `denied`, or `dry_run` if it would be denied.",
+    "type",
+    "operation",
+    "outcome",
+    only="with access rules",
+)
+_EXPIRY = TABLE.declare(
+    GAUGE,
+    "magicbyte_tls_certificate_expiry_timestamp_seconds",
+    "When the first certificate of the server's chain expires, in seconds since 1970.",
+    only="with TLS",
+)
+_FORMER_EXPIRY = TABLE.declare(
+    GAUGE,
+    "magicbyte_tls_certificate_expiry_seconds",
+    "Former name of `magicbyte_tls_certificate_expiry_timestamp_seconds`.",
+    only="with TLS",
+)
 
 
 class SecurityMetrics(Collector):
     """The security counts of this process; a feature that is not configured has no metrics."""
 
     def __init__(self) -> None:
+        #: Whether there are metrics under their former names, too.
+        self.has_former_names = True
         #: (what, outcome) -> the number of reloads.
         self.reloads: Counter[tuple[str, str]] = Counter()
         #: The expiry of the server's certificate, in seconds since 1970; None without TLS.
@@ -24,33 +67,17 @@ class SecurityMetrics(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Yield the current metrics."""
-        if self.reloads:
-            reloads = CounterMetricFamily(
-                "magicbyte_security_reloads", "Reloads of keys, users and rules", labels=("what", "outcome")
-            )
-            for labels, count in sorted(self.reloads.items()):
-                reloads.add_metric(labels, count)
-            yield reloads
-        if self.authentications:
-            outcomes = CounterMetricFamily(
-                "magicbyte_authentication", "Sign-ins that were verified", labels=("method", "outcome")
-            )
-            for labels, count in sorted(self.authentications.items()):
-                outcomes.add_metric(labels, count)
-            yield outcomes
-        if self.authorizations:
-            decisions = CounterMetricFamily(
-                "magicbyte_authorization", "Decisions by access rules", labels=("type", "operation", "outcome")
-            )
-            for decided, count in sorted(self.authorizations.items()):
-                decisions.add_metric(decided, count)
-            yield decisions
+        for metric, counts in (
+            (_RELOADS, self.reloads),
+            (_AUTHENTICATIONS, self.authentications),
+            (_AUTHORIZATIONS, self.authorizations),
+        ):
+            if counts:
+                yield metric.samples(sorted(counts.items()))
         if self.certificate_expiry is not None:
-            yield GaugeMetricFamily(
-                "magicbyte_tls_certificate_expiry_seconds",
-                "When the first certificate of the server's chain expires, in seconds since 1970",
-                value=self.certificate_expiry,
-            )
+            yield _EXPIRY.single(self.certificate_expiry)
+            if self.has_former_names:
+                yield _FORMER_EXPIRY.single(self.certificate_expiry)
 
 
 #: The metrics of this process.

@@ -8,10 +8,13 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from magicbyte.kit.kafka.client_settings import Config, KafkaSettingsError, client_config
+from magicbyte.kit.kafka.statistics import STATISTICS
 from magicbyte.kit.settings import SettingsError
+from registry import metrics
 from registry.cluster.commit.committer import Command
 from registry.cluster.commit.outcome import Outcome
 from registry.cluster.follower import SYNC_SECONDS, Follower
+from registry.cluster.lag_clock import LagClock
 from registry.cluster.lead.election import Election
 from registry.cluster.lead.group import GroupDescriber
 from registry.cluster.lead.leader import Leader
@@ -70,6 +73,7 @@ class KafkaNode:
         self._committer, self._progress = self._leader.committer, self._leader.progress
         self._follower = Follower(self._leader, store, self.view, leadership, watch)
         self._replayed = False
+        self._lag_clock = LagClock()
         self._cluster_id = ""
 
     def start(self) -> None:
@@ -81,10 +85,12 @@ class KafkaNode:
             self._committer.catch_up()
         self._replayed = True
         self._progress.position = self._log.position
+        seconds = time.perf_counter() - started
+        metrics.REPLAY_SECONDS.set(seconds)
         log.info(
             "log replayed to offset %d in %.3f s",
             self.view.offset,
-            time.perf_counter() - started,
+            seconds,
             extra={"event": "log_replayed", "offset": self.view.offset},
         )
         self._committer.start()
@@ -176,9 +182,12 @@ class KafkaNode:
         leader_url = self.leader_url()
         problem = self._topic.problem or self._progress.problem or self._election.problem
         lag: int | None = None
+        end: int | None = None
+        lag_seconds = 0.0
         try:
             end = self._log.end_position(timeout=_STATUS_SECONDS)
-            lag = 0 if leads else max(0, end - self._progress.position)
+            position = end if leads else self._progress.position
+            lag, lag_seconds = max(0, end - position), self._lag_clock.seconds(position, end)
         except LogError as error:
             problem = problem or str(error)
         if not self.is_current:
@@ -197,6 +206,8 @@ class KafkaNode:
             lag=lag,
             problem=problem,
             foreign_records=self._log.foreign_records,
+            end=end,
+            lag_seconds=lag_seconds,
         )
 
 
@@ -256,6 +267,8 @@ def open_kafka_node(settings: RegistrySettings) -> KafkaNode:
         url=url,
         node_id=settings.node_id or url,
         session_timeout_ms=settings.session_timeout_ms,
+        # The only client that is polled all the time: reports that nobody takes would fill the memory.
+        statistics=STATISTICS.of_role("election") if settings.librdkafka_metrics else {},
     )
     watch = TopicWatch(settings.topic, store.topic_id)
     return KafkaNode(store, url, election, leadership, watch, prepare=prepare, eligible=settings.leader_eligibility)

@@ -11,8 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from registry import metrics
 from registry.cluster.commit.committer import Command, Committer
 from registry.cluster.commit.outcome import Outcome
+from registry.cluster.lag_clock import LagClock
 from registry.cluster.long_lived import long_lived_objects
 from registry.log.port import Log, LogError, Offset
 from registry.state.view import View
@@ -34,6 +36,8 @@ class Status:
         lag: How many entries of the log the view lacks; None if the log can't be read.
         problem: The fault, in one line; empty if there is none.
         foreign_records: How many records other programs wrote to the log while this node led.
+        end: The offset after the log's last entry; None if the log can't be read.
+        lag_seconds: For how long the view has lacked an entry, as far as status requests have seen it.
     """
 
     ready: bool
@@ -43,6 +47,8 @@ class Status:
     lag: int | None
     problem: str = ""
     foreign_records: int = 0
+    end: int | None = None
+    lag_seconds: float = 0.0
 
 
 class Node(Protocol):
@@ -116,6 +122,7 @@ class SharedLogNode:
         self._stopping = threading.Event()
         self._poller = threading.Thread(target=self._poll, name="log-poller", daemon=True)
         self._problem = "the log has not been read yet"
+        self._lag_clock = LagClock()
 
     def start(self) -> None:
         """Replay the log and start committing."""
@@ -128,10 +135,12 @@ class SharedLogNode:
             self._committer.submit(self._first_command).result()
         if self._poll_seconds is not None:
             self._poller.start()
+        seconds = time.perf_counter() - started
+        metrics.REPLAY_SECONDS.set(seconds)
         log.info(
             "log replayed to offset %d in %.3f s",
             self.view.offset,
-            time.perf_counter() - started,
+            seconds,
             extra={"event": "log_replayed", "offset": self.view.offset},
         )
 
@@ -191,7 +200,8 @@ class SharedLogNode:
     def status(self) -> Status:
         """The node's status; reads the log's end."""
         try:
-            lag: int | None = max(0, self._log.end() - self.view.offset)
+            # A writer may append in between: the offset is read first.
+            offset, end = self.view.offset, self._log.end()
         except LogError as error:
             return Status(
                 ready=False, leader=True, leader_url=self._url, offset=self.view.offset, lag=None, problem=str(error)
@@ -200,9 +210,11 @@ class SharedLogNode:
             ready=not self._problem,
             leader=True,
             leader_url=self._url,
-            offset=self.view.offset,
-            lag=lag,
+            offset=offset,
+            lag=max(0, end - offset),
             problem=self._problem,
+            end=end + 1,
+            lag_seconds=self._lag_clock.seconds(offset, end),
         )
 
     def _poll(self) -> None:

@@ -7,6 +7,7 @@ A question holds everything that its answer depends on: if any of that changes, 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -16,8 +17,19 @@ from msgspec import Struct
 from compat.budget import MAX_STEPS, Budget, TooMuchWork
 from compat.schema import InvalidSchema, SchemaText
 from magicbyte.kit.errors import ErrorKind
-from registry import errors
-from registry.offload.jobs import Answer, CompareOutlines, Earlier, Job, Judge, MakeOutline, Task, Text
+from registry import errors, metrics
+from registry.offload.jobs import (
+    Answer,
+    Compared,
+    CompareOutlines,
+    Earlier,
+    Job,
+    Judge,
+    MakeOutline,
+    Reply,
+    Task,
+    Text,
+)
 from registry.offload.parsing import Parser
 from registry.offload.perform import perform
 from registry.offload.work_span import work_span
@@ -166,6 +178,14 @@ class Unanswered(Exception):
         self.view = view
 
 
+def count_comparison(question: Question, reply: Reply, seconds: float) -> None:
+    """Count a comparison of a schema with earlier versions, if the question asks for one."""
+    task = question.task
+    if isinstance(task, Judge) and isinstance(reply, Compared):
+        metrics.COMPATIBILITY.labels("compatible" if reply.compatible else "incompatible").inc()
+        metrics.COMPATIBILITY_SECONDS.labels(question.source.schema.schema_type, task.level).observe(seconds)
+
+
 #: Questions with their answers or errors.
 Answered = tuple[tuple[Question, Answer | Exception], ...]
 
@@ -208,10 +228,12 @@ class Terms:
             job = question.little_job(view, self.most_reading)
             if job is None:
                 raise Unanswered([question])
+            started = time.perf_counter()
             try:
                 with work_span(question.task, question.source.schema.schema_type, in_worker=False):
                     answer = perform(job, self.parse, Budget(LITTLE_WORK))
             except TooMuchWork:
                 raise Unanswered([question]) from None
+            count_comparison(question, answer, time.perf_counter() - started)
         assert isinstance(answer, kind)
         return answer

@@ -16,6 +16,7 @@ from magicbyte.kit.secret import hide_user_info
 from magicbyte.kit.traces.current import outgoing_headers
 from magicbyte.kit.traces.span import Kind
 from magicbyte.kit.traces.tracing import span
+from registry import metrics
 from registry.cluster.commit.handover import Handover
 from registry.cluster.node import Node
 from registry.decide import Decision
@@ -117,9 +118,13 @@ class Webhooks:
         changes = self._changes(max(mark.offset, self._posted))
         if not changes:
             self._nothing_until = end
+            metrics.WEBHOOK_LAG.set(0)
             return
         if not (await asyncio.to_thread(self._leads) and await self._has_the_turn(mark)):
+            metrics.WEBHOOK_LAG.set(0)
             return
+        metrics.WEBHOOK_LAG.set(len(changes))
+        changes = changes[:_MOST_CHANGES]
         posting = asyncio.gather(*(self._post_all(client, url, changes) for url in self._urls))
         try:
             while not (await asyncio.wait([posting], timeout=_SIGN_SECONDS))[0]:
@@ -135,7 +140,7 @@ class Webhooks:
 
     def _changes(self, after: int) -> list[Change]:
         try:
-            return changes_since(self._view, after, compacted=True)[:_MOST_CHANGES]
+            return changes_since(self._view, after, compacted=True)
         except TooOld as error:
             log.error("changes were not posted: %s", error, extra={"event": "changes_not_posted", "error": str(error)})  # noqa: TRY400  the text says it all
             self._posted = self._view.offset
@@ -194,12 +199,15 @@ class Webhooks:
                     if posting is not None:
                         posting.attributes["http.response.status_code"] = response.status_code
                 if response.is_success:
+                    metrics.WEBHOOK_POSTED.inc()
                     return True
                 problem = f"HTTP {response.status_code}"
             except (httpx.HTTPError, OSError, ForbiddenAddress) as error:
                 problem = str(error) or type(error).__name__
+            metrics.WEBHOOK_FAILED.inc()
             if pause is not None:
                 await asyncio.sleep(pause)
+        metrics.WEBHOOK_GIVEN_UP.inc()
         log.error(
             "webhook %s did not take a change: %s; the change was %s",
             hide_user_info(url),

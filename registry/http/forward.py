@@ -18,7 +18,7 @@ from magicbyte.kit.processes.shared_call import SharedCall
 from magicbyte.kit.traces.span import Kind
 from magicbyte.kit.traces.tracing import span
 from magicbyte.security.tls.context import outgoing_context
-from registry import errors
+from registry import errors, metrics
 from registry.http.answers import LeadersAnswer
 from registry.http.offset_tokens import OFFSET_HEADER
 from registry.http.request import write_of
@@ -95,6 +95,16 @@ class Forwarder:
         """
         if FORWARDED in request.headers:
             raise _no_leader(request)
+        started, outcome = time.perf_counter(), "failed"
+        try:
+            response = await self._forward(request, error, body)
+            outcome = "answered"
+        finally:
+            metrics.FORWARDED.labels(outcome).inc()
+            metrics.FORWARD_SECONDS.observe(time.perf_counter() - started)
+        return response
+
+    async def _forward(self, request: Request, error: Exception, body: SpooledBody | None) -> Response:
         if isinstance(error, LeadershipLost) and not _may_repeat(request):
             raise _failed(request)
         deadline = time.monotonic() + _LEADER_SECONDS

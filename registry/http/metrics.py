@@ -1,72 +1,50 @@
-"""The node's state and requests as Prometheus metrics, under names of our own and under Confluent's names."""
+"""Renders the registry's metrics: the node's state, the caches, and all that is counted elsewhere."""
 
 from __future__ import annotations
 
-import threading
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from functools import partial
+from typing import Protocol
 
 from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
+from magicbyte.http.metrics.process import process_metrics
 from magicbyte.http.routing.recorder import Tallies
+from magicbyte.kit.kafka.statistics import STATISTICS
+from magicbyte.kit.metrics import WithoutCreationTimes
 from magicbyte.kit.processes.shared_call import SharedCall
 from magicbyte.security.metrics import METRICS
+from registry import metrics
 from registry.cluster.node import Node, Status
-from registry.log.port import BEGINNING
+from registry.http.version_counts import VersionCounts
 from registry.state.view import View
 
-#: The counts of a subject's versions by type and by whether they are soft deleted.
-Tally = tuple[tuple[tuple[str, bool], int], ...]
+
+class Cache(Protocol):
+    """A cache that counts its look-ups."""
+
+    @property
+    def hits(self) -> int:
+        """How many look-ups found something."""
+
+    @property
+    def misses(self) -> int:
+        """How many did not."""
 
 
-def confluent_metrics(tallies: Iterable[Tallies]) -> Iterator[Metric]:
+def confluent_requests(tallies: Iterable[Tallies]) -> Iterator[Metric]:
     """Count the node's requests under Confluent's names."""
-    outcomes = {"success": 0, "failure": 0}
+    success = failure = 0
     for route in tallies:
         for status, tally in route.by_status.items():
-            outcomes["success" if status < 400 else "failure"] += tally.count
-    for outcome, count in outcomes.items():
-        name = f"kafka_schema_registry_api_{outcome}_count"
-        yield GaugeMetricFamily(name, f"Requests that ended in {outcome}", value=count)
-
-
-class VersionCounts:
-    """Counts subjects and versions; each count looks only at the subjects that changed since the previous one."""
-
-    def __init__(self, view: View) -> None:
-        self._view = view
-        self._offset = BEGINNING
-        self._tallies: dict[str, Tally] = {}
-        #: Most subjects have equal tallies, so equal tallies share one object.
-        self._kept: dict[Tally, Tally] = {}
-        self._total: Counter[tuple[str, bool]] = Counter()
-        self._counting = threading.Lock()
-
-    def now(self) -> tuple[int, Counter[tuple[str, bool]]]:
-        """Return the number of subjects, and the number of versions by type and by whether they are soft deleted."""
-        with self._counting:
-            # Read the offset first, so that entries applied during the count are counted again next time.
-            end = self._view.offset
-            for subject in self._changed():
-                self._total.subtract(dict(self._tallies.pop(subject, ())))
-                counts = Counter(
-                    (version.schema_type, version.deleted) for version in list(self._view.versions(subject))
-                )
-                self._total.update(counts)
-                if counts:
-                    tally = tuple(sorted(counts.items()))
-                    self._tallies[subject] = self._kept.setdefault(tally, tally)
-            self._offset = end
-            return len(self._tallies), +self._total
-
-    def _changed(self) -> Iterable[str]:
-        entries = self._view.entries_after(self._offset)
-        if entries is None:
-            return {*self._view.subjects(), *self._tallies}
-        return {entry.key.subject for entry in entries if entry.key.subject}
+            if status < 400:
+                success += tally.count
+            else:
+                failure += tally.count
+    yield metrics.CONFLUENT_SUCCESS.single(success)
+    yield metrics.CONFLUENT_FAILURE.single(failure)
 
 
 class NodeMetrics(Collector):
@@ -76,9 +54,22 @@ class NodeMetrics(Collector):
         status: The status; without it, nothing is collected.
     """
 
-    def __init__(self, node: Node) -> None:
+    def __init__(
+        self, node: Node, *, caches: Mapping[str, Cache] | None = None, former: bool = True, confluent: bool = True
+    ) -> None:
+        """Make a collector.
+
+        Args:
+            node: The node.
+            caches: Caches by the value of their label.
+            former: Whether to add metrics under their former names.
+            confluent: Whether to add metrics under Confluent's names.
+        """
         self.status: Status | None = None
         self._node = node
+        self._caches = caches or {}
+        self._former = former
+        self._confluent = confluent
         self._counts = VersionCounts(node.view)
 
     def collect(self) -> Iterator[Metric]:
@@ -86,42 +77,45 @@ class NodeMetrics(Collector):
         status, view = self.status, self._node.view
         if status is None:
             return
+        yield metrics.READY.single(status.ready)
+        yield metrics.LEADER.single(status.leader)
+        yield metrics.OFFSET.single(status.offset)
+        if status.end is not None and status.lag is not None:
+            yield metrics.END_OFFSET.single(status.end)
+            yield metrics.LAG.single(status.lag)
+            yield metrics.LAG_SECONDS.single(status.lag_seconds)
+            yield metrics.REPLAY_PROGRESS.single(1 - status.lag / status.end if status.end > 0 else 1)
+        yield metrics.FOREIGN.single(status.foreign_records)
+        skipped = dict.fromkeys(metrics.SKIP_REASONS, 0) | view.passed_over
+        yield metrics.SKIPPED.samples([((reason,), count) for reason, count in sorted(skipped.items())])
+        yield metrics.NODES.single(self._node.node_count())
+        yield metrics.HIGHEST_ID.samples(_highest_ids(view))
+        yield metrics.CACHE_HITS.samples([((name,), cache.hits) for name, cache in self._caches.items()])
+        yield metrics.CACHE_MISSES.samples([((name,), cache.misses) for name, cache in self._caches.items()])
+        if self._former:
+            yield metrics.FORMER_SKIPPED.single(view.passed_over.total())
+        yield from self._versions(leads=status.leader)
+
+    def _versions(self, *, leads: bool) -> Iterator[Metric]:
         subjects, versions = self._counts.now()
         live = {schema_type: count for (schema_type, deleted), count in versions.items() if not deleted}
         registered = sum(live.values())
-        for name, text, value in (
-            ("magicbyte_registry_ready", "1 if reads are up to date and writes can reach a leader", status.ready),
-            ("magicbyte_registry_leader", "1 if this node takes writes", status.leader),
-            ("magicbyte_registry_offset", "The last offset that the view holds", status.offset),
-            ("magicbyte_registry_subjects", "Subjects, soft-deleted ones included", subjects),
-            (
-                "magicbyte_registry_records_passed_over",
-                "Records of the log that were skipped because they could not be read",
-                sum(view.passed_over.values()),
-            ),
-            (
-                "magicbyte_registry_foreign_records",
-                "Records that other programs wrote to the log while this node led",
-                status.foreign_records,
-            ),
-            ("kafka_schema_registry_master_slave_role", "1 if this node takes writes", status.leader),
-            ("kafka_schema_registry_node_count", "Nodes of this cluster that may lead", self._node.node_count()),
-            ("kafka_schema_registry_registered_count", "Versions that are not deleted", registered),
-            (
-                "kafka_schema_registry_deleted_count",
-                "Versions that are soft deleted",
-                versions.total() - registered,
-            ),
-        ):
-            yield GaugeMetricFamily(name, text, value=float(value))
-        by_type = GaugeMetricFamily("schema_registry_schemas", "Versions that are not deleted", labels=("type",))
-        for schema_type, count in sorted(live.items()):
-            by_type.add_metric([schema_type], count)
-        yield by_type
-        if status.lag is not None:
-            yield GaugeMetricFamily(
-                "magicbyte_registry_lag", "Entries of the log that the view does not hold yet", value=status.lag
-            )
+        by_type = [((schema_type,), count) for schema_type, count in sorted(live.items())]
+        yield metrics.SUBJECTS.single(subjects)
+        yield metrics.SCHEMAS.samples(by_type)
+        yield metrics.DELETED_SCHEMAS.single(versions.total() - registered)
+        if self._former:
+            yield metrics.FORMER_SCHEMAS.samples(by_type)
+        if self._confluent:
+            yield metrics.CONFLUENT_LEADER.single(leads)
+            yield metrics.CONFLUENT_NODES.single(self._node.node_count())
+            yield metrics.CONFLUENT_REGISTERED.single(registered)
+            yield metrics.CONFLUENT_DELETED.single(versions.total() - registered)
+
+
+def _highest_ids(view: View) -> list[tuple[tuple[str], int]]:
+    contexts = sorted(view.contexts_with_ids())[: metrics.MOST_CONTEXTS]
+    return [((context,), view.highest_id(context)) for context in contexts]
 
 
 class Metrics:
@@ -138,9 +132,15 @@ class Metrics:
         self._status = status
         self._of_node = of_node
         collectors = CollectorRegistry()
-        collectors.register(of_node)
-        collectors.register(of_requests)
-        collectors.register(METRICS)
+        for collector in (
+            of_node,
+            of_requests,
+            METRICS,
+            STATISTICS,
+            WithoutCreationTimes(metrics.TABLE.registry),
+            WithoutCreationTimes(process_metrics()),
+        ):
+            collectors.register(collector)
         self._render = SharedCall(partial(generate_latest, collectors), "metrics")
 
     async def render(self) -> bytes:

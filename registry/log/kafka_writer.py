@@ -9,6 +9,7 @@ from typing import Any
 from confluent_kafka import KafkaError, KafkaException, Message, Producer, TopicPartition
 
 from magicbyte.kit.kafka.client_settings import Config
+from registry import metrics
 from registry.log.port import (
     BEGINNING,
     LeadershipLost,
@@ -196,6 +197,7 @@ class KafkaWriter:
     def _failure(self, error: KafkaException | BufferError, *, committing: bool) -> LogError:
         code = error.args[0].code() if isinstance(error, KafkaException) else None
         if code in _FENCED:
+            metrics.FENCED.inc()
             kind = LeadershipLost if committing else NotLeader
             return kind(f"another node writes {self._topic} now: {error_text(error)}")
         if code in _NOT_A_MEMBER:

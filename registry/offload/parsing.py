@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 from math import inf
 
 from compat.formats import parse
 from compat.schema import Dependencies, InvalidSchema, ParsedSchema, Reference, SchemaText
 from magicbyte.kit.errors import ApiError
-from registry import errors
+from registry import errors, metrics
 
 #: The largest short and the largest long text, in characters with dependencies. Of the cached parses, one in 32 may be
 #: of a long text, and one in 500 of a longer text. A parse takes about 16 times the memory of its text.
@@ -30,6 +31,16 @@ class Parser:
         self._short = _Memory(remembered, most_characters)
         self._long = _Memory(-(-remembered // _SHARE_OF_LONG), most_characters)
         self._longest = _Memory(-(-remembered // _SHARE_OF_LONGEST), most_characters)
+
+    @property
+    def hits(self) -> int:
+        """How many schemas were in the cache."""
+        return self._short.hits + self._long.hits + self._longest.hits
+
+    @property
+    def misses(self) -> int:
+        """How many were not."""
+        return self._short.misses + self._long.misses + self._longest.misses
 
     def __call__(self, schema: SchemaText, dependencies: Dependencies, *, strict: bool) -> ParsedSchema:
         """Parse a schema.
@@ -54,6 +65,7 @@ class _Memory:
         self._most = most
         self._most_characters = most_characters
         self._characters = 0
+        self.hits = self.misses = 0
         self._lock = threading.Lock()
         #: The parses, whether they were strict, and their sizes in characters.
         self._parsed: OrderedDict[_Key, tuple[ParsedSchema, bool, int]] = OrderedDict()
@@ -62,11 +74,16 @@ class _Memory:
         key = (schema.schema_type, schema.text, schema.references, dependencies)
         with self._lock:
             remembered = self._parsed.get(key)
+            is_hit = remembered is not None and (remembered[1] or not strict)
+            self.hits += is_hit
+            self.misses += not is_hit
             if remembered is not None:
                 self._parsed.move_to_end(key)
-        if remembered is not None and (remembered[1] or not strict):
+        if remembered is not None and is_hit:
             return remembered[0]
+        started = time.perf_counter()
         parsed = parse(schema, dependencies, strict=strict)
+        metrics.PARSE_SECONDS.labels(schema.schema_type).observe(time.perf_counter() - started)
         with self._lock:
             self._characters += size - (self._parsed[key][2] if key in self._parsed else 0)
             self._parsed[key] = (parsed, strict, size)

@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping
 
 from rest_proxy.errors import RATE_EXCEEDED
+from rest_proxy.metrics import RATE_LIMITED
 
 
 class TokenBucket:
@@ -71,6 +72,7 @@ class RateLimit:
             return
         seconds = self._bucket.take(cost, self._timeout)
         if seconds > self._timeout:
+            RATE_LIMITED.labels("requests").inc()
             raise RATE_EXCEEDED().with_headers(Retry_After=str(math.ceil(seconds)))
         if seconds:
             await asyncio.sleep(seconds)

@@ -1,34 +1,65 @@
-"""The proxy's metrics: gauges of its buffers and instances, and request metrics under their former names."""
+"""Renders the proxy's metrics: its buffers and instances, and all that is counted elsewhere."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from prometheus_client import CollectorRegistry, Gauge
-from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import Metric
+from prometheus_client.registry import Collector
 
-from magicbyte.http.routing.recorder import Tallies, Tally, add_histogram
+from magicbyte.http.metrics.process import process_metrics
+from magicbyte.http.routing.recorder import Recorder, RequestMetrics, Tallies, Tally, add_histogram
+from magicbyte.kit.kafka.statistics import STATISTICS
+from magicbyte.kit.metrics import WithoutCreationTimes
+from magicbyte.security.metrics import METRICS
+from rest_proxy import metrics
 from rest_proxy.consume.consumers.instances import Instances
 from rest_proxy.produce.budget import Budget
 from rest_proxy.produce.open_streams import OpenStreams
+from rest_proxy.settings import RestProxySettings
+
+
+def collectors_of(recorder: Recorder, settings: RestProxySettings) -> CollectorRegistry:
+    """All metrics of a proxy but those of its parts, which `watch` adds when they have started."""
+    METRICS.has_former_names = settings.former_metrics
+    metrics.RECORDS.name_topics(settings.metrics_topics)
+    registry = CollectorRegistry()
+    for collector in (
+        RequestMetrics(recorder, former_metrics if settings.former_metrics else _none),
+        METRICS,
+        metrics.RECORDS,
+        STATISTICS,
+        WithoutCreationTimes(metrics.TABLE.registry),
+        WithoutCreationTimes(process_metrics()),
+    ):
+        registry.register(collector)
+    return registry
 
 
 def watch(budget: Budget, streams: OpenStreams, instances: Instances, registry: CollectorRegistry) -> None:
-    """Register the gauges of the proxy's buffers and instances."""
-    for name, text, value in (
-        ("buffered_bytes", "Bytes that wait for the brokers", lambda: budget.used),
-        ("buffer_limit_bytes", "Bytes that may wait for the brokers", lambda: budget.limit),
-        ("record_streams", "Streams of records that are open", lambda: len(streams)),
-        ("consumer_instances", "Consumer instances that are open", lambda: len(instances)),
-    ):
-        Gauge(f"magicbyte_rest_{name}", text, registry=registry).set_function(value)
+    """Add the metrics of the proxy's buffers and instances."""
+    registry.register(_Parts(budget, streams, instances))
+
+
+class _Parts(Collector):
+    def __init__(self, budget: Budget, streams: OpenStreams, instances: Instances) -> None:
+        self._budget = budget
+        self._streams = streams
+        self._instances = instances
+
+    def collect(self) -> Iterator[Metric]:
+        yield metrics.BUFFERED.single(self._budget.used)
+        yield metrics.BUFFER_LIMIT.single(self._budget.limit)
+        yield metrics.STREAMS.single(len(self._streams))
+        yield metrics.INSTANCES.single(len(self._instances))
+        yield metrics.INSTANCES_LIMIT.single(self._instances.limit)
 
 
 def former_metrics(tallies: Iterable[Tallies]) -> Iterator[Metric]:
     """The request metrics under the names that they had before both servers used the same names."""
-    requests = CounterMetricFamily("magicbyte_rest_requests", "Requests answered", labels=("method", "route", "status"))
-    seconds = HistogramMetricFamily("magicbyte_rest_request_seconds", "Time to the answer", labels=("route",))
+    requests, seconds = metrics.FORMER_REQUESTS.family(), metrics.FORMER_SECONDS.family()
     by_route: defaultdict[str, list[Tally]] = defaultdict(list)
     for route in tallies:
         for status, tally in sorted(route.by_status.items()):
@@ -38,3 +69,7 @@ def former_metrics(tallies: Iterable[Tallies]) -> Iterator[Metric]:
     for name, of_route in by_route.items():
         add_histogram(seconds, [name], of_route)
     yield seconds
+
+
+def _none(_tallies: Iterable[Tallies]) -> Iterable[Metric]:
+    return ()

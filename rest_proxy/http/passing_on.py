@@ -18,6 +18,7 @@ from magicbyte.http.routing.access import Decision
 from magicbyte.http.routing.request import Request
 from magicbyte.kit.traces.span import Kind
 from magicbyte.kit.traces.tracing import span
+from rest_proxy import metrics
 from rest_proxy.consume.consumers.peers import Peers
 from rest_proxy.errors import NOT_THE_OWNER, PEER_UNREACHABLE
 from rest_proxy.exchange.negotiation import PLAIN
@@ -92,7 +93,9 @@ class PassingOn:
                 error,
                 extra={"event": "forward_failed", "url": owner, "error": str(error)},
             )
+            metrics.PASSED_ON.labels("failed").inc()
             raise PEER_UNREACHABLE(url=owner) from None
+        metrics.PASSED_ON.labels("answered").inc()
         return answer.response()
 
 

@@ -38,6 +38,13 @@ class Encoded(NamedTuple):
     key: bytes | None
     value: bytes | None
 
+    @property
+    def form(self) -> str:
+        """The name of the value's format, or of the key's if there is no value; `none` without both."""
+        report = self.value or self.key
+        # It begins with {"type":"NAME", and has only our own text up to there.
+        return "none" if report is None else report[9 : report.index(b'"', 9)].decode().lower()
+
 
 class _Encoding(NamedTuple):
     """How data is encoded.

@@ -18,6 +18,7 @@ from magicbyte.kit.errors import ApiError
 from magicbyte.kit.kafka import client_settings as kafka
 from rest_proxy.errors import RECORD_TOO_LARGE
 from rest_proxy.formats.frame_places import Headers
+from rest_proxy.metrics import PRODUCE, RECORDS
 from rest_proxy.produce.budget import Budget
 from rest_proxy.produce.loop_producer import LoopProducer, Record
 from rest_proxy.produce.sent import Batch, SentRecord
@@ -89,8 +90,14 @@ class Producers:
     def _config_without_creation(self, acks: str) -> kafka.Config:
         return {**self._config(acks), "allow.auto.create.topics": False}
 
-    def send_batch(self, topic: str, records: Sequence[Record], acks: str) -> Batch:
+    def send_batch(self, topic: str, records: Sequence[Record], acks: str, form: str) -> Batch:
         """Queue all records or none.
+
+        Args:
+            topic: The topic.
+            records: The records.
+            acks: `0`, `1` or `all`.
+            form: The name of their format.
 
         Raises:
             ApiError: RECORD_TOO_LARGE, which names the record; BUFFER_FULL.
@@ -104,20 +111,23 @@ class Producers:
         largest = max(sizes)
         if largest > self._max_record_bytes:
             raise self._too_large(f"records[{sizes.index(largest)}]", largest)
-        size = sum(sizes) + RECORD_OVERHEAD * len(sizes)
+        data_bytes = sum(sizes)
+        size = data_bytes + RECORD_OVERHEAD * len(sizes)
         self.budget.take(size)
         try:
             producer = self._producer_of_batches(acks)
         except BaseException:
             self.budget.give_back(size)
             raise
-        batch = Batch(len(records), size, producer)
+        batch = Batch(len(records), size, producer, RECORDS.tally(PRODUCE, form, topic), data_bytes)
         send, settle = producer.send, batch.settle
         for index, record in enumerate(records):
             send(topic, record, partial(settle, index))
         return batch
 
-    def send(self, topic: str, record: Record, size: int, acks: str, on_settled: Callable[[], None]) -> SentRecord:
+    def send(
+        self, topic: str, record: Record, size: int, acks: str, on_settled: Callable[[], None], form: str
+    ) -> SentRecord:
         """Queue one record.
 
         Args:
@@ -126,6 +136,7 @@ class Producers:
             size: `size_of` the record.
             acks: `0`, `1` or `all`.
             on_settled: Called on the event loop when the record is settled, after this method has returned.
+            form: The name of the value's format.
 
         Raises:
             ApiError: BUFFER_FULL, unless the budget has had room for the size.
@@ -136,7 +147,7 @@ class Producers:
         except BaseException:
             self.budget.give_back(size)
             raise
-        sent = SentRecord(size, producer, on_settled)
+        sent = SentRecord(size, producer, on_settled, RECORDS.tally(PRODUCE, form, topic), size - RECORD_OVERHEAD)
         if self._trace_headers:
             (record,) = traced_records((record,))
         producer.send(topic, record, sent.settle)

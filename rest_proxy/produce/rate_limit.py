@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rest_proxy.exchange.rate_limit import TokenBucket
+from rest_proxy.metrics import RATE_LIMITED
 from rest_proxy.settings import RestProxySettings
 
 
@@ -15,4 +16,7 @@ class ProduceRates:
 
     def allow(self, size: int) -> bool:
         """Tell whether a record of `size` bytes of JSON may be produced now, and count it."""
-        return self._records.take(1) == 0 and self._bytes.take(size) == 0
+        is_allowed = self._records.take(1) == 0 and self._bytes.take(size) == 0
+        if not is_allowed:
+            RATE_LIMITED.labels("records").inc()
+        return is_allowed

@@ -15,6 +15,7 @@ from magicbyte.kit.errors import ApiError
 from rest_proxy.errors import INVALID_BATCH, OUTCOME_UNKNOWN, RATE_EXCEEDED, undelivered
 from rest_proxy.exchange import bodies
 from rest_proxy.exchange.kafka_span import produce_span
+from rest_proxy.metrics import PRODUCE, RECORDS, REFUSED
 from rest_proxy.produce.entry import BatchEntry, data_form
 from rest_proxy.produce.entry_encoder import Encoded, EntryEncoder
 from rest_proxy.produce.producers import Producers
@@ -119,8 +120,9 @@ class RecordBatch:
             encoded = await self.encoder.encode(entry)
             record = encoded.record
             size = self.producers.size_of(record)
-            return self.producers.send(self.topic, record, size, self.acks, settled.set), encoded
+            return self.producers.send(self.topic, record, size, self.acks, settled.set, encoded.form), encoded
         except ApiError as error:
+            RECORDS.tally(PRODUCE, "none", self.topic).add(REFUSED)
             return error
 
     async def _until_settled(self, records: Sequence[SentRecord], settled: asyncio.Event) -> None:
@@ -146,4 +148,5 @@ class RecordBatch:
         sent, _ = result
         if sent.error is not None:
             return undelivered(sent.error)
+        RECORDS.told_unknown(1)
         return OUTCOME_UNKNOWN(detail=unknown_outcome(self.timeout_ms)[3])

@@ -19,6 +19,7 @@ from magicbyte.kit.errors import ApiError
 from rest_proxy.errors import BAD_REQUEST, RATE_EXCEEDED, STREAM_TOO_OLD
 from rest_proxy.exchange.bodies import text_of_refusal
 from rest_proxy.exchange.kafka_span import produce_span
+from rest_proxy.metrics import PRODUCE, RECORDS, REFUSED
 from rest_proxy.produce.entry import ENTRY
 from rest_proxy.produce.entry_encoder import Encoded, EntryEncoder
 from rest_proxy.produce.json_objects import JsonObject, JsonObjects, MalformedJson, TooLong
@@ -238,8 +239,9 @@ class RecordStream:
             budget = self._producers.budget
             if not budget.has_room(size):
                 await budget.room(size)
-            sent = self._producers.send(self._topic, encoded.record, size, self._acks, self._progress.set)
+            sent = self._producers.send(self._topic, encoded.record, size, self._acks, self._progress.set, encoded.form)
         except ApiError as error:
+            RECORDS.tally(PRODUCE, "none", self._topic).add(REFUSED)
             self._fail(error)
         except asyncio.CancelledError:
             # The stream ended while this record waited, so do not send it.

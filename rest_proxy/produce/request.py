@@ -116,7 +116,8 @@ async def produce(parts: Producing, request: Produce) -> tuple[int, bytes]:
             )
             encoded = _with_frames(encoded, key and key.header, value and value.header)
     with produce_span(request.topic, len(encoded)):
-        batch = parts.producers.of_sender(may_create=may_create).send_batch(request.topic, encoded, request.acks)
+        producers = parts.producers.of_sender(may_create=may_create)
+        batch = producers.send_batch(request.topic, encoded, request.acks, request.form.name)
         # asyncio.timeout with a shield would cost five times as much as this timer.
         timer = asyncio.get_running_loop().call_later(request.timeout_ms / 1000, batch.give_up)
         try:

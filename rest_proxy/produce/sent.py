@@ -5,13 +5,15 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from itertools import count
 
 from confluent_kafka import KafkaError, Message
 
-from rest_proxy.errors import delivery_error
+from rest_proxy.errors import OUTCOME_UNKNOWN, delivery_error
 from rest_proxy.exchange.dialect import Failed, Outcome
+from rest_proxy.metrics import ACKNOWLEDGED, FAILED, RECORDS, UNKNOWN, RecordTally
 from rest_proxy.produce.loop_producer import LoopProducer
 
 
@@ -24,10 +26,32 @@ class Batch:
         is_late: Whether nobody waits any more.
     """
 
-    __slots__ = ("_number", "_producer", "_was_never_sent", "done", "is_late", "outcomes", "size")
+    __slots__ = (
+        "_bytes",
+        "_number",
+        "_producer",
+        "_started",
+        "_tally",
+        "_was_never_sent",
+        "done",
+        "is_late",
+        "outcomes",
+        "size",
+    )
 
-    def __init__(self, length: int, size: int, producer: LoopProducer) -> None:
-        """Expect the outcomes of `length` records, for which `size` bytes are reserved."""
+    def __init__(self, length: int, size: int, producer: LoopProducer, tally: RecordTally, data_bytes: int) -> None:
+        """Expect the outcomes of records.
+
+        Args:
+            length: How many records there are.
+            size: The bytes that are reserved for them.
+            producer: Sends them.
+            tally: Counts them.
+            data_bytes: The bytes of their keys and values.
+        """
+        self._tally = tally
+        self._bytes = data_bytes
+        self._started = time.perf_counter()
         self.outcomes: list[Outcome | None] = [None] * length
         self.size = size
         self.done: asyncio.Future[None] = producer.loop.create_future()
@@ -59,14 +83,35 @@ class Batch:
 
     def complete(self) -> None:
         """Wake the request."""
+        RECORDS.acknowledged(time.perf_counter() - self._started)
         if not self.done.done():
+            self._count()
             self.done.set_result(None)
 
     def give_up(self) -> None:
         """Stop waiting for the remaining delivery reports."""
         if not self.done.done():
             self.is_late = True
+            self._count()
             self.done.set_result(None)
+
+    def _count(self) -> None:
+        """Count the records as their client is told of them."""
+        outcomes, tally = self.outcomes, self._tally
+        acknowledged = unknown = 0
+        for outcome in outcomes:
+            if outcome is None or outcome[2] == OUTCOME_UNKNOWN.code:
+                unknown += 1
+            elif outcome[2] is None:
+                acknowledged += 1
+        if acknowledged:
+            # The sizes of single records are not kept.
+            tally.add(ACKNOWLEDGED, acknowledged, self._bytes * acknowledged // len(outcomes))
+        if unknown:
+            tally.add(UNKNOWN, unknown)
+            RECORDS.told_unknown(unknown)
+        if failed := len(outcomes) - acknowledged - unknown:
+            tally.add(FAILED, failed)
 
 
 class SentRecord:
@@ -77,10 +122,33 @@ class SentRecord:
         error: The error of a failed record. Both are None until the record is settled.
     """
 
-    __slots__ = ("_on_settled", "_producer", "_was_never_sent", "error", "message", "size")
+    __slots__ = (
+        "_bytes",
+        "_on_settled",
+        "_producer",
+        "_started",
+        "_tally",
+        "_was_never_sent",
+        "error",
+        "message",
+        "size",
+    )
 
-    def __init__(self, size: int, producer: LoopProducer, on_settled: Callable[[], None]) -> None:
-        """Expect the outcome of a record, for which `size` bytes are reserved; `on_settled` runs on the event loop."""
+    def __init__(
+        self, size: int, producer: LoopProducer, on_settled: Callable[[], None], tally: RecordTally, data_bytes: int
+    ) -> None:
+        """Expect the outcome of a record.
+
+        Args:
+            size: The bytes that are reserved for it.
+            producer: Sends it.
+            on_settled: Called on the event loop.
+            tally: Counts it.
+            data_bytes: The bytes of its key and value.
+        """
+        self._tally = tally
+        self._bytes = data_bytes
+        self._started = time.perf_counter()
         self.message: Message | None = None
         self.error: KafkaError | None = None
         self.size = size
@@ -108,7 +176,15 @@ class SentRecord:
         self._producer.finish(self)
 
     def complete(self) -> None:
-        """Tell the owner."""
+        """Count the record and tell the owner."""
+        RECORDS.acknowledged(time.perf_counter() - self._started)
+        if self.error is None:
+            self._tally.add(ACKNOWLEDGED, 1, self._bytes)
+        elif delivery_error(self.error)[0] == OUTCOME_UNKNOWN.code:
+            self._tally.add(UNKNOWN)
+            RECORDS.told_unknown(1)
+        else:
+            self._tally.add(FAILED)
         self._on_settled()
 
 

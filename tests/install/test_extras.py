@@ -37,6 +37,9 @@ NEEDS = {
     "magicbyte/kit/kafka/sasl.py": {"msk"},
     "magicbyte/kit/logs/settings.py": {"server"},
     "magicbyte/kit/traces/exporting.py": {"otel"},
+    "magicbyte/kit/kafka/statistics.py": {"server"},
+    # Both bring prometheus-client.
+    "magicbyte/kit/metrics.py": {"server"},
     # pytest imports it.
     "magicbyte/testing/plugin.py": {"dev"},
     "spark_avro/": {"spark"},

@@ -13,6 +13,7 @@ from magicbyte.cli.config.references import FORMATS, WHOSE, catalog_of, referenc
 from magicbyte.cli.config.servers import SERVERS
 from magicbyte.cli.exit_codes import EXIT_CODES
 from magicbyte.cli.main import COMMANDS
+from magicbyte.http.metrics.settings import MetricsSettings
 from magicbyte.http.page_settings import PageSettings
 from magicbyte.http.settings import HttpSettings
 from magicbyte.kit.environment import properties_from_environment, variable_of
@@ -39,6 +40,7 @@ OF_SERVERS = (
     PageSettings,
     HttpSettings,
     LogSettings,
+    MetricsSettings,
     SecuritySettings,
     SignInSettings,
     TlsSettings,

@@ -7,7 +7,7 @@ import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.core import HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from magicbyte.http.asgi import Scope, Send, answer
@@ -15,6 +15,8 @@ from magicbyte.kit.errors import ApiError
 from magicbyte.kit.logs.access import ACCESS
 from magicbyte.kit.logs.redaction import without_secrets
 from magicbyte.kit.logs.request_facts import RequestFacts
+from magicbyte.kit.metrics import COUNTER, GAUGE, HISTOGRAM, MetricTable
+from magicbyte.kit.metrics import SECONDS as BUCKETS
 from magicbyte.kit.traces.current import current_trace_id
 
 access_log = logging.getLogger("magicbyte.access")
@@ -26,7 +28,21 @@ _TEMPLATES = {
 }
 #: How many characters of the path are logged for a request that is refused before routing.
 _LOGGED_PATH = 200
-BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+TABLE = MetricTable()
+REQUESTS = TABLE.declare(
+    COUNTER,
+    "magicbyte_http_requests_total",
+    "Requests answered, by the route's pattern; `none` if no route fits.",
+    "app",
+    "method",
+    "route",
+    "status",
+)
+REQUEST_SECONDS = TABLE.declare(
+    HISTOGRAM, "magicbyte_http_request_seconds", "Time to the end of the answer.", "app", "method", "route"
+)
+IN_PROGRESS = TABLE.declare(GAUGE, "magicbyte_http_requests_in_progress", "Open requests.", "app")
 
 
 class Tally:
@@ -146,12 +162,7 @@ class RequestMetrics(Collector):
     def collect(self) -> Iterator[Metric]:
         """Return the current metrics."""
         app, tallies = self._recorder.app, self._recorder.tallies
-        requests = CounterMetricFamily(
-            "magicbyte_http_requests", "Requests answered", labels=("app", "method", "route", "status")
-        )
-        seconds = HistogramMetricFamily(
-            "magicbyte_http_request_seconds", "Time to the answer", labels=("app", "method", "route")
-        )
+        requests, seconds = REQUESTS.family(), REQUEST_SECONDS.family()
         for route in tallies:
             for status, tally in sorted(route.by_status.items()):
                 requests.add_metric([app, route.method, route.route, str(status)], tally.count)
@@ -159,9 +170,7 @@ class RequestMetrics(Collector):
                 add_histogram(seconds, [app, route.method, route.route], route.by_status.values())
         yield requests
         yield seconds
-        in_progress = GaugeMetricFamily("magicbyte_http_requests_in_progress", "Open requests", labels=("app",))
-        in_progress.add_metric([app], self._recorder.in_progress)
-        yield in_progress
+        yield IN_PROGRESS.samples([((app,), self._recorder.in_progress)])
         yield from self._more(tallies)
 
 

@@ -57,6 +57,8 @@ class RememberedAnswers:
         self._most_bytes = most_bytes
         self._longest = longest
         self._bytes = 0
+        #: How many look-ups found an answer, and how many did not.
+        self.hits = self.misses = 0
         self._answers: OrderedDict[Key, RememberedAnswer] = OrderedDict()
 
     def slot(self, principal: Principal, scope: Scope) -> Slot | None:
@@ -92,7 +94,11 @@ class RememberedAnswers:
         """Return the answer given before in the same state, if any."""
         key, state = slot
         answer = self._answers.get(key)
-        return answer if answer is not None and answer.state == state else None
+        if answer is not None and answer.state == state:
+            self.hits += 1
+            return answer
+        self.misses += 1
+        return None
 
     def add(self, slot: Slot, response: Response) -> None:
         """Cache an answer as it is now: headers that are added later belong to one request only."""

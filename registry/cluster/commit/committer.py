@@ -17,6 +17,7 @@ from magicbyte.kit.errors import ApiError
 from magicbyte.kit.sharing.fair_queue import Turns
 from magicbyte.kit.traces.span import CURRENT_SPAN, Span
 from magicbyte.kit.traces.tracing import TRACING, span
+from registry import metrics
 from registry.cluster.commit.out_of_memory import end_process
 from registry.cluster.commit.outcome import Outcome
 from registry.cluster.long_lived import long_lived_objects
@@ -310,9 +311,12 @@ class Committer:
                 with _append_span(batch, len(records)):
                     last = self._log.append(records, after, epoch)
                 self._append_seconds = time.perf_counter() - started
+                metrics.COMMIT_SECONDS.observe(self._append_seconds)
+                metrics.COMMIT_RECORDS.observe(len(records))
             except LogError as error:
                 self._on_failure(error, epoch)
                 if isinstance(error, WriteConflict):
+                    metrics.CONFLICTS.inc()
                     self.catch_up()
                     continue
                 if not isinstance(error, OutcomeUnknown):

@@ -12,6 +12,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from magicbyte.kit.kafka.client_settings import Config
+from registry import metrics
 from registry.cluster.commit.out_of_memory import end_process
 from registry.cluster.lead.group import GroupDescriber
 from registry.cluster.lead.leadership import Leadership, Role
@@ -57,6 +58,7 @@ class Election:
         url: str,
         node_id: str,
         session_timeout_ms: int,
+        statistics: Config | None = None,
     ) -> None:
         self._client = client
         self._leadership = leadership
@@ -66,6 +68,7 @@ class Election:
         self._url = url
         self._node_id = node_id
         self._session_timeout_ms = session_timeout_ms
+        self._statistics = statistics or {}
         self._on_elected: Callable[[], None]
         self._on_deposed: Callable[[], None]
         self._membership: Any = None
@@ -167,6 +170,7 @@ class Election:
         consumer = Consumer(
             {
                 **self._client,
+                **self._statistics,
                 "client.id": self._url,
                 "group.id": self.group.group_id,
                 "group.instance.id": self._node_id,
@@ -200,6 +204,7 @@ class Election:
         error = message.error() if message is not None else None
         if error is not None and (error.fatal() or error.code() in _DEAD):
             self._fenced = True
+            metrics.FENCED.inc()
             raise LogError(f"this node's membership has ended: {error.str()}")
 
     def _stand_for_election(self) -> None:

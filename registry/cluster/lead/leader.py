@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 
+from registry import metrics
 from registry.cluster.commit.committer import Committer
 from registry.cluster.lead.election import Election
 from registry.cluster.lead.leadership import Leadership
@@ -88,6 +89,9 @@ class Leader:
         except BaseException:
             self.end(epoch)
             raise
+        seconds = time.perf_counter() - started
+        metrics.LEADER_CHANGES.inc()
+        metrics.TAKEOVER_SECONDS.observe(seconds)
         self.progress.problem = ""
         with self.progress.moved:
             self.progress.moved.notify_all()
@@ -95,7 +99,7 @@ class Leader:
             "leads in epoch %d from offset %d on; taking over took %.3f s",
             epoch,
             self._view.offset,
-            time.perf_counter() - started,
+            seconds,
             extra={"event": "leadership_taken", "epoch": epoch, "offset": self._view.offset},
         )
 

@@ -57,7 +57,7 @@ def kafka_config(
     Raises:
         ApiError: INVALID_CONSUMER_CONFIG; names the member.
     """
-    client = settings.consumer_config()
+    client = settings.instance_config()
     client["group.id"] = group
     client["enable.auto.commit"] = config.auto_commit
     if body.auto_offset_reset is not None:

@@ -13,6 +13,7 @@ from typing import TypeVar
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from magicbyte.kit.kafka import client_settings as kafka
+from rest_proxy import metrics
 from rest_proxy.consume.consumers.broker_requests import BrokerRequests
 from rest_proxy.consume.consumers.buffer import Buffer, PartitionId, Position
 from rest_proxy.consume.consumers.worker import Worker
@@ -285,6 +286,7 @@ class PolledConsumer:
                     self._stranded[message.topic(), message.partition()] = error
 
     def _on_assign(self, _: Consumer, partitions: Sequence[TopicPartition]) -> None:
+        metrics.REBALANCES.inc()
         self._assigned.update((place.topic, place.partition) for place in partitions)
         self._paused = False
         self._joined = True

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from magicbyte.kit.sharing.allowance import Allowance
+from rest_proxy import metrics
 from rest_proxy.access.rights import ProxyRights
 from rest_proxy.consume.consumers.buffer import Fetched, PartitionId, Position
 from rest_proxy.consume.consumers.consumer import PolledConsumer
@@ -300,6 +301,7 @@ class Instances:
                     extra={"event": "consumer_expired", "instance": instance.name, "group": instance.group},
                 )
                 self._forget(instance)
+                metrics.EXPIRED.inc()
                 expired.append(instance)
             if expired:
                 # This is a task because closing may take long if the brokers are not reachable.
@@ -311,6 +313,11 @@ class Instances:
         """Close all instances; their unsettled records are delivered again to the next consumer of the group."""
         instances, self._instances = self._instances, {}
         await _close_all(instance for instance in instances.values() if instance is not None)
+
+    @property
+    def limit(self) -> int:
+        """How many instances there may be."""
+        return self._limit
 
     def __len__(self) -> int:
         return len(self._instances)

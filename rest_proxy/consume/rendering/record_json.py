@@ -27,6 +27,8 @@ class RecordWriter:
         self._key = key
         self._value = value
         self._fails = fails
+        #: How many keys and values did not decode.
+        self.faults = 0
 
     def write(self, records: Sequence[FetchedRecord]) -> bytes:
         """The JSON of records, separated by commas.
@@ -62,6 +64,7 @@ class RecordWriter:
         try:
             decoded = decoder.decode(record)
         except DataError as error:
+            self.faults += 1
             text = f"The {side} of partition {record.partition()} at offset {record.offset()} does not decode: {error}"
             if self._fails:
                 raise error.kind(detail=text) from None

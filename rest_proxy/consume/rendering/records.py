@@ -14,16 +14,21 @@ from rest_proxy.formats.embedded import PROTOBUF, EmbeddedFormat
 from rest_proxy.formats.plain import NULL, DataError, Options, bytes_to_base64
 from rest_proxy.formats.schema_reading import HiddenSchema, SchemaId
 from rest_proxy.formats.schemas import Read, Schemas
+from rest_proxy.metrics import RECORDS
 from serdes.error import WireError
 from serdes.message import wire
 
 
 class Rendered(NamedTuple):
-    """A JSON array of the first `done` records, and the error of the next one if it stopped the rendering."""
+    """A JSON array of the first `done` records, and the error of the next one if it stopped the rendering.
+
+    `faults` counts the records that do not decode, in the array and behind it.
+    """
 
     body: bytes
     done: int
     failure: DataError | None
+    faults: int = 0
 
 
 async def render(
@@ -49,11 +54,14 @@ async def render(
         blocking: The threads that render large batches.
     """
     readers = await _load(messages, form, schemas, options, rights) if form.schema_type is not None else {}
-    return await run_by_size(
+    rendered = await run_by_size(
         lambda: _render(messages, form, readers, report_errors=report_errors),
         sum(map(len, messages)),
         blocking,
     )
+    RECORDS.count_read(messages[: rendered.done], form.name)
+    RECORDS.undecodable(rendered.faults)
+    return rendered
 
 
 async def _load(
@@ -131,6 +139,7 @@ def _render(
 
     topics: dict[str, bytes] = {}
     parts: list[bytes] = []
+    faults = 0
     for message in messages:
         name = message.topic()
         topic = topics.get(name) or topics.setdefault(name, orjson.dumps(name))
@@ -142,15 +151,16 @@ def _render(
         except DataError:
             # Few records have a fault. Telling them apart for each record would take half as long as the rest.
             key, value, hidden, failure = _faulty(message, headers, decode)
+            faults += failure is not None
             if failure is not None and not report_errors:
-                return Rendered(b"[%b]" % b",".join(parts), len(parts), failure)
+                return Rendered(b"[%b]" % b",".join(parts), len(parts), failure, faults)
             if (reported := failure or hidden) is not None:
                 reason = b',"error_code":%d,"error":%b' % (reported.kind.code, orjson.dumps(str(reported)))
         parts.append(
             b'{"topic":%b,"key":%b,"value":%b,"partition":%d,"offset":%d%b}'
             % (topic, key, value, message.partition(), message.offset(), reason)
         )
-    return Rendered(b"[%b]" % b",".join(parts), len(parts), None)
+    return Rendered(b"[%b]" % b",".join(parts), len(parts), None, faults)
 
 
 class _Decode(Protocol):

@@ -16,14 +16,47 @@ from typing import Any
 from prometheus_client import CollectorRegistry, Counter, Gauge, start_http_server, write_to_textfile
 
 from magicbyte.kit.failure import Failure
+from magicbyte.kit.metrics import COUNTER, GAUGE, Declared, MetricTable
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.sinks import shown_target
 from spark_avro.pipeline.run.counts import BatchCounts
 from spark_avro.pipeline.run.health import Health
 from spark_avro.pipeline.state.progress import StateProgress
 
-_PREFIX = "magicbyte_pipeline"
 _LAST_PORT = 65535
+
+TABLE = MetricTable()
+
+
+def _counter(name: str, text: str, *labels: str, only: str = "") -> Declared:
+    return TABLE.declare(COUNTER, f"magicbyte_pipeline_{name}", text, "pipeline", *labels, only=only)
+
+
+def _gauge(name: str, text: str, *labels: str, only: str = "") -> Declared:
+    return TABLE.declare(GAUGE, f"magicbyte_pipeline_{name}", text, "pipeline", *labels, only=only)
+
+
+_STATE = "with a step that keeps state"
+_ROWS = _counter("rows_total", "Rows by what became of them.", "outcome")
+_SECONDS = _gauge("batch_seconds", "How long the last batch took.")
+_BATCH = _gauge("batch", "The number of the last batch.")
+_LAG = _gauge("lag_records", "Records behind the last batch.", "topic", "partition")
+_LAG_SECONDS = _gauge("lag_seconds", "The age of the newest record of the last batch at its end.")
+_EVENT_TIME = _gauge("event_time_seconds", "The time of the newest record of the last batch.")
+_FAILED = _counter("quality_failed_total", "Rows that failed a check.", "check", only="with checks")
+_IDS = _counter("schema_id_rows_total", "Records by schema id.", "id")
+_SUCCESS = _gauge("last_success_timestamp_seconds", "When the last batch was written.")
+_START = _gauge("start_timestamp_seconds", "When this run began.")
+_INFO = _gauge("info", "What runs; the value is 1.", "file", "sinks", "dead_letters")
+_HEALTHY = _gauge("healthy", "1 if the run makes progress, as `/health` tells.", only="on the port")
+_RESTARTS = _counter("restarts_total", "Starts from a checkpoint with progress.")
+_STATE_ROWS = _gauge("state_rows", "Rows that a step keeps.", "operator", only=_STATE)
+_STATE_BYTES = _gauge("state_bytes", "Bytes of a step's state in memory and files.", "operator", only=_STATE)
+_LATE = _gauge("late_rows", "Rows that came after the watermark, which are left out.", "operator", only=_STATE)
+_UNMATCHED = _gauge(
+    "unmatched_rows", "Rows that found no value in a topic that is a table.", "step", only="with such a topic"
+)
+_WATERMARK = _gauge("watermark_seconds", "The time up to which no more rows are expected.", only="with a watermark")
 
 
 class PortRefused(Failure):
@@ -46,24 +79,15 @@ class PipelineMetrics:
         self._registry = CollectorRegistry()
         self._name = pipeline
         self._health = health or Health()
-        self._rows = self._counter("rows", "Rows by what became of them.", "outcome")
-        self._seconds = self._gauge("batch_seconds", "How long the last batch took.")
-        self._batch = self._gauge("batch", "The number of the last batch.")
-        self._lag = self._gauge("lag_records", "Records behind the last batch.", "topic", "partition")
-        self._lag_seconds = self._gauge("lag_seconds", "The age of the newest record of the last batch at its end.")
-        self._event_time = self._gauge("event_time_seconds", "The time of the newest record of the last batch.")
-        self._failed = self._counter("quality_failed", "Rows that failed a check.", "check")
-        self._ids = self._counter("schema_id_rows", "Records by schema id.", "id")
-        self._success = self._gauge("last_success_timestamp_seconds", "When the last batch was written.")
-        self._start = self._gauge("start_timestamp_seconds", "When this run began.")
+        counter, gauge = self._counter, self._gauge
+        self._rows, self._failed, self._ids = counter(_ROWS), counter(_FAILED), counter(_IDS)
+        self._seconds, self._batch = gauge(_SECONDS), gauge(_BATCH)
+        self._lag, self._lag_seconds, self._event_time = gauge(_LAG), gauge(_LAG_SECONDS), gauge(_EVENT_TIME)
+        self._success, self._start = gauge(_SUCCESS), gauge(_START)
         self._start.labels(pipeline).set(time.time())
-        self._info = self._gauge("info", "What runs; the value is 1.", "file", "sinks", "dead_letters")
-        self._restarts = self._counter("restarts", "Starts from a checkpoint with progress.")
-        self._state_rows = self._gauge("state_rows", "Rows that a step keeps.", "operator")
-        self._state_bytes = self._gauge("state_bytes", "Bytes of a step's state in memory and files.", "operator")
-        self._late = self._gauge("late_rows", "Rows that came after the watermark, which are left out.", "operator")
-        self._unmatched = self._gauge("unmatched_rows", "Rows that found no value in a topic that is a table.", "step")
-        self._watermark = self._gauge("watermark_seconds", "The time up to which no more rows are expected.")
+        self._info, self._restarts = gauge(_INFO), counter(_RESTARTS)
+        self._state_rows, self._state_bytes, self._late = gauge(_STATE_ROWS), gauge(_STATE_BYTES), gauge(_LATE)
+        self._unmatched, self._watermark = gauge(_UNMATCHED), gauge(_WATERMARK)
         self._file: Path | None = None
         self._server: Any = None
         self._thread: threading.Thread | None = None
@@ -75,6 +99,7 @@ class PipelineMetrics:
                 self._server, self._thread = start_http_server(int(port), host or "127.0.0.1", registry=self._registry)
             except OSError as error:
                 raise PortRefused(f"--metrics {target}: the port cannot be opened: {error.strerror}") from None
+            self._gauge(_HEALTHY).labels(pipeline).set_function(lambda: self._health.report().healthy)
             self._metrics = self._server.get_app()
             self._server.set_app(self._answer)
         elif target:
@@ -159,8 +184,8 @@ class PipelineMetrics:
         if self._file is not None:
             write_to_textfile(str(self._file), self._registry)
 
-    def _counter(self, name: str, text: str, *labels: str) -> Counter:
-        return Counter(f"{_PREFIX}_{name}", text, ("pipeline", *labels), registry=self._registry)
+    def _counter(self, metric: Declared) -> Counter:
+        return Counter(metric.name, metric.text, metric.labels, registry=self._registry)
 
-    def _gauge(self, name: str, text: str, *labels: str) -> Gauge:
-        return Gauge(f"{_PREFIX}_{name}", text, ("pipeline", *labels), registry=self._registry)
+    def _gauge(self, metric: Declared) -> Gauge:
+        return Gauge(metric.name, metric.text, metric.labels, registry=self._registry)

@@ -13,7 +13,7 @@ from registry.app import create_app
 from registry.cluster.node import SharedLogNode
 from registry.feed.changes import TooOld, changes_since
 from registry.http import offset_tokens
-from registry.http.metrics import VersionCounts
+from registry.http.version_counts import VersionCounts
 from registry.log.memory import MemoryLog
 from registry.log.port import BEGINNING, HistoryLost, LogEntry, LogReplaced, Offset
 from registry.settings import RegistrySettings

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from magicbyte.platform.broker import free_port
+from registry import metrics
 from registry.cluster.node import SharedLogNode
 from registry.decide import Sent, Terms, decide_register
 from registry.feed.growth import Growth
@@ -186,3 +188,40 @@ def test_what_was_there_before_is_not_posted(receiver: Any, node_on: Callable[[M
 
     asyncio.run(scenario())
     assert seen == registered(node)[1:]
+
+
+COUNTS = ("posted", "failed", "given_up")
+
+
+def counted() -> dict[str, float]:
+    values = {name: metrics.TABLE.registry.get_sample_value(f"magicbyte_webhook_{name}_total") for name in COUNTS}
+    return {name: value or 0.0 for name, value in values.items()}
+
+
+@pytest.mark.parametrize(
+    ("is_there", "grown"),
+    [
+        (True, {"posted": 1, "failed": 0, "given_up": 0}),
+        (False, {"posted": 0, "failed": 3, "given_up": 1}),
+    ],
+)
+def test_posts_are_counted(
+    receiver: Any,
+    node_on: Callable[[MemoryLog], SharedLogNode],
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    is_there: bool,
+    grown: dict[str, float],
+) -> None:
+    monkeypatch.setattr("registry.feed.webhooks._PAUSES", (0.01, 0.01))
+    url = receiver[0] if is_there else f"http://127.0.0.1:{free_port()}/"
+    node, before = node_on(MemoryLog()), counted()
+
+    async def scenario() -> None:
+        tasks = await running(webhooks_of(node, url, "only"))
+        register(node, "s")
+        await until(lambda: any(offset == registered(node)[-1] for _, offset in marked(node)))
+        tasks[0].cancel()
+
+    asyncio.run(scenario())
+    assert {name: value - before[name] for name, value in counted().items()} == grown

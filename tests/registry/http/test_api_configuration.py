@@ -15,7 +15,7 @@ from magicbyte.kit.logs.formats import JsonFormatter
 from magicbyte.kit.properties_file import read_properties_file
 from magicbyte.kit.settings import SettingsError
 from registry.cluster.kafka_node import open_kafka_node
-from registry.http.metrics import VersionCounts
+from registry.http.version_counts import VersionCounts
 from registry.log.port import LogEntry, LogError
 from registry.settings import RegistrySettings
 from registry.state.model import Content, Version

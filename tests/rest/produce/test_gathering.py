@@ -26,7 +26,9 @@ def make_topic(servers: str, topic: str) -> None:
 
 async def send_together(producers: Producers, topic: str, batches: int) -> list[int]:
     """The offsets of the records of so many batches, which are sent in one go."""
-    sent = [producers.send_batch(topic, [(None, b"%d" % number, -1, 0, None)], "all") for number in range(batches)]
+    sent = [
+        producers.send_batch(topic, [(None, b"%d" % number, -1, 0, None)], "all", "binary") for number in range(batches)
+    ]
     await asyncio.gather(*(batch.done for batch in sent))
     offsets = [outcome[1] for batch in sent for outcome in batch.outcomes if outcome]
     return [offset for offset in offsets if offset is not None]
@@ -80,7 +82,7 @@ def test_a_lone_batch_after_many_is_sent_at_once(kafka: str, monkeypatch: pytest
         producers = Producers(counted, buffer_memory=1 << 20, max_record_bytes=1 << 16)  # type: ignore[arg-type]
         try:
             await send_together(producers, topic, 16)
-            late = [producers.send_batch(topic, [(None, b"x", -1, 0, None)], "all") for _ in range(17)]
+            late = [producers.send_batch(topic, [(None, b"x", -1, 0, None)], "all", "binary") for _ in range(17)]
             await asyncio.gather(*(batch.done for batch in late[:16]))
             assert not late[16].done.done()
             # The time for which batches are gathered passes, and the next one does not join them.

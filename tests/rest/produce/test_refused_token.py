@@ -52,7 +52,7 @@ def test_each_batch_is_told_why_there_is_no_token(token_endpoint: str) -> None:
         producers = Producers(settings.producer_config, buffer_memory=1 << 20, max_record_bytes=1 << 16)
         try:
             for _ in range(2):
-                batch = producers.send_batch("t", [(None, b"x", -1, 0, None)], "all")
+                batch = producers.send_batch("t", [(None, b"x", -1, 0, None)], "all", "binary")
                 async with asyncio.timeout(60):
                     await batch.done
                 (outcome,) = batch.outcomes

@@ -19,6 +19,7 @@ from rest_proxy.errors import BAD_REQUEST, PARTITION_NOT_FOUND
 from rest_proxy.exchange.parts import part_of
 from rest_proxy.formats.plain import DataError, Options
 from rest_proxy.formats.schemas import Schemas
+from rest_proxy.metrics import ANY, RECORDS
 from rest_proxy.v3 import models
 from rest_proxy.v3.call import Call, ClusterCall
 from rest_proxy.v3.envelopes import answer
@@ -56,6 +57,8 @@ async def consume(
     viewer = None if is_raw else await _Viewer.of(call, reading.schemas, records)
     size = sum(record.size for record in records)
     partitions = await run_by_size(lambda: _partitions(pages, viewer, shown_bytes), size, reading.blocking)
+    RECORDS.count_read(records, ANY)
+    RECORDS.undecodable(0 if viewer is None else viewer.faults)
     return answer({"cluster_id": call.cluster_id, "topic_name": topic, "partition_data_list": partitions})
 
 
@@ -103,6 +106,8 @@ class _Viewer:
 
     def __init__(self, key: DataDecoder, value: DataDecoder) -> None:
         self._decoders = {"key": key, "value": value}
+        #: How many keys and values did not decode.
+        self.faults = 0
 
     @classmethod
     async def of(cls, call: Call, schemas: Schemas, records: list[FetchedRecord]) -> _Viewer:
@@ -119,6 +124,7 @@ class _Viewer:
         try:
             decoded = self._decoders[side].decode(record)
         except DataError as error:
+            self.faults += 1
             shown[f"{side}_decoding_error"] = str(error)
             decoded = None
         if decoded is not None and decoded.schema_id is not None:

@@ -24,6 +24,7 @@ from rest_proxy.exchange.parameters import milliseconds_of, segment
 from rest_proxy.exchange.parts import part_of
 from rest_proxy.exchange.urls import base_url
 from rest_proxy.formats.plain import Options
+from rest_proxy.metrics import ANY, RECORDS
 from rest_proxy.v3 import models
 from rest_proxy.v3.call import Call, call_of
 from rest_proxy.v3.envelopes import json_answer
@@ -169,7 +170,11 @@ async def _answer(
     await value.load(records)
     writer = RecordWriter(key, value, fails=fails)
     size = sum(record.size for record in records)
-    data = await run_by_size(lambda: writer.write(records), size, reading.blocking)
+    try:
+        data = await run_by_size(lambda: writer.write(records), size, reading.blocking)
+    finally:
+        RECORDS.undecodable(writer.faults)
+    RECORDS.count_read(records, ANY)
     query = call.request.scope["query_string"].decode("latin-1")
     path = base_url(call.request, settings) + call.request.scope["raw_path"].decode("latin-1")
     metadata = {"self": f"{path}?{query}" if query else path, "next": f"{path}?{_next_query(query, start)}"}

@@ -1,0 +1,25 @@
+"""Settings of the metrics."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from magicbyte.kit.settings.server import ServerSettings
+
+
+class MetricsSettings(ServerSettings):
+    """Which metrics there are."""
+
+    title = "Metrics"
+
+    former_metrics: bool = Field(
+        True,
+        alias="magicbyte.metrics.former.names",
+        description="Whether metrics that were renamed are there under their [former names](metrics.md#former-names),"
+        " too. Version 0.4 drops them.",
+    )
+    librdkafka_metrics: bool = Field(
+        False,
+        alias="magicbyte.metrics.librdkafka",
+        description="Whether Kafka clients report [statistics](metrics.md#kafka-clients) every 10 seconds.",
+    )
