@@ -14,7 +14,6 @@ from typing import TypeVar
 
 from magicbyte.cli.config.servers import SERVERS
 from magicbyte.cli.servers.command import ServerCommand, merged
-from magicbyte.kit.extras import require
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.inert import inert_lines
 from magicbyte.kit.placeholders import PlaceholderError, resolve
@@ -28,7 +27,6 @@ _LOGGERS = ("magicbyte", "rest_proxy", "serdes")
 
 def check(options: argparse.Namespace) -> int:
     """Print what the server would refuse, and its warnings; returns 2 if it would refuse anything."""
-    require("server", user="`magicbyte config`")
     server = SERVERS[options.server]
     with warnings_of_settings() as warnings:
         try:

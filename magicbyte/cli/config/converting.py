@@ -16,7 +16,6 @@ from magicbyte.cli.config.explaining import shown
 from magicbyte.cli.config.references import catalog_of
 from magicbyte.cli.config.verdicts import Judge, Kind, Verdict
 from magicbyte.cli.tables import aligned
-from magicbyte.kit.extras import require
 from magicbyte.kit.inert import inert_lines
 from magicbyte.kit.placeholders import placeholders_in
 from magicbyte.kit.secret import is_secret
@@ -56,7 +55,6 @@ class Settings:
 
 def convert(options: argparse.Namespace) -> int:
     """Print the verdicts, and write our properties; returns 1 if a setting is refused or unknown."""
-    require("server", user="`magicbyte config`")
     settings = _read(options.file, options.server, options.service)
     verdicts = [*verdicts_on(settings)]
     if options.output_file is not None:

@@ -12,7 +12,6 @@ from typing import Any
 from magicbyte.cli.config.servers import SERVERS
 from magicbyte.cli.servers.command import Layer
 from magicbyte.cli.tables import aligned
-from magicbyte.kit.extras import require
 from magicbyte.kit.inert import inert_lines
 from magicbyte.kit.secret import HIDDEN, has_secret, hide_user_info, is_secret
 from magicbyte.kit.settings.catalog import Catalog
@@ -62,7 +61,6 @@ class Explained:
 
 def explain(options: argparse.Namespace) -> int:
     """Print all settings of a server; returns the exit code."""
-    require("server", user="`magicbyte config`")
     server = SERVERS[options.server]
     explained = list(explanation(server.all_settings(), server.layers(options)))
     if options.output == "json":

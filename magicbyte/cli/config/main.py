@@ -10,7 +10,7 @@ from magicbyte.cli.config.references import FORMATS, WHOSE
 from magicbyte.cli.config.servers import SERVERS
 from magicbyte.cli.subcommands import Subcommand, function_of, parser_of
 from magicbyte.kit.command_line import CommandParser
-from magicbyte.kit.extras import ExtraMissing
+from magicbyte.kit.extras import ExtraMissing, require
 from magicbyte.kit.failure import Failure
 from serdes.console.outcome import BAD_USAGE, Ended, carried_out
 
@@ -117,6 +117,8 @@ def main(arguments: Sequence[str]) -> int:
 def _run(arguments: Sequence[str]) -> int:
     parser = parser_of(PROGRAM, __doc__, COMMANDS)
     options = parser.parse_args(arguments)
+    if options.command != "reference":
+        require("server", user=f"`{PROGRAM} {options.command}`")
     try:
         code: int = function_of(COMMANDS[options.command])(options)
     except ExtraMissing:

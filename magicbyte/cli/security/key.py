@@ -26,14 +26,23 @@ def main(arguments: Sequence[str]) -> int:
     create = commands.add_parser(
         "create",
         help="make a key and print its secret, once",
+        description="Make a key and print its secret, once.",
         examples=("magicbyte key create --principal User:billing --expires 90d --file users",),
     )
     create.add_argument("--principal", required=True, metavar="User:NAME", help="who the key stands for")
     add_bounds(create)
     show = commands.add_parser(
-        "list", help="show all keys, without their hashes", examples=("magicbyte key list --file users",)
+        "list",
+        help="show all keys, without their hashes",
+        description="Show all keys, without their hashes.",
+        examples=("magicbyte key list --file users",),
     )
-    remove = commands.add_parser("remove", help="remove a key", examples=("magicbyte key remove mbk_a1 --file users",))
+    remove = commands.add_parser(
+        "remove",
+        help="remove a key",
+        description="Remove a key.",
+        examples=("magicbyte key remove mbk_a1 --file users",),
+    )
     remove.add_argument("id", metavar="ID", help="the id of the key, such as mbk_a1")
     for command, run in ((create, _create), (show, _list), (remove, _remove)):
         command.set_defaults(run=run)
