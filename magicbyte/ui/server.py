@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from starlette.responses import Response
 
 from magicbyte.http.asgi import Scope
+from magicbyte.http.connection.hooks import Hooks
 from magicbyte.http.connection.hosts import is_loopback
 from magicbyte.http.page_settings import PageSettings
 from magicbyte.http.routing.access import OPEN
@@ -185,4 +186,4 @@ def serve(settings: UiSettings, client: Mapping[str, str], *, on_start: Callable
             f"everybody who reaches {settings.listener.url} would have the credentials of the settings: listen on"
             " 127.0.0.1, or leave them out, so that each browser sends its own"
         )
-    return serve_http(create_app(settings, registry), [settings.listener], settings, on_start=on_start)
+    return serve_http(create_app(settings, registry), [settings.listener], settings, hooks=Hooks(on_start))

@@ -13,7 +13,9 @@ from contextlib import suppress
 
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.processes import process
+from magicbyte.kit.processes.service_manager import STOPPING, ServiceManager
 from magicbyte.kit.processes.stop_signals import handle_stop_signals
+from registry.cluster.worker_notices import WorkerNotices
 from registry.settings import RegistrySettings
 
 log = logging.getLogger("magicbyte.registry.workers")
@@ -46,7 +48,9 @@ def serve_with_workers(properties: Mapping[str, str], settings: RegistrySettings
     reloading = threading.Event()
     if not settings.is_open or any(listener.scheme == "https" for listener in settings.listeners):
         signal.signal(signal.SIGHUP, lambda *_: reloading.set())
-    running = [_start(properties, settings, index) for index in range(settings.workers)]
+    manager = ServiceManager()
+    notices = WorkerNotices(manager)
+    running = [_start(properties, settings, index, notices.environment) for index in range(settings.workers)]
     while not stopping.wait(_LOOK_SECONDS):
         if reloading.is_set():
             reloading.clear()
@@ -55,7 +59,9 @@ def serve_with_workers(properties: Mapping[str, str], settings: RegistrySettings
         for index, worker in enumerate(running):
             if worker.poll() is not None:
                 log.warning("worker %d ended with exit code %d; starting it again", index, worker.returncode)
-                running[index] = _start(properties, settings, index)
+                running[index] = _start(properties, settings, index, notices.environment)
+        notices.pass_on([worker.pid for worker in running])
+    manager.status("stopping", STOPPING)
     for worker in running:
         worker.terminate()
     codes = [process.stop(worker, seconds=_STOP_SECONDS) for worker in running]
@@ -63,7 +69,9 @@ def serve_with_workers(properties: Mapping[str, str], settings: RegistrySettings
     return max((abs(code) for code in codes if code != -signal.SIGTERM), default=0)
 
 
-def _start(properties: Mapping[str, str], settings: RegistrySettings, index: int) -> subprocess.Popen[bytes]:
+def _start(
+    properties: Mapping[str, str], settings: RegistrySettings, index: int, environment: dict[str, str]
+) -> subprocess.Popen[bytes]:
     """Start a worker with all settings, its own listener for the other nodes, and an id that outlives a restart.
 
     The settings go through a pipe: other users could read the secrets in a file or in arguments.
@@ -78,7 +86,7 @@ def _start(properties: Mapping[str, str], settings: RegistrySettings, index: int
     try:
         command = [sys.executable, "-P", "-m", "magicbyte.cli.main", "registry"]
         command += ["--resolved-config", f"/dev/fd/{reading}"]
-        worker = process.start(command, log=sys.stderr.fileno(), pass_fds=[reading])
+        worker = process.start(command, log=sys.stderr.fileno(), environment=environment, pass_fds=[reading])
     finally:
         os.close(reading)
     with suppress(BrokenPipeError), open(writing, "wb") as pipe:  # noqa: PTH123  a descriptor
