@@ -54,6 +54,10 @@ def test_the_listener_is_that_of_the_first_process_or_of_the_variables(
     by_variable.write_text("listeners=http://${env:ADDRESS}\n")
     program = "/venv/bin/python /venv/bin/magicbyte"
     assert said("--url", registry.url) == alive
+    assert said("--url", f"{registry.url}/") == alive
+    assert said("--url", f"127.0.0.1:{port}") == alive
+    code, text = said("--url", f"{registry.url}/_health")
+    assert (code, text.startswith(f"http://127.0.0.1:{port}/_health: 200 {{")) == (0, True)
     assert said(first=f"{program} registry --storage memory: --port {port}") == alive
     assert said(first=f"/sbin/docker-init -- {program} registry --listen=127.0.0.1:{port}") == alive
     assert said(first=f"{program} registry --config {file}") == alive

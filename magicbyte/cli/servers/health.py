@@ -54,7 +54,9 @@ def main(arguments: Sequence[str]) -> int:
         help="the server; by default that of the container's first process, or the one that the variables configure",
     )
     parser.add_argument("--config", type=Path, metavar="FILE", help="the server's .properties file")
-    parser.add_argument("--url", metavar="URL", help="the server's URL, instead of a configured listener")
+    parser.add_argument(
+        "--url", metavar="URL", help="the server's URL, or that of a health endpoint; instead of a configured listener"
+    )
     parser.add_argument("--ready", action="store_true", help="ask whether it is ready for requests, not only alive")
     parser.add_argument("--timeout", type=float, default=5.0, metavar="SECONDS", help="(default 5)")
     options = parser.parse_args(arguments)
@@ -63,8 +65,15 @@ def main(arguments: Sequence[str]) -> int:
     if options.timeout <= 0:
         parser.error("--timeout must be over 0")
     try:
-        asked = _Asked(_parsed(options.url)) if options.url is not None else _configured(options)
-        code, told = _ask(asked, "/health/ready" if options.ready else "/health/live", options.timeout)
+        path = "/health/ready" if options.ready else "/health/live"
+        if options.url is None:
+            asked = _configured(options)
+        else:
+            parts = urlsplit(options.url)
+            # The URL of another health endpoint, such as a pipeline's.
+            path = parts.path if parts.path not in ("", "/") else path
+            asked = _Asked(_parsed(f"{parts.scheme}://{parts.netloc}" if "://" in options.url else options.url))
+        code, told = _ask(asked, path, options.timeout)
     except Ended as ended:
         say(str(ended))
         return ended.code
