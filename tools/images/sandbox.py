@@ -60,7 +60,7 @@ class Container:
     def run(self, command: Sequence[str]) -> subprocess.CompletedProcess[str]:
         """Run a command inside, as `docker exec` and health checks do."""
         enter = ["nsenter", "--target", str(self._first), "--user", "--mount", "--pid"]
-        enter += ["--setuid", str(USER), "--setgid", str(USER), "--wd=/var/lib/magicbyte", "--"]
+        enter += ["--setuid", str(USER), "--setgid", str(USER), "--"]
         return subprocess.run(
             [*enter, *command], env=self._environment, capture_output=True, text=True, check=False, timeout=60
         )
