@@ -56,7 +56,16 @@ def base_archive() -> Path:
 def make_context(folder: Path) -> None:
     """Fill a folder with what a build needs: the wheel and the files of deploy/images."""
     # The page as it lies: Node is not needed to try an image.
-    wheel = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", folder / "dist"]
+    wheel: list[str | Path] = [
+        sys.executable,
+        "-m",
+        "hatchling",
+        "build",
+        "--target",
+        "wheel",
+        "--directory",
+        folder / "dist",
+    ]
     subprocess.run(wheel, cwd=ROOT, check=True, stdout=sys.stderr, env=os.environ | {"MAGICBYTE_PAGE": "modules"})
     shutil.copytree(IMAGES, folder / "deploy" / "images")
 

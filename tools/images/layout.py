@@ -35,7 +35,7 @@ class Image:
         """Write the image's files into a folder."""
         folder.mkdir(parents=True)
         for layer in self.layers:
-            extract = ["tar", "--extract", "--numeric-owner", "--same-owner", "--file", layer, "--directory", folder]
+            extract: list[str | Path] = ["tar", "--extract", "--numeric-owner", "--file", layer, "--directory", folder]
             subprocess.run(extract, check=True)
             for marker in list(folder.rglob(f"{_DELETED}*")):
                 target = marker.with_name(marker.name.removeprefix(_DELETED))
