@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tools.command_parsers import parsers
 
 from magicbyte.cli.servers.configured import SERVERS
 from magicbyte.kit.environment import read_environment
@@ -22,7 +23,6 @@ from registry.settings import RegistrySettings
 from rest_proxy.settings import RestProxySettings
 from spark_avro.pipeline.file.reading import read_pipeline
 from tests.deploy.compose_files import FILES, FOLDER, ours, services, variables
-from tools.command_parsers import parsers
 
 MODELS = {"registry": RegistrySettings, "rest-proxy": RestProxySettings}
 OURS = [(file, service) for file in FILES for service in ours(file)]
