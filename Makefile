@@ -35,7 +35,7 @@ BENCHES := $(filter-out bench/kit/% bench/capacity.py,$(wildcard $(if $(AREA),be
 CHAOS := $(wildcard tests/chaos/$(AREA)*.py)
 FUZZ := $(wildcard tests/fuzz/fuzz_$(AREA)*.py)
 
-.PHONY: demo up docs docs-links docs-lock test test-all test-rest test-chaos test-firefox audit test-clients test-install test-versions test-spark test-brokers test-upgrade lint bench chaos fuzz lock openapi references wheel vendor clean
+.PHONY: demo up docs docs-links docs-lock test test-all test-rest test-chaos test-firefox audit test-clients test-install test-versions test-spark test-brokers test-upgrade lint bench chaos fuzz lock openapi references wheel vendor image-test clean
 
 demo: $(JARS)
 	$(BIN)/python -P -m magicbyte.cli.main demo $(if $(KEEP),--keep)
@@ -49,7 +49,7 @@ test: $(JARS)
 
 # The core, the long tests and those that need a browser, and the audit; Debian's Chromium and Firefox are installed if
 # there are none. Without Firefox, its tests are skipped.
-test-all: test test-rest chart-test audit
+test-all: test test-rest chart-test image-test audit
 
 test-rest: $(JARS)
 	$(BIN)/python -P tests/browser/chromium.py
@@ -118,6 +118,10 @@ test-rolling: $(JARS)
 chart-test: $(JARS) $(DEPLOY_TOOLS)
 	PYTHONPATH=. $(BIN)/python -P tests/deploy/chart/run.py $(ARGS)
 
+# Builds the image without a daemon, on a base of Debian's packages, and runs it; needs root, and the network once.
+image-test: $(INSTALLED) $(DEPLOY_TOOLS)
+	PYTHONPATH=. $(BIN)/python -P -m tools.images.image_test
+
 lint: $(INSTALLED)
 	$(BIN)/ruff check $(CHECKED)
 	$(BIN)/ruff format --check $(CHECKED)
@@ -153,6 +157,11 @@ lock: $(INSTALLED)
 		$(ARGS) pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-header --no-annotate \
 		$(ARGS) deploy/requirements.in -o deploy/requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --extra server --extra postgresql --extra msk \
+		--python-version 3.11 --no-header --no-annotate -c requirements.lock pyproject.toml -o deploy/images/requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --extra spark40 --extra msk --python-version 3.11 --no-header \
+		--no-annotate --no-emit-package pyspark --no-emit-package py4j -c requirements.lock pyproject.toml \
+		-o deploy/images/requirements-spark.lock
 
 # The contracts that are generated: from the rows of each table and what their endpoints declare.
 openapi: $(INSTALLED)

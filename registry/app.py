@@ -16,6 +16,8 @@ from prometheus_client.core import Metric
 from starlette.responses import Response
 
 from compat.schema import InvalidSchema
+from magicbyte.http.connection.hooks import Hooks
+from magicbyte.http.listener import Listener
 from magicbyte.http.routing.application import Api, Application
 from magicbyte.http.routing.extra_routes import ExtraRoutes
 from magicbyte.http.routing.open_guard import open_guard
@@ -23,18 +25,20 @@ from magicbyte.http.routing.recorder import RequestMetrics, Tallies
 from magicbyte.http.routing.remembered import RememberedAnswers
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.rows import BodyLimit
-from magicbyte.http.server import Listener, check_security
+from magicbyte.http.server import check_security
 from magicbyte.http.server import serve as serve_http
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.kafka.outages import count_outages
 from magicbyte.kit.logs.beginning import begin_logs
 from magicbyte.kit.logs.set_up import set_up_logs
+from magicbyte.kit.processes.service_manager import ServiceManager
 from magicbyte.kit.traces.set_up import traces
 from magicbyte.security.metrics import METRICS
 from registry import errors
 from registry.cluster.commit.out_of_memory import end_process_with_threads
 from registry.cluster.node import Node
 from registry.cluster.open import open_node
+from registry.cluster.replay_status import replay_status
 from registry.cluster.workers import serve_with_workers
 from registry.decide import Terms
 from registry.feed.webhooks import Webhooks
@@ -260,7 +264,8 @@ def serve(
     end_process_with_threads()
     try:
         with traces("magicbyte-registry", node_name):
-            node.start()
+            with replay_status(node, ServiceManager()):
+                node.start()
             put_rules_in_force(settings, node, guard)
             code = serve_http(
                 create_app(settings, node, stopping=stopping, guard=guard, extra_routes=extra_routes(settings)),
@@ -268,7 +273,7 @@ def serve(
                 settings,
                 share_ports=settings.worker is not None,
                 log_level=settings.log_level,
-                on_stop=stopping.set,
+                hooks=Hooks(on_stop=stopping.set, pulse=node.pulse),
                 sources=() if guard is None else guard.sources,
             )
     except LogError as error:

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
 from compat.level import LEVELS
+from magicbyte.http.listener import Listener, parse_listener
 from magicbyte.http.page_settings import PageSettings
-from magicbyte.http.server import Listener, parse_listener
 from magicbyte.kit.kafka.client_settings import with_prefix
 from magicbyte.kit.settings import SettingsError
 from magicbyte.kit.settings.kinds import choice

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 from fastapi import FastAPI
 from starlette.responses import Response
 
+from magicbyte.http.connection.hooks import Hooks
+from magicbyte.http.listener import Listener, parse_listener
 from magicbyte.http.routing.application import Api, Application
 from magicbyte.http.routing.open_guard import open_guard
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.rows import BodyLimit
-from magicbyte.http.server import Listener, check_security, parse_listener
+from magicbyte.http.server import check_security
 from magicbyte.http.server import serve as serve_application
 from magicbyte.kit.errors import ApiError
 from magicbyte.kit.kafka.outages import count_outages
@@ -168,6 +170,6 @@ def serve(properties: Mapping[str, str]) -> int:
             forwarded_scheme=True,
             log_level=level,
             graceful_seconds=max(1, settings.shutdown_graceful_ms // 1000),
-            on_stop=lambda: app.state.parts[Streaming].open.stop(),  # noqa: PLW0108  no parts before the start
+            hooks=Hooks(on_stop=lambda: app.state.parts[Streaming].open.stop()),  # noqa: PLW0108  no parts before the start
             sources=() if guard is None else guard.sources,
         )

@@ -38,6 +38,8 @@ COMMANDS = {
     "registry": Command("magicbyte.cli.servers.registry", "run the schema registry", _SERVER),
     "rest-proxy": Command("magicbyte.cli.servers.rest_proxy", "run the Kafka REST proxy", _SERVER),
     "ui": Command("magicbyte.cli.servers.ui", "show any registry in the browser", _SERVER),
+    "serve": Command("magicbyte.cli.servers.serve", "run the server that the environment configures", _SERVER),
+    "health": Command("magicbyte.cli.servers.health", "ask a server here whether it is alive, or ready"),
     "check": Command(
         "magicbyte.cli.check.main", "check schema files against a git ref, a folder, a lock, a registry or a topic"
     ),
@@ -59,6 +61,7 @@ COMMANDS = {
         "magicbyte.cli.dead_letter.main", "list, show, replay and purge records that could not be processed"
     ),
     "pipeline": Command("magicbyte.cli.pipeline.main", "run Spark jobs from a YAML file"),
+    "systemd": Command("magicbyte.cli.systemd.main", "print or install the systemd units of the servers"),
     "spark-packages": Command(
         "magicbyte.cli.pipeline.packages", "print the Maven packages that Spark needs for a pipeline file"
     ),

@@ -6,11 +6,10 @@ import gc
 import logging
 import math
 import socket
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Protocol
-from urllib.parse import urlsplit
 
 import uvicorn
 
@@ -18,8 +17,10 @@ from magicbyte.http.access_control import CrossOrigin, rejecting_options
 from magicbyte.http.asgi import Receive, Scope, Send
 from magicbyte.http.connection.acceptor import Policy, Server
 from magicbyte.http.connection.connections import Connections
+from magicbyte.http.connection.hooks import Hooks
 from magicbyte.http.connection.hosts import Hosts, is_loopback
 from magicbyte.http.connection.protocol import HttpConnection
+from magicbyte.http.listener import Listener
 from magicbyte.http.routing.recorder import Recorder
 from magicbyte.http.routing.table import Table
 from magicbyte.http.settings import HttpSettings
@@ -32,6 +33,7 @@ log = logging.getLogger("magicbyte.http")
 
 #: How many new objects trigger a garbage collection; about ten megabytes.
 _OBJECTS_A_COLLECTION = 100_000
+_NO_HOOKS = Hooks()
 
 
 class Served(Protocol):
@@ -49,33 +51,6 @@ class Served(Protocol):
         """Serve one request."""
 
 
-@dataclass(frozen=True, slots=True)
-class Listener:
-    """An address to listen on; the host of `http://0.0.0.0:8081` or `http://:8081` is every interface."""
-
-    scheme: str
-    host: str
-    port: int
-
-    @property
-    def url(self) -> str:
-        """The address as a URL that a client on this machine can use."""
-        host = "127.0.0.1" if self.host in ("0.0.0.0", "") else self.host  # noqa: S104  what a user listens on
-        return f"{self.scheme}://[{host}]:{self.port}" if ":" in host else f"{self.scheme}://{host}:{self.port}"
-
-
-def parse_listener(text: str) -> Listener:
-    """Read `http://host:port`, `https://host:port` or `host:port`.
-
-    Raises:
-        ValueError: The text is not a listener address.
-    """
-    parts = urlsplit(text if "://" in text else f"http://{text}")
-    if parts.scheme not in ("http", "https") or parts.port is None or parts.path not in ("", "/"):
-        raise ValueError(f"not a listener: {text!r}; write http://HOST:PORT or https://HOST:PORT")
-    return Listener(parts.scheme, parts.hostname or "0.0.0.0", parts.port)  # noqa: S104  as the reference reads it
-
-
 def serve(
     app: Served,
     listeners: Sequence[Listener],
@@ -85,8 +60,7 @@ def serve(
     forwarded_scheme: bool = False,
     log_level: str = "info",
     graceful_seconds: int = 5,
-    on_start: Callable[[], None] | None = None,
-    on_stop: Callable[[], None] | None = None,
+    hooks: Hooks = _NO_HOOKS,
     sources: Sequence[Source] = (),
 ) -> int:
     """Serve until SIGINT, SIGTERM or SIGHUP; open requests get `graceful_seconds` to end.
@@ -105,8 +79,7 @@ def serve(
             (X-Forwarded-Proto).
         log_level: The level of uvicorn's log.
         graceful_seconds: How long a stop waits for open requests.
-        on_start: Called when the server has started to listen; by default, it logs if nobody has to sign in.
-        on_stop: Called when the stop begins; it ends answers that would never end by themselves.
+        hooks: Called when the server starts, while it runs, and when it stops.
         sources: Reloaded when their files change, in addition to certificates.
 
     Returns:
@@ -154,9 +127,9 @@ def serve(
     )
     watched = [*([] if tls is None else [tls]), *sources]
     watch = Watch(watched) if watched else None
-    if on_start is None and settings.is_open:
-        on_start = _log_open_access
-    server = Server(config, policy, on_start, on_stop, watch.reload_now if watch is not None else None)
+    if hooks.on_start is None and settings.is_open:
+        hooks = replace(hooks, on_start=_log_open_access)
+    server = Server(config, policy, hooks, watch.reload_now if watch is not None else None)
     # The objects of a request have no cycles and are freed with it, so frequent collections would find nothing.
     gc.freeze()
     gc.set_threshold(_OBJECTS_A_COLLECTION)

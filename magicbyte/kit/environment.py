@@ -5,42 +5,93 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from magicbyte.kit.secret import hide_user_info, is_secret
 
-#: Variables that Kubernetes injects for a Service, such as SCHEMA_REGISTRY_PORT=tcp://10.0.0.1:8081; not settings.
-_SERVICE_LINK = re.compile(r".*_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?)")
-#: The part of such a name after the Service's name, if it cannot be a property's.
+#: The value of the variable NAME_PORT that Kubernetes sets for a Service, such as tcp://10.0.0.1:8081.
+_SERVICE_ADDRESS = re.compile(r"(tcp|udp|sctp)://\S+:\d+")
+#: The other variables of such a Service, after the Service's name.
+_SERVICE_LINK = re.compile(r"_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_\w+)?)?)")
+#: A Service that is called like the server: these names cannot be a property's, whatever the value is.
 _INJECTED = re.compile(r"SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_\w+")
 
 
+@dataclass(frozen=True, slots=True)
+class EnvironmentProperties:
+    """Variables with a prefix.
+
+    Attributes:
+        properties: The properties that they set.
+        variables: The variable of each property.
+        service_links: The variables that Kubernetes set for a Service.
+    """
+
+    properties: dict[str, str]
+    variables: dict[str, str]
+    service_links: tuple[str, ...]
+
+    def warning(self) -> str:
+        """A line about the variables of Services, which are no settings; empty if there are none."""
+        if not self.service_links:
+            return ""
+        return (
+            f"variables that Kubernetes sets for a Service are no settings: {', '.join(self.service_links)};"
+            " `enableServiceLinks: false` in the pod's spec leaves them out"
+        )
+
+
 def properties_from_environment(prefix: str, environment: Iterable[tuple[str, str]] | None = None) -> dict[str, str]:
-    """Return the properties set by variables with a prefix, by the rules of Confluent's images.
+    """Return the properties set by variables with a prefix; see `read_environment`."""
+    return read_environment(prefix, environment).properties
+
+
+def read_environment(prefix: str, environment: Iterable[tuple[str, str]] | None = None) -> EnvironmentProperties:
+    """Read the variables with a prefix by the rules of Confluent's images.
 
     `_` means `.`, `__` means `-` and `___` means `_`; `NAME_FILE` gives the path of a file that holds the value.
-    Variables that Kubernetes injects for a Service of the same name are skipped.
+    Variables that Kubernetes injects for a Service are told apart.
     """
-    return {name: value for name, (value, _) in variables_of_properties(prefix, environment).items()}
+    ours = {
+        name: value
+        for name, value in (os.environ.items() if environment is None else environment)
+        if name.startswith(prefix)
+    }
+    # SCHEMA_REGISTRY_PORT=tcp://.. tells that a Service is called schema-registry.
+    services = [
+        name.removesuffix("_PORT")
+        for name, value in ours.items()
+        if name.endswith("_PORT") and _SERVICE_ADDRESS.fullmatch(value)
+    ]
+    links = []
+    properties: dict[str, str] = {}
+    variables: dict[str, str] = {}
+    for name, value in ours.items():
+        rest = name.removeprefix(prefix)
+        if _INJECTED.fullmatch(rest) or any(
+            name.startswith(service) and _SERVICE_LINK.fullmatch(name.removeprefix(service)) for service in services
+        ):
+            links.append(name)
+        else:
+            if rest.endswith("_FILE") and Path(value).is_file():
+                rest, value = rest.removesuffix("_FILE"), Path(value).read_text(encoding="utf-8").strip()  # noqa: PLW2901
+            properties[_property_of(rest)] = value
+            variables[_property_of(rest)] = name
+    return EnvironmentProperties(properties, variables, tuple(sorted(links)))
 
 
 def variables_of_properties(
     prefix: str, environment: Iterable[tuple[str, str]] | None = None
 ) -> dict[str, tuple[str, str]]:
-    """Return the same properties, each with its value and the variable that sets it."""
-    properties: dict[str, tuple[str, str]] = {}
-    for variable, value in os.environ.items() if environment is None else environment:
-        if not variable.startswith(prefix) or (_SERVICE_LINK.fullmatch(variable) and "://" in value):
-            continue
-        rest = variable.removeprefix(prefix)
-        if _INJECTED.fullmatch(rest):
-            continue
-        if rest.endswith("_FILE") and Path(value).is_file():
-            rest, value = rest.removesuffix("_FILE"), Path(value).read_text(encoding="utf-8").strip()  # noqa: PLW2901
-        parts = re.split(r"(_+)", rest.lower())
-        separators = {"_": ".", "__": "-", "___": "_"}
-        properties["".join(separators.get(part, part) for part in parts)] = value, variable
-    return properties
+    """Return the properties set by variables with a prefix, each with its value and the variable that sets it."""
+    read = read_environment(prefix, environment)
+    return {name: (value, read.variables[name]) for name, value in read.properties.items()}
+
+
+def _property_of(rest: str) -> str:
+    separators = {"_": ".", "__": "-", "___": "_"}
+    return "".join(separators.get(part, part) for part in re.split(r"(_+)", rest.lower()))
 
 
 def variable_of(prefix: str, name: str) -> str:

@@ -6,6 +6,7 @@ import os
 import re
 import secrets
 import socket
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,13 +61,14 @@ def secured(folder: Path) -> Secured:
     )
 
 
-def secure(folder: Path, *, registry_port: int, rest_port: int) -> Secured:
+def secure(folder: Path, *, registry_port: int, rest_port: int, hosts: Sequence[str] = ()) -> Secured:
     """Create the files in a folder that is empty or does not exist; only its owner can read it.
 
     Args:
         folder: The folder.
         registry_port: The registry's port.
         rest_port: The REST proxy's port.
+        hosts: Further names of the servers, for their certificate.
 
     Raises:
         Failure: The folder is not empty, or cannot be written.
@@ -78,7 +80,7 @@ def secure(folder: Path, *, registry_port: int, rest_port: int) -> Secured:
             raise Failure(f"{folder} is not empty; name a new folder")
         folder.chmod(0o700)
         files = secured(folder)
-        _write_certificates(folder, files)
+        _write_certificates(folder, files, hosts)
         passwords = {name: secrets.token_urlsafe(18) for name in ("admin", "app")}
         with changing(folder / "users") as users:
             for name, password in passwords.items():
@@ -86,7 +88,7 @@ def secure(folder: Path, *, registry_port: int, rest_port: int) -> Secured:
         _write(folder / "rules", format_rules(rule for line in _APP_RULES for rule in parse_line(line)))
         _write(
             folder / "secrets.properties",
-            f"instance={secrets.token_urlsafe(32)}\n"
+            f"instance={secrets.token_urlsafe(32)}\nkafka={secrets.token_urlsafe(24)}\n"
             + "".join(f"{name}={password}\n" for name, password in passwords.items()),
         )
         _write_settings(folder, files, registry_port, rest_port)
@@ -112,11 +114,11 @@ def point_clients(files: Secured, registry_port: int) -> None:
         raise Failure(f"{error.filename} cannot be used: {error.strerror}") from None
 
 
-def _write_certificates(folder: Path, files: Secured) -> None:
+def _write_certificates(folder: Path, files: Secured, hosts: Sequence[str]) -> None:
     authority = Authority("Magicbyte first try")
     authority.root.write(folder / "ca-key.pem")
     _write(files.ca, authority.pem.decode())
-    names = dict.fromkeys(("localhost", "127.0.0.1", "::1", socket.gethostname()))
+    names = dict.fromkeys(("localhost", "127.0.0.1", "::1", socket.gethostname(), *hosts))
     authority.server(*names).write(folder / "server.pem")
     authority.client("admin").write(files.client)
 

@@ -155,7 +155,8 @@ def main(package: str, settings_file: str) -> int:
     properties = json.loads(Path(settings_file).read_text(encoding="utf-8"))
     try:
         require("server", user=f"the fixture of the {package.replace('_', ' ')}")
-        from magicbyte.http.server import parse_listener, serve  # noqa: PLC0415 - in an extra
+        from magicbyte.http.listener import parse_listener  # noqa: PLC0415 - in an extra
+        from magicbyte.http.server import serve  # noqa: PLC0415 - in an extra
 
         load_serve(package)
         make, settings = _MAKERS[package](properties)

@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from starlette.responses import Response
 
 from magicbyte.http.asgi import Scope
+from magicbyte.http.connection.hooks import Hooks
 from magicbyte.http.connection.hosts import is_loopback
 from magicbyte.http.page_settings import PageSettings
 from magicbyte.http.routing.access import OPEN
@@ -192,5 +193,5 @@ def serve(settings: UiSettings, client: Mapping[str, str], *, on_start: Callable
             [settings.listener],
             settings,
             log_level=settings.log_level,
-            on_start=on_start,
+            hooks=Hooks(on_start),
         )

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
+from magicbyte.http.listener import Listener, parse_listener
 from magicbyte.http.page_settings import PageSettings
-from magicbyte.http.server import Listener, parse_listener
 from magicbyte.kit.settings.server import Takes
 
 

@@ -33,6 +33,8 @@ class Follower:
         self._thread = threading.Thread(target=self._keep_up, name="log-follower", daemon=True)
         self._stopping = threading.Event()
         self._ending = False
+        #: How often the thread has looked at the log.
+        self.turns = 0
 
     @property
     def is_alive(self) -> bool:
@@ -57,6 +59,7 @@ class Follower:
 
     def _keep_up(self) -> None:
         while not self._stopping.is_set():
+            self.turns += 1
             self._topic.look()
             role = self._leadership.standing.role
             if self._topic.problem:

@@ -157,6 +157,14 @@ class KafkaNode:
         self._cluster_id = self._cluster_id or self._log.cluster_id()
         return self._cluster_id
 
+    def pulse(self) -> object:
+        """The turns of the thread that follows the log, and how far it has read; see `Node.pulse`."""
+        return self._follower.turns, self._log.position, self.view.offset
+
+    def replay_end(self) -> Offset | None:
+        """The end of the read that is under way; see `Node.replay_end`."""
+        return self._log.read_end
+
     @property
     def log_id(self) -> str:
         """The topic's id; see `Node.log_id`."""

@@ -87,6 +87,12 @@ class Node(Protocol):
     def cluster_id(self) -> str:
         """The id of the Kafka cluster that keeps the log; empty if there is none."""
 
+    def pulse(self) -> object:
+        """A value that changes as long as the thread that reads the log works; does not wait."""
+
+    def replay_end(self) -> Offset | None:
+        """The offset up to which the start reads the log; None if that is not known yet."""
+
     @property
     def failure(self) -> str:
         """Why the node has asked the process to end; empty if it has not."""
@@ -123,6 +129,7 @@ class SharedLogNode:
         self._poller = threading.Thread(target=self._poll, name="log-poller", daemon=True)
         self._problem = "the log has not been read yet"
         self._lag_clock = LagClock()
+        self._turns = 0
 
     def start(self) -> None:
         """Replay the log and start committing."""
@@ -178,6 +185,17 @@ class SharedLogNode:
         """Always empty: no Kafka cluster keeps this log."""
         return ""
 
+    def pulse(self) -> object:
+        """How often the log was read, and how far; see `Node.pulse`. A log in memory is read by no thread."""
+        return (self._turns, self.view.offset) if self._poll_seconds is not None else object()
+
+    def replay_end(self) -> Offset | None:
+        """The log's end; see `Node.replay_end`."""
+        try:
+            return self._log.end()
+        except LogError:
+            return None
+
     @property
     def failure(self) -> str:
         """Always empty: this log cannot be replaced while the node runs."""
@@ -220,6 +238,7 @@ class SharedLogNode:
     def _poll(self) -> None:
         assert self._poll_seconds is not None
         while not self._stopping.wait(self._poll_seconds):
+            self._turns += 1
             self._problem = _problem_of(self._committer.catch_up)
 
 

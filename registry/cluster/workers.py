@@ -13,7 +13,9 @@ from contextlib import suppress
 
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.processes import process
+from magicbyte.kit.processes.service_manager import STOPPING, ServiceManager
 from magicbyte.kit.processes.stop_signals import handle_stop_signals
+from registry.cluster.worker_notices import WorkerNotices
 from registry.settings import RegistrySettings
 
 log = logging.getLogger("magicbyte.registry.workers")
@@ -50,7 +52,9 @@ def serve_with_workers(properties: Mapping[str, str], settings: RegistrySettings
     passed_on: list[int] = []
     for number in (signal.SIGUSR1, signal.SIGUSR2):
         signal.signal(number, lambda received, _: passed_on.append(received))
-    running = [_start(properties, settings, index) for index in range(settings.workers)]
+    manager = ServiceManager()
+    notices = WorkerNotices(manager)
+    running = [_start(properties, settings, index, notices.environment) for index in range(settings.workers)]
     while not stopping.wait(_LOOK_SECONDS):
         while passed_on:
             _send(running, passed_on.pop())
@@ -65,7 +69,9 @@ def serve_with_workers(properties: Mapping[str, str], settings: RegistrySettings
                     worker.returncode,
                     extra={"event": "worker_ended", "worker": index, "exit_code": worker.returncode},
                 )
-                running[index] = _start(properties, settings, index)
+                running[index] = _start(properties, settings, index, notices.environment)
+        notices.pass_on([worker.pid for worker in running])
+    manager.status("stopping", STOPPING)
     for worker in running:
         worker.terminate()
     codes = [process.stop(worker, seconds=_STOP_SECONDS) for worker in running]
@@ -78,7 +84,9 @@ def _send(workers: Sequence[subprocess.Popen[bytes]], number: int) -> None:
         worker.send_signal(number)
 
 
-def _start(properties: Mapping[str, str], settings: RegistrySettings, index: int) -> subprocess.Popen[bytes]:
+def _start(
+    properties: Mapping[str, str], settings: RegistrySettings, index: int, environment: dict[str, str]
+) -> subprocess.Popen[bytes]:
     """Start a worker with all settings, its own listener for the other nodes, and an id that outlives a restart.
 
     The settings go through a pipe: other users could read the secrets in a file or in arguments.
@@ -93,7 +101,7 @@ def _start(properties: Mapping[str, str], settings: RegistrySettings, index: int
     try:
         command = [sys.executable, "-P", "-m", "magicbyte.cli.main", "registry"]
         command += ["--resolved-config", f"/dev/fd/{reading}"]
-        worker = process.start(command, log=sys.stderr.fileno(), pass_fds=[reading])
+        worker = process.start(command, log=sys.stderr.fileno(), environment=environment, pass_fds=[reading])
     finally:
         os.close(reading)
     with suppress(BrokenPipeError), open(writing, "wb") as pipe:  # noqa: PTH123  a descriptor

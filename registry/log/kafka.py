@@ -56,6 +56,8 @@ class KafkaLog:
         self.max_record_bytes = 1024 * 1024
         #: Tells whether deletions can have been missed.
         self.history = History(self._retention_seconds)
+        #: The last offset of the log when the last read began; None before the first.
+        self.read_end: Offset | None = None
         #: How many records other programs wrote while this node led.
         self.foreign_records = 0
 
@@ -123,6 +125,7 @@ class KafkaLog:
             self.history.require()
             begun, complete = Instant.now(), self.history.complete
         end = self.end_position(committed=False)
+        self.read_end = end - 1
         self.history.end_outage()
         position = yield from self._read_up_to(end, after)
         complete(begun)

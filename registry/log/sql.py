@@ -38,6 +38,15 @@ _identity = sa.Table(
 _READ_ROWS = 1000
 #: How long a writer waits for another process's transaction on the same file, in ms.
 _BUSY_TIMEOUT_MS = 5000
+#: libpq's limits for a PostgreSQL server that has gone without a word: without them, a reader would wait for it for
+#: minutes, which looks to a watchdog as if it were stuck. In seconds, but for the one in milliseconds.
+_BOUNDS = {
+    "connect_timeout": 10,
+    "tcp_user_timeout": 20_000,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 2,
+}
 
 
 class SqlLog:
@@ -55,7 +64,9 @@ class SqlLog:
             self._engine = sa.create_engine(parsed, paramstyle="named")
             event.listen(self._engine, "connect", _set_durable)
         else:
-            self._engine = sa.create_engine(parsed, pool_pre_ping=True)
+            given = parsed.query.keys()
+            bounds = {name: value for name, value in _BOUNDS.items() if name not in given}
+            self._engine = sa.create_engine(parsed, pool_pre_ping=True, connect_args=bounds)
         # As text: SQLAlchemy's work on a statement object takes as long as the rest of an append.
         self._select_end = str(sa.select(sa.func.max(_table.c.offset)).compile(self._engine))
         self._insert = str(_table.insert().compile(self._engine))

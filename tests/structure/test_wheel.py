@@ -44,6 +44,8 @@ def test_the_wheel_holds_the_packages_and_nothing_else(build: Callable[..., Path
     assert "magicbyte/openapi/rest-proxy-v2.yaml" in names
     assert "magicbyte/openapi/rest-proxy-v3.yaml" in names
     assert "magicbyte/openapi/ui.yaml" in names
+    for server in ("registry", "rest-proxy"):
+        assert {f"magicbyte/systemd/magicbyte-{server}.service", f"magicbyte/systemd/{server}.properties"} <= set(names)
     assert f"{PAGE}vendor/LICENSES.txt" in of_page
     assert {name for name in names if name.startswith("tests/") or "node_modules" in name} == set()
     # The page's budget in the wheel.

@@ -18,11 +18,23 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--rest-port", type=int, metavar="PORT", default=8082, help="the REST proxy's port (default 8082)"
     )
+    parser.add_argument(
+        "--allowed-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a further name of the servers, for their certificate; may be given many times",
+    )
     options = parser.parse_args(arguments)
     # Import here: it loads cryptography, which --help does not need.
     from magicbyte.security.first_try import secure  # noqa: PLC0415
 
-    files = secure(options.folder, registry_port=options.registry_port, rest_port=options.rest_port)
+    files = secure(
+        options.folder,
+        registry_port=options.registry_port,
+        rest_port=options.rest_port,
+        hosts=options.allowed_host,
+    )
     secrets = files.ca.with_name("secrets.properties")
     print(
         f"magicbyte registry --storage memory: --config {files.registry}\n"

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from magicbyte.kit.command_line import CommandParser
-from magicbyte.kit.environment import forget_secret_variables
-from magicbyte.kit.failure import Failure
+from magicbyte.kit.environment import forget_secret_variables, read_environment
+from magicbyte.kit.failure import Failure, say
 from magicbyte.kit.placeholders import resolve, variables_named
 from magicbyte.kit.properties_file import read_properties_file
 from magicbyte.kit.settings.property_sources import properties_of_environment, properties_of_file
@@ -117,6 +117,10 @@ def resolved(options: argparse.Namespace, prefix: str, layers: Sequence[Layer]) 
         Failure: The file of `--resolved-config` cannot be read, or a placeholder cannot be resolved.
     """
     properties = merged(layers)
+    warning = read_environment(prefix).warning()
+    # A worker process has the same variables as the process that started it, which has told them.
+    if warning and options.resolved_config is None:
+        say(warning)
     # This file is a temporary one of the process that started this one, so it is no place to show.
     values = _read("--resolved-config", options.resolved_config, read_properties_file) | resolve(properties)
     forget_secret_variables(prefix, variables_named(properties.values()))

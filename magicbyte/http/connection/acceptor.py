@@ -20,6 +20,7 @@ import uvicorn
 from magicbyte.http.access_control import CrossOrigin
 from magicbyte.http.connection.applications import Front
 from magicbyte.http.connection.connections import Connections
+from magicbyte.http.connection.hooks import Hooks, send_signs_of_life
 from magicbyte.http.connection.hosts import Hosts
 from magicbyte.http.connection.pipelining import Pipelining
 from magicbyte.http.connection.protocol import HttpConnection
@@ -27,6 +28,7 @@ from magicbyte.http.connection.request_turns import RequestTurns
 from magicbyte.http.connection.tls_connection import TlsConnection
 from magicbyte.http.response_headers import ResponseHeaders
 from magicbyte.http.routing.recorder import Recorder
+from magicbyte.kit.processes.service_manager import READY, STOPPING, ServiceManager
 from magicbyte.kit.processes.stop_signals import handle_stop_signals
 from magicbyte.security.principal import client_network
 from magicbyte.security.tls.server import ServerTls
@@ -213,8 +215,7 @@ class Server(uvicorn.Server):
         self,
         config: uvicorn.Config,
         policy: Policy,
-        on_start: Callable[[], None] | None = None,
-        on_stop: Callable[[], None] | None = None,
+        hooks: Hooks,
         on_reload: Callable[[], None] | None = None,
     ) -> None:
         """Make a server; `run` starts it.
@@ -222,16 +223,15 @@ class Server(uvicorn.Server):
         Args:
             config: uvicorn's settings.
             policy: The limits, security and headers of its connections.
-            on_start: Called when the server has started to listen.
-            on_stop: Called when the server begins to stop.
+            hooks: Called when the server has started to listen, and when it begins to stop.
             on_reload: Called at SIGHUP, which then does not stop the server.
         """
         super().__init__(config)
         self._policy = policy
-        self._on_start = on_start
-        self._on_stop = on_stop
+        self._hooks = hooks
         self._on_reload = on_reload
-        self._clock: asyncio.Task[None] | None = None
+        self._manager = ServiceManager()
+        self._tasks: list[asyncio.Task[None]] = []
 
     def take_signals(self) -> None:
         """Handle the stop signals, now and after `run`.
@@ -272,17 +272,21 @@ class Server(uvicorn.Server):
                     "limit": connections.limits.connections,
                 },
             )
-        self._clock = asyncio.create_task(self._keep_time())
-        if self._on_start is not None:
-            self._on_start()
+        self._tasks.append(asyncio.create_task(self._keep_time()))
+        if self._hooks.on_start is not None:
+            self._hooks.on_start()
+        self._manager.status("serving", READY)
+        if (pause := self._manager.pause) is not None:
+            self._tasks.append(asyncio.create_task(send_signs_of_life(self._manager, pause, self._hooks.pulse)))
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop listening, finish open requests, and stop the application."""
-        if self._on_stop is not None:
-            self._on_stop()
+        self._manager.status("stopping", STOPPING)
+        if self._hooks.on_stop is not None:
+            self._hooks.on_stop()
         await super().shutdown(sockets)
-        if self._clock is not None:
-            self._clock.cancel()
+        for task in self._tasks:
+            task.cancel()
 
     async def _keep_time(self) -> None:
         connections = self._policy.connections

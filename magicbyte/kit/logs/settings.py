@@ -20,6 +20,8 @@ _ACCESS = choice(*(access.value for access in LoggedAnswers), spell=str.lower)
 class LogSettings(ServerSettings):
     """What is logged, and in which form."""
 
+    title = "Logs"
+
     log_level: Annotated[str, AfterValidator(_LEVEL.convert), Takes(_LEVEL.words, schema=_LEVEL.schema)] = Field(
         "info", alias="magicbyte.log.level", description="The lowest level that is logged."
     )

@@ -1,15 +1,13 @@
-"""systemd's watchdog: while a run is healthy, the manager of the unit gets a sign of life (sd_notify(3))."""
+"""systemd's watchdog: while a run is healthy, the manager of the unit gets a sign of life."""
 
 from __future__ import annotations
 
 import os
-import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
-#: Signs in the time after which systemd ends a silent service.
-_SIGNS = 3
+from magicbyte.kit.processes.service_manager import WATCHDOG, ServiceManager
 
 
 @contextmanager
@@ -20,14 +18,13 @@ def watchdog(is_healthy: Callable[[], bool], environment: Mapping[str, str] = os
         is_healthy: Whether the run goes on.
         environment: The variables that systemd sets.
     """
-    address, microseconds = environment.get("NOTIFY_SOCKET", ""), environment.get("WATCHDOG_USEC", "")
-    is_for_us = environment.get("WATCHDOG_PID", str(os.getpid())) == str(os.getpid())
-    if not address or not microseconds.isdecimal() or not is_for_us:
+    manager = ServiceManager(environment)
+    if manager.pause is None:
         yield
         return
     stop = threading.Event()
-    pause = int(microseconds) / 1_000_000 / _SIGNS
-    thread = threading.Thread(target=_watch, args=(address, pause, is_healthy, stop), name="watchdog", daemon=True)
+    arguments = (manager, manager.pause, is_healthy, stop)
+    thread = threading.Thread(target=_watch, args=arguments, name="watchdog", daemon=True)
     thread.start()
     try:
         yield
@@ -36,14 +33,9 @@ def watchdog(is_healthy: Callable[[], bool], environment: Mapping[str, str] = os
         thread.join()
 
 
-def _watch(address: str, pause: float, is_healthy: Callable[[], bool], stop: threading.Event) -> None:
-    # A socket in the abstract namespace begins with a zero byte, which systemd writes as @.
-    target = f"\0{address[1:]}" if address.startswith("@") else address
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as connection:
-        while True:
-            if is_healthy():
-                # systemd may be starting again; the next sign reaches it.
-                with suppress(OSError):
-                    connection.sendto(b"WATCHDOG=1", target)
-            if stop.wait(pause):
-                return
+def _watch(manager: ServiceManager, pause: float, is_healthy: Callable[[], bool], stop: threading.Event) -> None:
+    while True:
+        if is_healthy():
+            manager.notify(WATCHDOG)
+        if stop.wait(pause):
+            return

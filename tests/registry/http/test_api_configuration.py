@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from magicbyte.kit.environment import properties_from_environment
+from magicbyte.kit.environment import properties_from_environment, read_environment
 from magicbyte.kit.logs.formats import JsonFormatter
 from magicbyte.kit.properties_file import read_properties_file
 from magicbyte.kit.settings import SettingsError
@@ -138,15 +138,33 @@ def test_a_property_that_is_none_is_warned_of(caplog: pytest.LogCaptureFixture, 
 
 
 def test_variables_that_kubernetes_sets_for_a_service_are_ignored() -> None:
-    injected = [
-        ("SCHEMA_REGISTRY_PORT", "tcp://10.0.0.1:8081"),
-        ("SCHEMA_REGISTRY_SERVICE_HOST", "10.0.0.1"),
-        ("SCHEMA_REGISTRY_SERVICE_PORT", "8081"),
-        ("SCHEMA_REGISTRY_PORT_8081_TCP_ADDR", "10.0.0.1"),
-        ("SCHEMA_REGISTRY_SCHEMA_REGISTRY_GROUP_ID", "mine"),
-    ]
-    properties = properties_from_environment("SCHEMA_REGISTRY_", injected)
-    assert properties == {"schema.registry.group.id": "mine"}
+    of_services = {
+        "SCHEMA_REGISTRY_PORT": "tcp://10.0.0.1:8081",
+        "SCHEMA_REGISTRY_SERVICE_HOST": "10.0.0.1",
+        "SCHEMA_REGISTRY_SERVICE_PORT": "8081",
+        "SCHEMA_REGISTRY_SERVICE_PORT_HTTP": "8081",
+        "SCHEMA_REGISTRY_PORT_8081_TCP": "tcp://10.0.0.1:8081",
+        "SCHEMA_REGISTRY_PORT_8081_TCP_ADDR": "10.0.0.1",
+        "SCHEMA_REGISTRY_HEADLESS_PORT": "tcp://10.0.0.2:8081",
+        "SCHEMA_REGISTRY_HEADLESS_SERVICE_HOST": "10.0.0.2",
+        "SCHEMA_REGISTRY_HEADLESS_PORT_8081_TCP_PROTO": "tcp",
+    }
+    settings = {
+        "SCHEMA_REGISTRY_SCHEMA_REGISTRY_GROUP_ID": "mine",
+        "SCHEMA_REGISTRY_HOST_PORT": "8081",
+        "SCHEMA_REGISTRY_KAFKASTORE_BOOTSTRAP_SERVERS": "SSL://10.0.0.1:9092",
+        "OTHER_PORT": "tcp://10.0.0.3:1",
+    }
+    read = read_environment("SCHEMA_REGISTRY_", [*of_services.items(), *settings.items()])
+    assert read.properties == {
+        "schema.registry.group.id": "mine",
+        "host.port": "8081",
+        "kafkastore.bootstrap.servers": "SSL://10.0.0.1:9092",
+    }
+    assert read.service_links == tuple(sorted(of_services))
+    warning = read.warning()
+    assert "SCHEMA_REGISTRY_HEADLESS_PORT, " in warning
+    assert "enableServiceLinks: false" in warning
 
 
 def test_the_attributes_of_the_deployment_are_told(make_api: Callable[..., Any]) -> None:

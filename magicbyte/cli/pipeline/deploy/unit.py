@@ -11,8 +11,8 @@ from pathlib import Path
 
 from magicbyte.cli.pipeline.deploy.declared import Declared, declared, unhealthy_after
 from magicbyte.cli.pipeline.deploy.resources import MEMORY, driver_memory, local_workers, whole_number
-from magicbyte.cli.pipeline.deploy.unit_text import command, plain, unit_text, user
 from magicbyte.cli.pipeline.outcome import FINDINGS
+from magicbyte.cli.systemd.unit_text import command, installed_program, plain, unit_text, user
 from serdes.console.outcome import BAD_USAGE
 
 #: The starts within a time after which systemd gives up, and the pause before a restart: a broker may be away for an
@@ -49,7 +49,7 @@ _HARDENING = [
 
 def unit(options: argparse.Namespace) -> int:
     """Print the unit; returns the exit code."""
-    sys.stdout.write(unit_of(declared(options), options, _program(), Path.cwd()))
+    sys.stdout.write(unit_of(declared(options), options, installed_program(), Path.cwd()))
     return 0
 
 
@@ -100,12 +100,6 @@ def unit_of(pipeline: Declared, options: argparse.Namespace, program: Sequence[s
         **({"Install": [("WantedBy", "multi-user.target")]} if runs_on else {}),
     }
     return unit_text(_head(pipeline, environment), sections)
-
-
-def _program() -> list[str]:
-    """This installation's command."""
-    script = Path(sys.executable).parent / "magicbyte"
-    return [str(script)] if script.is_file() else [sys.executable, "-P", "-m", "magicbyte.cli.main"]
 
 
 def _account() -> str:

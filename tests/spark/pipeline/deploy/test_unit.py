@@ -12,7 +12,7 @@ import pytest
 from magicbyte.cli.main import main
 from magicbyte.cli.pipeline.deploy.declared import declared
 from magicbyte.cli.pipeline.deploy.unit import unit_of
-from magicbyte.cli.pipeline.deploy.unit_text import command, plain, user
+from magicbyte.cli.systemd.unit_text import command, plain, user
 from serdes.console.outcome import Ended
 from tests.spark.pipeline.deploy.conftest import Options, WriteFile
 from tests.spark.pipeline.deploy.unit_reader import read_unit, words

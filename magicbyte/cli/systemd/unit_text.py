@@ -6,7 +6,9 @@ The rules are in systemd.syntax(7) and systemd.service(5).
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from serdes.console.outcome import BAD_USAGE, Ended
 
@@ -14,6 +16,12 @@ _BARE = re.compile(r"[A-Za-z0-9_./:=,@+\-%$]+")
 _USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,30}|[0-9]+")
 
 Section = Sequence[tuple[str, str]]
+
+
+def installed_program() -> list[str]:
+    """The absolute path of this installation's command, and the words that come before its arguments."""
+    script = Path(sys.executable).parent / "magicbyte"
+    return [str(script)] if script.is_file() else [sys.executable, "-P", "-m", "magicbyte.cli.main"]
 
 
 def unit_text(head: Sequence[str], sections: Mapping[str, Section]) -> str:

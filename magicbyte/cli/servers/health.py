@@ -1,0 +1,177 @@
+"""`magicbyte health`: ask a server on this machine whether it is alive, or ready; for containers' health checks."""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import ssl
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from magicbyte.cli.servers.configured import (
+    SERVERS,
+    address_options,
+    command_in,
+    first_process,
+    listener_properties,
+    servers_of_environment,
+)
+from magicbyte.http.listener import Listener, parse_listener
+from magicbyte.kit.command_line import CommandParser
+from magicbyte.kit.failure import Failure, say
+from serdes.console.outcome import BAD_DATA, BAD_USAGE, NOT_DELIVERED, OK, Ended
+
+#: The most bytes of an answer that are printed.
+_SHOWN = 1000
+_NOT_SERVED = (403, 404)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A listener, and whether its clients must have a certificate, as far as that is known."""
+
+    listener: Listener
+    demands_certificate: bool = False
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Ask once and return the exit code: 0 healthy, 1 not, 2 wrong usage, 3 no server there."""
+    parser = CommandParser(
+        prog="magicbyte health",
+        description=__doc__,
+        examples=(
+            "magicbyte health",
+            "magicbyte health registry --config /etc/magicbyte/registry.properties --ready",
+            "magicbyte health --url https://localhost:8081",
+        ),
+    )
+    parser.add_argument(
+        "server",
+        nargs="?",
+        choices=tuple(SERVERS),
+        help="the server; by default that of the container's first process, or the one that the variables configure",
+    )
+    parser.add_argument("--config", type=Path, metavar="FILE", help="the server's .properties file")
+    parser.add_argument(
+        "--url", metavar="URL", help="the server's URL, or that of a health endpoint; instead of a configured listener"
+    )
+    parser.add_argument("--ready", action="store_true", help="ask whether it is ready for requests, not only alive")
+    parser.add_argument("--timeout", type=float, default=5.0, metavar="SECONDS", help="(default 5)")
+    options = parser.parse_args(arguments)
+    if options.url is not None and (options.server is not None or options.config is not None):
+        parser.error("--url stands alone: without a server's name and --config")
+    if options.timeout <= 0:
+        parser.error("--timeout must be over 0")
+    try:
+        path = "/health/ready" if options.ready else "/health/live"
+        if options.url is None:
+            asked = _configured(options)
+        else:
+            parts = urlsplit(options.url)
+            # The URL of another health endpoint, such as a pipeline's.
+            path = parts.path if parts.path not in ("", "/") else path
+            asked = _Asked(_parsed(f"{parts.scheme}://{parts.netloc}" if "://" in options.url else options.url))
+        code, told = _ask(asked, path, options.timeout)
+    except Ended as ended:
+        say(str(ended))
+        return ended.code
+    print(told)
+    return code
+
+
+def _configured(options: argparse.Namespace) -> _Asked:
+    """The listener to ask: one without TLS, if there is one."""
+    name, config = options.server, options.config
+    listen: str | None = None
+    command = command_in(first_process())
+    if command and command[0] in SERVERS and name in (None, command[0]) and config is None:
+        name = command[0]
+        given, _ = address_options(name).parse_known_args(command[1:])
+        config, listen = given.config, given.listen
+    elif name is None:
+        names = servers_of_environment()
+        if len(names) != 1:
+            reason = "the variables configure two servers" if names else "no server is configured here"
+            raise Ended(BAD_USAGE, f"{reason}: name one, `registry` or `rest-proxy`, or give its --url")
+        name = names[0]
+    try:
+        properties = listener_properties(name, config=config, listen=listen)
+        text = properties.get("listeners", "").strip()
+        if "${" in text:
+            from magicbyte.kit.placeholders import resolve_value  # noqa: PLC0415  it is slow to import, and rare
+
+            text = resolve_value("listeners", text)
+    except (OSError, UnicodeDecodeError) as error:
+        problem = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        raise Ended(BAD_USAGE, f"--config {config} cannot be read: {problem}") from None
+    except Failure as failure:
+        # A placeholder that names nothing.
+        raise Ended(BAD_USAGE, str(failure)) from None
+    if not text:
+        text = f"http://127.0.0.1:{properties.get('port', SERVERS[name].port)}"
+    listeners = [_parsed(part.strip()) for part in text.split(",") if part.strip()]
+    listener = min(listeners, key=lambda listener: listener.scheme == "https")
+    return _Asked(listener, demands_certificate=listener.scheme == "https" and _demands_certificate(properties))
+
+
+def _demands_certificate(properties: Mapping[str, str]) -> bool:
+    demand = properties.get("ssl.client.authentication", "")
+    older = properties.get("ssl.client.auth", "").strip().lower() == "true"
+    return demand.strip().upper() == "REQUIRED" or (not demand and older)
+
+
+def _parsed(text: str) -> Listener:
+    try:
+        parts = urlsplit(text if "://" in text else f"http://{text}")
+        if parts.port is None and parts.scheme in ("http", "https"):
+            text = f"{text.rstrip('/')}:{443 if parts.scheme == 'https' else 80}"
+        return parse_listener(text)
+    except ValueError as error:
+        raise Ended(BAD_USAGE, str(error)) from None
+
+
+def _ask(asked: _Asked, path: str, timeout: float) -> tuple[int, str]:
+    """Send a request; returns the exit code, and a line that says what the server answered.
+
+    Raises:
+        Ended: No server answered.
+    """
+    url = f"{asked.listener.url}{path}"
+    connection = _connection(asked.listener, timeout)
+    try:
+        connection.request("GET", path, headers={"Connection": "close"})
+        answer = connection.getresponse()
+        body = answer.read(_SHOWN).decode(errors="replace").strip()
+    except (ConnectionResetError, http.client.RemoteDisconnected, ssl.SSLError) as error:
+        # A server that demands a certificate ends the handshake of TLS 1.2, or the connection after that of TLS 1.3.
+        if asked.demands_certificate and getattr(error, "reason", "") != "WRONG_VERSION_NUMBER":
+            return _demanded(url, is_alive=path.endswith("live"))
+        raise Ended(NOT_DELIVERED, f"{url} ended the connection: {error}") from None
+    except TimeoutError:
+        raise Ended(NOT_DELIVERED, f"{url} did not answer in {timeout:g} s") from None
+    except (OSError, http.client.HTTPException) as error:
+        raise Ended(NOT_DELIVERED, f"{url} does not answer: {getattr(error, 'strerror', None) or error}") from None
+    finally:
+        connection.close()
+    if answer.status in _NOT_SERVED:
+        return BAD_USAGE, f"{url}: {answer.status}; the server does not serve this path (api.endpoints.allowlist)"
+    return OK if answer.status < 400 else BAD_DATA, f"{url}: {answer.status} {body}"
+
+
+def _demanded(url: str, *, is_alive: bool) -> tuple[int, str]:
+    if is_alive:
+        return OK, f"{url}: alive; it answers only clients with a certificate"
+    hint = "add a listener for this machine, such as http://127.0.0.1:8091"
+    return BAD_DATA, f"{url} answers only clients with a certificate, so it cannot be asked whether it is ready; {hint}"
+
+
+def _connection(listener: Listener, timeout: float) -> http.client.HTTPConnection:
+    address = urlsplit(listener.url)
+    if listener.scheme == "http":
+        return http.client.HTTPConnection(address.hostname or "", address.port, timeout=timeout)
+    # The request says nothing secret, and the certificate is for the name that clients use, not for this address.
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return http.client.HTTPSConnection(address.hostname or "", address.port, timeout=timeout, context=context)
