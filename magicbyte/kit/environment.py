@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from magicbyte.kit.failure import Failure
 from magicbyte.kit.secret import hide_user_info, is_secret
 
 #: The value of the variable NAME_PORT that Kubernetes sets for a Service, such as tcp://10.0.0.1:8081.
@@ -16,6 +17,8 @@ _SERVICE_ADDRESS = re.compile(r"(tcp|udp|sctp)://\S+:\d+")
 _SERVICE_LINK = re.compile(r"_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_\w+)?)?)")
 #: A Service that is called like the server: these names cannot be a property's, whatever the value is.
 _INJECTED = re.compile(r"SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_\w+")
+#: Properties whose own names end so: `magicbyte.users.file`, and those of Kafka's clients.
+_NAMES_A_FILE = re.compile(r"(^MAGICBYTE_USERS|_ASSERTION|_PRIVATE_KEY)_FILE$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,9 @@ def read_environment(prefix: str, environment: Iterable[tuple[str, str]] | None 
 
     `_` means `.`, `__` means `-` and `___` means `_`; `NAME_FILE` gives the path of a file that holds the value.
     Variables that Kubernetes injects for a Service are told apart.
+
+    Raises:
+        Failure: A file cannot be read.
     """
     ours = {
         name: value
@@ -74,8 +80,8 @@ def read_environment(prefix: str, environment: Iterable[tuple[str, str]] | None 
         ):
             links.append(name)
         else:
-            if rest.endswith("_FILE") and Path(value).is_file():
-                rest, value = rest.removesuffix("_FILE"), Path(value).read_text(encoding="utf-8").strip()  # noqa: PLW2901
+            if rest.endswith("_FILE") and not _NAMES_A_FILE.search(rest):
+                rest, value = rest.removesuffix("_FILE"), _content(name, value)  # noqa: PLW2901
             properties[_property_of(rest)] = value
             variables[_property_of(rest)] = name
     return EnvironmentProperties(properties, variables, tuple(sorted(links)))
@@ -87,6 +93,14 @@ def variables_of_properties(
     """Return the properties set by variables with a prefix, each with its value and the variable that sets it."""
     read = read_environment(prefix, environment)
     return {name: (value, read.variables[name]) for name, value in read.properties.items()}
+
+
+def _content(name: str, path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        raise Failure(f"{name}: {path}, which has the value, cannot be read: {reason}") from None
 
 
 def _property_of(rest: str) -> str:

@@ -1,26 +1,32 @@
-"""Tells the service manager how far the replay of the log has come."""
+"""Tells the service manager, and a reader of the server's log, how far the replay has come."""
 
 from __future__ import annotations
 
+import logging
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from magicbyte.kit.processes.service_manager import ServiceManager
 from registry.cluster.node import Node
 
-#: The pause between two lines.
+log = logging.getLogger("magicbyte.registry.node")
+
+#: The pause between two notices to the manager.
 _PAUSE_SECONDS = 1.0
 #: A replay that goes on may take this much longer than `TimeoutStartSec`, again and again.
 _EXTENSION = "EXTEND_TIMEOUT_USEC=60000000"
+#: The pause before each line of the log.
+_LOG_SECONDS = 10.0
 
 
 @contextmanager
 def replay_status(node: Node, manager: ServiceManager) -> Iterator[None]:
-    """Send the manager a line of status now and every second in this context, in which the node starts."""
-    if not manager.is_there:
-        yield
-        return
+    """Send the manager a line of status now and every second in this context, in which the node starts.
+
+    A long start also logs a line now and then: nobody can ask the server before it listens.
+    """
     stop = threading.Event()
     thread = threading.Thread(target=_tell, args=(node, manager, stop), name="replay-status", daemon=True)
     thread.start()
@@ -32,12 +38,17 @@ def replay_status(node: Node, manager: ServiceManager) -> Iterator[None]:
 
 
 def _tell(node: Node, manager: ServiceManager, stop: threading.Event) -> None:
-    before = node.pulse()
+    if not manager.is_there and stop.wait(_LOG_SECONDS):
+        return
+    before, logged = node.pulse(), time.monotonic() - (0 if manager.is_there else _LOG_SECONDS)
     while True:
         pulse, end = node.pulse(), node.replay_end()
         goal = "" if end is None else f" of {end}"
         text = f"reading the log: offset {max(node.view.offset, 0)}{goal}"
         manager.status(text, *([_EXTENSION] if pulse != before else []))
+        if time.monotonic() - logged >= _LOG_SECONDS:
+            log.info("%s", text)
+            logged = time.monotonic()
         before = pulse
         if stop.wait(_PAUSE_SECONDS):
             return
