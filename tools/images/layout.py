@@ -47,7 +47,7 @@ def read(layout: Path) -> Image:
     """Read the only image of a layout."""
 
     def blob(descriptor: Mapping[str, Any]) -> Path:
-        return layout / "blobs" / descriptor["digest"].replace(":", "/")
+        return layout / "blobs" / str(descriptor["digest"]).replace(":", "/")
 
     (described,) = json.loads((layout / "index.json").read_bytes())["manifests"]
     manifest = json.loads(blob(described).read_bytes())

@@ -29,7 +29,7 @@ class Container:
             variables: Further variables.
             log: The file for its output.
         """
-        self._environment = dict(line.split("=", 1) for line in config["Env"]) | variables
+        self._environment = {**dict(line.split("=", 1) for line in config["Env"]), **variables}
         state.mkdir()
         os.chown(state, USER, USER)
         reading, writing = os.pipe()
