@@ -45,7 +45,7 @@ def _parser() -> CommandParser:
     add("--registrations", type=_number(float), metavar="R", default=0.0, help="new schemas a second")
     add("--records", type=_number(float), metavar="R", default=0.0, help="records a second through the REST proxy")
     add("--instances", type=_number(int), metavar="N", default=0, help="consumer instances of the REST proxy")
-    add("--output", choices=_OUTPUTS, default="table", help="(default table)")
+    add("--output", choices=_OUTPUTS, default="table", help="the form of what is printed (default table)")
     return parser
 
 
