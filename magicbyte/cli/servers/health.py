@@ -58,7 +58,9 @@ def main(arguments: Sequence[str]) -> int:
         "--url", metavar="URL", help="the server's URL, or that of a health endpoint; instead of a configured listener"
     )
     parser.add_argument("--ready", action="store_true", help="ask whether it is ready for requests, not only alive")
-    parser.add_argument("--timeout", type=float, default=5.0, metavar="SECONDS", help="the longest time for the answer (default 5)")
+    parser.add_argument(
+        "--timeout", type=float, default=5.0, metavar="SECONDS", help="the longest time for the answer (default 5)"
+    )
     options = parser.parse_args(arguments)
     if options.url is not None and (options.server is not None or options.config is not None):
         parser.error("--url stands alone: without a server's name and --config")
