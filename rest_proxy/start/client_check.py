@@ -16,7 +16,10 @@ from rest_proxy.admin.connection.options import connection_options
 from rest_proxy.settings import RestProxySettings
 from rest_proxy.start.registry_client import registry_client
 
-log = logging.getLogger("rest_proxy")
+#: The clients of the check may try to connect before they end; those of the proxy tell what goes wrong.
+_silent = logging.getLogger("rest_proxy.start.client_check")
+_silent.addHandler(logging.NullHandler())
+_silent.propagate = False
 
 #: The value and the name of a property in an error of librdkafka's.
 _QUOTED = re.compile('"([^"]*)"')
@@ -61,7 +64,7 @@ def _full_name(properties: Mapping[str, str], prefix: str, names: Sequence[str])
 
 
 def _read(client: Callable[[dict[str, Any]], Producer | Consumer], config: kafka.Config) -> None:
-    instance = client({**config, "logger": log, "error_cb": _ignored})
+    instance = client({**config, "logger": _silent, "error_cb": _ignored})
     if isinstance(instance, Consumer):
         instance.close()
 
