@@ -47,9 +47,9 @@ test: $(JARS)
 	@test -n "$(strip $(TESTS))" || { echo "no such area: AREA=$(AREA)" >&2; exit 2; }
 	$(BIN)/python -P -m pytest $(TESTS) $(if $(AREA),,$(IN_THREE)) $(ARGS)
 
-# The core, the long tests and those that need a browser, and the audit; Debian's Chromium and Firefox are installed if
-# there are none. Without Firefox, its tests are skipped.
-test-all: test test-rest chart-test image-test audit
+# The core, the long tests and those that need a browser, what is deployed, the site, and the audit; Debian's Chromium and
+# Firefox are installed if there are none. Without Firefox, its tests are skipped.
+test-all: test test-rest chart-test image-test metrics-test workflows-test docs audit
 
 test-rest: $(JARS)
 	$(BIN)/python -P tests/browser/chromium.py
@@ -74,8 +74,6 @@ audit: $(INSTALLED)
 metrics-test: $(JARS)
 	$(BIN)/python -P tests/metrics/prometheus.py || test -z "$(CI)"
 	$(BIN)/python -P -m pytest tests/metrics -m prometheus $(ARGS)
-
-test-all: metrics-test
 
 # deploy/grafana/*.json, from the tables of panels in deploy/grafana/build.py.
 dashboards: $(INSTALLED)
@@ -225,6 +223,7 @@ $(DEPLOY_TOOLS): deploy/requirements.lock
 	flock .venv-deploy/lock sh -c 'test $@ -nt $< || { $(PYTHON) -m venv .venv-deploy && \
 		.venv-deploy/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: \
 		--requirement $< && touch $@; }'
+
 # The site's tools see the packages of .venv: the pages of the Python API are made from the code.
 .venv-docs/installed: docs/requirements.lock | $(INSTALLED)
 	$(BIN)/python -m venv --clear .venv-docs
