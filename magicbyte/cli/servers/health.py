@@ -71,10 +71,11 @@ def main(arguments: Sequence[str]) -> int:
         if options.url is None:
             asked = _configured(options)
         else:
-            parts = urlsplit(options.url)
+            # Without a scheme, HOST:PORT would be read as a path.
+            parts = urlsplit(options.url if "://" in options.url else f"http://{options.url}")
             # The URL of another health endpoint, such as a pipeline's.
             path = parts.path if parts.path not in ("", "/") else path
-            asked = _Asked(_parsed(f"{parts.scheme}://{parts.netloc}" if "://" in options.url else options.url))
+            asked = _Asked(_parsed(f"{parts.scheme}://{parts.netloc}"))
         code, told = _ask(asked, path, options.timeout)
     except Ended as ended:
         say(str(ended))
