@@ -25,6 +25,10 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or usual).expanduser().resolve() / "magicbyte"
 
 
+#: `data_folder()` in words, for help that is the same on every machine.
+DATA_FOLDER = "magicbyte in the user's folder of data, ~/.local/share on Linux"
+
+
 def data_folder() -> Path:
     """Return the folder in which `up` and `broker` keep data by default.
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
-from tools.command_parsers import parsers
+from magicbyte.cli.parsers import parsers
 
 from magicbyte.cli.servers.configured import SERVERS
 from magicbyte.kit.environment import read_environment

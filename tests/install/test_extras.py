@@ -43,6 +43,7 @@ NEEDS = {
     "magicbyte/platform/jars/": {"server", "spark"},
     "magicbyte/platform/java.py": {"java", "spark"},
     "magicbyte/kit/kafka/sasl.py": {"msk"},
+    "magicbyte/kit/logs/beginning.py": {"server"},
     "magicbyte/kit/logs/settings.py": {"server"},
     "magicbyte/kit/traces/exporting.py": {"otel"},
     "magicbyte/kit/kafka/statistics.py": {"server"},

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from magicbyte.cli.servers.stopping import StopRequested, stop_on_signals
 from magicbyte.kit.command_line import CommandParser
-from magicbyte.kit.failure import data_folder, say
+from magicbyte.kit.failure import DATA_FOLDER, data_folder, say
 from magicbyte.platform.broker import BrokerFailed, LocalBroker
 
 
@@ -20,9 +20,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--port", type=int, default=9092, metavar="PORT", help="port for clients (default 9092; 0 picks a free one)"
     )
-    parser.add_argument(
-        "--data-dir", type=Path, metavar="DIR", help=f"folder for data and log (default {data_folder()})"
-    )
+    parser.add_argument("--data-dir", type=Path, metavar="DIR", help=f"folder for data and log (default {DATA_FOLDER})")
     options = parser.parse_args(arguments)
     broker = LocalBroker(options.data_dir or data_folder(), options.port)
     try:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from magicbyte.cli.flags import add_bootstrap_servers, add_pipelines
 from magicbyte.cli.servers.stopping import StopRequested, stop_on_signals
 from magicbyte.kit.command_line import CommandParser
-from magicbyte.kit.failure import Failure, data_folder
+from magicbyte.kit.failure import DATA_FOLDER, Failure, data_folder
 from magicbyte.kit.processes import process
 from magicbyte.kit.processes.stop_signals import ignore_stop_signals
 from magicbyte.kit.properties_file import read_properties_file
@@ -70,7 +70,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     )
     add_bootstrap_servers(parser, default=None, help_text="use this Kafka; start no broker")
     parser.add_argument(
-        "--data-dir", type=Path, metavar="DIR", help=f"folder for data and logs (default {data_folder()})"
+        "--data-dir", type=Path, metavar="DIR", help=f"folder for data and logs (default {DATA_FOLDER})"
     )
     parser.add_argument("--ephemeral", action="store_true", help="keep everything in memory, and lose it at the end")
     parser.add_argument("--secure", action="store_true", help="TLS, sign-in and access rules, made at the first start")
