@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import select
+import selectors
 import socket
 import subprocess
 import sys
@@ -215,7 +215,7 @@ def test_a_client_with_slow_bodies_leaves_the_page_to_others(http: httpx.Client,
     address = (http.base_url.host, http.base_url.port or 0)
     head = b"POST /ui/registry/subjects/s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{"
     transport = httpx.HTTPTransport(local_address="127.0.0.2")
-    with httpx.Client(base_url=http.base_url, timeout=20, transport=transport) as neighbour, ExitStack() as connections:
+    with httpx.Client(base_url=http.base_url, timeout=60, transport=transport) as neighbour, ExitStack() as connections:
         for _ in range(40):
             connections.enter_context(socket.create_connection(address)).sendall(head)
         assert neighbour.get("/ui/registry/subjects").status_code == 200
@@ -223,14 +223,17 @@ def test_a_client_with_slow_bodies_leaves_the_page_to_others(http: httpx.Client,
 
 def first_refused(connections: Sequence[socket.socket]) -> socket.socket:
     """The first connection whose answer is 429; answers of others may have begun."""
-    pending = list(connections)
-    while True:
-        readable, _, _ = select.select(pending, [], [], 60)
-        assert readable, "no request is refused"
-        for connection in readable:
-            if connection.recv(13, socket.MSG_PEEK | socket.MSG_WAITALL) == b"HTTP/1.1 429 ":
-                return connection
-            pending.remove(connection)
+    with selectors.DefaultSelector() as pending:
+        for connection in connections:
+            pending.register(connection, selectors.EVENT_READ, connection)
+        while True:
+            readable = pending.select(60)
+            assert readable, "no request is refused"
+            for key, _ in readable:
+                if key.data.recv(13, socket.MSG_PEEK | socket.MSG_WAITALL) == b"HTTP/1.1 429 ":
+                    found: socket.socket = key.data
+                    return found
+                pending.unregister(key.fileobj)
 
 
 def read(connection: socket.socket) -> bytes:
