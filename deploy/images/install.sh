@@ -14,6 +14,11 @@ find /venv -type d \( -name tests -o -name test -o -name testing \) -path '*/sit
     ! -path "*/site-packages/magicbyte/*" -prune -exec rm -rf {} +
 find /venv -type f \( -name '*.pyi' -o -name '*.pyx' -o -name '*.pxd' -o -name '*.c' -o -name '*.h' -o -name '*.exe' \) -delete
 rm -rf /venv/include
+# The symbols of extension modules are a seventh of the image. This stage is thrown away, and what it installs with it.
+if ! command -v strip > /dev/null; then
+    apt-get update -q && apt-get install -qy --no-install-recommends binutils
+fi
+find /venv -type f -name "*.so*" -exec strip --strip-unneeded {} +
 # Databases that no storage is kept in.
 for dialect in mssql mysql oracle; do
     rm -rf /venv/lib/python3*/site-packages/sqlalchemy/dialects/"$dialect"
