@@ -133,7 +133,7 @@ bench: $(JARS)
 	@test -n "$(strip $(BENCHES))" || { echo "no such area: AREA=$(AREA)" >&2; exit 2; }
 	@set -e; for bench in $(BENCHES); do echo "== $$bench"; PYTHONPATH=bench/kit $(BIN)/python -P $$bench $(ARGS); done
 
-# The figures of docs/capacity.md, in about half an hour on an idle machine; ARGS=--write replaces them.
+# The figures of docs/capacity.md, which takes long and needs an idle machine; ARGS=--write replaces them.
 .PHONY: bench-capacity
 bench-capacity: $(JARS)
 	PYTHONPATH=bench/kit:. $(BIN)/python -P bench/capacity.py $(ARGS)

@@ -35,7 +35,7 @@ def schema(number: int, referred: int | None = None) -> str:
 
 
 def fill(bootstrap_servers: str, topic: str, count: int, *, referring: int = 0) -> int:
-    """Write versions, ten to a subject; answers the bytes of all texts.
+    """Write versions, ten to a subject; returns the bytes of all texts.
 
     Args:
         bootstrap_servers: The broker.
@@ -69,7 +69,7 @@ def fill(bootstrap_servers: str, topic: str, count: int, *, referring: int = 0) 
 
 
 def started(bootstrap_servers: str, topic: str, probe: str, python: str) -> tuple[float, float, float]:
-    """Start a registry; answers the seconds until it reads, until it writes, and its memory in MB."""
+    """Start a registry; returns the seconds until it reads, the seconds until it writes, and its memory in MB."""
     properties = {"kafkastore.topic": topic, "schema.registry.group.id": str(uuid.uuid4())}
     began = time.perf_counter()
     with running_registry(

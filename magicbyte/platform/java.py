@@ -31,7 +31,10 @@ _FIRST_WITH_VECTOR_MODULE = 17
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A Java that cjdk fetches: its vendor, version and name in messages, and the megabytes of the download."""
+    """A Java that cjdk fetches: its vendor, version and name in messages, and the megabytes of the download.
+
+    The size tells 50 MB from 200. It differs by release and processor, and no test compares it with a real download.
+    """
 
     vendor: str
     version: str

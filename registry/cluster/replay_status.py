@@ -1,4 +1,4 @@
-"""Tells the service manager, and a reader of the server's log, how far the replay has come."""
+"""Reports the progress of the replay to the service manager and in the server's log."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def _tell(node: Node, manager: ServiceManager, stop: threading.Event) -> None:
         return
     before, logged = node.pulse(), time.monotonic() - (0 if manager.is_there else _LOG_SECONDS)
     while True:
-        pulse, end = node.pulse(), node.replay_end()
+        pulse, end, offset = node.pulse(), node.replay_end(), max(node.view.offset, 0)
         goal = "" if end is None else f" of {end}"
-        text = f"reading the log: offset {max(node.view.offset, 0)}{goal}"
+        text = f"reading the log: offset {offset}{goal}"
         manager.status(text, *([_EXTENSION] if pulse != before else []))
         if time.monotonic() - logged >= _LOG_SECONDS:
-            log.info("%s", text)
+            log.info("%s", text, extra={"event": "replay_progress", "offset": offset, "end": end})
             logged = time.monotonic()
         before = pulse
         if stop.wait(_PAUSE_SECONDS):

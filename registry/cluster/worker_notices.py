@@ -17,7 +17,7 @@ _LONGEST = 4096
 
 
 class WorkerNotices:
-    """A socket on which the workers tell that they are ready, and that they live."""
+    """A socket on which workers report that they are ready and alive."""
 
     def __init__(self, manager: ServiceManager) -> None:
         """Open the socket, if there is a manager.

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 import yaml
-from magicbyte.cli.parsers import parsers
 
+from magicbyte.cli.parsers import parsers
 from magicbyte.cli.servers.configured import SERVERS
 from magicbyte.kit.environment import read_environment
 from magicbyte.kit.kafka.client_settings import client_config

@@ -56,6 +56,7 @@ def test_the_listener_is_that_of_the_first_process_or_of_the_variables(
     assert said("--url", registry.url) == alive
     assert said("--url", f"{registry.url}/") == alive
     assert said("--url", f"127.0.0.1:{port}") == alive
+    assert said("--url", f"127.0.0.1:{port}/health/live") == alive
     code, text = said("--url", f"{registry.url}/_health")
     assert (code, text.startswith(f"http://127.0.0.1:{port}/_health: 200 {{")) == (0, True)
     assert said(first=f"{program} registry --storage memory: --port {port}") == alive
@@ -84,6 +85,7 @@ def test_the_listener_is_that_of_the_first_process_or_of_the_variables(
         (("--url", "http://127.0.0.1:1"), {}, 3, "http://127.0.0.1:1/health/live does not answer: Connection refused"),
         (("--url", "ftp://x"), {}, 2, "not a listener: 'ftp://x'; write http://HOST:PORT"),
         (("--url", "http://x:port"), {}, 2, "Port could not be cast"),
+        (("--url", "http://[::1"), {}, 2, "magicbyte: --url http://[::1: Invalid IPv6 URL"),
         (
             ("registry",),
             {"SCHEMA_REGISTRY_LISTENERS": "http://${env:NO_SUCH}"},

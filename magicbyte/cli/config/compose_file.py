@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from magicbyte.cli.servers.configured import SERVERS
 from magicbyte.kit.environment import variables_of_properties
 from magicbyte.kit.settings.place import Place, PlacedText
 from serdes.console.outcome import BAD_DATA, BAD_USAGE, Ended
 
 #: Server -> the beginning of the variables that are its properties.
-PREFIXES = {"registry": "SCHEMA_REGISTRY_", "rest-proxy": "KAFKA_REST_"}
+PREFIXES = {name: server.prefix for name, server in SERVERS.items()}
 #: Variables of Confluent's images without the prefix -> server and property.
 _OTHERS = {
     "METADATA_ENCODER_SECRET": ("registry", "metadata.encoder.secret"),

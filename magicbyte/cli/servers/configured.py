@@ -1,4 +1,4 @@
-"""Which server a container or a unit is for, and where it listens; without the imports of a server."""
+"""The two servers that a container or a unit runs: variables, ports and listeners; without the imports of a server."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Server:
     """A server that the environment may configure.
 
     Attributes:
-        prefix: The prefix of its variables.
-        port: Its usual port.
-        needed: Its properties that tell which server is meant: Confluent's images ask for the first.
+        prefix: The prefix of its environment variables.
+        port: Its default port.
+        needed: The properties that choose this server; Confluent's images require the first.
     """
 
     prefix: str

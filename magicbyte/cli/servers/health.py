@@ -8,7 +8,7 @@ import ssl
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from magicbyte.cli.servers.configured import (
     SERVERS,
@@ -71,8 +71,7 @@ def main(arguments: Sequence[str]) -> int:
         if options.url is None:
             asked = _configured(options)
         else:
-            # Without a scheme, HOST:PORT would be read as a path.
-            parts = urlsplit(options.url if "://" in options.url else f"http://{options.url}")
+            parts = _split(options.url)
             # The URL of another health endpoint, such as a pipeline's.
             path = parts.path if parts.path not in ("", "/") else path
             asked = _Asked(_parsed(f"{parts.scheme}://{parts.netloc}"))
@@ -123,6 +122,14 @@ def _demands_certificate(properties: Mapping[str, str]) -> bool:
     demand = properties.get("ssl.client.authentication", "")
     older = properties.get("ssl.client.auth", "").strip().lower() == "true"
     return demand.strip().upper() == "REQUIRED" or (not demand and older)
+
+
+def _split(url: str) -> SplitResult:
+    """The parts of a URL; `HOST:PORT` is one without TLS."""
+    try:
+        return urlsplit(url if "://" in url else f"http://{url}")
+    except ValueError as error:
+        raise Ended(BAD_USAGE, f"--url {url}: {error}") from None
 
 
 def _parsed(text: str) -> Listener:

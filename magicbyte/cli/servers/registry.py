@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from magicbyte.cli.flags import add_bootstrap_servers, add_pipelines
 from magicbyte.cli.servers import common as servers
 from magicbyte.cli.servers.command import Given, Layer, ServerCommand, layers_of_server, resolved
+from magicbyte.cli.servers.configured import SERVERS
 from magicbyte.kit.command_line import CommandParser
 from magicbyte.kit.failure import Failure
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from magicbyte.http.routing.extra_routes import ExtraRoutes
     from magicbyte.kit.settings.catalog import Catalog
 
-PREFIX = "SCHEMA_REGISTRY_"
+PREFIX = SERVERS["registry"].prefix
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -46,7 +47,7 @@ def _add_options(parser: CommandParser) -> None:
     parser.add_argument("--workers", type=int, metavar="N", help="number of processes that serve requests")
     parser.add_argument("--rest-url", metavar="URL", help="the Kafka REST proxy, for the topics of the page at /ui/")
     add_pipelines(parser)
-    servers.add_server_options(parser, port=8081, usual_host="127.0.0.1")
+    servers.add_server_options(parser, port=SERVERS["registry"].port, usual_host="127.0.0.1")
 
 
 def _layers(options: argparse.Namespace) -> list[Layer]:

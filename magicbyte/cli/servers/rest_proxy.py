@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from magicbyte.cli.flags import add_bootstrap_servers, add_schema_registry_url
 from magicbyte.cli.servers import common as servers
 from magicbyte.cli.servers.command import Given, Layer, ServerCommand, layers_of_server, resolved
+from magicbyte.cli.servers.configured import SERVERS
 from magicbyte.kit.command_line import CommandParser
 from magicbyte.kit.failure import Failure
 
 if TYPE_CHECKING:
     from magicbyte.kit.settings.catalog import Catalog
 
-PREFIX = "KAFKA_REST_"
+PREFIX = SERVERS["rest-proxy"].prefix
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -37,7 +38,7 @@ def main(arguments: Sequence[str]) -> int:
 def _add_options(parser: CommandParser) -> None:
     add_bootstrap_servers(parser, default=None, help_text="the Kafka cluster")
     add_schema_registry_url(parser, "the schema registry")
-    servers.add_server_options(parser, port=8082)
+    servers.add_server_options(parser, port=SERVERS["rest-proxy"].port)
 
 
 def _layers(options: argparse.Namespace) -> list[Layer]:

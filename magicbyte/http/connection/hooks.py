@@ -46,6 +46,10 @@ async def send_signs_of_life(manager: ServiceManager, pause: float, pulse: Calla
         if not is_stuck:
             manager.notify(WATCHDOG)
         elif not was_stuck:
-            log.error("the thread that reads the log has done nothing for %.0f s; the watchdog gets no sign", pause)
+            log.error(
+                "the thread that reads the log has done nothing for %.0f s; the watchdog gets no sign",
+                pause,
+                extra={"event": "reader_stuck", "seconds": pause},
+            )
         before = current
         await asyncio.sleep(pause)

@@ -1,4 +1,4 @@
-"""The logs of a server before its settings have been read: what is told of wrong settings has a form, too."""
+"""The logs of a server before it has read its settings: errors in settings have the configured form, too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secrets are removed from log lines, whatever a message or an error of a library holds."""
+"""Removes secrets from log lines, also from messages and errors of libraries."""
 
 from __future__ import annotations
 

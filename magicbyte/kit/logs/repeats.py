@@ -1,4 +1,4 @@
-"""A line that repeats another one is written once a minute, with a count."""
+"""Writes repeated log lines once a minute, with a count."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST = 500
 
 @dataclass(slots=True)
 class _Told:
-    """When a thing was told last, and how often it was left out since."""
+    """When a thing was written last, and how often it was left out since."""
 
     at: float
     unwritten: int = 0

@@ -57,7 +57,7 @@ DEBUGGING = _Debugging()
 
 
 def tell_failure(error: Exception) -> bool:
-    """Log why this server ends, if its logs have to be JSON; tells whether they have."""
+    """Log why this server ends if its logs have to be JSON; returns whether it did."""
     formatters = [handler.formatter for handler in logging.getLogger().handlers]
     is_told = any(isinstance(formatter, JsonFormatter) and formatter.is_chosen for formatter in formatters)
     if is_told:

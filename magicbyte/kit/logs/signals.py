@@ -37,7 +37,7 @@ def _dump(_number: int, _frame: FrameType | None) -> None:
 
 
 def _on_thread(work: Callable[..., None], *arguments: object) -> None:
-    """Do some work that logs on a thread: a handler runs in the middle of anything, even of a write to the log."""
+    """Run work that logs on a thread: a signal handler may interrupt a write to the log."""
     threading.Thread(target=work, args=arguments, name="log-signal", daemon=True).start()
 
 

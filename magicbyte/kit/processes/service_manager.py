@@ -38,7 +38,7 @@ class ServiceManager:
         return bool(self._address)
 
     def notify(self, *lines: str) -> None:
-        """Send a notice, such as `READY` or `STATUS=...`; a manager that is starting again misses it."""
+        """Send a notice, such as `READY` or `STATUS=...`; it is lost if the manager is restarting."""
         if not self._address:
             return
         with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:

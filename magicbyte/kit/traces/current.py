@@ -1,4 +1,4 @@
-"""The current span, for what is linked to it and for the servers that are asked on its behalf.
+"""The current span: for links to it, and for requests to other servers.
 
 It imports little, because every client of a registry imports it.
 """

@@ -143,7 +143,7 @@ def _context(parent: Parent) -> SpanContext:
 
 
 def _resource(service: str, node: str) -> Resource:
-    """What the spans are of; `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` go before our names."""
+    """The resource of the spans; `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` go before our names."""
     ours: Mapping[str, str] = {
         "service.name": service,
         "service.version": version("magicbyte"),
