@@ -16,6 +16,8 @@ find /venv -type f \( -name '*.pyi' -o -name '*.pyx' -o -name '*.pxd' -o -name '
 rm -rf /venv/include
 # The symbols of extension modules are a seventh of the image. This stage is thrown away, and what it installs with it.
 if ! command -v strip > /dev/null; then
+    # Slim bases have no folder for its logs.
+    mkdir -p /var/log/apt
     apt-get update -q && apt-get install -qy --no-install-recommends binutils
 fi
 find /venv -type f -name "*.so*" -exec strip --strip-unneeded {} +
