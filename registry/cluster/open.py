@@ -111,12 +111,16 @@ def check_storage(settings: RegistrySettings) -> None:
 
     Raises:
         SettingsError: The storage does not exist, or the Kafka client does not support a property.
-        LogError: The Kafka client refuses a property.
+        LogError: The Kafka client refuses a property, or the database cannot be there.
         ExtraMissing: The storage's dependencies are not installed.
     """
     opener = _opener(settings)
     if opener is _postgresql:
         require("postgresql", user="the storage postgresql:")
+    if opener in (_sqlite, _postgresql):
+        from registry.log.sql import check_url  # noqa: PLC0415  as above
+
+        check_url(settings.storage)
     if opener is _kafka:
         from registry.cluster.kafka_node import client_of  # noqa: PLC0415  as above
         from registry.cluster.lead.group import GroupDescriber  # noqa: PLC0415

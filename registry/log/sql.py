@@ -59,6 +59,7 @@ class SqlLog:
     max_record_bytes = 64 * 1024 * 1024
 
     def __init__(self, url: str) -> None:
+        check_url(url)
         parsed = _with_driver(url)
         if parsed.get_backend_name() == "sqlite":
             self._engine = sa.create_engine(parsed, paramstyle="named")
@@ -148,15 +149,41 @@ class SqlLog:
             )
 
 
+def check_url(url: str) -> None:
+    """Check the URL of a database, and the folder of an SQLite file, without opening the database.
+
+    Raises:
+        LogError: The database cannot be there.
+    """
+    file = sqlite_file(url)
+    with _as_log_errors():
+        parsed = _with_driver(url)
+        parsed.get_dialect()().create_connect_args(parsed)
+    if parsed.get_backend_name() == "sqlite" and file is not None:
+        if file.is_dir():
+            raise LogError(f"the database {file} is a folder")
+        if not file.parent.is_dir():
+            raise LogError(f"the folder {file.parent} of the database does not exist")
+
+
 def sqlite_file(url: str) -> Path | None:
     """The file of an SQLite database; None if it is in memory, or its name is a URI that only SQLite reads."""
-    database = sa.make_url(url).database
+    database = _with_driver(url).database
     return None if not database or database == ":memory:" or database.startswith("file:") else Path(database)
 
 
 def _with_driver(url: str) -> sa.URL:
-    """The URL, with our PostgreSQL driver if it names none."""
-    parsed = sa.make_url(url)
+    """The URL, with our PostgreSQL driver if it names none.
+
+    Raises:
+        LogError: It is no URL of a database; the text has no password.
+    """
+    try:
+        parsed = sa.make_url(url)
+    except (SQLAlchemyError, ValueError):  # ValueError: a port that is no number
+        raise LogError(
+            "magicbyte.storage is no URL such as sqlite:///FILE or postgresql://USER@HOST/DATABASE"
+        ) from None
     return parsed.set(drivername="postgresql+psycopg") if parsed.drivername == "postgresql" else parsed
 
 

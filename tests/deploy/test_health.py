@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import http.server
+import socket
 import ssl
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -85,7 +87,8 @@ def test_the_listener_is_that_of_the_first_process_or_of_the_variables(
         (("--url", "http://127.0.0.1:1"), {}, 3, "http://127.0.0.1:1/health/live does not answer: Connection refused"),
         (("--url", "ftp://x"), {}, 2, "not a listener: 'ftp://x'; write http://HOST:PORT"),
         (("--url", "http://x:port"), {}, 2, "Port could not be cast"),
-        (("--url", "http://[::1"), {}, 2, "magicbyte: --url http://[::1: Invalid IPv6 URL"),
+        (("--url", "/tmp"), {}, 2, "--url '/tmp' names no host; write http://HOST:PORT"),
+        (("--url", "http://[::1"), {}, 2, "--url http://[::1: Invalid IPv6 URL"),
         (
             ("registry",),
             {"SCHEMA_REGISTRY_LISTENERS": "http://${env:NO_SUCH}"},
@@ -104,7 +107,15 @@ def test_what_cannot_be_asked(
 
 
 @pytest.mark.parametrize(
-    "arguments", [("--url", "http://x", "registry"), ("--timeout", "0"), ("--timeout", "soon"), ("ui",)]
+    "arguments",
+    [
+        ("--url", "http://x", "registry"),
+        ("--timeout", "0"),
+        ("--timeout", "soon"),
+        ("--timeout", "nan"),
+        ("--timeout", "inf"),
+        ("ui",),
+    ],
 )
 def test_wrong_usage_is_refused(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
@@ -176,6 +187,53 @@ def test_a_server_that_hangs_is_given_up(said: Said) -> None:
         )
         asked.set()
         server.shutdown()
+
+
+@contextmanager
+def _answering(*parts: bytes, seconds: float = 0) -> Iterator[str]:
+    """Another program, which sends parts of an answer and then closes the connection; the URL.
+
+    The time is that before each part, unless the other side has gone.
+    """
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            connection, _ = listening.accept()
+            with connection, suppress(OSError):
+                connection.recv(4096)
+                for part in parts:
+                    connection.settimeout(seconds)
+                    with suppress(TimeoutError):
+                        if seconds and not connection.recv(1):
+                            return
+                    connection.settimeout(None)
+                    connection.sendall(part)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "told"),
+    [
+        ("302 Found\r\nLocation: /login\r\n", 1, "302 "),
+        ("200 OK\r\n\r\n<html>", 1, "200, but another program answers there: <html>"),
+        ("503 Unavailable\r\n\r\n\x1b[31mred\r\nline", 1, "503 \\x1b[31mred\\r\\nline"),
+    ],
+)
+def test_an_answer_of_another_program_is_not_healthy(answer: str, code: int, told: str, said: Said) -> None:
+    with _answering(f"HTTP/1.1 {answer}\r\n".encode()) as url:
+        assert said("--url", url) == (code, f"{url}/health/live: {told}\n")
+
+
+def test_a_server_that_sends_a_little_now_and_then_is_given_up(said: Said) -> None:
+    with _answering(b"HTTP/1.1 200 OK\r\n", *[b"A: b\r\n"] * 40, seconds=0.1) as url:
+        assert said("--url", url, "--timeout", "0.3") == (
+            3,
+            f"magicbyte: {url}/health/live did not answer in 0.3 s\n",
+        )
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
+import os
 from typing import Any
 
 import pytest
+from confluent_kafka import KafkaError, KafkaException
 
-from rest_proxy.consume.consumers import instances
+from rest_proxy.consume.consumers import instance_limit, instances
 from rest_proxy.consume.consumers.buffer import Buffer
 from rest_proxy.consume.consumers.instances import Instances
+from rest_proxy.errors import ApiError
 
 
 class _Record:
@@ -80,3 +84,48 @@ def test_no_task_is_made_while_no_instance_expires(monkeypatch: pytest.MonkeyPat
 
     asyncio.run(main())
     assert made == []
+
+
+def _open_instance(held: Instances, failure: Exception) -> Exception:
+    """The error of an instance that cannot be made."""
+
+    def make() -> Any:
+        raise failure
+
+    with pytest.raises(Exception) as raised:  # noqa: PT011  the caller looks at it
+        asyncio.run(held.add("User:a", "a", "g", "i", make))
+    return raised.value
+
+
+@pytest.mark.parametrize(
+    ("failure", "told"),
+    [
+        (
+            KafkaException(KafkaError(KafkaError._CRIT_SYS_RESOURCE, "Failed to create thread")),
+            "Failed to create thread",
+        ),
+        (RuntimeError("can't start new thread"), "can't start new thread"),
+        (OSError(errno.EMFILE, "Too many open files"), "Too many open files"),
+    ],
+)
+def test_an_instance_that_the_system_has_no_room_for_is_too_many(failure: Exception, told: str) -> None:
+    held = Instances(idle_seconds=1, limit=2)
+    for _ in range(3):  # its name and its place are free again
+        error = _open_instance(held, failure)
+        assert isinstance(error, ApiError)
+        assert (error.status, told in error.message, dict(error.headers)["Retry-After"]) == (429, True, "5")
+    other = KafkaException(KafkaError(KafkaError._INVALID_ARG))
+    assert _open_instance(held, other) is other
+
+
+def test_too_many_instances_name_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    full = Instances(idle_seconds=1, limit=0, limit_per_client=1, limited_by="ulimit -n")
+    assert "0 are open (ulimit -n)." in str(_open_instance(full, OSError()))
+    held = Instances(idle_seconds=1, limit=2)
+    count = sum(1 for _ in os.scandir("/dev/fd"))
+    with monkeypatch.context() as patched:
+        patched.setattr("resource.getrlimit", lambda _: (count + 8, count + 8))
+        assert "the limit of open files (ulimit -n) is" in str(_open_instance(held, OSError()))
+    with monkeypatch.context() as patched:
+        patched.setattr(instance_limit, "_number_in", lambda _: 70)
+        assert "threads, and pids.max of the container is 70." in str(_open_instance(held, OSError()))

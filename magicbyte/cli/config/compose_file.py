@@ -25,6 +25,8 @@ _OTHERS = {
 }
 #: `$$`, `$NAME`, `${NAME}`, and `${NAME}` with a default or an error.
 _VARIABLE = re.compile(r"\$(?:(\$)|(\w+)|\{(\w+)(?::?([-?+])([^}]*))?\})")
+#: A variable within another's default, and a text in place of a variable: our placeholders have neither.
+_UNREADABLE = re.compile(r"(?<!\$)(?:\$\$)*\$\{\w+(?::?\+|:?[-?][^}]*\$)")
 
 Environment = dict[str, str]
 
@@ -43,11 +45,14 @@ def service_environment(file: Path, service: str | None) -> tuple[str, Environme
 
     try:
         document = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+    except (OSError, yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: a wrong date, or no UTF-8
         raise Ended(BAD_USAGE, f"{file} cannot be read: {_reason(error)}") from None
     services = document.get("services") if isinstance(document, dict) else None
-    if not isinstance(services, dict) or not all(isinstance(item, dict) for item in services.values()):
+    if not isinstance(services, dict):
         raise Ended(BAD_DATA, f"{file} has no services")
+    wrong = next((name for name, item in services.items() if not isinstance(item, dict)), None)
+    if wrong is not None:
+        raise Ended(BAD_DATA, f"{file}: service {wrong} must be a mapping")
     environments = {name: dict(_variables(file, name, item)) for name, item in services.items()}
     if service is not None and service not in environments:
         raise Ended(BAD_USAGE, f"--service {service}: {file} has {', '.join(environments)}")
@@ -81,11 +86,17 @@ def _variables(file: Path, service: str, item: Mapping[str, Any]) -> Iterator[tu
     for entry in _listed(item.get("env_file")):
         name, required = (entry.get("path"), entry.get("required", True)) if isinstance(entry, dict) else (entry, True)
         path = file.parent / str(name)
-        if path.is_file():
-            yield from _lines(path.read_text(encoding="utf-8"))
+        if name is not None and path.is_file():
+            try:
+                text = path.read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                raise Ended(BAD_DATA, f"{file}: {service}: env_file {name} cannot be read: {_reason(error)}") from None
+            yield from _lines(text)
         elif required:
             raise Ended(BAD_DATA, f"{file}: {service}: env_file {name} cannot be read")
     environment = item.get("environment") or {}
+    if not isinstance(environment, dict | list):
+        raise Ended(BAD_DATA, f"{file}: {service}: environment must be a mapping or a list")
     pairs: list[tuple[Any, Any]]
     if isinstance(environment, dict):
         pairs = [*environment.items()]
@@ -94,7 +105,11 @@ def _variables(file: Path, service: str, item: Mapping[str, Any]) -> Iterator[tu
             (name, value if equals else None) for name, equals, value in (str(e).partition("=") for e in environment)
         ]
     for name, value in pairs:
-        yield str(name), f"${{env:{name}}}" if value is None else _placeholders(_text(value))
+        text = f"${{env:{name}}}" if value is None else _text(value)
+        if value is not None and _UNREADABLE.search(text):
+            problem = "its value has a variable within a default, or a ${NAME:+TEXT}; write what it stands for"
+            raise Ended(BAD_DATA, f"{file}: {service}: {name}: {problem}")
+        yield str(name), text if value is None else _placeholders(text)
 
 
 def _lines(text: str) -> Iterator[tuple[str, str]]:
@@ -128,5 +143,8 @@ def _reason(error: Exception) -> str:
     if isinstance(error, OSError):
         return error.strerror or str(error)
     mark = getattr(error, "problem_mark", None)
-    problem = getattr(error, "problem", None) or "it is no UTF-8 text"
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    known = "it is no UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error)
+    problem = getattr(error, "problem", None) or known
     return f"{problem} in line {mark.line + 1}" if mark is not None else str(problem)

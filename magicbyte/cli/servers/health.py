@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import http.client
+import queue
 import ssl
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,11 +23,16 @@ from magicbyte.cli.servers.configured import (
 from magicbyte.http.listener import Listener, parse_listener
 from magicbyte.kit.command_line import CommandParser
 from magicbyte.kit.failure import Failure, say
+from magicbyte.kit.inert import inert_line
 from serdes.console.outcome import BAD_DATA, BAD_USAGE, NOT_DELIVERED, OK, Ended
 
 #: The most bytes of an answer that are printed.
 _SHOWN = 1000
 _NOT_SERVED = (403, 404)
+#: The longest time for an answer, in seconds.
+_LONGEST_TIMEOUT = 3600
+#: The endpoints of our servers: each answers a JSON object.
+_OURS = ("/health/live", "/health/ready")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +71,8 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     if options.url is not None and (options.server is not None or options.config is not None):
         parser.error("--url stands alone: without a server's name and --config")
-    if options.timeout <= 0:
-        parser.error("--timeout must be over 0")
+    if not 0 < options.timeout <= _LONGEST_TIMEOUT:  # also not a number
+        parser.error(f"--timeout must be over 0, and at most {_LONGEST_TIMEOUT}")
     try:
         path = "/health/ready" if options.ready else "/health/live"
         if options.url is None:
@@ -75,11 +82,11 @@ def main(arguments: Sequence[str]) -> int:
             # The URL of another health endpoint, such as a pipeline's.
             path = parts.path if parts.path not in ("", "/") else path
             asked = _Asked(_parsed(f"{parts.scheme}://{parts.netloc}"))
-        code, told = _ask(asked, path, options.timeout)
+        code, told = _ask_in_time(asked, path, options.timeout)
     except Ended as ended:
         say(str(ended))
         return ended.code
-    print(told)
+    print(inert_line(told))
     return code
 
 
@@ -127,9 +134,12 @@ def _demands_certificate(properties: Mapping[str, str]) -> bool:
 def _split(url: str) -> SplitResult:
     """The parts of a URL; `HOST:PORT` is one without TLS."""
     try:
-        return urlsplit(url if "://" in url else f"http://{url}")
+        parts = urlsplit(url if "://" in url else f"http://{url}")
     except ValueError as error:
         raise Ended(BAD_USAGE, f"--url {url}: {error}") from None
+    if not parts.netloc:
+        raise Ended(BAD_USAGE, f"--url {url!r} names no host; write http://HOST:PORT or https://HOST:PORT")
+    return parts
 
 
 def _parsed(text: str) -> Listener:
@@ -140,6 +150,30 @@ def _parsed(text: str) -> Listener:
         return parse_listener(text)
     except ValueError as error:
         raise Ended(BAD_USAGE, str(error)) from None
+
+
+def _ask_in_time(asked: _Asked, path: str, timeout: float) -> tuple[int, str]:
+    """As `_ask`; the time is that of the whole exchange: a server that sends a byte now and then has no more.
+
+    Raises:
+        Ended: No server answered in time.
+    """
+    results: queue.SimpleQueue[tuple[int, str] | Exception] = queue.SimpleQueue()
+
+    def ask() -> None:
+        try:
+            results.put(_ask(asked, path, timeout))
+        except Exception as error:  # noqa: BLE001  raised below
+            results.put(error)
+
+    threading.Thread(target=ask, daemon=True).start()
+    try:
+        result = results.get(timeout=timeout)
+    except queue.Empty:
+        raise Ended(NOT_DELIVERED, f"{asked.listener.url}{path} did not answer in {timeout:g} s") from None
+    if isinstance(result, Exception):
+        raise result
+    return result
 
 
 def _ask(asked: _Asked, path: str, timeout: float) -> tuple[int, str]:
@@ -167,7 +201,9 @@ def _ask(asked: _Asked, path: str, timeout: float) -> tuple[int, str]:
         connection.close()
     if answer.status in _NOT_SERVED:
         return BAD_USAGE, f"{url}: {answer.status}; the server does not serve this path (api.endpoints.allowlist)"
-    return OK if answer.status < 400 else BAD_DATA, f"{url}: {answer.status} {body}"
+    if answer.status < 300 and path in _OURS and not body.startswith("{"):
+        return BAD_DATA, f"{url}: {answer.status}, but another program answers there: {body}"
+    return OK if answer.status < 300 else BAD_DATA, f"{url}: {answer.status} {body}"
 
 
 def _demanded(url: str, *, is_alive: bool) -> tuple[int, str]:

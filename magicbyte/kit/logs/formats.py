@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from magicbyte.kit.inert import escape_controls
 from magicbyte.kit.logs.redaction import shown_field, without_secrets
 from magicbyte.kit.logs.request_facts import CURRENT
 from magicbyte.kit.traces.current import current_trace_id
@@ -77,7 +78,8 @@ class TextFormatter(logging.Formatter):
         fields = getattr(record, "fields", None) or vars(record)
         facts = CURRENT.get()
         request_id = fields.get("request_id") or (None if facts is None else facts.request_id)
-        line = f"{self.formatTime(record, '%H:%M:%S')} {record.levelname:<7} {record.name}: {message_of(record)}"
+        message = escape_controls(message_of(record))
+        line = f"{self.formatTime(record, '%H:%M:%S')} {record.levelname:<7} {record.name}: {message}"
         if request_id:
             line += f" [{request_id}]"
         if record.exc_info:

@@ -33,24 +33,47 @@ class _Debugging:
     def __init__(self) -> None:
         self.level = logging.INFO
         self._timer: threading.Timer | None = None
+        # Each signal begins on a thread of its own.
+        self._lock = threading.RLock()
 
     def begin(self, seconds: float) -> None:
         """Log everything from now on; a time that runs already begins again."""
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = threading.Timer(seconds, self.end)
-        self._timer.name, self._timer.daemon = "log-debug", True
-        logging.getLogger().setLevel(logging.DEBUG)
-        ACCESS.log_all(for_now=True)
-        log.warning("everything is logged for %.0f s", seconds, extra={"event": "debug_began", "seconds": seconds})
-        self._timer.start()
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer = timer = threading.Timer(seconds, lambda: self._end(timer))
+            timer.name, timer.daemon = "log-debug", True
+            self._log_all()
+            log.warning("everything is logged for %.0f s", seconds, extra={"event": "debug_began", "seconds": seconds})
+            timer.start()
+
+    def set_level(self, level: int) -> None:
+        """Take a level from settings, which counts when the time for everything is over."""
+        with self._lock:
+            self.level = level
+            if self._timer is not None:
+                self._log_all()
 
     def end(self) -> None:
         """Log again what the settings say."""
-        self._timer = None
-        log.warning("the log has its level again", extra={"event": "debug_ended"})
-        logging.getLogger().setLevel(self.level)
-        ACCESS.log_all(for_now=False)
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer = None
+            log.warning("the log has its level again", extra={"event": "debug_ended"})
+            logging.getLogger().setLevel(self.level)
+            ACCESS.log_all(for_now=False)
+
+    def _end(self, timer: threading.Timer) -> None:
+        """End the time of a timer, unless it has begun again."""
+        with self._lock:
+            if self._timer is timer:
+                self.end()
+
+    @staticmethod
+    def _log_all() -> None:
+        logging.getLogger().setLevel(logging.DEBUG)
+        ACCESS.log_all(for_now=True)
 
 
 DEBUGGING = _Debugging()
@@ -82,9 +105,11 @@ def set_up_logs(level: str, *, form: str = Form.AUTO, access: str = LoggedAnswer
     repeated = RepeatedWarnings(handler.write_unfiltered)
     handler.addFilter(repeated)
     atexit.register(repeated.repeats.look, at_end=True)
-    DEBUGGING.level = logging.getLevelNamesMapping()[level.upper()]
-    logging.basicConfig(level=DEBUGGING.level, handlers=[handler], force=True)
+    lowest_level = logging.getLevelNamesMapping()[level.upper()]
+    logging.basicConfig(level=lowest_level, handlers=[handler], force=True)
     for name, lowest in _QUIET.items():
         logging.getLogger(name).setLevel(lowest)
     logging.getLogger("magicbyte.access").setLevel(logging.DEBUG)
     ACCESS.choose(LoggedAnswers(access))
+    # A signal may have come before the settings were read.
+    DEBUGGING.set_level(lowest_level)

@@ -14,6 +14,15 @@ _EXPORTER = "OTEL_TRACES_EXPORTER"
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 _PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
 _PROTOCOL = "http/protobuf"
+_SAMPLER = "OTEL_TRACES_SAMPLER"
+_BASIC_SAMPLERS = ("always_on", "always_off", "traceidratio")
+_SAMPLERS = (*_BASIC_SAMPLERS, *(f"parentbased_{name}" for name in _BASIC_SAMPLERS))
+#: Variables that name files.
+_FILES = tuple(
+    f"OTEL_EXPORTER_OTLP_{signal}{file}"
+    for signal in ("", "TRACES_")
+    for file in ("CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY")
+)
 
 
 def exporter_named(environment: Mapping[str, str]) -> str | None:
@@ -45,6 +54,31 @@ def exporter_named(environment: Mapping[str, str]) -> str | None:
     return "otlp"
 
 
+def check_variables(environment: Mapping[str, str]) -> None:
+    """Check what OpenTelemetry would replace by a default, or find only when it sends spans.
+
+    Raises:
+        Failure: A variable is wrong; the text names it.
+    """
+    sampler = environment.get(_SAMPLER, "").strip().lower()
+    if sampler and sampler not in _SAMPLERS:
+        raise Failure(f"{_SAMPLER}: must be one of {', '.join(_SAMPLERS)}, not {sampler!r}")
+    ratio = environment.get(f"{_SAMPLER}_ARG", "").strip()
+    if ratio and sampler.endswith("traceidratio") and not _is_ratio(ratio):
+        raise Failure(f"{_SAMPLER}_ARG: must be a number from 0 to 1, not {ratio!r}")
+    for variable in _FILES:
+        path = environment.get(variable, "").strip()
+        if path and not os.access(path, os.R_OK):
+            raise Failure(f"{variable}: {path} cannot be read")
+
+
+def _is_ratio(text: str) -> bool:
+    try:
+        return 0 <= float(text) <= 1
+    except ValueError:
+        return False
+
+
 @contextmanager
 def traces(service: str, node: str) -> Iterator[None]:
     """Export traces in this context if the environment asks for them.
@@ -65,7 +99,11 @@ def traces(service: str, node: str) -> Iterator[None]:
     # Imported here: it takes half a second and 20 MB, which most servers can do without.
     from magicbyte.kit.traces.exporting import Exporting  # noqa: PLC0415
 
-    exporting = Exporting(service, node, to_console=name == "console")
+    check_variables(os.environ)
+    try:
+        exporting = Exporting(service, node, to_console=name == "console")
+    except ValueError as error:
+        raise Failure(f"OpenTelemetry refuses the variables OTEL_..: {error}") from error
     TRACING.tracer = exporting.tracer
     try:
         yield

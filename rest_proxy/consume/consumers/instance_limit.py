@@ -1,15 +1,31 @@
-"""The limit on consumer instances, by the limit on open files."""
+"""The limits on consumer instances: open files and threads of this process."""
 
 from __future__ import annotations
 
+import errno
 import logging
+import os
 import resource
+from pathlib import Path
+
+from confluent_kafka import KafkaError, KafkaException
 
 log = logging.getLogger("rest_proxy")
 
 #: The file descriptors that a librdkafka consumer uses with one broker, and those reserved for everything else.
 _DESCRIPTORS_A_CONSUMER = 8
 _RESERVED_DESCRIPTORS = 256
+#: The most threads that a consumer has at its start, and those reserved for everything else: librdkafka ends the
+#: process if it cannot start one of its threads.
+_THREADS_A_CONSUMER = 16
+_RESERVED_THREADS = 64
+#: The kernel maps a stack and its guard page for each thread.
+_MAPPINGS_A_THREAD = 2
+_THREAD_LIMITS = (
+    ("pids.max of the container", Path("/sys/fs/cgroup/pids.max"), 1),
+    ("kernel.threads-max", Path("/proc/sys/kernel/threads-max"), 1),
+    ("vm.max_map_count", Path("/proc/sys/vm/max_map_count"), _MAPPINGS_A_THREAD),
+)
 
 
 def instance_limit(requested: int) -> int:
@@ -26,3 +42,68 @@ def instance_limit(requested: int) -> int:
             extra={"event": "consumer_instances_limited", "requested": requested, "fits": fits},
         )
     return min(requested, fits) if requested else fits
+
+
+def shortage() -> str:
+    """What a further instance needs and this process cannot have, in words that name the limit; empty if nothing."""
+    return _shortage_of_files() or _shortage_of_threads()
+
+
+def is_out_of_resources(error: BaseException) -> bool:
+    """Tell whether an instance could not be made because the system gives no more files or threads."""
+    if isinstance(error, KafkaException):
+        return bool(error.args[0].code() == KafkaError._CRIT_SYS_RESOURCE)  # noqa: SLF001  its public name
+    if isinstance(error, OSError):
+        return error.errno in (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
+    # Python's error of a thread that cannot be started has no type of its own.
+    return isinstance(error, RuntimeError) and "new thread" in str(error)
+
+
+def limited_by(requested: int, limit: int) -> str:
+    """The name of what a limit on instances comes from: the setting, or the limit on open files."""
+    return "consumer.instances.max" if limit == requested else "the limit of open files, ulimit -n"
+
+
+def _shortage_of_files() -> str:
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if files == resource.RLIM_INFINITY:
+        return ""
+    try:
+        with os.scandir("/dev/fd") as entries:
+            count = sum(1 for _ in entries)
+    except OSError:
+        # No descriptor is left for listing the folder.
+        count = files
+    # A low limit on files gives connections a share of it, too.
+    needed = count + _DESCRIPTORS_A_CONSUMER + min(_RESERVED_DESCRIPTORS, files // 4)
+    return f"{count} files are open, and the limit of open files (ulimit -n) is {files}." if needed > files else ""
+
+
+def _shortage_of_threads() -> str:
+    threads = _thread_count()
+    needed = threads + _THREADS_A_CONSUMER + _RESERVED_THREADS
+    for name, path, uses in _THREAD_LIMITS:
+        most = _number_in(path)
+        if most is not None and needed * uses > most:
+            return f"this process has {threads} threads, and {name} is {most}."
+    processes, _ = resource.getrlimit(resource.RLIMIT_NPROC)
+    # The kernel does not hold root to this limit.
+    if os.geteuid() != 0 and processes != resource.RLIM_INFINITY and needed > processes:
+        return f"this process has {threads} threads, and the limit of processes (ulimit -u) is {processes}."
+    return ""
+
+
+def _thread_count() -> int:
+    try:
+        # The 20th field; the 2nd is the command in parentheses.
+        return int(Path("/proc/self/stat").read_bytes().rpartition(b")")[2].split()[17])
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def _number_in(path: Path) -> int | None:
+    """The number in a file of the kernel; None if there is none, or no limit."""
+    try:
+        return int(path.read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None

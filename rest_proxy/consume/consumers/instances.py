@@ -16,6 +16,7 @@ from rest_proxy import metrics
 from rest_proxy.access.rights import ProxyRights
 from rest_proxy.consume.consumers.buffer import Fetched, PartitionId, Position
 from rest_proxy.consume.consumers.consumer import PolledConsumer
+from rest_proxy.consume.consumers.instance_limit import is_out_of_resources, shortage
 from rest_proxy.consume.rendering.records import Rendered, render
 from rest_proxy.errors import (
     CONSUMER_EXISTS,
@@ -205,7 +206,15 @@ def _log_failure(future: asyncio.Future[Any]) -> None:
 class Instances:
     """All instances of this node by owner, group and name; the owner is the principal that created it."""
 
-    def __init__(self, *, idle_seconds: float, limit: int, limit_per_client: int = 0, server_id: str = "") -> None:
+    def __init__(
+        self,
+        *,
+        idle_seconds: float,
+        limit: int,
+        limit_per_client: int = 0,
+        server_id: str = "",
+        limited_by: str = "consumer.instances.max",
+    ) -> None:
         """Begin without instances.
 
         Args:
@@ -213,9 +222,11 @@ class Instances:
             limit: How many there may be.
             limit_per_client: How many a principal may have, or an address if nobody signs in; 0 for half of all.
             server_id: A part of the names of instances whose clients choose none.
+            limited_by: The setting or the limit of the system that `limit` comes from.
         """
         self._idle_seconds = idle_seconds
         self._limit = limit
+        self._limited_by = limited_by
         self._allowance = Allowance(limit_per_client or max(1, limit // 2))
         self._prefix = f"rest-consumer-{server_id}-" if server_id else "rest-consumer-"
         self._closing: set[asyncio.Task[None]] = set()
@@ -243,17 +254,21 @@ class Instances:
         if key in self._instances:
             raise CONSUMER_EXISTS()
         if len(self._instances) >= self._limit:
-            error = TOO_MANY_CONSUMERS(detail=f"{self._limit} are open (consumer.instances.max).")
-            raise error.with_headers(Retry_After="5")
+            raise _full(f"{self._limit} are open ({self._limited_by}).")
+        lacking = shortage()
+        if lacking:
+            raise _full(lacking)
         if not self._allowance.take(client):
             detail = f"this client has {self._allowance.most} (magicbyte.consumer.instances.max.per.client)."
             raise TOO_MANY_CONSUMERS(detail=detail)
         self._instances[key] = None
         try:
             instance = make()
-        except BaseException:
+        except BaseException as error:
             del self._instances[key]
             self._allowance.give_back(client)
+            if is_out_of_resources(error):
+                raise _full(f"the system gives this process no more files or threads: {error}") from error
             raise
         self._instances[key] = instance
         return instance
@@ -321,6 +336,10 @@ class Instances:
 
     def __len__(self) -> int:
         return len(self._instances)
+
+
+def _full(detail: str) -> Exception:
+    return TOO_MANY_CONSUMERS(detail=detail).with_headers(Retry_After="5")
 
 
 async def _close_all(instances: Iterable[Instance]) -> None:

@@ -55,6 +55,15 @@ def test_a_line_of_a_request_has_its_id_trace_and_sender() -> None:
     assert not {"request_id", "principal", "trace_id"} & line(record(event="e")).keys()
 
 
+def test_a_message_is_one_line_without_commands_for_a_terminal() -> None:
+    forged = record("GET %s %d", "/a\n12:00:00 INFO forged\r\x1b[31m\x85\u2028", 421)
+    assert (
+        TextFormatter()
+        .format(forged)
+        .endswith(" magicbyte.test: GET /a\\n12:00:00 INFO forged\\r\\x1b[31m\\x85\\u2028 421")
+    )
+
+
 @pytest.mark.parametrize("name", [b"bad id\t", b"", b"x" * 129])
 def test_an_id_that_could_forge_a_line_is_replaced(name: bytes) -> None:
     facts = RequestFacts([(b"x-request-id", name)], "User:a")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from magicbyte.cli.config.checking import refusals, warnings_of_settings
 from magicbyte.cli.config.servers import SERVERS
+from registry.cluster.open import open_node
+from registry.log.port import LogError
+from registry.settings import RegistrySettings
 from tests.platform.config.conftest import Run
 
 REGISTRY = {"magicbyte.storage": "memory:"}
@@ -105,6 +109,23 @@ CASES = [
         ],
     ),
 ]
+
+
+@pytest.mark.parametrize(
+    ("storage", "told"),
+    [
+        ("sqlite://u:planted@x/y", "the database refused: Invalid SQLite URL: sqlite://u:***@x/y"),
+        ("sqlite:////nowhere/there/x.db", "the folder /nowhere/there of the database does not exist"),
+        ("sqlite:////tmp", "the database /tmp is a folder"),
+        ("postgresql://u:planted@host:port/x", "magicbyte.storage is no URL such as sqlite:///FILE or postgresql://"),
+    ],
+)
+def test_a_database_that_cannot_be_there_is_refused_by_check_and_server(storage: str, told: str) -> None:
+    properties = {"magicbyte.storage": storage}
+    found = refusals(SERVERS["registry"], properties)
+    assert (told in found[0], "planted" in str(found)) == (True, False), found
+    with pytest.raises(LogError, match=re.escape(told)):
+        open_node(RegistrySettings.from_properties(properties))
 
 
 @pytest.mark.parametrize(("server", "properties", "expected"), CASES)

@@ -197,6 +197,23 @@ def test_the_environment_of_a_service_is_sorted(service: str, magicbyte: Run, tm
         ("c.yaml", COMPOSE.replace("    env_file: sr.env\n", ""), ("--service", "x"), "--service x: c.yaml has broker"),
         ("c.yaml", "a: [", (), "c.yaml cannot be read: "),
         ("c.yaml", "a: 1\n", (), "c.yaml has no services"),
+        ("c.yaml", "services: {a: {environment: 5}}", (), "c.yaml: a: environment must be a mapping or a list"),
+        (
+            "c.yaml",
+            "services: {a: {environment: {D: 2024-13-45}}}",
+            (),
+            "c.yaml cannot be read: month must be in 1..12",
+        ),
+        ("c.yaml", f"services: {'[' * 3000}", (), "c.yaml cannot be read: it is nested too deeply"),
+        ("c.yaml", "services: {a: }", (), "c.yaml: service a must be a mapping"),
+        (
+            "c.yaml",
+            "services: {a: {environment: {B: '${C:-${D}}'}}}",
+            (),
+            "c.yaml: a: B: its value has a variable within",
+        ),
+        ("c.yaml", "services: {a: {environment: {B: '${C:+x}'}}}", (), "c.yaml: a: B: its value has a variable within"),
+        ("c.yaml", "services: {a: {env_file: latin.env}}", (), "a: env_file latin.env cannot be read: it is no UTF-8"),
         ("c.yaml", "services: {a: {environment: {B: 1}}}", (), "c.yaml has 1 services, none with settings"),
     ],
 )
@@ -211,6 +228,7 @@ def test_a_wrong_file_is_told(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path(name).write_text(text)
+    Path("latin.env").write_bytes(b"A=\xe9\n")
     assert main(["from-confluent", name, *options]) in (1, 2)
     captured = capsys.readouterr()
     assert captured.out == ""

@@ -18,7 +18,7 @@ from magicbyte.kit.settings import SettingsError
 from magicbyte.platform.broker import free_port
 from magicbyte.testing.broker import temporary_broker
 from magicbyte.testing.servers import running_rest_proxy
-from rest_proxy.consume.consumers.instance_limit import instance_limit
+from rest_proxy.consume.consumers.instance_limit import instance_limit, limited_by
 from rest_proxy.formats.embedded import FORMATS
 from rest_proxy.settings import RestProxySettings
 from rest_proxy.start.client_check import check_clients
@@ -179,6 +179,8 @@ def test_the_limit_of_open_files_bounds_the_instances(monkeypatch: pytest.Monkey
     assert instance_limit(0) == 96
     assert instance_limit(50) == 50
     assert instance_limit(1000) == 96
+    assert limited_by(50, 50) == "consumer.instances.max"
+    assert limited_by(1000, 96) == "the limit of open files, ulimit -n"
 
 
 @pytest.fixture(scope="module")
