@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Callable, Mapping
 
@@ -179,6 +180,16 @@ def refuses(error: KafkaError) -> bool:
     A disconnect during a TLS handshake has the same code but is not a refusal.
     """
     return error.code() == _K._AUTHENTICATION or (error.code() == _K._SSL and "Disconnected" not in error.str())
+
+
+def is_out_of_resources(error: BaseException) -> bool:
+    """Tell whether an instance could not be made because the system gives no more files or threads."""
+    if isinstance(error, KafkaException):
+        return bool(error.args[0].code() == _K._CRIT_SYS_RESOURCE)
+    if isinstance(error, OSError):
+        return error.errno in (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
+    # Python's error of a thread that cannot be started has no type of its own.
+    return isinstance(error, RuntimeError) and "new thread" in str(error)
 
 
 def is_silence(error: KafkaError) -> bool:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import errno
 import logging
 import os
 import resource
 from pathlib import Path
-
-from confluent_kafka import KafkaError, KafkaException
 
 log = logging.getLogger("rest_proxy")
 
@@ -47,16 +44,6 @@ def instance_limit(requested: int) -> int:
 def shortage() -> str:
     """What a further instance needs and this process cannot have, in words that name the limit; empty if nothing."""
     return _shortage_of_files() or _shortage_of_threads()
-
-
-def is_out_of_resources(error: BaseException) -> bool:
-    """Tell whether an instance could not be made because the system gives no more files or threads."""
-    if isinstance(error, KafkaException):
-        return bool(error.args[0].code() == KafkaError._CRIT_SYS_RESOURCE)  # noqa: SLF001  its public name
-    if isinstance(error, OSError):
-        return error.errno in (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
-    # Python's error of a thread that cannot be started has no type of its own.
-    return isinstance(error, RuntimeError) and "new thread" in str(error)
 
 
 def limited_by(requested: int, limit: int) -> str:

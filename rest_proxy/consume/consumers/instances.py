@@ -16,7 +16,7 @@ from rest_proxy import metrics
 from rest_proxy.access.rights import ProxyRights
 from rest_proxy.consume.consumers.buffer import Fetched, PartitionId, Position
 from rest_proxy.consume.consumers.consumer import PolledConsumer
-from rest_proxy.consume.consumers.instance_limit import is_out_of_resources, shortage
+from rest_proxy.consume.consumers.instance_limit import shortage
 from rest_proxy.consume.rendering.records import Rendered, render
 from rest_proxy.errors import (
     CONSUMER_EXISTS,
@@ -24,6 +24,7 @@ from rest_proxy.errors import (
     FORMAT_MISMATCH,
     SERIALIZATION,
     TOO_MANY_CONSUMERS,
+    is_out_of_resources,
 )
 from rest_proxy.formats.embedded import EmbeddedFormat
 from rest_proxy.formats.plain import TAGGED, DataError, Options
