@@ -10,7 +10,6 @@ from typing import TypeVar
 from magicbyte.kit.kafka.client_settings import Config, KafkaSettingsError, client_config
 from magicbyte.kit.kafka.statistics import STATISTICS
 from magicbyte.kit.settings import SettingsError
-from registry import metrics
 from registry.cluster.commit.committer import Command
 from registry.cluster.commit.outcome import Outcome
 from registry.cluster.follower import SYNC_SECONDS, Follower
@@ -20,7 +19,7 @@ from registry.cluster.lead.group import GroupDescriber
 from registry.cluster.lead.leader import Leader
 from registry.cluster.lead.leadership import Leadership, Role
 from registry.cluster.long_lived import long_lived_objects
-from registry.cluster.node import Status
+from registry.cluster.node import Status, report_replay
 from registry.log.kafka import KafkaLog
 from registry.log.port import LogError, LogReplaced, NotLeader, Offset
 from registry.log.topic import prepare_topic
@@ -85,14 +84,7 @@ class KafkaNode:
             self._committer.catch_up()
         self._replayed = True
         self._progress.position = self._log.position
-        seconds = time.perf_counter() - started
-        metrics.REPLAY_SECONDS.set(seconds)
-        log.info(
-            "log replayed to offset %d in %.3f s",
-            self.view.offset,
-            seconds,
-            extra={"event": "log_replayed", "offset": self.view.offset},
-        )
+        report_replay(self.view.offset, time.perf_counter() - started)
         self._committer.start()
         self._follower.start()
         if self._eligible:

@@ -109,6 +109,22 @@ class Node(Protocol):
         """Whether the view may be served; if not, `sync` first: it may hold what the log has forgotten."""
 
 
+def report_replay(offset: Offset, seconds: float) -> None:
+    """Tell, in the metrics and in the server's log, that a node has read its log.
+
+    Args:
+        offset: The last offset that was read.
+        seconds: How long it took.
+    """
+    metrics.REPLAY_SECONDS.set(seconds)
+    log.info(
+        "log replayed to offset %d in %.3f s",
+        offset,
+        seconds,
+        extra={"event": "log_replayed", "offset": offset},
+    )
+
+
 class SharedLogNode:
     """A node on a log that any node may append to: in memory, or in a database.
 
@@ -142,14 +158,7 @@ class SharedLogNode:
             self._committer.submit(self._first_command).result()
         if self._poll_seconds is not None:
             self._poller.start()
-        seconds = time.perf_counter() - started
-        metrics.REPLAY_SECONDS.set(seconds)
-        log.info(
-            "log replayed to offset %d in %.3f s",
-            self.view.offset,
-            seconds,
-            extra={"event": "log_replayed", "offset": self.view.offset},
-        )
+        report_replay(self.view.offset, time.perf_counter() - started)
 
     def stop(self) -> None:
         """Finish the queued writes and close the log."""
