@@ -100,7 +100,7 @@ def test_definitions_are_yaml(file: str):
 def test_nothing_that_is_not_published_is_named():
     """No tag of Magicbyte: users install its wheel until there is one."""
     readme = (ROOT / "README.md").read_text()
-    assert "0.2.0 will be the first version on PyPI; it is not tagged yet." in readme
+    assert "No version is on PyPI yet, and 0.2.0 is not tagged yet." in readme
     for folder in ("docs", "examples"):
         for file in (ROOT / folder).rglob("*"):
             if file.suffix not in {".md", ".yml", ".yaml"}:
