@@ -1,7 +1,7 @@
 """Wildcard patterns over the full names of fields, as the keys of `metadata.tags` are.
 
-`?` is one character except the dot, `*` any run without a dot, `**` and `**.*` any run. A backslash quotes a wildcard or
-a backslash. All other characters stand for themselves, and a pattern has to match the whole name.
+`?` is one character except the dot, `*` any run without a dot, `**` and `**.*` any run. A backslash quotes a wildcard
+or a backslash. All other characters stand for themselves, and a pattern has to match the whole name.
 """
 
 from __future__ import annotations

@@ -159,18 +159,6 @@ def _stored(node: Primitive | Enum | Fixed) -> Fits:
             return _PRIMITIVES[node.type]
 
 
-_PRIMITIVES: Mapping[str, Fits] = {
-    "null": lambda value: value is None,
-    "boolean": lambda value: isinstance(value, bool) or _is_numpy_bool(value),
-    "int": lambda value: _is_integer(value) and -_INT <= value < _INT,
-    "long": lambda value: _is_integer(value) and -_LONG <= value < _LONG,
-    "float": lambda value: _is_real(value),
-    "double": lambda value: _is_real(value),
-    "string": lambda value: isinstance(value, str),
-    "bytes": lambda value: isinstance(value, bytes | bytearray | memoryview),
-}
-
-
 def _is_integer(value: Any) -> bool:
     if isinstance(value, int):
         return not isinstance(value, bool)
@@ -197,3 +185,15 @@ def _is_date(value: Any) -> bool:
     except ValueError:
         return False
     return True
+
+
+_PRIMITIVES: Mapping[str, Fits] = {
+    "null": lambda value: value is None,
+    "boolean": lambda value: isinstance(value, bool) or _is_numpy_bool(value),
+    "int": lambda value: _is_integer(value) and -_INT <= value < _INT,
+    "long": lambda value: _is_integer(value) and -_LONG <= value < _LONG,
+    "float": _is_real,
+    "double": _is_real,
+    "string": lambda value: isinstance(value, str),
+    "bytes": lambda value: isinstance(value, bytes | bytearray | memoryview),
+}

@@ -41,32 +41,34 @@ def value_if_absent(field: Field) -> Any:
 
 def _value(node: Node, default: Any) -> Any:
     """The Python value of a default, which is JSON: bytes are texts of ISO-8859-1, and unions have no tags."""
-    match node:
-        case Union():
-            for branch in node.branches:
-                try:
-                    return _value(branch, default)
-                except _Unfit:
-                    continue
-            raise _Unfit
-        case _ if not isinstance(default, _JSON_TYPES[node.type]) or (
-            isinstance(default, bool) and node.type != "boolean"
-        ):
-            raise _Unfit
-        case Record():
-            return {field.name: _field_value(field, default) for field in node.fields}
-        case Array():
-            return [_value(node.items, item) for item in default]
-        case Map():
-            return {key: _value(node.values, item) for key, item in default.items()}
-        case Enum() if default not in node.symbols:
-            raise _Unfit
-        case Fixed() | Primitive(type="bytes"):
-            return _bytes(default)
-        case Primitive(type="float" | "double"):
-            return float(default)
-        case _:
-            return default
+    if isinstance(node, Union):
+        return _union_value(node, default)
+    if not isinstance(default, _JSON_TYPES[node.type]) or (isinstance(default, bool) and node.type != "boolean"):
+        raise _Unfit
+    if isinstance(node, Record):
+        return {field.name: _field_value(field, default) for field in node.fields}
+    if isinstance(node, Array):
+        return [_value(node.items, item) for item in default]
+    if isinstance(node, Map):
+        return {key: _value(node.values, item) for key, item in default.items()}
+    return _leaf_value(node, default)
+
+
+def _leaf_value(node: Primitive | Enum | Fixed, default: Any) -> Any:
+    if isinstance(node, Enum) and default not in node.symbols:
+        raise _Unfit
+    if node.type in {"bytes", "fixed"}:
+        return _bytes(default)
+    return float(default) if node.type in {"float", "double"} else default
+
+
+def _union_value(node: Union, default: Any) -> Any:
+    for branch in node.branches:
+        try:
+            return _value(branch, default)
+        except _Unfit:
+            continue
+    raise _Unfit
 
 
 def _field_value(field: Field, defaults: dict[str, Any]) -> Any:

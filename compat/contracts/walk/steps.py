@@ -29,7 +29,7 @@ def record_step(steps: Sequence[tuple[str, Step, Any]], records: RecordAccess | 
     def walk(value: Any, _: Any) -> Any:
         if value.__class__ is not dict and not isinstance(value, Mapping):
             if records is not None and records.is_record(value):
-                return walk_object(value)
+                return _walk_object(value, steps, records)
             raise LeafFailed(f"a record is expected, not {type(value).__name__}")
         record = value
         for name, step, missing in steps:
@@ -46,22 +46,22 @@ def record_step(steps: Sequence[tuple[str, Step, Any]], records: RecordAccess | 
                 record[name] = new
         return record
 
-    def walk_object(value: Any) -> Any:
-        assert records is not None
-        record = value
-        for name, step, missing in steps:
-            old = records.get(record, name, missing)
-            if old is ABSENT:
-                continue
-            try:
-                new = step(old, record)
-            except LeafFailed as failure:
-                raise failure.in_field(name) from failure.__cause__
-            if new is not old:
-                record = records.changed(record, {name: new})
-        return record
-
     return walk
+
+
+def _walk_object(value: Any, steps: Sequence[tuple[str, Step, Any]], records: RecordAccess) -> Any:
+    record = value
+    for name, step, missing in steps:
+        old = records.get(record, name, missing)
+        if old is ABSENT:
+            continue
+        try:
+            new = step(old, record)
+        except LeafFailed as failure:
+            raise failure.in_field(name) from failure.__cause__
+        if new is not old:
+            record = records.changed(record, {name: new})
+    return record
 
 
 def array_step(step: Step) -> Step:
@@ -73,7 +73,7 @@ def array_step(step: Step) -> Step:
         items = None
         index = 0
         try:
-            for index, old in enumerate(value):  # noqa: B007  used if a visit fails
+            for index, old in enumerate(value):
                 new = step(old, record)
                 if new is not old:
                     if items is None:
@@ -95,7 +95,7 @@ def map_step(step: Step) -> Step:
         entries = None
         key = None
         try:
-            for key, old in value.items():  # noqa: B007  used if a visit fails
+            for key, old in value.items():
                 new = step(old, record)
                 if new is not old:
                     if entries is None:
@@ -120,6 +120,7 @@ class Forward:
         self.step: Step = unchanged
 
     def __call__(self, value: Any, record: Any) -> Any:
+        """The result of the step that was made."""
         return self.step(value, record)
 
 
