@@ -10,7 +10,14 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from compat.contracts.model import Metadata
 from compat.contracts.tags import TagPatterns
 from compat.contracts.walk.leaf import DeclaredField, Leaf, LeafFailed, RecordAccess, Select, Step, Visit, Walk
-from compat.contracts.walk.protobuf_fields import InlineTags, declared_type, leaf_type, messages_of, record_type
+from compat.contracts.walk.protobuf_fields import (
+    InlineTags,
+    declared_type,
+    leaf_type,
+    logical_type,
+    messages_of,
+    record_type,
+)
 from compat.contracts.walk.protobuf_steps import FieldStep, field_step, message_step
 from compat.contracts.walk.steps import Forward, fixed_point, unchanged, whole_message
 from compat.protobuf.schema import ProtobufSchema, parse
@@ -42,7 +49,9 @@ class ProtobufWalk:
                     DeclaredField(field.full_name, field.name, declared_type(field), tags, record is not None)
                 )
                 if record is None:
-                    self._leaf_of[field.full_name] = Leaf(field.full_name, field.name, leaf_type(field), tags)
+                    self._leaf_of[field.full_name] = Leaf(
+                        field.full_name, field.name, leaf_type(field), tags, logical_type(field)
+                    )
         self.fields = tuple(fields)
         self.leaves = tuple(self._leaf_of.values())
 

@@ -21,6 +21,14 @@ TIMESTAMP = "google.protobuf.Timestamp"
 #: Messages that rules see as one value, with the type that Avro stores such a value as.
 VALUE_MESSAGES: Mapping[str, str] = {DECIMAL: "BYTES", TIMESTAMP: "LONG"}
 _FIELD_META = "confluent.field_meta"
+_UNSIGNED = frozenset(
+    {
+        FieldDescriptor.TYPE_UINT32,
+        FieldDescriptor.TYPE_FIXED32,
+        FieldDescriptor.TYPE_UINT64,
+        FieldDescriptor.TYPE_FIXED64,
+    }
+)
 _TYPE_NAMES: Mapping[int, str] = {
     FieldDescriptor.TYPE_STRING: "STRING",
     FieldDescriptor.TYPE_BYTES: "BYTES",
@@ -49,13 +57,22 @@ def is_map(field: FieldDescriptor) -> bool:
 
 def value_field(field: FieldDescriptor) -> FieldDescriptor:
     """The field of a map's values; of another field, the field itself."""
-    return field.message_type.fields_by_name["value"] if is_map(field) else field
+    entry = field.message_type
+    return entry.fields_by_name["value"] if entry is not None and is_map(field) else field
 
 
 def record_type(field: FieldDescriptor) -> Descriptor | None:
     """The message that a field, an item or a map's value of it is; None if it is a value without fields for rules."""
     message = value_field(field).message_type
     return None if message is None or message.full_name in VALUE_MESSAGES else message
+
+
+def logical_type(field: FieldDescriptor) -> str | None:
+    """What a leaf's type does not tell: that a number is unsigned, or that a value is a timestamp or a decimal."""
+    message = field.message_type
+    if message is not None:
+        return {TIMESTAMP: "timestamp", DECIMAL: "decimal"}.get(message.full_name)
+    return "unsigned" if field.type in _UNSIGNED else None
 
 
 def leaf_type(field: FieldDescriptor) -> str:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Context, Decimal
 from typing import Any
 
+from google.protobuf import message_factory
 from google.protobuf.descriptor import FieldDescriptor
 
 from compat.contracts.walk.leaf import LeafFailed, Step
@@ -189,7 +190,7 @@ def _converter(field: FieldDescriptor) -> Callable[[Any], Any]:
     if name not in {DECIMAL, TIMESTAMP} or record_type(field) is not None:
         return lambda value: value
     assert message is not None
-    message_class = message._concrete_class  # noqa: SLF001  the class of the very messages that are walked
+    message_class = message_factory.GetMessageClass(message)
 
     def convert(value: Any) -> Any:
         if isinstance(value, message_class):
