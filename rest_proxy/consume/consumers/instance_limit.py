@@ -10,7 +10,7 @@ from pathlib import Path
 log = logging.getLogger("rest_proxy")
 
 #: The file descriptors that a librdkafka consumer uses with one broker, and those reserved for everything else.
-_DESCRIPTORS_A_CONSUMER = 8
+_DESCRIPTORS_A_CONSUMER = 12
 _RESERVED_DESCRIPTORS = 256
 #: The most threads that a consumer has at its start, and those reserved for everything else: librdkafka ends the
 #: process if it cannot start one of its threads.

@@ -176,11 +176,11 @@ def test_settings_that_are_refused_name_the_property(properties: dict[str, str],
 
 def test_the_limit_of_open_files_bounds_the_instances(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("resource.getrlimit", lambda _: (1024, 4096))
-    assert instance_limit(0) == 96
+    assert instance_limit(0) == 64
     assert instance_limit(50) == 50
-    assert instance_limit(1000) == 96
+    assert instance_limit(1000) == 64
     assert limited_by(50, 50) == "consumer.instances.max"
-    assert limited_by(1000, 96) == "the limit of open files, ulimit -n"
+    assert limited_by(1000, 64) == "the limit of open files, ulimit -n"
 
 
 @pytest.fixture(scope="module")
