@@ -9,7 +9,7 @@ from typing import Any
 from compat.contracts.model import DATA_MODES, MIGRATION_MODES, PLACES, Metadata, RuleSet
 from serdes.error import SerializationError
 from serdes.rules.actions import Act, bound_action
-from serdes.rules.context import DOMAIN_RULES, DOWNGRADE, READ, CarryOut, Message, RuleContext, Ruled
+from serdes.rules.context import DOMAIN_RULES, DOWNGRADE, ENCODING_RULES, READ, CarryOut, Message, RuleContext, Ruled
 from serdes.rules.counts import FAILED, IGNORED, PASSED, RuleCounts
 from serdes.rules.error import RuleConditionError, RuleError, RuleFailed, RuleRefused, RuleUnusable
 from serdes.rules.executors import executor_of, unusable
@@ -59,6 +59,8 @@ class Step:
                 result = datum
             elif result is None:
                 raise RuleError("the result is null")  # noqa: TRY301  # failures have one way out
+            elif self.context.phase == ENCODING_RULES:
+                result = _as_bytes(result)
         except Exception as error:  # noqa: BLE001  # whatever a rule raises stops the message, unless an action lets it pass
             self._fail(error, datum, message)
             return datum
@@ -209,6 +211,12 @@ def _without_repeated_tags(steps: list[Step]) -> list[Step]:
         if repeats:
             seen.add(key)
     return kept[::-1] if is_reversed else kept
+
+
+def _as_bytes(result: Any) -> bytes:
+    if not isinstance(result, bytes | bytearray | memoryview):
+        raise RuleError(f"the result is {type(result).__name__}, expected bytes")
+    return bytes(result)
 
 
 def _replayed(headers: Any) -> str | None:

@@ -101,6 +101,10 @@ class RuleSettings:
         sets = self.parameter_sets
         return {**sets.get(_DEFAULT, {}), **sets.get(f"_{type_name}_", {}), **sets.get(name, {})}
 
+    def with_options(self, options: RuleSection) -> Self:
+        """The settings with those that are not of single executors."""
+        return replace(self, environment=options.environment, show_values=options.show_values, options=options)
+
     def with_arguments(self, rule_conf: Mapping[str, Any] | None, rule_registry: Any) -> Self:
         """The settings with the arguments of confluent-kafka's serializers: default parameters, and a registry.
 
@@ -122,8 +126,8 @@ def split_settings(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[st
     return executors, {name: value for name, value in settings.items() if name not in executors}
 
 
-def rule_settings(executors: Mapping[str, Any], options: RuleSection) -> RuleSettings:
-    """The settings of rules, from those of single executors and the others.
+def executor_settings(executors: Mapping[str, Any]) -> RuleSettings:
+    """The settings of single executors and actions.
 
     Raises:
         ConfigError: A name is unknown, or a value is wrong.
@@ -137,20 +141,14 @@ def rule_settings(executors: Mapping[str, Any], options: RuleSection) -> RuleSet
         if part.startswith("param.") and part != "param.":
             parameters.setdefault(scope, {})[part.removeprefix("param.")] = value
         elif prefix == _PREFIX and part in _PARTS:
-            read = typed(BOOLEAN, name, value) if part == "disabled" else _action(name, value)
-            overrides.setdefault(scope, {})[_PARTS[part]] = read
+            replacement = typed(BOOLEAN, name, value) if part == "disabled" else _action(name, value)
+            overrides.setdefault(scope, {})[_PARTS[part]] = replacement
         elif part == "class":
             _LOG.warning("%s names a Java class and is ignored: register the executor in a RuleRegistry", name)
         elif scope and part:
             raise ConfigError(name, f"unknown; expected {prefix}.<rule name, _TYPE_ or _default_>.{_EXPECTED}")
-    return RuleSettings(
-        options.environment,
-        options.show_values,
-        {scope: Override(**parts) for scope, parts in overrides.items()},
-        parameters,
-        None,
-        options,
-    )
+    read = {scope: Override(**parts) for scope, parts in overrides.items()}
+    return RuleSettings(overrides=read, parameter_sets=parameters)
 
 
 _PARTS = {"onSuccess": "on_success", "onFailure": "on_failure", "disabled": "disabled"}

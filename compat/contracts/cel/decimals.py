@@ -14,7 +14,8 @@ from compat.contracts.cel.errors import EvaluationFailed
 DECIMAL = "confluent.type.Decimal"
 #: The digits that a decimal may have; conversions to bytes and back are quadratic.
 DIGITS = 4300
-_SCALE = 2**31 - 1
+#: The scale that a decimal may have, and its negative; so no sum of two decimals has many more digits.
+SCALE = 10_000
 #: Arithmetic that drops no digit.
 EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _FIELD = descriptor_pb2.FieldDescriptorProto
@@ -46,10 +47,8 @@ def decimal_message(value: Decimal) -> Any:
         raise EvaluationFailed("a decimal that is not finite has no form in CEL")
     exponent = value.as_tuple().exponent
     digits = value.adjusted() - exponent + 1
-    if digits > DIGITS or abs(exponent) > _SCALE:
-        raise EvaluationFailed(
-            f"a decimal of more than {DIGITS} digits, or of a scale beyond 32 bits, has no form in CEL"
-        )
+    if digits > DIGITS or abs(exponent) > SCALE:
+        raise EvaluationFailed("a decimal with too many digits, or with too large an exponent, has no form in CEL")
     unscaled = int(value.scaleb(-exponent, EXACT))
     length = (unscaled.bit_length() + 8) // 8
     return _decimal_class()(value=unscaled.to_bytes(length, "big", signed=True), precision=digits, scale=-exponent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import Any
@@ -9,9 +10,11 @@ from typing import Any
 from compat.contracts.cel.decimals import decimal_pool, with_decimal
 from compat.contracts.cel.declarations import CelType
 from compat.contracts.cel.errors import ExpressionInvalid, invalid
+from compat.contracts.cel.functions.table import functions
 
 #: The environments that are kept: one for each kind of rule, and those of the schemas that were checked last.
 _KEPT = 64
+_VARIANTS = re.compile(r"\bvariants?\s*[.(]")
 
 
 class EngineMissing(RuntimeError):
@@ -42,7 +45,10 @@ def compile_text(environment: Any, text: str) -> Any:
     try:
         return environment.compile(text)
     except RuntimeError as error:
-        raise invalid(str(error)) from None
+        refused = invalid(str(error))
+        if "undeclared" in refused.detail and _VARIANTS.search(text):
+            refused.detail += "; the functions of variants are not supported"
+        raise refused from None
 
 
 @lru_cache(maxsize=_KEPT)
@@ -74,7 +80,7 @@ def engine() -> Any:
 def _extensions() -> list[Any]:
     from cel_expr_python.ext import ext_math, ext_strings  # noqa: PLC0415 - as the engine
 
-    return [ext_strings.ExtStrings(), ext_math.ExtMath()]
+    return [functions(engine()), ext_strings.ExtStrings(), ext_math.ExtMath()]
 
 
 def _position(text: str, index: int) -> tuple[int, int]:

@@ -10,7 +10,9 @@ LOOP_STEPS = 9_999
 NESTING = 32
 
 #: One error of the parser or the checker, with its line and column.
-_INVALID = re.compile(r"^ERROR: <input>:(?P<line>-?\d+):(?P<column>-?\d+): (?P<detail>.*)$", re.MULTILINE)
+_INVALID = re.compile(
+    r"(?:^|^[A-Z_]+: )ERROR: <input>:(?P<line>-?\d+):(?P<column>-?\d+): (?P<detail>.*)$", re.MULTILINE
+)
 #: The status that begins and ends a text.
 _STATUS = re.compile(r"^(?P<status>[A-Z]+(?:_[A-Z]+)*): (?P<text>.*?)(?: \[(?P=status)\])?$", re.DOTALL)
 #: What a parser would have accepted instead: a list of tokens that says nothing to people.
@@ -50,6 +52,8 @@ class EvaluationFailed(Exception):
 def invalid(text: str) -> ExpressionInvalid:
     """The error for a text with which the engine refuses an expression."""
     found = _INVALID.search(text)
+    if "recursion" in text:
+        return ExpressionInvalid(f"the expression is nested deeper than {NESTING} levels")
     if found is None:
         return ExpressionInvalid(_without_status(text))
     detail = _EXPECTED.sub("", found["detail"]).replace(" (in container '')", "")

@@ -10,6 +10,7 @@ from compat.contracts.cel.engine import compile_text, environment
 from compat.contracts.cel.errors import failed
 from compat.contracts.cel.reads import Reads, binder, reads
 from compat.contracts.cel.result_type import type_name
+from compat.contracts.cel.rewriting import with_equal_decimals
 from compat.contracts.cel.syntax import checked_expression
 from compat.contracts.cel.tree import names_and_literals
 from compat.contracts.cel.values import from_cel, to_cel
@@ -26,12 +27,15 @@ class Expression:
 
     def __init__(self, text: str, declarations: Mapping[str, CelType]) -> None:
         self.text = text
-        self._compiled = compile_text(environment(declarations), text)
-        self._evaluate = self._compiled.eval
+        engine_environment = environment(declarations)
+        self._compiled = compile_text(engine_environment, text)
         tree = self.tree()
         self._shown = names_and_literals(tree.expr)
         self.reads: Reads = reads(tree.expr, declarations)
         self.result_type: str = type_name(tree.type_map[tree.expr.id]) if tree.expr.id in tree.type_map else "dyn"
+        rewritten = with_equal_decimals(tree)
+        evaluated = self._compiled if rewritten is None else engine_environment.deserialize(rewritten)
+        self._evaluate = evaluated.eval
         self._binders = tuple((name, binder(paths, to_cel)) for name, paths in self.reads.items())
 
     def __repr__(self) -> str:

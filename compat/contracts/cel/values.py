@@ -1,7 +1,7 @@
 """Values on their way into the engine and out of it.
 
-The engine cuts text and bytes at the first NUL character, takes an int beyond 64 bits for an error whose text has the value,
-and knows no datetimes, dates, decimals, UUIDs, tuples and sets. So each value is converted on its way in.
+The engine cuts text and bytes at the first NUL character, quotes an int beyond 64 bits in its error, and knows
+no datetimes, dates, decimals, UUIDs, tuples and sets. So each value is converted on its way in.
 """
 
 from __future__ import annotations
