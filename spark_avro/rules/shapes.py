@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum, auto
 
@@ -106,32 +105,18 @@ class Entries:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A union of several types: a struct with a member for each, or one value of the widest of them.
+    """A union of several types: a struct with a member for each, of which one is set.
 
     Attributes:
-        branches: The member of the struct, the name of the branch in the schema, and its shape.
+        branches: The names of the members, and the shapes of the branches; empty if Spark has no struct for the union.
         nullable: Whether null is a branch.
-        has_members: Whether Spark has a struct.
     """
 
-    branches: tuple[tuple[str, str, Shape], ...]
+    branches: tuple[tuple[str, Shape], ...]
     nullable: bool = False
-    has_members: bool = True
 
 
 Shape = Scalar | Record | Items | Entries | Choice
-
-#: A value of whatever type, of which nothing is known.
-UNKNOWN = Scalar(Kind.OPAQUE, "COMBINED", nullable=True)
-
-
-@dataclass(frozen=True, slots=True)
-class LeafField:
-    """A field that holds leaves, for rules on fields: the leaf's own shape and the field."""
-
-    field: Field
-    shape: Scalar
-
 
 def is_selected(field: Field, shape: Scalar, tags: frozenset[str]) -> bool:
     """Whether a rule with some tags is carried out on a leaf of a field; without tags, it is on each primitive one."""
@@ -148,22 +133,5 @@ def holds_selected(shape: Shape, holder: Field | None, tags: frozenset[str]) -> 
         case Entries():
             return holds_selected(shape.value, holder, tags)
         case Choice():
-            return any(holds_selected(branch, holder, tags) for _, _, branch in shape.branches)
+            return any(holds_selected(branch, holder, tags) for _, branch in shape.branches)
     return holder is not None and is_selected(holder, shape, tags)
-
-
-def leaves(shape: Shape, holder: Field | None = None) -> Iterator[LeafField]:
-    """All leaves of a shape that fields hold."""
-    match shape:
-        case Record():
-            for field_ in shape.fields:
-                yield from leaves(field_.shape, field_)
-        case Items():
-            yield from leaves(shape.item, holder)
-        case Entries():
-            yield from leaves(shape.value, holder)
-        case Choice():
-            for _, _, branch in shape.branches:
-                yield from leaves(branch, holder)
-        case Scalar() if holder is not None:
-            yield LeafField(holder, shape)

@@ -18,11 +18,6 @@ from spark_avro.rules.shapes import Entries, Items, Kind
 _NUMBERS = frozenset({Kind.INT, Kind.DOUBLE})
 #: Types whose columns Spark orders as CEL orders the values: texts and bytes byte by byte, and false before true.
 _ORDERED = frozenset({Kind.BOOL, Kind.STRING, Kind.BYTES, Kind.TIMESTAMP, Kind.DURATION})
-#: The longs that doubles hold exactly.
-_EXACT = 2**53
-#: CEL compares a long with a greater double as the smaller of the two, without a cast.
-_GREATEST = float(2**63 - 1024)
-
 Compare = Callable[[Column, Column], Column]
 
 
@@ -84,7 +79,7 @@ def _compared(one: Term, other: Term, compare: Compare) -> Column:
     """A comparison of values of one type, or of numbers: CEL's NaN is in no order, and Spark's is the greatest."""
     if Kind.DOUBLE not in (one.kind, other.kind):
         return compare(one.column, other.column)
-    left, right = _double(one, other), _double(other, one)
+    left, right = _double(one), _double(other)
     result = compare(left, right)
     for term, column in ((one, one.column), (other, other.column)):
         if term.kind is Kind.DOUBLE and not term.is_literal:
@@ -92,20 +87,9 @@ def _compared(one: Term, other: Term, compare: Compare) -> Column:
     return result
 
 
-def _double(term: Term, other: Term) -> Column:
-    """A number as a double, for a comparison with another one that may be a double."""
-    if term.kind is Kind.DOUBLE:
-        if term.is_literal and term.value != term.value:
-            raise Untranslatable("a literal that is no number")
-        return term.column
-    if _is_near(term) or _is_near(other):
-        return term.column.cast("double")
-    # Beyond its range, a double is greater than each long, and their common cast is not.
-    return F.when(other.column > _GREATEST, F.lit(0.0)).otherwise(term.column.cast("double"))
-
-
-def _is_near(term: Term) -> bool:
-    return term.is_literal and abs(term.value) <= _EXACT
+def _double(term: Term) -> Column:
+    """A number as a double, as CEL compares a long with one: the nearest, beyond 2**53."""
+    return term.column if term.kind is Kind.DOUBLE else term.column.cast("double")
 
 
 def conjunction(one: Term, other: Term) -> Term:

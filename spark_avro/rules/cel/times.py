@@ -23,8 +23,8 @@ _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d
 _DURATION = re.compile(r"(-?)((?:\d+(?:\.\d+)?(?:h|ms|us|m|s))+)")
 _PART = re.compile(r"(\d+(?:\.\d+)?)(h|ms|us|m|s)")
 _UNITS = {"h": 3_600_000_000, "m": 60_000_000, "s": 1_000_000, "ms": 1000, "us": 1}
-#: The longest duration of the engine is some 290 years; longer ones are left to it.
-_LONGEST = 2**62
+#: The engine's durations are nanoseconds of 64 bits, some 292 years; longer ones are failures.
+_LONGEST = (2**63 - 1) // 1000
 
 
 def now() -> Term:
@@ -78,7 +78,8 @@ def taken(one: Term, other: Term) -> Term:
         Untranslatable: The values are none that can be subtracted.
     """
     if one.kind is Kind.TIMESTAMP and other.kind is Kind.TIMESTAMP:
-        return scalar(F.try_subtract(one.column, other.column), Kind.DURATION)
+        micros = F.try_subtract(one.column, other.column)
+        return scalar(F.when(micros.between(-_LONGEST, _LONGEST), micros), Kind.DURATION)
     return _moved(one, other, F.try_subtract)
 
 
