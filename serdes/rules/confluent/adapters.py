@@ -56,6 +56,7 @@ class _Executor:
 
 class _Action:
     holds_up = True
+    needs_key = True
 
     def __init__(self, custom: Any) -> None:
         self._custom = custom

@@ -94,6 +94,7 @@ class DlqAction(_Own):
     _type = "DLQ"
     _native = ("serdes.rules.dead_letters.action", "DeadLetterAction")
     holds_up = True
+    needs_key = True
 
     def __init__(self, conf: Mapping[str, Any] | None = None) -> None:
         self._conf = dict(conf or {})
