@@ -6,14 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from compat.contracts.walk.leaf import RecordAccess
 from compat.schema import Dependencies, SchemaText
 from serdes.client.flow import Later
 from serdes.client.models import RegisteredSchema
 from serdes.message import wire
-from serdes.rules.context import ENCODING_RULES, READ, Message, Ruled
-from serdes.rules.counts import RuleCounts
-from serdes.rules.plan import Plan, rules_plan
-from serdes.rules.settings import RuleSettings
+from serdes.rules import keys
+from serdes.rules.context import Message, Ruled
+from serdes.rules.plan import Plan
+from serdes.serialization import Context
 
 #: Takes the message and the payload's offset in it; returns the datum or, for an asynchronous client, a Later.
 Decode = Callable[[bytes, int], Any]
@@ -44,6 +45,7 @@ class ReaderFormat:
         around_rules: Makes the decoder of a writer's schema and of the reader's for messages with rules on the datum,
             and what follows these rules; true if the rules are those of the writer's schema. None: `decoder`, and
             nothing follows.
+        records: How rules handle records that are not mappings, such as those of generated classes.
     """
 
     schema_type: str
@@ -56,6 +58,7 @@ class ReaderFormat:
     needs_writer: bool = True
     needs_references: bool = True
     around_rules: Callable[[Resolved | None, Resolved | None, bool], tuple[Decode, Finish | None]] | None = None
+    records: RecordAccess | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,16 +144,6 @@ def after_indexes(*, zigzag: bool) -> Callable[[bytes, int], int]:
     return lambda data, offset: wire.read_indexes(data, offset, zigzag=zigzag)[1]
 
 
-def reading_plans(writer: Ruled, reader: Ruled, settings: RuleSettings, counts: RuleCounts) -> tuple[Plan, Plan]:
-    """The rules on the payload, which are the writer's, and those on the datum, which are the reader's.
-
-    Raises:
-        SerializationError: A rule set cannot be read.
-    """
-    encoding = rules_plan(writer, READ, settings, phase=ENCODING_RULES, counts=counts)
-    return encoding, rules_plan(reader, READ, settings, counts=counts)
-
-
 def ruled_version(version: RegisteredSchema, dependencies: Dependencies) -> Ruled:
     """A subject's version with its rules."""
     name = f"the latest version of subject {version.subject}"
@@ -164,3 +157,13 @@ def ruled_version(version: RegisteredSchema, dependencies: Dependencies) -> Rule
         version.id,
         version.version,
     )
+
+
+def read_message(ruled: RuledDecoder, data: bytes, ctx: Context | None) -> Message:
+    """The message that rules are carried out on; a key is noted for its value."""
+    if ctx is None:
+        return Message(ruled.subject, None, False, None, data)
+    if ctx.field == "key":
+        keys.note(ctx.topic, data)
+        return Message(ruled.subject, ctx.topic, True, ctx.headers, data, ctx)
+    return Message(ruled.subject, ctx.topic, False, ctx.headers, data, ctx, keys.taken(ctx.topic))

@@ -22,6 +22,7 @@ class DeadLetterAction:
 
     type = "DLQ"
     holds_up = True
+    needs_key = True
 
     def compile(self, context: RuleContext) -> Act:
         """The function that sends the record and raises; see RuleAction."""
