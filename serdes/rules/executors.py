@@ -41,6 +41,7 @@ class RuleExecutor(Protocol):
 _OWN: Mapping[str, tuple[str, str]] = {
     "CEL": ("serdes.rules.cel.message", "CelRules"),
     "CEL_FIELD": ("serdes.rules.cel.field", "CelFieldRules"),
+    "JSONATA": ("serdes.rules.jsonata.executor", "JsonataRules"),
     "REDACT": ("serdes.rules.redact", "RedactRules"),
 }
 #: Types that no action may let pass, because the message would be written or handed out unprotected.
