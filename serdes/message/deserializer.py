@@ -28,7 +28,9 @@ from serdes.message.reading import (
 )
 from serdes.rules.context import Message, Ruled
 from serdes.rules.counts import RuleCounts
-from serdes.rules.seam import after_decoding, refuse_migrations
+from serdes.rules.migrations.migrated import Migrate
+from serdes.rules.migrations.steps import Migration, migration
+from serdes.rules.seam import after_decoding
 from serdes.rules.settings import RuleSettings
 from serdes.schema import Schema
 from serdes.serialization import Context
@@ -257,9 +259,11 @@ class Deserializer:
         if self._rules is None:
             decode = yield from called(lambda: self._form.decoder(written, read))
             return after_decoding(writer, latest, decode)
-        refuse_migrations(writer, latest)
         reader = latest or self._own_rules(read, writer.subject) or writer
-        return (yield from self._around(writer, reader, written, read))
+        change = None
+        if version is not None and self.client is not None:
+            change = yield from migration(self.client.endpoints, writer, version, self._rules, self.rule_counts)
+        return (yield from self._around(writer, reader, written, read, change))
 
     def _own_rules(self, read: Resolved | None, subject: str | None) -> Ruled | None:
         """The reader's schema that is given in code, if it has rules of its own."""
@@ -278,21 +282,40 @@ class Deserializer:
         return (yield from self._around(Ruled("the writer's schema", reader.schema), reader, None, read))
 
     def _around(
-        self, writer: Ruled, reader: Ruled, written: Resolved | None, read: Resolved | None
+        self,
+        writer: Ruled,
+        reader: Ruled,
+        written: Resolved | None,
+        read: Resolved | None,
+        change: Migration | None = None,
     ) -> Flow[Decode | RuledDecoder]:
         form, settings = self._form, self._rules or RuleSettings()
         encoding, domain = reading_plans(writer, reader, settings, self.rule_counts)
-        if not domain or form.around_rules is None:
+        decode: Decode
+        migrated = form.migrated
+        if change is not None and migrated is not None and written is not None and read is not None:
+            of_change, ends = change, ((written[0], change.source.dependencies), read)
+            decode, finish = yield from called(lambda: migrated(*ends, of_change))
+        elif not domain or form.around_rules is None:
             decode, finish = (yield from called(lambda: form.decoder(written, read))), None
         else:
             around = form.around_rules
             decode, finish = yield from called(lambda: around(written, read, reader is writer))
-        if not domain and not encoding:
+        if not domain and not encoding and change is None:
             return decode
         body = after_indexes(zigzag=form.zigzag) if form.indexed else whole_body
         is_awaited = self.client_type is AsyncRegistryClient
         return RuledDecoder(
-            decode, finish, encoding, domain, reader.subject or reader.name, body, form.errors, form.explain, is_awaited
+            decode,
+            finish,
+            encoding,
+            domain,
+            reader.subject or reader.name,
+            body,
+            form.errors,
+            form.explain,
+            is_awaited,
+            None if change is None else Migrate(change),
         )
 
     def _latest(self, client: BaseClient, ctx: Context | None, info: SchemaInfo) -> Flow[RegisteredSchema]:

@@ -67,5 +67,7 @@ def _parts(context: RuleContext, types: frozenset[str]) -> tuple[_Part, _Part]:
 
 
 def _key_bytes(message: Message) -> bytes | None:
-    key = getattr(message, "key", None)
-    return None if key is None else scalar_bytes(key)
+    if message.key is None:
+        return None
+    scalar = scalar_bytes(message.key)
+    return json_bytes(document(message.key)) if scalar is None else scalar
