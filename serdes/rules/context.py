@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from compat.contracts.model import Metadata, Rule
+from compat.contracts.walk.leaf import FieldWalk, RecordAccess
 from compat.schema import Dependencies, SchemaText
 from serdes.rules.settings import RuleSettings
 
@@ -81,6 +82,8 @@ class RuleContext:
         index: The rule's place in this list.
         metadata: The schema's metadata.
         source: For a migration, the schema that the message comes from; else None.
+        walk: Returns the fields of the schema, which are read when the first rule needs them.
+        records: How to handle records that are not mappings, such as generated classes; None if there are none.
     """
 
     rule: Rule
@@ -88,10 +91,12 @@ class RuleContext:
     phase: str
     ruled: Ruled
     settings: RuleSettings
+    walk: Callable[[], FieldWalk]
     rules: tuple[Rule, ...] = ()
     index: int = 0
     metadata: Metadata = field(default_factory=Metadata)
     source: Ruled | None = None
+    records: RecordAccess | None = None
 
     @property
     def type(self) -> str:

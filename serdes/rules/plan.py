@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from compat.contracts.model import DATA_MODES, MIGRATION_MODES, PLACES, Metadata, RuleSet
+from compat.contracts.walk import field_walk
+from compat.contracts.walk.leaf import RecordAccess
 from serdes.error import SerializationError
 from serdes.rules.actions import Act, bound_action
 from serdes.rules.context import DOMAIN_RULES, DOWNGRADE, ENCODING_RULES, READ, CarryOut, Message, RuleContext, Ruled
@@ -119,6 +122,7 @@ def rules_plan(
     phase: str = DOMAIN_RULES,
     counts: RuleCounts | None = None,
     source: Ruled | None = None,
+    records: RecordAccess | None = None,
 ) -> Plan:
     """The plan of a schema's rules.
 
@@ -131,6 +135,7 @@ def rules_plan(
         phase: The list of rules: `domainRules`, `encodingRules` or `migrationRules`.
         counts: Where messages are counted; None to count none.
         source: For migration rules, the schema that messages come from.
+        records: How to handle records that are not mappings, such as generated classes.
 
     Raises:
         SerializationError: The rule set or the metadata cannot be read.
@@ -140,8 +145,9 @@ def rules_plan(
         return Plan()
     listed = {name: rules for name, rules, _ in rule_set.groups}[phase]
     rules = listed[::-1] if mode in _REVERSED else listed
+    walk = cache(lambda: field_walk(ruled.schema, ruled.dependencies, metadata))
     contexts = (
-        RuleContext(rule, mode, phase, ruled, settings, rules, index, metadata, source)
+        RuleContext(rule, mode, phase, ruled, settings, walk, rules, index, metadata, source, records)
         for index, rule in enumerate(rules)
     )
     steps = [_step(context, counts) for context in contexts if runs(context)]

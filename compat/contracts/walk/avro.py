@@ -7,6 +7,7 @@ from typing import Any
 
 from compat.avro.nodes import Array, Enum, Field, Fixed, Map, Node, Primitive, Record, Union, children
 from compat.avro.schema import parse
+from compat.avro.text.logical_types import has_logical_type
 from compat.contracts.model import Metadata
 from compat.contracts.tags import TagPatterns, inline_tags
 from compat.contracts.walk.avro_branches import chooser, indices_by_name
@@ -48,7 +49,7 @@ class AvroWalk:
                 fields.append(DeclaredField(full_name, field.name, _type_name(field.type), tags, holds_records))
                 for part in parts:
                     if isinstance(part, Primitive | Enum | Fixed):
-                        leaves[Leaf(full_name, field.name, _type_name(part), tags)] = None
+                        leaves[Leaf(full_name, field.name, _type_name(part), tags, _logical_type(part))] = None
         self.fields = tuple(fields)
         self.leaves = tuple(leaves)
 
@@ -85,7 +86,7 @@ class _Compiler:
 
     def _with_leaves(self, records: Mapping[int, Record]) -> set[int]:
         """The ids of the records with a selected leaf in them, however deep."""
-        names = {(leaf.full_name, leaf.type_name) for leaf in self._visits}
+        names = {(leaf.full_name, leaf.type_name, leaf.logical_type) for leaf in self._visits}
         direct: set[int] = set()
         users: dict[int, set[int]] = {key: set() for key in records}
         for key, record in records.items():
@@ -93,7 +94,7 @@ class _Compiler:
                 for part in _parts(field.type):
                     if isinstance(part, Record):
                         users[id(part)].add(key)
-                    elif (_full_name(record, field), _type_name(part)) in names:
+                    elif (_full_name(record, field), _type_name(part), _logical_type(part)) in names:
                         direct.add(key)
         return fixed_point(direct, lambda key: users[key])
 
@@ -113,7 +114,8 @@ class _Compiler:
         if holder is None:
             return None
         record, field = holder
-        return self._visits.get(Leaf(_full_name(record, field), field.name, _type_name(node), self._tags[id(field)]))
+        tags, logical_type = self._tags[id(field)], _logical_type(node)
+        return self._visits.get(Leaf(_full_name(record, field), field.name, _type_name(node), tags, logical_type))
 
     def _record(self, node: Record) -> Step:
         made = self._made.get(id(node))
@@ -189,3 +191,7 @@ def _full_name(record: Record, field: Field) -> str:
 
 def _type_name(node: Node) -> str:
     return "COMBINED" if isinstance(node, Union) else node.type.upper()
+
+
+def _logical_type(node: Node) -> str | None:
+    return node.props["logicalType"] if isinstance(node, Primitive | Fixed) and has_logical_type(node) else None

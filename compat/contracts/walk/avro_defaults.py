@@ -43,7 +43,8 @@ def _value(node: Node, default: Any) -> Any:
     """The Python value of a default, which is JSON: bytes are texts of ISO-8859-1, and unions have no tags."""
     if isinstance(node, Union):
         return _union_value(node, default)
-    if not isinstance(default, _JSON_TYPES[node.type]) or (isinstance(default, bool) and node.type != "boolean"):
+    types: Any = _JSON_TYPES[node.type]
+    if not isinstance(default, types) or (isinstance(default, bool) and node.type != "boolean"):
         raise _Unfit
     if isinstance(node, Record):
         return {field.name: _field_value(field, default) for field in node.fields}

@@ -17,12 +17,14 @@ class Leaf:
         name: The name of the field.
         type_name: The type of the value, such as STRING, INT or NULL.
         tags: The tags of the field, inline ones and those of the metadata.
+        logical_type: Avro's logical type; `unsigned`, `timestamp` or `decimal` for Protobuf; None if there is none.
     """
 
     full_name: str
     name: str
     type_name: str
     tags: frozenset[str]
+    logical_type: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from compat.contracts.walk.leaf import LeafFailed, RecordAccess, Step, Walk
+
+K = TypeVar("K")
 
 
 class _Absent:
@@ -31,7 +33,7 @@ def record_step(steps: Sequence[tuple[str, Step, Any]], records: RecordAccess | 
             if records is not None and records.is_record(value):
                 return _walk_object(value, steps, records)
             raise LeafFailed(f"a record is expected, not {type(value).__name__}")
-        record = value
+        record: Any = value
         for name, step, missing in steps:
             old = record.get(name, missing)
             if old is ABSENT:
@@ -136,7 +138,7 @@ def whole_message(step: Step) -> Walk:
     return walk
 
 
-def fixed_point(start: set[int], edges: Callable[[int], set[int]]) -> set[int]:
+def fixed_point(start: set[K], edges: Callable[[K], set[K]]) -> set[K]:
     """All that lead to the start, directly or not."""
     reached = set(start)
     waiting = list(start)
