@@ -16,13 +16,10 @@ from serdes.json_bytes import dumps
 from serdes.message.awaited import AsyncDeserializer, AsyncSerializer
 from serdes.message.config import JSONDeserializerConfig, JSONSerializerConfig
 from serdes.message.deserializer import Deserializer, FromDict
-from serdes.message.json_validation import check_of, decoder_of, encoder_of, validators
-from serdes.message.reading import Around, Decode, Finish, ReaderFormat, Resolved
+from serdes.message.json_validation import check_of, decoder_of, encoder_of, migrated_by, validators
+from serdes.message.reading import Around, Decode, ReaderFormat, Resolved
 from serdes.message.serializer import Serializer, ToDict
 from serdes.message.writing import Encoder, WriterFormat
-from serdes.rules.migrations.json import json_form
-from serdes.rules.migrations.migrated import Read
-from serdes.rules.migrations.steps import Migration
 from serdes.schema import as_schema
 from serdes.serialization import Context
 from serdes.validation import ValueRefused
@@ -144,15 +141,6 @@ class JSONDeserializer(Deserializer):
 
             return plain, finish
 
-        def migrated(_: Resolved, reader: Resolved, __: Migration) -> tuple[Read, Finish | None]:
-            if not config.validate:
-                return json_form(plain), None
-            validator = make(*reader)
-            if config.validate_before_rules:
-                return json_form(plain, lambda datum: validator.check(datum, _dumps(datum))), None
-            check = check_of(validator, is_awaited=is_awaited)
-            return json_form(plain), lambda datum, _, __, ___: check(datum, _dumps(datum))
-
         form = ReaderFormat(
             JSON,
             title,
@@ -162,7 +150,12 @@ class JSONDeserializer(Deserializer):
             needs_writer=schema_registry_client is not None,
             needs_references=config.validate,
             around_rules=around_rules,
-            migrated=migrated,
+            migrated=migrated_by(
+                make if config.validate else None,
+                plain,
+                is_before_rules=bool(config.validate_before_rules),
+                is_awaited=is_awaited,
+            ),
         )
         rules, reader = config.rules(rule_conf, rule_registry), schema.text if schema else None
         super().__init__(schema_registry_client, form, config, reader, from_dict, rules=rules, own=schema)

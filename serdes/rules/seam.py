@@ -12,7 +12,7 @@ from typing import TypeVar
 from serdes.error import RulesNotSupported
 from serdes.rules.context import Ruled
 
-__all__ = ["Ruled", "after_decoding", "before_encoding", "refusal", "refuse_migrations"]
+__all__ = ["Ruled", "after_decoding", "before_encoding", "refusal"]
 
 _WRITE = frozenset({"WRITE", "WRITEREAD"})
 _READ = frozenset({"READ", "WRITEREAD"})
