@@ -6,10 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from compat.contracts.walk.leaf import RecordAccess
 from compat.schema import Dependencies, SchemaText
 from serdes.client.flow import Flow, Later
 from serdes.error import SerializationError
 from serdes.message import wire
+from serdes.rules import keys
 from serdes.rules.context import ENCODING_RULES, WRITE, Message, Ruled
 from serdes.rules.counts import RuleCounts
 from serdes.rules.plan import Plan, rules_plan
@@ -47,6 +49,7 @@ class WriterFormat:
         errors: The exceptions that encoders raise.
         explain: Makes the exception for the caller from an encoder's exception and the datum.
         needs: The dependencies of the serializer's own schema; None to ask the registry.
+        records: How rules handle records that are not mappings, such as those of generated classes.
     """
 
     schema_type: str
@@ -56,6 +59,7 @@ class WriterFormat:
     errors: tuple[type[Exception], ...]
     explain: Callable[[Exception, Any], Exception]
     needs: Callable[[], Dependencies] | None = None
+    records: RecordAccess | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,11 +158,26 @@ class Chosen:
         return wire.guid_bytes(self.guid) + self.encoder.indexes
 
 
-def writing_plans(ruled: Ruled, settings: RuleSettings, counts: RuleCounts) -> tuple[Plan, Plan]:
-    """The rules on the datum and those on the payload of messages that are written.
+def ruled_encoder(
+    form: WriterFormat, encoder: Encoder, ruled: Ruled, settings: RuleSettings, counts: RuleCounts, *, is_awaited: bool
+) -> RuledEncoder | None:
+    """The encoder with the rules before and after it; None if there are none to carry out.
 
     Raises:
         SerializationError: The rule set cannot be read.
     """
-    domain = rules_plan(ruled, WRITE, settings, counts=counts)
-    return domain, rules_plan(ruled, WRITE, settings, phase=ENCODING_RULES, counts=counts)
+    domain = rules_plan(ruled, WRITE, settings, counts=counts, records=form.records)
+    encoding = rules_plan(ruled, WRITE, settings, phase=ENCODING_RULES, counts=counts)
+    if not domain and not encoding:
+        return None
+    return RuledEncoder(encoder, domain, encoding, form.errors, form.explain, is_awaited)
+
+
+def written_message(subject: str, obj: Any, ctx: Context | None) -> Message:
+    """The message that rules are carried out on; a key is noted for its value."""
+    if ctx is None:
+        return Message(subject, None, False, None, obj)
+    if ctx.field == "key":
+        keys.note(ctx, obj)
+        return Message(subject, ctx.topic, True, ctx.headers, obj, ctx)
+    return Message(subject, ctx.topic, False, ctx.headers, obj, ctx, keys.taken(ctx))

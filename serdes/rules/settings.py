@@ -101,6 +101,11 @@ class RuleSettings:
         sets = self.parameter_sets
         return {**sets.get(_DEFAULT, {}), **sets.get(f"_{type_name}_", {}), **sets.get(name, {})}
 
+    def with_defaults(self, parameters: Mapping[str, Any]) -> Self:
+        """The settings with further default parameters, which do not replace those that are there."""
+        defaults = {**parameters, **self.parameter_sets.get(_DEFAULT, {})}
+        return replace(self, parameter_sets={**self.parameter_sets, _DEFAULT: defaults})
+
     def with_options(self, options: RuleSection) -> Self:
         """The settings with those that are not of single executors."""
         return replace(self, environment=options.environment, show_values=options.show_values, options=options)
