@@ -129,7 +129,7 @@ class Serializer:
                 payload = yield from called(payload.function)
         else:
             if is_key and ctx is not None:
-                keys.note(ctx.topic, obj)
+                keys.note(ctx, obj)
             payload = yield from self._encoded(chosen, obj)
         assert isinstance(payload, bytes)
         if not in_header:

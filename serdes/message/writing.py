@@ -178,6 +178,6 @@ def written_message(subject: str, obj: Any, ctx: Context | None) -> Message:
     if ctx is None:
         return Message(subject, None, False, None, obj)
     if ctx.field == "key":
-        keys.note(ctx.topic, obj)
+        keys.note(ctx, obj)
         return Message(subject, ctx.topic, True, ctx.headers, obj, ctx)
-    return Message(subject, ctx.topic, False, ctx.headers, obj, ctx, keys.taken(ctx.topic))
+    return Message(subject, ctx.topic, False, ctx.headers, obj, ctx, keys.taken(ctx))
