@@ -15,8 +15,11 @@ from serdes.rules import keys
 from serdes.rules.context import ENCODING_RULES, WRITE, Message, Ruled
 from serdes.rules.counts import RuleCounts
 from serdes.rules.plan import Plan, rules_plan
-from serdes.rules.settings import RuleSettings
+from serdes.rules.settings import BEFORE_DOMAIN_RULES, DISABLED, RuleSettings
 from serdes.serialization import Context
+
+#: Validates a datum by the rules in its schema; it raises ValidationRulesFailed.
+Inspect = Callable[[Any], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,8 @@ class RuledEncoder:
         errors: The exceptions that the encoder raises.
         explain: Makes the exception for the caller from the encoder's exception and the datum.
         is_awaited: Whether what may take long is returned as a Later.
+        before: The validation by the rules in the schema, before the domain rules; None for none.
+        after: The same after the domain rules.
     """
 
     encoder: Encoder
@@ -81,12 +86,15 @@ class RuledEncoder:
     errors: tuple[type[Exception], ...]
     explain: Callable[[Exception, Any], Exception]
     is_awaited: bool
+    before: Inspect | None = None
+    after: Inspect | None = None
 
     def __call__(self, datum: Any, message: Message) -> Any:
         """The payload, or a Later that returns it.
 
         Raises:
             RuleFailed: A rule stops the message.
+            ValidationRulesFailed: The datum breaks validation rules of its schema.
             SerializationError: The datum cannot be encoded.
         """
         if self.is_awaited and (self.domain.holds_up or self.encoding.holds_up):
@@ -104,7 +112,11 @@ class RuledEncoder:
 
     def _after_check(self, datum: Any, payload: Any, message: Message) -> Any:
         """The payload after the domain rules; the one before them if they changed nothing."""
+        if self.before is not None:
+            self.before(datum)
         changed = self.domain.run(datum, message)
+        if self.after is not None:
+            self.after(changed)
         if payload is not None and changed is datum:
             return payload
         return self._encoded(self.encoder.unchecked or self.encoder.encode, changed)
@@ -168,9 +180,21 @@ def ruled_encoder(
     """
     domain = rules_plan(ruled, WRITE, settings, counts=counts, records=form.records)
     encoding = rules_plan(ruled, WRITE, settings, phase=ENCODING_RULES, counts=counts)
-    if not domain and not encoding:
+    before, after = _inspections(ruled, settings, form)
+    if not domain and not encoding and before is None and after is None:
         return None
-    return RuledEncoder(encoder, domain, encoding, form.errors, form.explain, is_awaited)
+    return RuledEncoder(encoder, domain, encoding, form.errors, form.explain, is_awaited, before, after)
+
+
+def _inspections(ruled: Ruled, settings: RuleSettings, form: WriterFormat) -> tuple[Inspect | None, Inspect | None]:
+    """The validation by the rules in the schema: before the domain rules, or after them, or not at all."""
+    options = settings.options
+    if options is None or options.validation == DISABLED:
+        return None, None
+    from serdes.rules.inline.inspection import inspection  # noqa: PLC0415  # seldom enabled
+
+    inspect = inspection(ruled, fail_fast=options.validation_fail_fast, records=form.records)
+    return (inspect, None) if options.validation == BEFORE_DOMAIN_RULES else (None, inspect)
 
 
 def written_message(subject: str, obj: Any, ctx: Context | None) -> Message:

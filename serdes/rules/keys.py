@@ -19,9 +19,13 @@ from serdes.serialization import Context
 
 
 class _Noted(NamedTuple):
-    """A key, and the call that it comes from."""
+    """A key, and the call that it comes from.
+
+    `is_current` says that all keys are noted since then, so that it is not an old one.
+    """
 
     key: Any
+    is_current: bool
     topic: str | None
     headers: Any
     context: Any
@@ -55,19 +59,21 @@ _WISH = _Wish()
 
 def note(context: Context, key: Any) -> None:
     """Notes the key of a record: the datum, or the bytes on reading."""
-    noted = _Noted(key, context.topic, context.headers, context)
+    noted = _Noted(key, _WISH.is_set, context.topic, context.headers, context)
     _STATE.set(_STATE.get()._replace(noted=noted))
 
 
 def taken(context: Context) -> Any:
     """The key of the record whose value comes now, and forgets it; None if it is not known."""
+    if not _WISH.is_set:
+        return None
     noted, unpaired = _STATE.get()
     if noted is None or noted.topic != context.topic:
         _STATE.set(_State(None, unpaired | {context.topic}))
         return None
     _STATE.set(_State(None, unpaired))
     is_same = noted.context is context or (noted.headers is not None and noted.headers is context.headers)
-    return noted.key if is_same or context.topic not in unpaired else None
+    return noted.key if is_same or (noted.is_current and context.topic not in unpaired) else None
 
 
 def are_wanted() -> bool:
