@@ -13,10 +13,15 @@ from serdes.client.clients import AsyncRegistryClient, BaseClient
 from serdes.client.flow import Flow
 from serdes.codec import AvroCodec, DecodeError, EncodeError, SchemaError, compile_codec
 from serdes.error import DatumMismatch, PayloadError, SchemaCompileError, SerializationError
+from serdes.message.awaited import AsyncDeserializer, AsyncSerializer
 from serdes.message.config import AvroSerializerConfig, DeserializerConfig
-from serdes.message.deserializer import AsyncDeserializer, Decode, Deserializer, FromDict, ReaderFormat, Resolved
-from serdes.message.serializer import AsyncSerializer, Encoder, Serializer, ToDict, WriterFormat
-from serdes.schema import as_schema, refuse_rule_arguments
+from serdes.message.deserializer import Deserializer, FromDict
+from serdes.message.reading import Around, Decode, Finish, ReaderFormat, Resolved
+from serdes.message.serializer import Serializer, ToDict
+from serdes.message.writing import Encoder, WriterFormat
+from serdes.rules.migrations.migrated import PLAIN, TAGGED, Read, avro_json
+from serdes.rules.migrations.steps import Migration
+from serdes.schema import as_schema
 from serdes.serialization import Context
 
 __all__ = ["AsyncAvroDeserializer", "AsyncAvroSerializer", "AvroDeserializer", "AvroSerializer"]
@@ -33,6 +38,8 @@ class AvroSerializer(Serializer):
             registry's schemas to use.
         to_dict: Takes an object and its context; returns the datum.
         conf: Settings by name; see AvroSerializerConfig.
+        rule_conf: Parameters of all executors of rules.
+        rule_registry: Custom executors, actions and overrides of rules; by default, the global registry.
 
     Raises:
         ConfigError: a setting is unknown or contradicts another.
@@ -45,10 +52,9 @@ class AvroSerializer(Serializer):
         schema_str: Any = None,
         to_dict: ToDict | None = None,
         conf: Mapping[str, Any] | None = None,
-        rule_conf: None = None,
-        rule_registry: None = None,
+        rule_conf: Mapping[str, Any] | None = None,
+        rule_registry: Any = None,
     ) -> None:
-        refuse_rule_arguments(rule_conf, rule_registry)
         config = AvroSerializerConfig.load(conf)
         schema = as_schema(schema_str, AVRO)
         schema_text = schema.text if schema else None
@@ -69,7 +75,8 @@ class AvroSerializer(Serializer):
 
         name = record_name(schema_text) if schema_text else None
         form = WriterFormat(AVRO, name, own_schema, encoder, (EncodeError, _NotBytes), _explain)
-        super().__init__(schema_registry_client, form, config, schema, to_dict)
+        rules = config.rules(rule_conf, rule_registry)
+        super().__init__(schema_registry_client, form, config, schema, to_dict, rules=rules)
 
 
 class AvroDeserializer(Deserializer):
@@ -81,6 +88,8 @@ class AvroDeserializer(Deserializer):
         from_dict: Takes the datum and its context; returns an object.
         return_record_name: True to return records in unions as pairs of their name and the record.
         conf: Settings by name; see DeserializerConfig.
+        rule_conf: Parameters of all executors of rules.
+        rule_registry: Custom executors, actions and overrides of rules; by default, the global registry.
 
     Raises:
         ConfigError: a setting is unknown or contradicts another.
@@ -94,10 +103,10 @@ class AvroDeserializer(Deserializer):
         from_dict: FromDict | None = None,
         return_record_name: bool = False,  # noqa: FBT001, FBT002  # confluent-kafka's signature
         conf: Mapping[str, Any] | None = None,
-        rule_conf: None = None,
-        rule_registry: None = None,
+        rule_conf: Mapping[str, Any] | None = None,
+        rule_registry: Any = None,
     ) -> None:
-        refuse_rule_arguments(rule_conf, rule_registry)
+        config = DeserializerConfig.load(conf)
         schema = as_schema(schema_str, AVRO)
         reader = schema.text if schema else None
         make = partial(compile_codec, record_names=return_record_name)
@@ -108,8 +117,24 @@ class AvroDeserializer(Deserializer):
             codec = compiled(*writer, reader, make=make)
             return (lambda message, offset: message[offset:]) if codec.is_raw else codec.decode
 
-        form = ReaderFormat(AVRO, record_name, decoder, (DecodeError,), _explain)
-        super().__init__(schema_registry_client, form, DeserializerConfig.load(conf), reader, from_dict)
+        def around_rules(writer: Resolved | None, reader: Resolved | None, of_writer: bool) -> Around:  # noqa: FBT001
+            assert writer is not None
+            if not of_writer or reader is None or reader == writer:
+                return decoder(writer, reader), None
+            # The rules of the writer's schema see data of its form; only then are they resolved to the reader's.
+            return decoder(writer, None), _resolving(compiled(*writer, make=make), decoder(writer, reader))
+
+        def migrated(writer: Resolved, reader: Resolved, migration: Migration) -> tuple[Read, None]:
+            from serdes.rules.migrations import avro  # noqa: PLC0415  # messages are seldom migrated
+
+            forms = {PLAIN: avro.plain, TAGGED: avro.tagged}
+            return forms[avro_json(migration)](writer, reader, record_names=return_record_name), None
+
+        form = ReaderFormat(
+            AVRO, record_name, decoder, (DecodeError,), _explain, around_rules=around_rules, migrated=migrated
+        )
+        rules = config.rules(rule_conf, rule_registry)
+        super().__init__(schema_registry_client, form, config, reader, from_dict, rules=rules, own=schema)
 
 
 class _AwaitedAvroSerializer(AvroSerializer):
@@ -182,6 +207,22 @@ def _compile_early(schema: SchemaText | None, make: Callable[..., AvroCodec]) ->
     """Refuses an invalid schema at once if it has no references; its codec is cached for the first message."""
     if schema is not None and not schema.references:
         compiled(schema, (), make=make)
+
+
+def _resolving(codec: AvroCodec, resolve: Decode) -> Finish:
+    """Turns a datum of the writer's schema into one of the reader's."""
+    encode = _raw if codec.is_raw else codec.encode
+
+    def finish(datum: Any, message: bytes, offset: int, unchanged: bool) -> Any:  # noqa: FBT001  # as `Finish` says
+        if unchanged:
+            return resolve(message, offset)
+        try:
+            payload = encode(datum)
+        except (EncodeError, _NotBytes) as error:
+            raise _explain(error, datum) from error
+        return resolve(payload, 0)
+
+    return finish
 
 
 class _NotBytes(Exception):

@@ -38,6 +38,7 @@ from serdes.error import (
     WrongSchemaType,
 )
 from serdes.message.deserializer import Deserializer
+from serdes.message.reading import RuledDecoder
 from serdes.message.subject import Naming, Strategy
 from serdes.message.wire import Frame
 from serdes.rules.seam import Ruled, before_encoding
@@ -334,6 +335,8 @@ class Schemas:
             raise DataError("", f"{name} cannot be used: {error.detail}") from None
         except SerdesError as error:
             raise DataError("", f"{name}: {error}") from None
+        # Deserializers without settings of rules refuse schemas with rules.
+        assert not isinstance(decode, RuledDecoder)
         return _keep(self._readers, (form.name, schema_id, options), reading(decode))
 
     def _deserializer(self, form: EmbeddedFormat, options: Options) -> Deserializer:
