@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from compat.contracts.cel.data.references import releasing
 from compat.contracts.cel.data.values import from_cel
 from compat.contracts.cel.data.views import binder
 from compat.contracts.cel.declarations import CelType
 from compat.contracts.cel.engine import compile_text, evaluator
 from compat.contracts.cel.errors import failed
+from compat.contracts.cel.functions.table import PREFIX
 from compat.contracts.cel.tree.equal_decimals import with_equal_decimals
 from compat.contracts.cel.tree.reads import Reads, reads
 from compat.contracts.cel.tree.syntax import checked_expression
@@ -115,8 +117,16 @@ def compile_expression(text: str, declarations: Mapping[str, CelType]) -> Expres
         EngineMissing: The extra `rules` is not installed.
     """
     program = compile_program(text, declarations)
-    rewritten = with_equal_decimals(checked_expression(program.serialized))
-    return Expression(program, evaluator(declarations, rewritten or program.serialized), declarations)
+    tree = checked_expression(program.serialized)
+    rewritten = with_equal_decimals(tree)
+    run = evaluator(declarations, rewritten or program.serialized)
+    return Expression(program, releasing(run) if _calls_python(tree) else run, declarations)
+
+
+def _calls_python(tree: Any) -> bool:
+    """Whether one of the overloads is a function of ours."""
+    used = (overload for reference in tree.reference_map.values() for overload in reference.overload_id)
+    return any(overload.startswith(PREFIX) for overload in used)
 
 
 def compile_program(text: str, declarations: Mapping[str, CelType]) -> Program:

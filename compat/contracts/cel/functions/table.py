@@ -6,11 +6,15 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from compat.contracts.cel.data.decimals import DECIMAL, decimal_message
+from compat.contracts.cel.data.references import noted
 from compat.contracts.cel.functions import decimal_functions, timestamps
 from compat.contracts.cel.functions.formats import FORMATS
 
-#: The function that stands for `==` where one side is a decimal; see `rewriting.py`.
+#: What the identifiers of all overloads begin with.
+PREFIX = "magicbyte_"
+#: The function that stands for `==` where one side is a decimal, and its overload; see `equal_decimals.py`.
 EQUAL_DECIMALS = "decimals.equal"
+EQUAL_DECIMALS_OVERLOAD = f"{PREFIX}decimals_equal_dyn_dyn"
 
 
 def functions(cel: Any) -> Any:
@@ -30,12 +34,12 @@ def _overloads(cel: Any) -> Iterator[tuple[str, Any]]:
     decimal, dyn, boolean, integer = types(DECIMAL), types.DYN, types.BOOL, types.INT
 
     def overload(name: str, result: Any, arguments: list[Any], compute: Callable[..., Any], *, suffix: str = "") -> Any:
-        identifier = f"{name.replace('.', '_')}{suffix or '_dyn' * len(arguments)}"
-        return name, cel.Overload(identifier, return_type=result, parameters=arguments, impl=compute)
+        identifier = f"{PREFIX}{name.replace('.', '_')}{suffix or '_dyn' * len(arguments)}"
+        return name, cel.Overload(identifier, return_type=result, parameters=arguments, impl=noted(compute))
 
     for name, test in FORMATS.items():
-        made = cel.Overload(f"string_{name}", return_type=boolean, parameters=[types.STRING], is_member=True, impl=test)
-        yield name, made
+        member = {"is_member": True, "impl": noted(test)}
+        yield name, cel.Overload(f"{PREFIX}string_{name}", return_type=boolean, parameters=[types.STRING], **member)
     for name, compare in decimal_functions.COMPARISONS.items():
         yield overload(f"decimals.{name}", boolean, [dyn, dyn], compare)
     for name, compute in decimal_functions.OPERATIONS.items():

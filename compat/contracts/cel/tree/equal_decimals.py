@@ -7,7 +7,7 @@ from typing import Any
 from google.protobuf.any_pb2 import Any as AnyMessage
 
 from compat.contracts.cel.data.decimals import DECIMAL
-from compat.contracts.cel.functions.table import EQUAL_DECIMALS
+from compat.contracts.cel.functions.table import EQUAL_DECIMALS, EQUAL_DECIMALS_OVERLOAD
 from compat.contracts.cel.tree.walk import descendants
 
 _EQUALITIES = frozenset({"_==_", "_!=_"})
@@ -47,6 +47,6 @@ def _rewrite(part: Any, tree: Any) -> None:
     equality.call_expr.function = EQUAL_DECIMALS
     reference = tree.reference_map[equality.id]
     reference.Clear()
-    reference.overload_id.append(EQUAL_DECIMALS.replace(".", "_") + "_dyn_dyn")
+    reference.overload_id.append(EQUAL_DECIMALS_OVERLOAD)
     if negated:
         part.call_expr.args.append(equality)
