@@ -27,7 +27,7 @@ for _function in (_add, _drop):
 
 
 def _references_of_a_list() -> int:
-    """The references to an object that only a list has, as the loop in `releasing` counts them."""
+    """The references to an object that only a list has, as the loop in `_release` counts them."""
     for held in [object()]:
         return sys.getrefcount(held)
     return 0
@@ -65,17 +65,28 @@ def noted(compute: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(compute)
     def call(*arguments: Any) -> Any:
+        _release()
         count_nulls(list(arguments))
-        passed = _passed_tuple(arguments)
-        if passed is not None:
-            _calls.passed.append(passed)
-        del passed
+        _note(_passed_tuple(arguments))
         result = compute(*arguments)
         if _is_own(result):
-            _calls.passed.append(result)
+            _note(result)
         return result
 
     return call
+
+
+def _note(passed: Any) -> None:
+    if passed is not None:
+        _calls.passed.append(passed)
+
+
+def _release() -> None:
+    """Release what the engine has passed to the calls before, which it has left by now."""
+    passed, _calls.passed = _calls.passed, []
+    for held in passed:
+        if sys.getrefcount(held) > _HELD:
+            _drop(held)
 
 
 def releasing(evaluate: Callable[..., Any]) -> Callable[..., Any]:
@@ -86,10 +97,7 @@ def releasing(evaluate: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return evaluate(*arguments)
         finally:
-            passed, _calls.passed = _calls.passed, []
-            for held in passed:
-                if sys.getrefcount(held) > _HELD:
-                    _drop(held)
+            _release()
 
     return run
 
