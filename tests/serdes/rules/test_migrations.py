@@ -200,6 +200,15 @@ def test_rules_of_one_step_are_carried_out_in_order_and_down_in_reverse(client: 
     assert dict(up.rule_counts) == {(SUBJECT, "a", "passed"): 1, (SUBJECT, "b", "passed"): 1}
 
 
+def test_rules_on_fields_cannot_migrate(client: RegistryClient) -> None:
+    rule = {"name": "f", "kind": "TRANSFORM", "mode": "UPGRADE", "type": "CEL_FIELD", "expr": "value"}
+    subject = Subject(client)
+    subject.add(record({"name": "a", "type": "int"}))
+    subject.add(record({"name": "a", "type": "long"}), rule)
+    with pytest.raises(RuleFailed, match="rules of type CEL_FIELD cannot be migration rules"):
+        AvroDeserializer(client, conf={"use.latest.version": True})(subject.avro(1, {"a": 1}), CONTEXT)
+
+
 def test_rules_of_cel_migrate_too(client: RegistryClient) -> None:
     condition = {"name": "c", "kind": "CONDITION", "mode": "UPDOWN", "type": "CEL", "expr": "message.size > 9"}
     change = {"name": "t", "kind": "TRANSFORM", "mode": "UPGRADE", "type": "CEL", "expr": "{'height': message.size}"}
@@ -213,16 +222,30 @@ def test_rules_of_cel_migrate_too(client: RegistryClient) -> None:
     assert isinstance(raised.value.__cause__, RuleConditionError)
 
 
-def test_the_branch_of_a_record_in_a_union_is_kept(client: RegistryClient) -> None:
+CEL = {"name": "up", "kind": "TRANSFORM", "mode": "UPGRADE", "type": "CEL", "expr": "{'y': {'com.acme.Q': message.x}}"}
+
+
+@pytest.mark.parametrize("rule", [renamed("UPGRADE", "x", "y"), CEL])
+def test_the_branch_of_a_record_in_a_union_is_kept(client: RegistryClient, rule: dict[str, Any]) -> None:
     branches = [{"type": "record", "name": name, "fields": [{"name": "v", "type": "int"}]} for name in ("P", "Q")]
     subject = Subject(client)
     subject.add(record({"name": "x", "type": branches}))
-    subject.add(record({"name": "y", "type": branches}), renamed("UPGRADE", "x", "y"))
+    subject.add(record({"name": "y", "type": branches}), rule)
     frame = subject.avro(1, {"x": ("com.acme.Q", {"v": 1})})
     latest = {"use.latest.version": True}
     assert AvroDeserializer(client, conf=latest)(frame, CONTEXT) == {"y": {"v": 1}}
     named = AvroDeserializer(client, return_record_name=True, conf=latest)
     assert named(frame, CONTEXT) == {"y": ("com.acme.Q", {"v": 1})}
+
+
+def test_a_record_that_fits_two_branches_is_refused(client: RegistryClient) -> None:
+    branches = [{"type": "record", "name": name, "fields": [{"name": "v", "type": "int"}]} for name in ("P", "Q")]
+    subject = Subject(client)
+    subject.add(record({"name": "x", "type": branches}))
+    subject.add(record({"name": "y", "type": branches}), {**CEL, "expr": "{'y': message.x}"})
+    frame = subject.avro(1, {"x": ("com.acme.Q", {"v": 1})})
+    with pytest.raises(RuleFailed, match=r"it fits com\.acme\.P and com\.acme\.Q: tag it with the branch's name"):
+        AvroDeserializer(client, conf={"use.latest.version": True})(frame, CONTEXT)
 
 
 def test_a_schema_that_is_no_version_of_the_subject(client: RegistryClient) -> None:
