@@ -221,6 +221,8 @@ class Serializer:
         if not domain and not encoding:
             return None
         form, is_awaited = self._form, self.client_type is AsyncRegistryClient
+        if encoder.with_rules is not None:
+            encoder = yield from called(encoder.with_rules)
         return RuledEncoder(encoder, domain, encoding, form.errors, form.explain, is_awaited)
 
     def registered(self, subject: str, own_schema: SchemaText | None) -> Flow[RegisteredSchema | SchemaInfo]:

@@ -11,7 +11,7 @@ from compat.schema import AVRO, JSON, PROTOBUF, Dependencies, SchemaText
 from serdes.client.flow import Flow
 from serdes.json_bytes import loads
 from serdes.message.config import DeserializerConfig, SerializerConfig
-from serdes.message.reading import Decode, ReaderFormat, Resolved
+from serdes.message.reading import Around, Decode, ReaderFormat, Resolved
 from serdes.message.writing import Encoder, WriterFormat
 from serdes.serialization import Context
 from serdes.text.remark import Examine, Remarks
@@ -81,6 +81,8 @@ class TextForm:
         record_name: Returns the name that the record subject strategies use.
         parse: Parses the JSON text of a value for the encoder.
         writing, reading: The classes of the settings of serializers and deserializers.
+        around_rules: Makes the decoder to the datum that rules see, and the function from that datum to JSON text in
+            UTF-8; the flag says whether the rules are those of the writer's schema.
     """
 
     encoder: Callable[[SchemaText, Dependencies, SerializerConfig, TextOptions], Encoder]
@@ -89,6 +91,7 @@ class TextForm:
     record_name: Callable[[SchemaText, TextOptions], str | None]
     writing: type[SerializerConfig]
     reading: type[DeserializerConfig]
+    around_rules: Callable[[Resolved, Resolved | None, bool, DeserializerConfig, TextOptions], Around]
     parse: Callable[[str], Any] = loads
 
 
@@ -141,7 +144,18 @@ def remarking(schema_type: str, config: DeserializerConfig, options: TextOptions
         # In this order: an examiner may rely on a message that can be decoded.
         return lambda message, offset: Remarked(decode(message, offset), examine(message, offset))
 
-    return replace(deserializing(schema_type, config, options), decoder=decoder)
+    def around_rules(writer: Resolved | None, reader: Resolved | None, of_writer: bool) -> Around:  # noqa: FBT001
+        assert writer is not None
+        decode, finish = form.around_rules(writer, reader, of_writer, config, options)
+        examine = form.examiner(writer, reader, config, options)
+        assert finish is not None
+
+        def remarked(datum: Any, message: bytes, offset: int, unchanged: bool) -> Remarked:  # noqa: FBT001
+            return Remarked(finish(datum, message, offset, unchanged), examine(message, offset))
+
+        return decode, remarked
+
+    return replace(deserializing(schema_type, config, options), decoder=decoder, around_rules=around_rules)
 
 
 def deserializing(schema_type: str, config: DeserializerConfig, options: TextOptions) -> ReaderFormat:
@@ -152,6 +166,10 @@ def deserializing(schema_type: str, config: DeserializerConfig, options: TextOpt
         assert writer is not None
         return form.decoder(writer, reader, config, options)
 
+    def around_rules(writer: Resolved | None, reader: Resolved | None, of_writer: bool) -> Around:  # noqa: FBT001
+        assert writer is not None
+        return form.around_rules(writer, reader, of_writer, config, options)
+
     return ReaderFormat(
         schema_type,
         lambda schema: form.record_name(schema, options),
@@ -160,4 +178,5 @@ def deserializing(schema_type: str, config: DeserializerConfig, options: TextOpt
         lambda error, _: error,
         indexed=schema_type == PROTOBUF,
         zigzag=not getattr(config, "plain_indexes", False),
+        around_rules=around_rules,
     )
