@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from time import monotonic
 from typing import Any
-from uuid import UUID
 
 from compat.schema import Dependencies, SchemaText
 from serdes.client.clients import AsyncRegistryClient, BaseClient, RegistryClient
@@ -18,17 +18,21 @@ from serdes.message.arguments import checked_client, checked_function
 from serdes.message.config import CONFIG, DUAL, DeserializerConfig
 from serdes.message.reading import (
     Decode,
+    Ends,
     ReaderFormat,
     Resolved,
     RuledDecoder,
-    after_indexes,
+    decoder_with_rules,
+    frame_of_config,
+    own_rules,
     reading_plans,
     ruled_version,
-    whole_body,
 )
+from serdes.rules import record_key
 from serdes.rules.context import Message, Ruled
 from serdes.rules.counts import RuleCounts
-from serdes.rules.seam import after_decoding, refuse_migrations
+from serdes.rules.migrations.steps import Migration, migration
+from serdes.rules.seam import after_decoding
 from serdes.rules.settings import RuleSettings
 from serdes.schema import Schema
 from serdes.serialization import Context
@@ -84,6 +88,7 @@ class Deserializer:
         self._ready: dict[str, dict[str, dict[bytes, Decode]]] = {}
         #: The same for schemas with rules: messages of others do not pay for the look-up.
         self._ready_ruled: dict[tuple[str, str, bytes], RuledDecoder] = {}
+        record_key.listen(self, self._ready, self._ready_ruled)
         #: The time on the monotonic clock when the first of these expires; None for never.
         self._stale_at: float | None = None
         #: Decoders by topic, field and frame, each with its time of expiry if the reader's schema may change.
@@ -131,7 +136,7 @@ class Deserializer:
     def _message(self, ruled: RuledDecoder, data: bytes, ctx: Context | None) -> Message:
         if ctx is None:
             return Message(ruled.subject, None, False, None, data)
-        return Message(ruled.subject, ctx.topic, ctx.field == "key", ctx.headers, data, ctx)
+        return record_key.of_value(Message(ruled.subject, ctx.topic, ctx.field == "key", ctx.headers, data, ctx))
 
     def _in_header(self, ctx: Context) -> bool:
         is_key = ctx.field == "key"
@@ -145,12 +150,14 @@ class Deserializer:
         is_key = ctx is not None and ctx.field == "key"
         source = self._config.source(is_key=is_key)
         if source == CONFIG:
-            frame = self._frame_of_config()
+            frame = frame_of_config(self._config, indexed=self._form.indexed)
         elif source == DUAL and ctx is not None:
             frame = wire.read_dual(data, ctx.headers, is_key=is_key)
         else:
             frame = wire.read_prefix(data)
         decode = yield from self.decoder(frame, ctx)
+        if is_key and record_key.are_wanted():
+            record_key.remember(data, ctx)
         whole = data
         if self._form.indexed and frame.offset == 0:
             data = wire.header_indexes(frame, zigzag=self._form.zigzag) + data
@@ -171,12 +178,6 @@ class Deserializer:
             raise self._form.explain(error, data) from error
         return datum
 
-    def _frame_of_config(self) -> wire.Frame:
-        """The frame of a message without one: the configured schema and, for Protobuf, its file's first message."""
-        guid = self._config.use_schema_guid
-        rest = wire.write_indexes((0,)) if self._form.indexed else b""
-        return wire.Frame(self._config.use_schema_id, None if guid is None else UUID(guid), 0, rest)
-
     def decoder(self, frame: wire.Frame, ctx: Context | None) -> Flow[Decode | RuledDecoder]:
         """The decoder of messages with this frame: cached, or chosen now as for a first message."""
         topic, field = (None, None) if ctx is None else (ctx.topic, ctx.field)
@@ -196,7 +197,14 @@ class Deserializer:
             decode = yield from self._resolve(self.client, frame, ctx)
         end = self._config.believed_until(self.client.latest_ttl if self.client else None)
         self._decoders[key] = (decode, end)
-        if topic is not None and field is not None and frame.schema_id is not None and frame.offset:
+        is_remembered = field == "key" and record_key.are_wanted()
+        if (
+            topic is not None
+            and field is not None
+            and frame.schema_id is not None
+            and frame.offset
+            and not is_remembered
+        ):
             prefix = wire.prefix(frame.schema_id)
             if not isinstance(decode, RuledDecoder):
                 self._ready.setdefault(topic, {}).setdefault(field, {})[prefix] = decode
@@ -230,9 +238,7 @@ class Deserializer:
             version = yield from self._latest(client, ctx, info)
             reader, subject = version.schema, version.subject
         needed = (yield from endpoints.dependencies(info.schema, id_subject)) if self._form.needs_references else ()
-        resolved: Resolved | None = None
-        if reader is not None:
-            resolved = (reader, (yield from endpoints.dependencies(reader, subject)))
+        resolved = None if reader is None else (reader, (yield from endpoints.dependencies(reader, subject)))
         writer = yield from self._writer(client, name, info, needed, ctx)
         return (yield from self._with_rules(writer, (info.schema, needed), version, resolved))
 
@@ -257,43 +263,33 @@ class Deserializer:
         if self._rules is None:
             decode = yield from called(lambda: self._form.decoder(written, read))
             return after_decoding(writer, latest, decode)
-        refuse_migrations(writer, latest)
-        reader = latest or self._own_rules(read, writer.subject) or writer
-        return (yield from self._around(writer, reader, written, read))
-
-    def _own_rules(self, read: Resolved | None, subject: str | None) -> Ruled | None:
-        """The reader's schema that is given in code, if it has rules of its own."""
-        own = self._own
-        if own is None or not own.rule_set_json:
-            return None
-        dependencies = () if read is None else read[1]
-        return Ruled("the reader's schema", own.text, own.rule_set_json, own.metadata_json, dependencies, subject)
+        reader = latest or own_rules(self._own, read, writer.subject) or writer
+        change = None
+        if version is not None and self.client is not None:
+            change = yield from migration(self.client.endpoints, writer, version, self._rules, self.rule_counts)
+        return (yield from self._around(writer, reader, written, read, change))
 
     def _without_writer(self, ctx: Context | None) -> Flow[Decode | RuledDecoder]:
         """The decoder of messages whose writer's schema is not needed."""
         read: Resolved | None = None if self._reader is None else (self._reader, ())
-        reader = self._own_rules(read, None if ctx is None else f"{ctx.topic}-{ctx.field}")
+        reader = own_rules(self._own, read, None if ctx is None else f"{ctx.topic}-{ctx.field}")
         if reader is None or self._rules is None:
             return (yield from called(lambda: self._form.decoder(None, read)))
         return (yield from self._around(Ruled("the writer's schema", reader.schema), reader, None, read))
 
     def _around(
-        self, writer: Ruled, reader: Ruled, written: Resolved | None, read: Resolved | None
+        self,
+        writer: Ruled,
+        reader: Ruled,
+        written: Resolved | None,
+        read: Resolved | None,
+        change: Migration | None = None,
     ) -> Flow[Decode | RuledDecoder]:
-        form, settings = self._form, self._rules or RuleSettings()
-        encoding, domain = reading_plans(writer, reader, settings, self.rule_counts)
-        if not domain or form.around_rules is None:
-            decode, finish = (yield from called(lambda: form.decoder(written, read))), None
-        else:
-            around = form.around_rules
-            decode, finish = yield from called(lambda: around(written, read, reader is writer))
-        if not domain and not encoding:
-            return decode
-        body = after_indexes(zigzag=form.zigzag) if form.indexed else whole_body
-        is_awaited = self.client_type is AsyncRegistryClient
-        return RuledDecoder(
-            decode, finish, encoding, domain, reader.subject or reader.name, body, form.errors, form.explain, is_awaited
-        )
+        plans = reading_plans(writer, reader, self._rules or RuleSettings(), self.rule_counts)
+        ends = Ends(written, read, of_writer=reader is writer)
+        subject, is_awaited = reader.subject or reader.name, self.client_type is AsyncRegistryClient
+        make = partial(decoder_with_rules, self._form, ends, plans, change, subject=subject, is_awaited=is_awaited)
+        return (yield from called(make))
 
     def _latest(self, client: BaseClient, ctx: Context | None, info: SchemaInfo) -> Flow[RegisteredSchema]:
         endpoints, config = client.endpoints, self._config

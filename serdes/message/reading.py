@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+from uuid import UUID
 
 from compat.schema import Dependencies, SchemaText
 from serdes.client.flow import Later
 from serdes.client.models import RegisteredSchema
 from serdes.message import wire
+from serdes.message.config import DeserializerConfig
 from serdes.rules.context import ENCODING_RULES, READ, Message, Ruled
 from serdes.rules.counts import RuleCounts
+from serdes.rules.migrations.migrated import Migrate, Read
+from serdes.rules.migrations.steps import Migration
 from serdes.rules.plan import Plan, rules_plan
 from serdes.rules.settings import RuleSettings
+from serdes.schema import Schema
 
 #: Takes the message and the payload's offset in it; returns the datum or, for an asynchronous client, a Later.
 Decode = Callable[[bytes, int], Any]
@@ -44,6 +49,8 @@ class ReaderFormat:
         around_rules: Makes the decoder of a writer's schema and of the reader's for messages with rules on the datum,
             and what follows these rules; true if the rules are those of the writer's schema. None: `decoder`, and
             nothing follows.
+        migrated: Makes the decoder for messages that a migration takes from the writer's schema to the reader's, and
+            what follows the domain rules.
     """
 
     schema_type: str
@@ -56,6 +63,7 @@ class ReaderFormat:
     needs_writer: bool = True
     needs_references: bool = True
     around_rules: Callable[[Resolved | None, Resolved | None, bool], tuple[Decode, Finish | None]] | None = None
+    migrated: Callable[[Resolved, Resolved, Migration], tuple[Read, Finish | None]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +80,7 @@ class RuledDecoder:
         errors: The exceptions that the decoder raises.
         explain: Makes the exception for the caller from the decoder's exception and the message.
         is_awaited: Whether what may take long is returned as a Later.
+        migrate: Takes what the decoder returns to a datum of the reader's schema; None if there is no migration.
     """
 
     decode: Decode
@@ -83,6 +92,12 @@ class RuledDecoder:
     errors: tuple[type[Exception], ...]
     explain: Callable[[Exception, bytes], Exception]
     is_awaited: bool
+    migrate: Migrate | None = None
+
+    @property
+    def _holds_up(self) -> bool:
+        plans = (self.domain, self.encoding, *(() if self.migrate is None else self.migrate.plans))
+        return any(plan.holds_up for plan in plans)
 
     def __call__(self, data: bytes, offset: int, message: Message) -> Any:
         """The datum, or a Later that returns it.
@@ -91,7 +106,7 @@ class RuledDecoder:
             RuleFailed: A rule stops the message.
             SerializationError: The message cannot be decoded.
         """
-        if self.is_awaited and (self.domain.holds_up or self.encoding.holds_up):
+        if self.is_awaited and self._holds_up:
             return Later(lambda: self._finished(data, offset, message))
         if self.encoding:
             data = self._after_encoding_rules(data, offset, message)
@@ -107,11 +122,16 @@ class RuledDecoder:
         return bytes(data[:start]) + bytes(self.encoding.run(data[start:], message))
 
     def _changed(self, datum: Any, data: bytes, offset: int, message: Message) -> Any:
+        migrate = self.migrate
+        if migrate is not None:
+            written = datum
+            datum = self._decoded(data, lambda: migrate(written, message))
         changed = self.domain.run(datum, message)
         finish = self.finish
         if finish is None:
             return changed
-        result = self._decoded(data, lambda: finish(changed, data, offset, changed is datum))
+        unchanged = migrate is None and changed is datum
+        result = self._decoded(data, lambda: finish(changed, data, offset, unchanged))
         return Later(lambda: self._settled(result, data)) if isinstance(result, Later) else result
 
     def _finished(self, data: bytes, offset: int, message: Message) -> Any:
@@ -131,12 +151,62 @@ class RuledDecoder:
             raise self.explain(error, data) from error
 
 
-def whole_body(data: bytes, offset: int) -> int:  # noqa: ARG001  # the signature of `RuledDecoder.body`
+class Ends(NamedTuple):
+    """Both ends of a decoder.
+
+    Attributes:
+        writer: The writer's schema; None if it is not needed.
+        reader: The schema to resolve data to; None for the writer's.
+        of_writer: Whether the domain rules are those of the writer's schema.
+    """
+
+    writer: Resolved | None
+    reader: Resolved | None
+    of_writer: bool
+
+
+def decoder_with_rules(
+    form: ReaderFormat,
+    ends: Ends,
+    plans: tuple[Plan, Plan],
+    migration: Migration | None,
+    *,
+    subject: str,
+    is_awaited: bool,
+) -> Decode | RuledDecoder:
+    """The decoder of messages, with rules around it if there are some.
+
+    Args:
+        form: The part that depends on the schema type.
+        ends: The schemas.
+        plans: The rules on the payload and those on the datum.
+        migration: The migration between the schemas; None if there is none.
+        subject: The subject of the schema that has the domain rules.
+        is_awaited: Whether what may take long is returned as a Later.
+    """
+    encoding, domain = plans
+    decode: Decode
+    finish: Finish | None = None
+    if migration is not None and form.migrated is not None and ends.writer is not None and ends.reader is not None:
+        writer = (ends.writer[0], migration.source.dependencies)
+        decode, finish = form.migrated(writer, ends.reader, migration)
+    elif domain and form.around_rules is not None:
+        decode, finish = form.around_rules(*ends)
+    else:
+        decode = form.decoder(ends.writer, ends.reader)
+    migrate = None if migration is None else Migrate(migration)
+    if not domain and not encoding and migrate is None:
+        return decode
+    body = _after_indexes(zigzag=form.zigzag) if form.indexed else _whole_body
+    return RuledDecoder(decode, finish, encoding, domain, subject, body, form.errors, form.explain, is_awaited, migrate)
+
+
+def _whole_body(data: bytes, offset: int) -> int:  # noqa: ARG001  # the signature of `RuledDecoder.body`
     """Where the part of a payload begins that encoding rules see: at once."""
     return offset
 
 
-def after_indexes(*, zigzag: bool) -> Callable[[bytes, int], int]:
+def _after_indexes(*, zigzag: bool) -> Callable[[bytes, int], int]:
     """The same for Protobuf: after the message indexes."""
     return lambda data, offset: wire.read_indexes(data, offset, zigzag=zigzag)[1]
 
@@ -164,3 +234,18 @@ def ruled_version(version: RegisteredSchema, dependencies: Dependencies) -> Rule
         version.id,
         version.version,
     )
+
+
+def own_rules(own: Schema | None, read: Resolved | None, subject: str | None) -> Ruled | None:
+    """The reader's schema that is given in code, if it has rules of its own."""
+    if own is None or not own.rule_set_json:
+        return None
+    dependencies = () if read is None else read[1]
+    return Ruled("the reader's schema", own.text, own.rule_set_json, own.metadata_json, dependencies, subject)
+
+
+def frame_of_config(config: DeserializerConfig, *, indexed: bool) -> wire.Frame:
+    """The frame of a message without one: the configured schema and, for Protobuf, its file's first message."""
+    guid = config.use_schema_guid
+    rest = wire.write_indexes((0,)) if indexed else b""
+    return wire.Frame(config.use_schema_id, None if guid is None else UUID(guid), 0, rest)

@@ -15,6 +15,7 @@ from serdes.message import wire
 from serdes.message.arguments import checked_client, checked_function
 from serdes.message.config import SerializerConfig
 from serdes.message.writing import Chosen, Encoder, RuledEncoder, WriterFormat, writing_plans
+from serdes.rules import record_key
 from serdes.rules.context import Message, Ruled
 from serdes.rules.counts import RuleCounts
 from serdes.rules.seam import before_encoding
@@ -70,6 +71,7 @@ class Serializer:
         self._ready: dict[str, dict[str, tuple[bytes, Callable[[Any], bytes]]]] = {}
         #: The same for schemas with rules: messages of others do not pay for the look-up.
         self._ready_ruled: dict[tuple[str, str], tuple[bytes, RuledEncoder, str]] = {}
+        record_key.listen(self, self._ready, self._ready_ruled)
         #: The time on the monotonic clock when the first of these expires; None for never.
         self._stale_at: float | None = None
         #: Schemas by topic and field, for frames in any place, each with its time of expiry.
@@ -109,7 +111,8 @@ class Serializer:
     def _with_rules(self, obj: Any, ctx: Context, prefix: bytes, encode: RuledEncoder, subject: str) -> bytes:
         if self._to_dict is not None:
             obj = self._to_dict(obj, ctx)
-        payload: bytes = encode(obj, Message(subject, ctx.topic, ctx.field == "key", ctx.headers, obj, ctx))
+        message = Message(subject, ctx.topic, ctx.field == "key", ctx.headers, obj, ctx)
+        payload: bytes = encode(obj, record_key.of_value(message))
         return prefix + payload
 
     def message(self, obj: Any, ctx: Context | None) -> Flow[bytes]:
@@ -121,9 +124,12 @@ class Serializer:
             raise SerializationError("the schema's guid goes into a header: the context needs a list of headers")
         if self._to_dict is not None:
             obj = self._to_dict(obj, ctx)
+        if is_key and record_key.are_wanted():
+            record_key.remember(obj, ctx)
         if chosen.rules is not None:
             topic, headers = (None, None) if ctx is None else (ctx.topic, ctx.headers)
-            payload = chosen.rules(obj, Message(chosen.subject, topic, is_key, headers, obj, ctx))
+            message = Message(chosen.subject, topic, is_key, headers, obj, ctx)
+            payload = chosen.rules(obj, record_key.of_value(message))
             if isinstance(payload, Later):
                 payload = yield from called(payload.function)
         else:
@@ -163,7 +169,8 @@ class Serializer:
         chosen = yield from self._resolve(ctx)
         end = self._config.believed_until(self.client.latest_ttl)
         self._chosen[key] = (chosen, end)
-        if ctx is not None and not self._config.in_header(is_key=ctx.field == "key"):
+        is_remembered = ctx is not None and ctx.field == "key" and record_key.are_wanted()
+        if ctx is not None and not is_remembered and not self._config.in_header(is_key=ctx.field == "key"):
             if chosen.rules is None:
                 self._ready.setdefault(ctx.topic, {})[ctx.field] = (chosen.prefix, chosen.encoder.encode)
             elif not chosen.rules.is_awaited:

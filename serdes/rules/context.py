@@ -58,6 +58,8 @@ class Message:
         headers: The record's headers: pairs, a mapping, or None.
         original: The datum before all rules on WRITE, the bytes as they came (with the frame) on READ.
         caller_context: The context that the caller of the serializer or deserializer passed; None if there is none.
+        key: Of a value, the key of its record: the datum before all rules on WRITE, the bytes as they came on READ.
+            None if it is not known.
     """
 
     subject: str
@@ -66,6 +68,7 @@ class Message:
     headers: Any
     original: Any
     caller_context: Any = None
+    key: Any = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,7 @@ _PRODUCERS = _Producers()
 
 
 def _config(properties: Mapping[str, Any], timeout_ms: int) -> dict[str, Any]:
-    """librdkafka's configuration, with Java's property names translated.
+    """The configuration of librdkafka, with Java's property names translated.
 
     Raises:
         RuleUnusable: A property cannot be honoured.

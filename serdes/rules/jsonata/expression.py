@@ -97,7 +97,7 @@ def _compile(text: str) -> Any:
     except Exception as error:
         raise JsonataInvalid(_text(error)) from error
     # Null and nothing differ: a rule that selects nothing leaves the message, and one that returns null fails.
-    compiled.set_output_convert_nulls(False)  # noqa: FBT003  the library's signature
+    compiled.set_output_convert_nulls(False)
     return compiled
 
 
