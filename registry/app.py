@@ -227,6 +227,8 @@ def terms_of(settings: RegistrySettings) -> Terms:
         strict_reference_versions=settings.strict_reference_versions,
         imports_overwrite=settings.imports_overwrite,
         incompatible=codes[settings.incompatible_error_code],
+        rules_check=settings.rules_check,
+        rules_types=frozenset(settings.rules_types),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from compat.contracts.cel.decimals import DECIMAL, decimal_message
+from compat.contracts.cel.data.decimals import DECIMAL, decimal_message
 from compat.contracts.cel.functions import decimal_functions, timestamps
 from compat.contracts.cel.functions.formats import FORMATS
 

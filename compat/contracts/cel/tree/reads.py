@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from compat.contracts.cel.tree import children
+from compat.contracts.cel.tree.walk import children
 
 #: A path of fields from a variable: `message.a.b` is `("a", "b")`. The empty path is the whole variable.
 Path = tuple[str, ...]
@@ -26,6 +26,12 @@ def reads(expression: Any, variables: Mapping[str, object]) -> Reads:
     for variable, path in _paths(expression, frozenset(variables)):
         found.setdefault(variable, {})[path] = None
     return {variable: None if () in paths else _shortest(paths) for variable, paths in found.items()}
+
+
+def chains(expression: Any, variables: Mapping[str, object]) -> list[str]:
+    """The selections that an expression consists of, such as `message.a.b`, in the order of the text."""
+    paths = _paths(expression, frozenset(variables))
+    return list(dict.fromkeys(".".join((variable, *path)) for variable, path in paths))
 
 
 def _shortest(paths: Mapping[Path, None]) -> tuple[Path, ...]:
@@ -80,32 +86,3 @@ def _text_key(call: Any) -> str | None:
         return None
     constant = call.args[1].const_expr
     return constant.string_value if constant.HasField("string_value") else None
-
-
-def binder(paths: tuple[Path, ...] | None, convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A function that makes the part of a variable's value that an expression reads, as the engine takes it.
-
-    Args:
-        paths: What the expression reads of the variable.
-        convert: Converts a value as a whole.
-    """
-    if paths is None:
-        return convert
-    tree: dict[str, Any] = {}
-    for path in paths:
-        branch = tree
-        for name in path[:-1]:
-            branch = branch.setdefault(name, {})
-        branch[path[-1]] = None
-    return lambda value: _part(value, tree, convert)
-
-
-def _part(value: Any, tree: Mapping[str, Any], convert: Callable[[Any], Any]) -> Any:
-    if type(value) is not dict:
-        return convert(value)
-    part = {}
-    for name, branch in tree.items():
-        if name in value:
-            item = value[name]
-            part[name] = convert(item) if branch is None else _part(item, branch, convert)
-    return part

@@ -6,9 +6,9 @@ from typing import Any
 
 from google.protobuf.any_pb2 import Any as AnyMessage
 
-from compat.contracts.cel.decimals import DECIMAL
+from compat.contracts.cel.data.decimals import DECIMAL
 from compat.contracts.cel.functions.table import EQUAL_DECIMALS
-from compat.contracts.cel.tree import descendants
+from compat.contracts.cel.tree.walk import descendants
 
 _EQUALITIES = frozenset({"_==_", "_!=_"})
 

@@ -19,7 +19,7 @@ from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 from google.protobuf.wrappers_pb2 import BytesValue, StringValue
 
-from compat.contracts.cel.decimals import decimal_message, decimal_of, is_decimal
+from compat.contracts.cel.data.decimals import decimal_message, decimal_of, is_decimal
 from compat.contracts.cel.errors import EvaluationFailed
 
 _MIN, _MAX = -(2**63), 2**63 - 1

@@ -1,0 +1,184 @@
+"""Expressions that are valid and probably not meant: constants, unreachable branches, patterns without anchors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from compat.contracts.cel.expression import Expression
+from compat.contracts.cel.tree import children, descendants
+from compat.contracts.findings.contract import MIGRATION, Contract, PlacedRule
+from compat.contracts.findings.finding import Finding
+from compat.contracts.findings.paths import paths_of
+
+_COMPARISONS = frozenset({"_==_", "_!=_", "_<_", "_<=_", "_>_", "_>=_"})
+_STARTS = ("^", "\\A", "(?i)^", "(?s)^")
+_ENDS = ("$", "\\z")
+#: A quoted character, a class of characters, or one character of a pattern.
+_PARTS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)
+
+
+class _Text(NamedTuple):
+    """The text of an expression, and where it begins in the rule's text."""
+
+    whole: str
+    start: int
+    tree: Any
+
+    def place(self, node: Any) -> tuple[int, int]:
+        """The line and column of a part of the expression."""
+        offset = self.start + int(self.tree.source_info.positions.get(node.id, 0))
+        return self.whole.count("\n", 0, offset) + 1, offset - self.whole.rfind("\n", 0, offset)
+
+
+def warnings_of(
+    placed: PlacedRule, contract: Contract, start: int, expression: Expression, *, is_guard: bool
+) -> Iterator[Finding]:
+    """The warnings about an expression.
+
+    Args:
+        placed: The rule.
+        contract: The contract of the rule.
+        start: Where the expression begins in the rule's text.
+        expression: The compiled expression.
+        is_guard: Whether it is the guard of the rule.
+    """
+    tree = expression.tree()
+    text = _Text(placed.rule.expr or "", start, tree)
+    if (is_guard or not placed.is_transform) and not expression.reads:
+        what = "guard" if is_guard else "condition"
+        yield placed.warn(
+            "constant-condition",
+            f"the {what} is the same for every message",
+            f"read a field in it, or remove the {'guard' if is_guard else 'rule'}",
+            "expr",
+            text.place(tree.expr),
+        )
+    is_of_message = placed.type == "CEL" and placed.phase != MIGRATION
+    for node in descendants(tree.expr):
+        if node.WhichOneof("expr_kind") == "call_expr":
+            yield from _call(placed, node, text)
+            if is_of_message:
+                yield from _outside_enum(placed, contract, node, text)
+    if is_of_message:
+        yield from _undeclared(placed, contract, expression)
+
+
+def _call(placed: PlacedRule, node: Any, text: _Text) -> Iterator[Finding]:
+    call = node.call_expr
+    operands = _operands(call)
+    if call.function == "matches" and len(operands) == 2:
+        pattern = _constant(operands[1])
+        if isinstance(pattern, str) and not _is_anchored(pattern):
+            yield placed.warn(
+                "pattern-not-anchored",
+                "the pattern has no anchor at one of its ends: Java matches the whole text, other clients a part",
+                "begin it with ^ and end it with $; put .* where any text may stand",
+                "expr",
+                text.place(node),
+            )
+    if call.function in _COMPARISONS and len(operands) == 2:
+        left, right = map(_key, operands)
+        if left == right and _constant(operands[0]) is None:
+            yield placed.warn(
+                "constant-condition",
+                "a value is compared with itself",
+                "compare it with something else",
+                "expr",
+                text.place(node),
+            )
+
+
+def _outside_enum(placed: PlacedRule, contract: Contract, node: Any, text: _Text) -> Iterator[Finding]:
+    call = node.call_expr
+    operands = _operands(call)
+    if len(operands) != 2 or call.function not in {"_==_", "_!=_", "@in"}:
+        return
+    for one, other in (operands, operands[::-1]):
+        path = _path(one)
+        symbols = paths_of(contract.version).symbols(path) if path else None
+        for literal in _literals(other) if symbols is not None else ():
+            if literal not in symbols:
+                yield placed.warn(
+                    "outside-enum",
+                    f"'{literal}' is no symbol of the enum {'.'.join(path)}: the comparison has one result",
+                    f"use one of {', '.join(sorted(symbols)[:10])}",
+                    "expr",
+                    text.place(node),
+                )
+
+
+def _undeclared(placed: PlacedRule, contract: Contract, expression: Expression) -> Iterator[Finding]:
+    """Fields that no version declares; schemas other than JSON's refuse them when types are checked."""
+    for path in expression.reads.get("message") or ():
+        versions = (contract.version, *contract.earlier)
+        if path and not any(paths_of(version).may_have(path) for version in versions):
+            yield placed.warn(
+                "field-never-written",
+                f"no version of the schema declares the field {'.'.join(path)}",
+                "correct the name, or declare the field",
+                "expr",
+            )
+
+
+def _operands(call: Any) -> list[Any]:
+    return [*([call.target] if call.HasField("target") else ()), *call.args]
+
+
+def _constant(node: Any) -> Any:
+    if node.WhichOneof("expr_kind") != "const_expr":
+        return None
+    kind = node.const_expr.WhichOneof("constant_kind")
+    return getattr(node.const_expr, kind) if kind else None
+
+
+def _literals(node: Any) -> list[str]:
+    constant = _constant(node)
+    if isinstance(constant, str):
+        return [constant]
+    if node.WhichOneof("expr_kind") == "list_expr":
+        return [literal for element in node.list_expr.elements if isinstance(literal := _constant(element), str)]
+    return []
+
+
+def _path(node: Any) -> tuple[str, ...]:
+    """The fields that a node selects from the message; empty if it is something else."""
+    names: list[str] = []
+    while node.WhichOneof("expr_kind") == "select_expr" and not node.select_expr.test_only:
+        names.append(node.select_expr.field)
+        node = node.select_expr.operand
+    is_message = node.WhichOneof("expr_kind") == "ident_expr" and node.ident_expr.name == "message"
+    return tuple(reversed(names)) if is_message else ()
+
+
+def _is_anchored(pattern: str) -> bool:
+    """Whether a pattern has to match the whole text."""
+    is_quoted = (len(pattern) - len(pattern[:-1].rstrip("\\"))) % 2 == 0
+    ends = pattern.endswith(_ENDS) and not (pattern.endswith("$") and is_quoted)
+    return pattern.startswith(_STARTS) and ends and not _has_alternatives(pattern)
+
+
+def _has_alternatives(pattern: str) -> bool:
+    """Whether a pattern has a `|` outside of groups, so that an anchor belongs to one alternative alone."""
+    depth = 0
+    for part in _PARTS.findall(pattern):
+        if part == "|" and not depth:
+            return True
+        depth += {"(": 1, ")": -1}.get(part, 0)
+    return False
+
+
+def _key(node: Any) -> Any:
+    """A value that is equal for expressions of the same form."""
+    kind = node.WhichOneof("expr_kind")
+    own: Mapping[str, Callable[[Any], Any]] = {
+        "const_expr": lambda constant: constant.SerializeToString(),
+        "ident_expr": lambda identifier: identifier.name,
+        "select_expr": lambda select: (select.field, select.test_only),
+        "call_expr": lambda call: (call.function, call.HasField("target")),
+        "struct_expr": lambda made: (made.message_name, tuple(entry.field_key for entry in made.entries)),
+        "comprehension_expr": lambda loop: (loop.iter_var, loop.accu_var),
+    }
+    made = own[kind](getattr(node, kind)) if kind in own else None
+    return kind, made, tuple(map(_key, children(node)))
