@@ -10,7 +10,9 @@ from serdes.rules.plan import Plan
 #: Types of rules whose time grows with the size of the message only, unless the expression has a loop.
 _LINEAR = frozenset({"CEL", "CEL_FIELD", "REDACT"})
 #: CEL's macros that loop; two of them in one another take the square of a list's length.
-_LOOP = re.compile(r"\.\s*(?:all|exists|exists_one|existsOne|filter|map|transformList|transformMap|transformMapEntry)\s*\(")
+_LOOP = re.compile(
+    r"\.\s*(?:all|exists|exists_one|existsOne|filter|map|transformList|transformMap|transformMapEntry)\s*\("
+)
 #: The most rules on the event loop at once (each takes some 10 us), and the most bytes of JSON.
 _MOST_STEPS = 100
 _MOST_BYTES = 32768

@@ -12,8 +12,10 @@ from serdes.codec import AvroCodec, EncodeError, compile_codec
 from serdes.codec.codec import text_decoder
 from serdes.json_bytes import loads_written
 from serdes.message.config import DeserializerConfig, SerializerConfig
-from serdes.message.reading import Around, Decode, Resolved
+from serdes.message.reading import Around, Decode, Finish, Resolved
 from serdes.message.writing import Encoder
+from serdes.rules.migrations.migrated import PLAIN, TAGGED, Read, avro_json
+from serdes.rules.migrations.steps import Migration
 from serdes.text.form import TextForm, TextOptions
 from serdes.text.remark import Examine
 
@@ -94,6 +96,21 @@ def _around_rules(
     return decode, finish
 
 
+def _migrated(
+    writer: Resolved, reader: Resolved, migration: Migration, config: DeserializerConfig, options: TextOptions
+) -> tuple[Read, Finish]:
+    from serdes.rules.migrations import avro  # noqa: PLC0415  # messages are seldom migrated
+
+    forms = {PLAIN: avro.plain, TAGGED: avro.tagged}
+    encode = _data_encoder(compiled(*reader, make=_exact))
+    to_text = _decoder(reader, None, config, options)
+
+    def finish(datum: Any, message: bytes, offset: int, unchanged: bool) -> bytes:  # noqa: ARG001, FBT001
+        return to_text(encode(datum), 0)  # type: ignore[no-any-return]
+
+    return forms[avro_json(migration)](writer, reader, record_names=True), finish
+
+
 #: Makes codecs whose data keep the names of records in unions, so that data are encoded as they were decoded.
 _exact = partial(compile_codec, record_names=True)
 
@@ -128,5 +145,13 @@ def _record_name(schema: SchemaText, options: TextOptions) -> str | None:  # noq
 
 
 FORM = TextForm(
-    _encoder, _decoder, _examiner, _record_name, SerializerConfig, DeserializerConfig, _around_rules, loads_written
+    _encoder,
+    _decoder,
+    _examiner,
+    _record_name,
+    SerializerConfig,
+    DeserializerConfig,
+    _around_rules,
+    _migrated,
+    loads_written,
 )

@@ -11,8 +11,10 @@ from compat.schema import AVRO, JSON, PROTOBUF, Dependencies, SchemaText
 from serdes.client.flow import Flow
 from serdes.json_bytes import loads
 from serdes.message.config import DeserializerConfig, SerializerConfig
-from serdes.message.reading import Around, Decode, ReaderFormat, Resolved
+from serdes.message.reading import Around, Decode, Finish, ReaderFormat, Resolved
 from serdes.message.writing import Encoder, WriterFormat
+from serdes.rules.migrations.migrated import Read
+from serdes.rules.migrations.steps import Migration
 from serdes.serialization import Context
 from serdes.text.remark import Examine, Remarks
 
@@ -83,6 +85,8 @@ class TextForm:
         writing, reading: The classes of the settings of serializers and deserializers.
         around_rules: Makes the decoder to the datum that rules see, and the function from that datum to JSON text in
             UTF-8; the flag says whether the rules are those of the writer's schema.
+        migrated: Makes the decoder for messages that a migration takes from the writer's schema to the reader's, and
+            the function from the reader's datum to JSON text.
     """
 
     encoder: Callable[[SchemaText, Dependencies, SerializerConfig, TextOptions], Encoder]
@@ -92,6 +96,7 @@ class TextForm:
     writing: type[SerializerConfig]
     reading: type[DeserializerConfig]
     around_rules: Callable[[Resolved, Resolved | None, bool, DeserializerConfig, TextOptions], Around]
+    migrated: Callable[[Resolved, Resolved, Migration, DeserializerConfig, TextOptions], tuple[Read, Finish]]
     parse: Callable[[str], Any] = loads
 
 
@@ -155,7 +160,16 @@ def remarking(schema_type: str, config: DeserializerConfig, options: TextOptions
 
         return decode, remarked
 
-    return replace(deserializing(schema_type, config, options), decoder=decoder, around_rules=around_rules)
+    def migrated(writer: Resolved, reader: Resolved, migration: Migration) -> tuple[Read, Finish]:
+        read, finish = form.migrated(writer, reader, migration, config, options)
+        examine = form.examiner(writer, None, config, options)
+        return read, lambda datum, message, offset, unchanged: Remarked(
+            finish(datum, message, offset, unchanged), examine(message, offset)
+        )
+
+    return replace(
+        deserializing(schema_type, config, options), decoder=decoder, around_rules=around_rules, migrated=migrated
+    )
 
 
 def deserializing(schema_type: str, config: DeserializerConfig, options: TextOptions) -> ReaderFormat:
@@ -170,6 +184,9 @@ def deserializing(schema_type: str, config: DeserializerConfig, options: TextOpt
         assert writer is not None
         return form.around_rules(writer, reader, of_writer, config, options)
 
+    def migrated(writer: Resolved, reader: Resolved, migration: Migration) -> tuple[Read, Finish]:
+        return form.migrated(writer, reader, migration, config, options)
+
     return ReaderFormat(
         schema_type,
         lambda schema: form.record_name(schema, options),
@@ -179,4 +196,5 @@ def deserializing(schema_type: str, config: DeserializerConfig, options: TextOpt
         indexed=schema_type == PROTOBUF,
         zigzag=not getattr(config, "plain_indexes", False),
         around_rules=around_rules,
+        migrated=migrated,
     )

@@ -10,8 +10,10 @@ from serdes.json_bytes import compacted, dumps, loads
 from serdes.json_schema import title
 from serdes.message.config import DeserializerConfig, JSONDeserializerConfig, JSONSerializerConfig, SerializerConfig
 from serdes.message.json_validation import encoder_of
-from serdes.message.reading import Around, Decode, Resolved
+from serdes.message.reading import Around, Decode, Finish, Resolved
 from serdes.message.writing import Encoder
+from serdes.rules.migrations.migrated import Read
+from serdes.rules.migrations.steps import Migration
 from serdes.text.form import TextForm, TextOptions
 from serdes.text.remark import Examine
 from serdes.validation import JsonValidator
@@ -72,6 +74,24 @@ def _around_rules(
     return lambda message, offset: _parsed(compacted(message[offset:])), finish
 
 
+def _migrated(
+    writer: Resolved,
+    reader: Resolved,
+    migration: Migration,  # noqa: ARG001  # the signature of all types
+    config: DeserializerConfig,
+    options: TextOptions,
+) -> tuple[Read, Finish]:
+    """Rules see the parsed JSON, which is validated after them."""
+    from serdes.rules.migrations.json import json_form  # noqa: PLC0415  # messages are seldom migrated
+
+    to_text = _decoder(writer, reader, config, options)
+
+    def finish(datum: Any, message: bytes, offset: int, unchanged: bool) -> bytes:  # noqa: ARG001, FBT001
+        return to_text(dumps(datum), 0)  # type: ignore[no-any-return]
+
+    return json_form(lambda message, offset: _parsed(compacted(message[offset:]))), finish
+
+
 def _examiner(writer: Resolved, reader: Resolved | None, config: DeserializerConfig, options: TextOptions) -> Examine:
     from serdes.text.json_remarks import examiner  # noqa: PLC0415  # few decoders need it
 
@@ -83,5 +103,5 @@ def _record_name(schema: SchemaText, options: TextOptions) -> str | None:  # noq
 
 
 FORM = TextForm(
-    _encoder, _decoder, _examiner, _record_name, JSONSerializerConfig, JSONDeserializerConfig, _around_rules
+    _encoder, _decoder, _examiner, _record_name, JSONSerializerConfig, JSONDeserializerConfig, _around_rules, _migrated
 )

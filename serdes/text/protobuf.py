@@ -20,9 +20,11 @@ from serdes.message.config import (
     SerializerConfig,
 )
 from serdes.message.protobuf_schema import parse
-from serdes.message.reading import Around, Decode, Resolved
+from serdes.message.reading import Around, Decode, Finish, Resolved
 from serdes.message.writing import Encoder
-from serdes.protobuf import decoder_of_schema
+from serdes.protobuf import decoder_of_schema, new_message
+from serdes.rules.migrations.migrated import Read
+from serdes.rules.migrations.steps import Migration
 from serdes.text.form import JSON_TYPES, TextForm, TextOptions, Unfit
 from serdes.text.remark import Examine
 
@@ -132,6 +134,26 @@ def _around_rules(
     return decode, finish
 
 
+def _migrated(
+    writer: Resolved,
+    reader: Resolved,
+    migration: Migration,  # noqa: ARG001  # the signature of all types
+    config: DeserializerConfig,
+    options: TextOptions,
+) -> tuple[Read, Finish]:
+    """Rules see the message's JSON."""
+    from serdes.rules.migrations.protobuf import json_form  # noqa: PLC0415  # messages are seldom migrated
+
+    assert isinstance(config, ProtobufDeserializerConfig)
+    to_text = _texts(options)
+
+    def finish(datum: Any, message: bytes, offset: int, unchanged: bool) -> bytes:  # noqa: ARG001, FBT001
+        return to_text(datum)
+
+    decode = decoder_of_schema(writer, None, zigzag=not config.plain_indexes)
+    return json_form(decode, new_message(reader)), finish
+
+
 def _texts(options: TextOptions) -> Callable[[Any], bytes]:
     """The function from a message to its JSON text."""
 
@@ -167,5 +189,12 @@ def _record_name(schema: SchemaText, options: TextOptions) -> str | None:
 
 
 FORM = TextForm(
-    _encoder, _decoder, _examiner, _record_name, ProtobufSerializerConfig, ProtobufDeserializerConfig, _around_rules
+    _encoder,
+    _decoder,
+    _examiner,
+    _record_name,
+    ProtobufSerializerConfig,
+    ProtobufDeserializerConfig,
+    _around_rules,
+    _migrated,
 )
