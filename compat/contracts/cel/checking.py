@@ -80,7 +80,7 @@ def _naming_fields(error: ExpressionInvalid, text: str, declarations: Mapping[st
         return error
     parsed: Any = parsed_expression(parse_text(declarations, text))
     part = part_at(parsed, text, error.line, error.column)
-    fields = [] if part is None else chains(part, declarations)
+    fields = [] if part is None else chains(part, parsed.expr, declarations)
     return ExpressionInvalid(
         f"{error.detail}: {', '.join(fields)}" if fields else error.detail, error.line, error.column
     )

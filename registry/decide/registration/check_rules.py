@@ -35,7 +35,7 @@ def require_checked_rules(view: View, candidate: Candidate, terms: Terms) -> Non
         Unanswered: The rules must be checked elsewhere first.
     """
     rule_set = candidate.content.rule_set
-    if rule_set is None or terms.rules_check == OFF:
+    if rule_set is None or terms.rules_check == OFF or not any(rules for _, rules, _ in rule_set.groups):
         return
     earlier = view.live_versions(candidate.subject)[-_EARLIER:]
     findings = rule_findings(view, candidate.source, candidate.content, earlier, terms)

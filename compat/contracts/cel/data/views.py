@@ -12,6 +12,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from google.protobuf.wrappers_pb2 import UInt64Value
 
 from compat.contracts.cel.data.decimals import EXACT, decimal_message
+from compat.contracts.cel.data.messages import message_binder
 from compat.contracts.cel.data.shapes import ABSENT, Anything, Entries, Items, Nullable, Record, Scalar, Shape
 from compat.contracts.cel.data.values import time_of_day, to_cel
 
@@ -40,7 +41,8 @@ def binder(paths: tuple[tuple[str, ...], ...] | None, shape: Shape | None) -> Co
         for name in path[:-1]:
             branch = branch.setdefault(name, {})
         branch[path[-1]] = None
-    return _part(tree, shape, _Converters())
+    convert = _part(tree, shape, _Converters())
+    return message_binder(tuple(tree), convert) if shape is None else convert
 
 
 def _part(tree: Fields, shape: Shape | None, converters: _Converters) -> Convert:

@@ -66,7 +66,7 @@ class _Shapes:
             for name, declared in node.properties.items():
                 below = f"{path}.{name}"
                 shape = self.of(declared, below)
-                record.fields[name] = Member(shape if name in node.required else _nullable(shape), below)
+                record.fields[name] = Member(shape if name in node.required else _optional(shape), below)
         return self._records[id(node)]
 
     def _combined(self, node: Combined, path: str) -> Shape:
@@ -101,6 +101,11 @@ def _is_open(node: Object) -> bool:
     """Whether the schema says itself that there are other properties; by default any object may have some."""
     named = isinstance(node.raw, dict) and node.raw.get("additionalProperties", False) is not False
     return named or bool(node.patterns) or isinstance(node.unevaluated, Node)
+
+
+def _optional(shape: Shape) -> Shape:
+    """The shape of a property that may be absent: a scalar may be compared with null."""
+    return shape if isinstance(shape, Items | Entries) else _nullable(shape)
 
 
 def _nullable(shape: Shape) -> Shape:

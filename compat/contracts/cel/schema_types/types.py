@@ -9,6 +9,7 @@ from typing import Protocol
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 from compat.avro.schema import AvroSchema
+from compat.contracts.cel.data.messages import is_repeated
 from compat.contracts.cel.data.shapes import Record, Scalar, Shape, leaf, records
 from compat.contracts.cel.declarations import DYN, CelType, field_variables, inline_variables, message_variables
 from compat.contracts.cel.schema_types.avro import avro_shape
@@ -130,7 +131,7 @@ class _Messages:
         if message is not None:
             return inline_variables(CelType(message.full_name, self._pool))
         field = None if full_name is None else self._field(full_name)
-        return inline_variables(DYN if field is None or _is_repeated(field) else self._value(field))
+        return inline_variables(DYN if field is None or is_repeated(field) else self._value(field))
 
     def _message(self, full_name: str) -> Descriptor | None:
         try:
@@ -153,10 +154,6 @@ class _Messages:
         scalar = "bytes" if field.type == field.TYPE_BYTES else _SCALARS[field.cpp_type]
         scalar = self._unsigned if scalar == "uint" else scalar
         return CelType(scalar, shape=Scalar(scalar))
-
-
-def _is_repeated(field: FieldDescriptor) -> bool:
-    return bool(field.is_repeated) if hasattr(field, "is_repeated") else field.label == field.LABEL_REPEATED
 
 
 _SCALARS = {

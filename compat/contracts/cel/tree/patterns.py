@@ -18,7 +18,7 @@ def unanchored_patterns(tree: Any, text: str) -> Iterator[tuple[str, int, int]]:
         tree: The `cel.expr.CheckedExpr`.
         text: The expression's text.
     """
-    for part in descendants(tree.expr):
+    for part in sorted(descendants(tree.expr), key=lambda part: tree.source_info.positions.get(part.id, 0)):
         if part.WhichOneof("expr_kind") != "call_expr" or part.call_expr.function != "matches":
             continue
         pattern = part.call_expr.args[-1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from compat.contracts.cel.tree.walk import children
+from compat.contracts.cel.tree.walk import children, descendants
 
 #: A path of fields from a variable: `message.a.b` is `("a", "b")`. The empty path is the whole variable.
 Path = tuple[str, ...]
@@ -28,10 +28,24 @@ def reads(expression: Any, variables: Mapping[str, object]) -> Reads:
     return {variable: None if () in paths else _shortest(paths) for variable, paths in found.items()}
 
 
-def chains(expression: Any, variables: Mapping[str, object]) -> list[str]:
-    """The selections that an expression consists of, such as `message.a.b`, in the order of the text."""
-    paths = _paths(expression, frozenset(variables))
-    return list(dict.fromkeys(".".join((variable, *path)) for variable, path in paths))
+def chains(part: Any, whole: Any, variables: Mapping[str, object]) -> list[str]:
+    """The selections in a part of an expression, such as `message.a.b`, in the order of the text.
+
+    The variable of a loop stands for the list that it runs through: `message.tags[]`.
+
+    Args:
+        part: The part, a `cel.expr.Expr`.
+        whole: The expression.
+        variables: The declared variables.
+    """
+    names = {variable: variable for variable in variables}
+    for loop in (found.comprehension_expr for found in descendants(whole) if found.HasField("comprehension_expr")):
+        run_through = _chain(loop.iter_range, frozenset(names))
+        if run_through is not None:
+            variable, path = run_through
+            names.setdefault(loop.iter_var, ".".join((names[variable], *path)) + "[]")
+    paths = _paths(part, frozenset(names))
+    return list(dict.fromkeys(".".join((names[variable], *path)) for variable, path in paths))
 
 
 def _shortest(paths: Mapping[Path, None]) -> tuple[Path, ...]:
