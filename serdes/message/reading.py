@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
-from uuid import UUID
+from typing import Any
 
+from compat.contracts.walk.leaf import RecordAccess
 from compat.schema import Dependencies, SchemaText
 from serdes.client.flow import Later
 from serdes.client.models import RegisteredSchema
 from serdes.message import wire
-from serdes.message.config import DeserializerConfig
-from serdes.rules.context import ENCODING_RULES, READ, Message, Ruled
-from serdes.rules.counts import RuleCounts
+from serdes.rules import keys
+from serdes.rules.context import Message, Ruled
 from serdes.rules.migrations.migrated import Migrate, Read
 from serdes.rules.migrations.steps import Migration
-from serdes.rules.plan import Plan, rules_plan
-from serdes.rules.settings import RuleSettings
-from serdes.schema import Schema
+from serdes.rules.plan import Plan
+from serdes.serialization import Context
 
 #: Takes the message and the payload's offset in it; returns the datum or, for an asynchronous client, a Later.
 Decode = Callable[[bytes, int], Any]
@@ -49,6 +47,7 @@ class ReaderFormat:
         around_rules: Makes the decoder of a writer's schema and of the reader's for messages with rules on the datum,
             and what follows these rules; true if the rules are those of the writer's schema. None: `decoder`, and
             nothing follows.
+        records: How rules handle records that are not mappings, such as those of generated classes.
         migrated: Makes the decoder for messages that a migration takes from the writer's schema to the reader's, and
             what follows the domain rules.
     """
@@ -63,6 +62,7 @@ class ReaderFormat:
     needs_writer: bool = True
     needs_references: bool = True
     around_rules: Callable[[Resolved | None, Resolved | None, bool], tuple[Decode, Finish | None]] | None = None
+    records: RecordAccess | None = None
     migrated: Callable[[Resolved, Resolved, Migration], tuple[Read, Finish | None]] | None = None
 
 
@@ -151,74 +151,14 @@ class RuledDecoder:
             raise self.explain(error, data) from error
 
 
-class Ends(NamedTuple):
-    """Both ends of a decoder.
-
-    Attributes:
-        writer: The writer's schema; None if it is not needed.
-        reader: The schema to resolve data to; None for the writer's.
-        of_writer: Whether the domain rules are those of the writer's schema.
-    """
-
-    writer: Resolved | None
-    reader: Resolved | None
-    of_writer: bool
-
-
-def decoder_with_rules(
-    form: ReaderFormat,
-    ends: Ends,
-    plans: tuple[Plan, Plan],
-    migration: Migration | None,
-    *,
-    subject: str,
-    is_awaited: bool,
-) -> Decode | RuledDecoder:
-    """The decoder of messages, with rules around it if there are some.
-
-    Args:
-        form: The part that depends on the schema type.
-        ends: The schemas.
-        plans: The rules on the payload and those on the datum.
-        migration: The migration between the schemas; None if there is none.
-        subject: The subject of the schema that has the domain rules.
-        is_awaited: Whether what may take long is returned as a Later.
-    """
-    encoding, domain = plans
-    decode: Decode
-    finish: Finish | None = None
-    if migration is not None and form.migrated is not None and ends.writer is not None and ends.reader is not None:
-        writer = (ends.writer[0], migration.source.dependencies)
-        decode, finish = form.migrated(writer, ends.reader, migration)
-    elif domain and form.around_rules is not None:
-        decode, finish = form.around_rules(*ends)
-    else:
-        decode = form.decoder(ends.writer, ends.reader)
-    migrate = None if migration is None else Migrate(migration)
-    if not domain and not encoding and migrate is None:
-        return decode
-    body = _after_indexes(zigzag=form.zigzag) if form.indexed else _whole_body
-    return RuledDecoder(decode, finish, encoding, domain, subject, body, form.errors, form.explain, is_awaited, migrate)
-
-
-def _whole_body(data: bytes, offset: int) -> int:  # noqa: ARG001  # the signature of `RuledDecoder.body`
+def whole_body(data: bytes, offset: int) -> int:  # noqa: ARG001  # the signature of `RuledDecoder.body`
     """Where the part of a payload begins that encoding rules see: at once."""
     return offset
 
 
-def _after_indexes(*, zigzag: bool) -> Callable[[bytes, int], int]:
+def after_indexes(*, zigzag: bool) -> Callable[[bytes, int], int]:
     """The same for Protobuf: after the message indexes."""
     return lambda data, offset: wire.read_indexes(data, offset, zigzag=zigzag)[1]
-
-
-def reading_plans(writer: Ruled, reader: Ruled, settings: RuleSettings, counts: RuleCounts) -> tuple[Plan, Plan]:
-    """The rules on the payload, which are the writer's, and those on the datum, which are the reader's.
-
-    Raises:
-        SerializationError: A rule set cannot be read.
-    """
-    encoding = rules_plan(writer, READ, settings, phase=ENCODING_RULES, counts=counts)
-    return encoding, rules_plan(reader, READ, settings, counts=counts)
 
 
 def ruled_version(version: RegisteredSchema, dependencies: Dependencies) -> Ruled:
@@ -236,16 +176,11 @@ def ruled_version(version: RegisteredSchema, dependencies: Dependencies) -> Rule
     )
 
 
-def own_rules(own: Schema | None, read: Resolved | None, subject: str | None) -> Ruled | None:
-    """The reader's schema that is given in code, if it has rules of its own."""
-    if own is None or not own.rule_set_json:
-        return None
-    dependencies = () if read is None else read[1]
-    return Ruled("the reader's schema", own.text, own.rule_set_json, own.metadata_json, dependencies, subject)
-
-
-def frame_of_config(config: DeserializerConfig, *, indexed: bool) -> wire.Frame:
-    """The frame of a message without one: the configured schema and, for Protobuf, its file's first message."""
-    guid = config.use_schema_guid
-    rest = wire.write_indexes((0,)) if indexed else b""
-    return wire.Frame(config.use_schema_id, None if guid is None else UUID(guid), 0, rest)
+def read_message(ruled: RuledDecoder, data: bytes, ctx: Context | None) -> Message:
+    """The message that rules are carried out on; a key is noted for its value."""
+    if ctx is None:
+        return Message(ruled.subject, None, False, None, data)
+    if ctx.field == "key":
+        keys.note(ctx, data)
+        return Message(ruled.subject, ctx.topic, True, ctx.headers, data, ctx)
+    return Message(ruled.subject, ctx.topic, False, ctx.headers, data, ctx, keys.taken(ctx))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 from compat.contracts.model import Metadata, Rule
 from compat.contracts.walk.leaf import FieldWalk, RecordAccess
@@ -58,8 +58,7 @@ class Message:
         headers: The record's headers: pairs, a mapping, or None.
         original: The datum before all rules on WRITE, the bytes as they came (with the frame) on READ.
         caller_context: The context that the caller of the serializer or deserializer passed; None if there is none.
-        key: Of a value, the key of its record: the datum before all rules on WRITE, the bytes as they came on READ.
-            None if it is not known.
+        key: The key of the same record, if its serializer or deserializer ran before in this thread or task.
     """
 
     subject: str
@@ -115,6 +114,10 @@ class RuleContext:
         """A parameter: the rule's, else the property of the schema's metadata; None if neither has it."""
         value = self.rule.params.get(name)
         return self.metadata.properties.get(name) if value is None else value
+
+    def with_parameters(self, parameters: Mapping[str, Any]) -> Self:
+        """The same rule with further parameters of executors; those of the settings win."""
+        return replace(self, settings=self.settings.with_defaults(parameters))
 
     @property
     def configuration(self) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any, Self
 from magicbyte.kit.settings.section import Section, setting
 from serdes.error import ConfigError
 from serdes.rules.registry import RuleRegistry
-from serdes.setting_kinds import BOOLEAN, one_of, typed
+from serdes.setting_kinds import BOOLEAN, INTEGER, TEXT, one_of, typed
 
 _LOG = logging.getLogger(__name__)
 
@@ -21,6 +21,10 @@ NONE = "NONE"
 _PREFIX = "rule.executors"
 _ACTIONS = "rule.actions"
 _DEFAULT = "_default_"
+DISABLED = "DISABLED"
+BEFORE_DOMAIN_RULES = "BEFORE_DOMAIN_RULES"
+AFTER_DOMAIN_RULES = "AFTER_DOMAIN_RULES"
+_VALIDATION = one_of(**{name: name.lower() for name in (DISABLED, BEFORE_DOMAIN_RULES, AFTER_DOMAIN_RULES)})
 _ENVIRONMENT = one_of(CLIENT="client", GATEWAY="gateway", NONE="none")
 
 
@@ -44,6 +48,40 @@ class RuleSection(Section):
         "Accepted as in Java; rules never change the caller's message.",
         "preserve.source.fields",
         default=True,
+    )
+    validation: str = setting(
+        _VALIDATION,
+        "When a serializer checks the validation rules that stand in its schema.",
+        "validation.rules.execution",
+        default=DISABLED,
+    )
+    validation_fail_fast: bool = setting(
+        BOOLEAN,
+        "Whether the first value that breaks a validation rule ends the check.",
+        "validation.rules.fail.fast",
+        default=False,
+    )
+    dead_letter_topic: str | None = setting(
+        TEXT, "The topic of the action DLQ; a rule or its schema may name another one.", "dlq.topic", default=None
+    )
+    dead_letter_types: str | None = setting(
+        TEXT,
+        "The types of rules whose fields are redacted in dead letters.",
+        "dlq.redact.rule.types",
+        default=None,
+        default_words="`ENCRYPT,ENCRYPT_PAYLOAD`",
+    )
+    dead_letter_timeout: int = setting(
+        INTEGER, "How many milliseconds a dead letter may take to be stored.", "dlq.timeout.ms", default=30_000
+    )
+    dead_letter_flush: bool = setting(
+        BOOLEAN,
+        "Accepted as in Java; each dead letter is stored before its message stops.",
+        "dlq.auto.flush",
+        default=False,
+    )
+    bootstrap_servers: str | None = setting(
+        TEXT, "The brokers that the action DLQ sends dead letters to.", "bootstrap.servers", default=None
     )
 
 
@@ -100,6 +138,11 @@ class RuleSettings:
         """The executor's parameters for a rule: those of its name before those of its type before the default ones."""
         sets = self.parameter_sets
         return {**sets.get(_DEFAULT, {}), **sets.get(f"_{type_name}_", {}), **sets.get(name, {})}
+
+    def with_defaults(self, parameters: Mapping[str, Any]) -> Self:
+        """The settings with further default parameters, which do not replace those that are there."""
+        defaults = {**parameters, **self.parameter_sets.get(_DEFAULT, {})}
+        return replace(self, parameter_sets={**self.parameter_sets, _DEFAULT: defaults})
 
     def with_options(self, options: RuleSection) -> Self:
         """The settings with those that are not of single executors."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from compat.avro.nodes import Array, Map, Node, Record, Union
@@ -80,10 +81,11 @@ class AvroForm:
         access = self._records
 
         def view(value: Any) -> Any:
+            get: Callable[[str, Any], Any]
             if isinstance(value, Mapping):
                 get = value.get
             elif access is not None and access.is_record(value):
-                get = lambda name, missing: access.get(value, name, missing)  # noqa: E731  # a second variant of one
+                get = partial(access.get, value)
             else:
                 return value
             seen = {}

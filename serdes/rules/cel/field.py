@@ -15,7 +15,7 @@ from compat.contracts.cel.errors import EvaluationFailed
 from compat.contracts.model import Rule
 from compat.contracts.walk.leaf import PRIMITIVE, Leaf, Visit
 from compat.schema import JSON, PROTOBUF
-from serdes.rules.cel.guarded import Guarded, compiled, utc_now
+from serdes.rules.cel.guarded import Guarded, compiled, message_type, utc_now
 from serdes.rules.cel.narrowing import in_type, narrowed
 from serdes.rules.context import CarryOut, Message, RuleContext
 from serdes.rules.error import ValueRejected
@@ -35,7 +35,7 @@ class CelFieldRules:
 
     def compile(self, rule: Rule, context: RuleContext) -> CarryOut:
         """The function that carries a rule out; see RuleExecutor."""
-        guarded = compiled(context, field_variables())
+        guarded = compiled(context, field_variables(message=message_type(context)))
         nullable = {leaf.full_name for leaf in context.walk().leaves if leaf.type_name == "NULL"}
         clock = _Clock() if "now" in guarded.reads else None
         make = _FieldExpressions(context, guarded, clock, nullable)

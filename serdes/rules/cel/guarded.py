@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from compat.contracts.cel.declarations import CelType
+from compat.contracts.cel.declarations import DYN, CelType
 from compat.contracts.cel.engine import EngineMissing
 from compat.contracts.cel.errors import EvaluationFailed, ExpressionInvalid
 from compat.contracts.cel.expression import Expression, compile_expression
 from compat.contracts.cel.guard import split_guard
+from compat.schema import PROTOBUF
 from serdes.rules.context import RuleContext
 from serdes.rules.error import RuleUnusable
 
@@ -89,6 +90,20 @@ def compiled(context: RuleContext, declarations: Mapping[str, CelType]) -> Guard
             )
     reads = frozenset(expression.reads) | (frozenset() if guard is None else frozenset(guard.reads))
     return Guarded(guard, expression, reads)
+
+
+def message_type(context: RuleContext) -> CelType:
+    """The declared type of messages: dynamic, with the descriptors of a Protobuf schema.
+
+    Raises:
+        InvalidSchema: The schema's text cannot be parsed or linked.
+    """
+    schema = context.ruled.schema
+    if schema.schema_type != PROTOBUF:
+        return DYN
+    from compat.protobuf.schema import parse  # noqa: PLC0415  # other types do not need it
+
+    return CelType(DYN.signature, parse(schema, context.ruled.dependencies).linked.pool)
 
 
 def utc_now() -> datetime:

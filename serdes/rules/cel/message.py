@@ -9,7 +9,7 @@ from compat.contracts.cel.errors import EvaluationFailed
 from compat.contracts.model import Rule
 from compat.schema import InvalidSchema
 from serdes.rules.cel.forms import message_form
-from serdes.rules.cel.guarded import compiled, utc_now
+from serdes.rules.cel.guarded import compiled, message_type, utc_now
 from serdes.rules.context import CarryOut, Message, RuleContext
 from serdes.rules.error import RuleUnusable, ValueRejected
 
@@ -23,8 +23,8 @@ class CelRules:
 
     def compile(self, rule: Rule, context: RuleContext) -> CarryOut:  # noqa: ARG002  # the context has the rule
         """The function that carries a rule out; see RuleExecutor."""
-        guarded = compiled(context, message_variables())
         try:
+            guarded = compiled(context, message_variables(message_type(context)))
             form = message_form(context)
         except InvalidSchema as error:
             raise RuleUnusable(f"the schema cannot be read: {error}") from None

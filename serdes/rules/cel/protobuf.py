@@ -79,6 +79,7 @@ def _set(message: Any, field: FieldDescriptor, value: Any, path: str) -> None:
 def _set_map(entries: Any, field: FieldDescriptor, value: Any, path: str) -> None:
     if not isinstance(value, Mapping):
         raise TypeError
+    assert field.message_type is not None
     entry = field.message_type.fields_by_name["value"]
     for key, item in value.items():
         if entry.message_type is None:
@@ -111,6 +112,7 @@ def _missing() -> Any:
     raise ValueError
 
 
+_WRAPPED = ("Bool", "Int32", "Int64", "UInt32", "UInt64", "Float", "Double", "String", "Bytes")
 _WRAPPERS = frozenset(
     f"google.protobuf.{name}Value"
     for name in ("Bool", "Int32", "Int64", "UInt32", "UInt64", "Float", "Double", "String", "Bytes")

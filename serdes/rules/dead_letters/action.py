@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from serdes.rules import record_key
 from serdes.rules.actions import Act
 from serdes.rules.context import WRITE, Message, RuleContext
 from serdes.rules.dead_letters.record import letter_headers
@@ -23,6 +22,7 @@ class DeadLetterAction:
 
     type = "DLQ"
     holds_up = True
+    needs_key = True
 
     def compile(self, context: RuleContext) -> Act:
         """The function that sends the record and raises; see RuleAction."""
@@ -31,7 +31,6 @@ class DeadLetterAction:
 
         settings = dead_letter_settings(context)
         send = sender(settings)
-        record_key.want()
         key_of, value_of = _parts(context, settings.redacted_types)
 
         def act(message: Message, datum: Any, failure: RuleFailed | None) -> None:
