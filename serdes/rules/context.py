@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from compat.contracts.model import Metadata, Rule
 from compat.contracts.walk.leaf import FieldWalk, RecordAccess
-from compat.schema import Dependencies, SchemaText
+from compat.schema import Dependencies, ParsedSchema, SchemaText
 from serdes.rules.settings import RuleSettings
 
 WRITE = "WRITE"
@@ -85,6 +85,7 @@ class RuleContext:
         metadata: The schema's metadata.
         source: For a migration, the schema that the message comes from; else None.
         walk: Returns the fields of the schema, which are read when the first rule needs them.
+        parsed: Returns the parsed schema; it raises InvalidSchema.
         records: How to handle records that are not mappings, such as generated classes; None if there are none.
     """
 
@@ -94,6 +95,7 @@ class RuleContext:
     ruled: Ruled
     settings: RuleSettings
     walk: Callable[[], FieldWalk]
+    parsed: Callable[[], ParsedSchema]
     rules: tuple[Rule, ...] = ()
     index: int = 0
     metadata: Metadata = field(default_factory=Metadata)

@@ -10,6 +10,7 @@ from typing import Any
 from compat.contracts.model import DATA_MODES, MIGRATION_MODES, PLACES, Metadata, RuleSet
 from compat.contracts.walk import field_walk
 from compat.contracts.walk.leaf import RecordAccess
+from compat.formats import parse
 from serdes.error import SerializationError
 from serdes.rules.actions import Act, bound_action
 from serdes.rules.context import DOMAIN_RULES, DOWNGRADE, ENCODING_RULES, READ, CarryOut, Message, RuleContext, Ruled
@@ -146,8 +147,9 @@ def rules_plan(
     listed = {name: rules for name, rules, _ in rule_set.groups}[phase]
     rules = listed[::-1] if mode in _REVERSED else listed
     walk = cache(lambda: field_walk(ruled.schema, ruled.dependencies, metadata))
+    parsed = cache(lambda: parse(ruled.schema, ruled.dependencies))
     contexts = (
-        RuleContext(rule, mode, phase, ruled, settings, walk, rules, index, metadata, source, records)
+        RuleContext(rule, mode, phase, ruled, settings, walk, parsed, rules, index, metadata, source, records)
         for index, rule in enumerate(rules)
     )
     steps = [_step(context, counts) for context in contexts if runs(context)]

@@ -15,6 +15,8 @@ class Kind(StrEnum):
     BOOL = auto()
     INT = auto()
     DOUBLE = auto()
+    #: A long or a double, whichever the JSON had.
+    NUMBER = auto()
     STRING = auto()
     BYTES = auto()
     #: Microseconds since 1970, as a long.

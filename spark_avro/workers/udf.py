@@ -33,6 +33,26 @@ def decoded_by(batch: Batch, message: Column, kind: spark.DataType) -> Decoded:
     return Decoded(whole[_VALUE], whole[_REASON].isNull(), whole[_REASON], schema_id(message))
 
 
+def rule_udf(batch: Batch) -> Any:
+    """The function that carries rules out on a column of bytes: a struct of `value` (OUTCOME) and `reason`."""
+    return _vectorized(
+        batch,
+        spark.StructType(
+            [spark.StructField(_VALUE, _OUTCOME), spark.StructField(_REASON, spark.StringType())],
+        ),
+    )
+
+
+#: The type of `spark_avro.workers.rule_batches.OUTCOME`.
+_OUTCOME = spark.StructType(
+    [
+        spark.StructField("data", spark.BinaryType()),
+        spark.StructField("rule", spark.StringType()),
+        spark.StructField("path", spark.StringType()),
+    ]
+)
+
+
 def _vectorized(batch: Batch, returns: spark.StructType) -> Any:
     """Wrap a decoder for Spark's Arrow interface: `arrow_udf` in Spark 4.1 or newer, pandas in older versions."""
     from spark_avro.workers.arrow_type import arrow_type  # noqa: PLC0415 - only if a UDF is made

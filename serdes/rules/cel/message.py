@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from compat.contracts.cel.declarations import message_variables
 from compat.contracts.cel.errors import EvaluationFailed
 from compat.contracts.model import Rule
-from compat.schema import InvalidSchema
-from serdes.rules.cel.forms import message_form
-from serdes.rules.cel.guarded import compiled, message_type, utc_now
+from serdes.rules.cel.guarded import compiled, options_of, utc_now
+from serdes.rules.cel.results import write_back
+from serdes.rules.cel.variables import variables
 from serdes.rules.context import CarryOut, Message, RuleContext
-from serdes.rules.error import RuleUnusable, ValueRejected
+from serdes.rules.error import ValueRejected
 
 
 class CelRules:
@@ -23,18 +22,15 @@ class CelRules:
 
     def compile(self, rule: Rule, context: RuleContext) -> CarryOut:  # noqa: ARG002  # the context has the rule
         """The function that carries a rule out; see RuleExecutor."""
-        try:
-            guarded = compiled(context, message_variables(message_type(context)))
-            form = message_form(context)
-        except InvalidSchema as error:
-            raise RuleUnusable(f"the schema cannot be read: {error}") from None
-        view = form.viewer(guarded.top_level_reads("message"))
+        options = options_of(context)
+        guarded = compiled(context, options, variables(context, options).of_message)
         evaluate, is_condition = guarded.expression.evaluate, context.is_condition
-        has_guard, reads_now = guarded.guard is not None, "now" in guarded.reads
+        has_guard, reads_now = guarded.guard is not None, guarded.reads("now")
         is_identity = guarded.expression.text.strip() == "message"
+        written_back = write_back(context)
 
         def carry_out(datum: Any, message: Message) -> Any:  # noqa: ARG001  # the signature of all rules
-            bindings = {"message": view(datum)}
+            bindings = {"message": datum}
             if reads_now:
                 bindings["now"] = utc_now()
             if has_guard and not guarded.applies(bindings):
@@ -47,7 +43,7 @@ class CelRules:
                 raise ValueRejected(str(error), value=datum) from None
             if is_condition:
                 return _verdict(result, datum)
-            return None if result is None else form.written_back(result, datum)
+            return None if result is None else written_back(result, datum)
 
         return carry_out
 

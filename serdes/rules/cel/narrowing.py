@@ -8,7 +8,6 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from compat.contracts.cel.values import time_of_day
 from serdes.rules.error import ValueRejected
 
 _EPOCH_DAY = date(1970, 1, 1).toordinal()
@@ -17,20 +16,6 @@ _LONG = 2**63
 _LARGEST_FLOAT = 3.4028235677973366e38
 #: Times of day are ints of milliseconds, and longs of microseconds.
 _UNITS = {"INT": 1_000, "LONG": 1_000_000}
-
-
-def in_type(type_name: str, value: Any) -> Any:
-    """A field's value as an expression sees it: a real number for a float, a time of day in the schema's unit.
-
-    Args:
-        type_name: The type in upper case.
-        value: The value.
-    """
-    if type_name in _REAL and type(value) is int:
-        return float(value)
-    if type(value) is time:
-        return time_of_day(value, _UNITS.get(type_name, 1_000_000))
-    return value
 
 
 def narrowed(type_name: str, old: Any, result: Any) -> Any:
@@ -119,7 +104,6 @@ def _bytes(old: Any, result: Any) -> Any:
 
 
 _INFINITE = (float("inf"), float("-inf"))
-_REAL = frozenset({"FLOAT", "DOUBLE"})
 _BY_TYPE: Mapping[str, Callable[[Any, Any], Any]] = {
     "INT": _integer(_INT, "INT"),
     "LONG": _integer(_LONG, "LONG"),

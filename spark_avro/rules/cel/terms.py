@@ -161,6 +161,7 @@ _FORMS: dict[tuple[Kind, Form], Callable[[Column], Column]] = {
     (Kind.BYTES, Form.PLAIN): lambda column: column,
     (Kind.INT, Form.PLAIN): lambda column: column.cast("long"),
     (Kind.DOUBLE, Form.PLAIN): lambda column: column.cast("double"),
+    (Kind.NUMBER, Form.PLAIN): lambda column: column.cast("double"),
     (Kind.NULL, Form.PLAIN): lambda _: F.lit(None),
     (Kind.TIMESTAMP, Form.PLAIN): lambda column: column,
     (Kind.DURATION, Form.PLAIN): lambda column: column,
