@@ -77,12 +77,13 @@ class ProxySerializer(Serializer):
         if self._registration is not None:
             return (yield from self._version_of_id(subject, schema, self._registration))
         endpoints = self.client.endpoints
-        if (yield from self._has_latest_rules(subject)):
-            return (yield from endpoints.register(subject, schema))
         try:
-            return (yield from endpoints.lookup(subject, schema))
+            registered = yield from endpoints.lookup(subject, schema)
         except RegistryError:
             return (yield from endpoints.register(subject, schema))
+        # The look-up may find the text in a version from before the rules.
+        latest = yield from self._latest(subject)
+        return latest if latest is not None and latest.schema == registered.schema else registered
 
     def _version_of_id(self, subject: str, schema: SchemaText, schema_id: SchemaId) -> Flow[RegisteredSchema]:
         """The subject's version with an id or guid: several versions may have one text, with other rules."""
@@ -99,17 +100,12 @@ class ProxySerializer(Serializer):
             raise failed(f"Error when fetching schema version. {details}", missing) from None
         return registered
 
-    def _has_latest_rules(self, subject: str) -> Flow[bool]:
-        """Whether the subject's latest version has rules: a text without rules inherits them when it is registered.
-
-        A look-up alone may find the text in an earlier version without rules.
-        """
+    def _latest(self, subject: str) -> Flow[RegisteredSchema | None]:
         self.client.clear_latest_caches()
         try:
-            latest = yield from self.client.endpoints.version(subject)
+            return (yield from self.client.endpoints.version(subject))
         except (SubjectNotFound, VersionNotFound):
-            return False
-        return bool(latest.rule_set)
+            return None
 
 
 class ProxyDeserializer(Deserializer):

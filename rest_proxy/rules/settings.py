@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field
 from magicbyte.kit.settings import SettingsError
 from magicbyte.kit.settings.server import Milliseconds, ServerSettings, Takes
 from serdes.error import ConfigError
-from serdes.rules.settings import RuleSettings, executor_settings, split_settings
+from serdes.rules.settings import RuleSection, RuleSettings, executor_settings, split_settings
 
 #: Sends a dead letter and returns when it is stored: topic, key, value, headers.
 SendLetter = Callable[[str, bytes | None, bytes | None, list[tuple[str, bytes | None]]], None]
@@ -47,6 +47,18 @@ class RuleProperties(ServerSettings):
         alias="dlq.redact.rule.types",
         description="Dead letters have no strings and bytes with the tags of rules of these types.",
     )
+    validation_execution: Annotated[
+        Literal["DISABLED", "BEFORE_DOMAIN_RULES", "AFTER_DOMAIN_RULES"], BeforeValidator(_upper)
+    ] = Field(
+        "DISABLED",
+        alias="validation.rules.execution",
+        description="When the validation rules that stand in schemas are checked.",
+    )
+    validation_fail_fast: bool = Field(
+        False,
+        alias="validation.rules.fail.fast",
+        description="Whether the first value that breaks a validation rule ends the check.",
+    )
     dlq_timeout_ms: Milliseconds = Field(
         30000, alias="dlq.timeout.ms", description="How long a dead letter may take to be stored.", ge=1
     )
@@ -74,13 +86,14 @@ class RuleProperties(ServerSettings):
             read = executor_settings(split_settings(properties)[0])
         except ConfigError as error:
             raise SettingsError(str(error)) from None
-        letters: dict[str, Any] = {
-            "dlq.redact.rule.types": self.dlq_redact_rule_types,
-            "dlq.timeout.ms": self.dlq_timeout_ms,
-            **({"dlq.topic": self.dlq_topic} if self.dlq_topic else {}),
-            **({"producer": send_letter} if send_letter is not None else {}),
-        }
-        sets = {**read.parameter_sets, _LETTERS: {**letters, **read.parameter_sets.get(_LETTERS, {})}}
-        return replace(
-            read, environment=self.execution_environment, show_values=self.rules_show_values, parameter_sets=sets
+        options = RuleSection(
+            environment=self.execution_environment,
+            show_values=self.rules_show_values,
+            validation=self.validation_execution,
+            validation_fail_fast=self.validation_fail_fast,
+            dead_letter_topic=self.dlq_topic or None,
+            dead_letter_types=self.dlq_redact_rule_types,
+            dead_letter_timeout=self.dlq_timeout_ms,
         )
+        sets = {**read.parameter_sets, _LETTERS: {"producer": send_letter, **read.parameter_sets.get(_LETTERS, {})}}
+        return replace(read, parameter_sets=sets).with_options(options)

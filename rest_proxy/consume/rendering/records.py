@@ -144,10 +144,18 @@ def _render(
         read = readers[part.schema_id]
         if isinstance(read, DataError):
             raise read
-        if isinstance(read, RuledReading):
-            read = read.read(ReadRecord(Place(message.topic(), is_key), headers, data, message.key()))
-        return part.decoded(form, read)
+        if not isinstance(read, RuledReading):
+            return part.decoded(form, read)
+        verdict = verdicts.get(is_key)
+        if verdict is None:
+            record = ReadRecord(Place(message.topic(), is_key), headers, data, message.key())
+            verdict = verdicts[is_key] = _verdict(part, form, read.read(record))
+        if isinstance(verdict, DataError):
+            raise verdict
+        return verdict
 
+    #: Of the key and the value of the record in hand, so that rules run once, also on a record with a fault.
+    verdicts: dict[bool, bytes | DataError] = {}
     topics: dict[str, bytes] = {}
     parts: list[bytes] = []
     faults = 0
@@ -156,6 +164,8 @@ def _render(
         topic = topics.get(name) or topics.setdefault(name, orjson.dumps(name))
         headers = None if plain is not None else message.headers()
         reason = b""
+        if verdicts:
+            verdicts.clear()
         try:
             key = decode(message.key(), headers, is_key=True)
             value = decode(message.value(), headers, is_key=False)
@@ -172,6 +182,13 @@ def _render(
             % (topic, key, value, message.partition(), message.offset(), reason)
         )
     return Rendered(b"[%b]" % b",".join(parts), len(parts), None, faults)
+
+
+def _verdict(part: Framed, form: EmbeddedFormat, read: Read) -> bytes | DataError:
+    try:
+        return part.decoded(form, read)
+    except DataError as error:
+        return error
 
 
 class _Decode(Protocol):

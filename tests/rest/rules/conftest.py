@@ -11,6 +11,8 @@ import httpx
 import pytest
 from confluent_kafka import Producer
 
+from tests.rest.v3.conftest import V3
+
 AVRO = json.dumps(
     {
         "type": "record",
@@ -78,6 +80,12 @@ class Registry:
 def registry(registry_url: str) -> Iterator[Registry]:
     with httpx.Client(base_url=registry_url) as client:
         yield Registry(client)
+
+
+@pytest.fixture(scope="session")
+def cluster(rest: Any) -> str:
+    """The path of the cluster."""
+    return V3(rest).path
 
 
 @pytest.fixture(scope="session")

@@ -90,7 +90,11 @@ def test_v3_answers_in_its_stream(
     schema_id = registry.register(f"{topic}-value", form, ADULT, SHOUT)
     records = [{"value": {"schema_id": schema_id, "data": person}} for person in (GOOD, BAD, GOOD)]
     records.append({"value": {"type": TYPES[form], "schema": FORMS[form][1], "data": GOOD}})
-    answer = rest.post(f"{cluster}/topics/{topic}/records", content="".join(map(json.dumps, records)))
+    answer = rest.post(
+        f"{cluster}/topics/{topic}/records",
+        content="".join(map(json.dumps, records)),
+        headers={"content-type": "application/json"},
+    )
     assert answer.status_code == 200
     reports = [json.loads(line) for line in answer.text.splitlines()]
     assert [report["error_code"] for report in reports] == [200, 422, 200, 200]
