@@ -10,18 +10,19 @@ from rest_proxy.errors import SERIALIZING_FAILED
 from rest_proxy.formats.plain import DataError
 from rest_proxy.rules.weight import Weight
 from serdes.client.flow import Later
-from serdes.error import PayloadError, SerdesError
+from serdes.error import PayloadError, SerdesError, SerializationError
 from serdes.message.reading import RuledDecoder
 from serdes.message.writing import RuledEncoder
 from serdes.rules.context import Message
 from serdes.rules.error import RuleFailed
+from serdes.rules.inline.rule import ValidationRulesFailed
 from serdes.text.form import ERRORS
 
 
 class RuleRefusal(DataError):
     """A rule stops a record that is produced; the other records of the request are sent."""
 
-    def __init__(self, failure: RuleFailed) -> None:
+    def __init__(self, failure: SerializationError) -> None:
         super().__init__("", str(failure), SERIALIZING_FAILED)
 
     @property
@@ -91,7 +92,7 @@ class RuledWriting:
             message.key = record.key
         try:
             payload = self._encoder(value, message)
-        except RuleFailed as failure:
+        except (RuleFailed, ValidationRulesFailed) as failure:
             raise RuleRefusal(failure) from None
         if isinstance(payload, Later):
             later = payload
@@ -101,7 +102,7 @@ class RuledWriting:
     def _settled(self, later: Later) -> bytes:
         try:
             return self._prefix + bytes(later.function())
-        except RuleFailed as failure:
+        except (RuleFailed, ValidationRulesFailed) as failure:
             raise RuleRefusal(failure) from None
 
 

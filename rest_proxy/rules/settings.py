@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
@@ -15,9 +14,6 @@ from serdes.rules.settings import RuleSection, RuleSettings, executor_settings, 
 
 #: Sends a dead letter and returns when it is stored: topic, key, value, headers.
 SendLetter = Callable[[str, bytes | None, bytes | None, list[tuple[str, bytes | None]]], None]
-
-#: The parameters of the action DLQ for all rules.
-_LETTERS = "_DLQ_"
 
 
 def _upper(value: Any) -> Any:
@@ -95,5 +91,4 @@ class RuleProperties(ServerSettings):
             dead_letter_types=self.dlq_redact_rule_types,
             dead_letter_timeout=self.dlq_timeout_ms,
         )
-        sets = {**read.parameter_sets, _LETTERS: {"producer": send_letter, **read.parameter_sets.get(_LETTERS, {})}}
-        return replace(read, parameter_sets=sets).with_options(options)
+        return read.with_letters_by(send_letter).with_options(options)

@@ -41,7 +41,7 @@ def _encoder(
     def with_rules() -> Encoder:
         # Rules see the datum of serializers, so the payload is decoded for them.
         plain = compiled(schema, dependencies, make=_exact)
-        return Encoder(encode, datum_of=_data_decoder(plain), unchecked=_data_encoder(plain))
+        return Encoder(encode, datum_of=data_decoder(plain), unchecked=data_encoder(plain))
 
     if not codec.is_raw:
         encode = convert
@@ -83,8 +83,8 @@ def _around_rules(
 ) -> Around:
     """The decoder to the datum that rules see, which is the reader's unless the rules are the writer's."""
     seen = writer if of_writer or reader is None else reader
-    decode = _data_decoder(compiled(*writer, None if seen is writer else reader, make=_exact))
-    encode = _data_encoder(compiled(*seen, make=_exact))
+    decode = data_decoder(compiled(*writer, None if seen is writer else reader, make=_exact))
+    encode = data_encoder(compiled(*seen, make=_exact))
     to_text = _decoder(writer, reader, config, options)
     changed_to_text = _decoder(seen, None if seen is reader else reader, config, options)
 
@@ -102,7 +102,7 @@ def _migrated(
     from serdes.rules.migrations import avro  # noqa: PLC0415  # messages are seldom migrated
 
     forms = {PLAIN: avro.plain, TAGGED: avro.tagged}
-    encode = _data_encoder(compiled(*reader, make=_exact))
+    encode = data_encoder(compiled(*reader, make=_exact))
     to_text = _decoder(reader, None, config, options)
 
     def finish(datum: Any, message: bytes, offset: int, unchanged: bool) -> bytes:  # noqa: ARG001, FBT001
@@ -115,11 +115,13 @@ def _migrated(
 _exact = partial(compile_codec, record_names=True)
 
 
-def _data_decoder(codec: AvroCodec) -> Callable[..., Any]:
+def data_decoder(codec: AvroCodec) -> Callable[..., Any]:
+    """The function from a payload to the datum that rules see."""
     return (lambda payload, offset=0: payload[offset:]) if codec.is_raw else codec.decode
 
 
-def _data_encoder(codec: AvroCodec) -> Callable[[Any], bytes]:
+def data_encoder(codec: AvroCodec) -> Callable[[Any], bytes]:
+    """The function from such a datum to its payload; it raises EncodeError."""
     return _raw if codec.is_raw else codec.encode
 
 

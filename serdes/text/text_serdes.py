@@ -20,6 +20,14 @@ from serdes.schema import Schema
 from serdes.text import TextOptions, Unfit, deserializing, remarking, serializing, text_form
 from serdes.text.json_position import offset_of
 
+#: Changes the settings of rules of a serializer or deserializer.
+AdaptRules = Callable[[RuleSettings], RuleSettings]
+
+
+def unchanged_rules(settings: RuleSettings) -> RuleSettings:
+    """The settings as they are."""
+    return settings
+
 
 @dataclass(unsafe_hash=True)
 class BadText(SerializationError):
@@ -40,7 +48,7 @@ def text_serializer(  # `kind` is for dry runs
     conf: Mapping[str, Any],
     options: TextOptions,
     kind: type[Serializer] = Serializer,
-    rules: RuleSettings | None = None,
+    adapt_rules: AdaptRules = unchanged_rules,
 ) -> Serializer:
     """A serializer that takes JSON texts.
 
@@ -51,7 +59,7 @@ def text_serializer(  # `kind` is for dry runs
         conf: Settings by name.
         options: The options of the text form.
         kind: The class to make.
-        rules: The settings of rules; None for those in `conf`.
+        adapt_rules: Changes the settings of rules that `conf` has.
 
     Raises:
         ConfigError: A setting is unknown or contradicts another.
@@ -69,7 +77,7 @@ def text_serializer(  # `kind` is for dry runs
         ruled = None if make is None else lambda: of_texts(make())
         return replace(data_encoder, encode=lambda text: data_encoder.encode(parse(text)), with_rules=ruled)
 
-    rules = config.rules() if rules is None else rules
+    rules = adapt_rules(config.rules())
     return kind(client, replace(form, encoder=encoder, explain=_explain_text), config, schema, rules=rules)
 
 
@@ -78,14 +86,14 @@ def text_deserializer(
     schema_type: str,
     conf: Mapping[str, Any],
     options: TextOptions,
-    rules: RuleSettings | None = None,
+    adapt_rules: AdaptRules = unchanged_rules,
 ) -> Deserializer:
-    """A deserializer that returns texts in UTF-8; `rules` are the settings of rules, by default those in `conf`.
+    """A deserializer that returns texts in UTF-8; `adapt_rules` changes the settings of rules that `conf` has.
 
     Raises:
         ConfigError: A setting is unknown or contradicts another.
     """
-    return _reading(client, schema_type, conf, options, rules, deserializing)
+    return _reading(client, schema_type, conf, options, adapt_rules, deserializing)
 
 
 def remarking_deserializer(
@@ -93,14 +101,14 @@ def remarking_deserializer(
     schema_type: str,
     conf: Mapping[str, Any],
     options: TextOptions,
-    rules: RuleSettings | None = None,
+    adapt_rules: AdaptRules = unchanged_rules,
 ) -> Deserializer:
     """As `text_deserializer`, but it returns `Remarked`s: texts with the remarks on them.
 
     Raises:
         ConfigError: A setting is unknown or contradicts another.
     """
-    return _reading(client, schema_type, conf, options, rules, remarking)
+    return _reading(client, schema_type, conf, options, adapt_rules, remarking)
 
 
 def _reading(
@@ -108,12 +116,12 @@ def _reading(
     schema_type: str,
     conf: Mapping[str, Any],
     options: TextOptions,
-    rules: RuleSettings | None,
+    adapt_rules: AdaptRules,
     make_form: Callable[[str, DeserializerConfig, TextOptions], ReaderFormat],
 ) -> Deserializer:
     config = text_form(schema_type).reading.load(conf)
     form = make_form(schema_type, config, options)
-    rules = config.rules() if rules is None else rules
+    rules = adapt_rules(config.rules())
     return Deserializer(client, replace(form, explain=_explain_payload), config, rules=rules)
 
 

@@ -144,18 +144,11 @@ def _render(
         read = readers[part.schema_id]
         if isinstance(read, DataError):
             raise read
-        if not isinstance(read, RuledReading):
-            return part.decoded(form, read)
-        verdict = verdicts.get(is_key)
-        if verdict is None:
-            record = ReadRecord(Place(message.topic(), is_key), headers, data, message.key())
-            verdict = verdicts[is_key] = _verdict(part, form, read.read(record))
-        if isinstance(verdict, DataError):
-            raise verdict
-        return verdict
+        if isinstance(read, RuledReading):
+            read = verdicts.reader(read, message, headers, data, is_key=is_key)
+        return part.decoded(form, read)
 
-    #: Of the key and the value of the record in hand, so that rules run once, also on a record with a fault.
-    verdicts: dict[bool, bytes | DataError] = {}
+    verdicts = _Verdicts()
     topics: dict[str, bytes] = {}
     parts: list[bytes] = []
     faults = 0
@@ -164,8 +157,6 @@ def _render(
         topic = topics.get(name) or topics.setdefault(name, orjson.dumps(name))
         headers = None if plain is not None else message.headers()
         reason = b""
-        if verdicts:
-            verdicts.clear()
         try:
             key = decode(message.key(), headers, is_key=True)
             value = decode(message.value(), headers, is_key=False)
@@ -184,11 +175,32 @@ def _render(
     return Rendered(b"[%b]" % b",".join(parts), len(parts), None, faults)
 
 
-def _verdict(part: Framed, form: EmbeddedFormat, read: Read) -> bytes | DataError:
-    try:
-        return part.decoded(form, read)
-    except DataError as error:
-        return error
+class _Verdicts:
+    """The verdicts of rules on the record in hand: they run once, also if a fault of the record is then explained."""
+
+    def __init__(self) -> None:
+        self._message: Any = None
+        self._of: dict[bool, bytes | DataError] = {}
+
+    def reader(self, reading: RuledReading, message: Any, headers: Any, data: bytes, *, is_key: bool) -> Read:
+        """The function that decodes a key or value."""
+        if message is not self._message:
+            self._message = message
+            self._of.clear()
+        read = reading.read(ReadRecord(Place(message.topic(), is_key), headers, data, message.key()))
+
+        def read_once(data: bytes, offset: int) -> bytes:
+            if is_key not in self._of:
+                try:
+                    self._of[is_key] = read(data, offset)
+                except DataError as error:
+                    self._of[is_key] = error
+            verdict = self._of[is_key]
+            if isinstance(verdict, DataError):
+                raise verdict
+            return verdict
+
+        return read_once
 
 
 class _Decode(Protocol):

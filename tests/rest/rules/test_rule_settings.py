@@ -100,7 +100,7 @@ def test_dead_letters_of_produced_records(
     assert second.headers() == [("mine", b"hi"), *expected]
 
 
-def test_dead_letters_of_records_that_are_read(  # noqa: PLR0917  # fixtures
+def test_dead_letters_of_records_that_are_read(  # fixtures
     lettered: Rest,
     registry: Registry,
     topic: str,
