@@ -13,7 +13,17 @@ from compat.contracts.walk.leaf import RecordAccess
 from compat.formats import parse
 from serdes.error import SerializationError
 from serdes.rules.actions import Act, bound_action
-from serdes.rules.context import DOMAIN_RULES, DOWNGRADE, ENCODING_RULES, READ, CarryOut, Message, RuleContext, Ruled
+from serdes.rules.context import (
+    DOMAIN_RULES,
+    DOWNGRADE,
+    ENCODING_RULES,
+    MIGRATION_RULES,
+    READ,
+    CarryOut,
+    Message,
+    RuleContext,
+    Ruled,
+)
 from serdes.rules.counts import FAILED, IGNORED, PASSED, RuleCounts
 from serdes.rules.error import RuleConditionError, RuleError, RuleFailed, RuleRefused, RuleUnusable
 from serdes.rules.executors import executor_of, unusable
@@ -216,6 +226,11 @@ def _step(context: RuleContext, counts: RuleCounts | None) -> Step:
             raise RuleUnusable("the rule has no type")  # noqa: TRY301  # as any rule that cannot be carried out
         executor = executor_of(rule.type, settings, context.phase)
         by_field, holds_up = executor.by_field, executor.holds_up
+        if by_field and context.phase == MIGRATION_RULES:
+            raise RuleUnusable(  # noqa: TRY301  # as any rule that cannot be carried out
+                f"rules of type {context.type} cannot be migration rules: data are between two schemas there; "
+                "use CEL or JSONATA"
+            )
         carry_out = executor.compile(rule, context)
     except RuleUnusable as error:
         carry_out = unusable(error)
