@@ -132,7 +132,7 @@ def _planned(
         row_rules = () if validate and changes else json_rules(rules, chosen.reader)
     except Untranslatable:
         row_rules = ()
-    if rules.domain and not row_rules:
+    if not row_rules:
         chosen = replace(chosen, rules=on_messages(rules, chosen.versions, chosen.reader))
     check_asked(chosen.rules, asked)
     return ValidatingJsonPlan(chosen, kind, row_rules, asked) if validate else JsonPlan(chosen, kind, row_rules)
