@@ -42,6 +42,11 @@ def failure_of_success(listed: ListedRule) -> Column:
     return failure_struct(F.lit(text), F.lit(listed.name), F.lit(""))
 
 
+def is_skipped(listed: ListedRule, replayed: Column) -> Column:
+    """Whether a record skips a rule, because it comes from the dead letters of this rule."""
+    return F.coalesce(replayed == listed.name, F.lit(False))
+
+
 def failure_struct(text: Column, rule: Column, path: Column) -> Column:
     """A failure of the type FAILURE."""
     return F.struct(text.alias("reason"), rule.alias("rule"), path.alias("path")).cast(FAILURE)

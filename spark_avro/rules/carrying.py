@@ -13,7 +13,7 @@ from itertools import groupby
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from spark_avro.rules.carried import Carried, failure_at, failure_of_success, no_failure
+from spark_avro.rules.carried import Carried, failure_at, failure_of_success, is_skipped, no_failure
 from spark_avro.rules.cel_columns import JvmRule
 from spark_avro.rules.worker_rules import WorkerRule
 
@@ -28,11 +28,13 @@ class Opened:
         whole: The column that is computed once.
         value: Its value; NULL if it is not sound.
         sound: Whether it is sound.
+        replayed: The rule that a record from the dead letters skips; None if no record does.
     """
 
     whole: Column
     value: Callable[[Column], Column]
     sound: Callable[[Column], Column]
+    replayed: Column | None = None
 
 
 def opened(column: Column) -> Opened:
@@ -54,10 +56,10 @@ def carry_out(rules: Sequence[RowRule], start: Opened) -> Carried:
     for members in groups[1:] if first else groups:
         of_jvm = _of_jvm(members)
         if of_jvm:
-            carried = _in_jvm(of_jvm, carried)
+            carried = _in_jvm(of_jvm, carried, start.replayed)
         for rule in members:
             if isinstance(rule, WorkerRule):
-                carried = rule.after(carried)
+                carried = rule.after(carried, start.replayed)
     return Carried(F.when(carried.failure.isNull(), carried.value), carried.sound, carried.failure)
 
 
@@ -66,38 +68,40 @@ def _of_jvm(rules: Sequence[RowRule]) -> list[JvmRule]:
 
 
 def _started(rules: Sequence[JvmRule], start: Opened, whole: Column) -> Column:
-    value, failure = _run(rules, start.value(whole), no_failure())
+    value, failure = _run(rules, start.value(whole), no_failure(), start.replayed)
     return F.struct(value.alias("value"), start.sound(whole).alias("sound"), failure.alias("failure"))
 
 
-def _in_jvm(rules: Sequence[JvmRule], before: Carried) -> Carried:
+def _in_jvm(rules: Sequence[JvmRule], before: Carried, replayed: Column | None) -> Carried:
     def run(value: Column) -> Column:
-        new, failure = _run(rules, value, no_failure())
+        new, failure = _run(rules, value, no_failure(), replayed)
         return F.struct(new.alias("value"), failure.alias("failure"))
 
     state = let(before.value, run)
     return Carried(state["value"], before.sound, F.coalesce(before.failure, state["failure"]))
 
 
-def _run(rules: Sequence[JvmRule], value: Column, failure: Column) -> tuple[Column, Column]:
+def _run(rules: Sequence[JvmRule], value: Column, failure: Column, replayed: Column | None) -> tuple[Column, Column]:
     """The value and the first failure after rules; a lambda of its own binds each change of the value."""
     if not rules:
         return value, failure
     rule, *rest = rules
-    path = rule.rejected(value)
+    path, runs = rule.rejected(value), value.isNotNull()
+    if replayed is not None:
+        runs &= ~is_skipped(rule.listed, replayed)
     after = failure
     if not rule.listed.may_fail:
-        after = F.coalesce(after, F.when(value.isNotNull(), failure_at(rule.listed, path)))
+        after = F.coalesce(after, F.when(runs, failure_at(rule.listed, path)))
     if rule.listed.must_fail:
-        after = F.coalesce(after, F.when(value.isNotNull() & path.isNull(), failure_of_success(rule.listed)))
+        after = F.coalesce(after, F.when(runs & path.isNull(), failure_of_success(rule.listed)))
     if rule.changed is None:
-        return _run(rest, value, after)
-    changed = F.when(path.isNull(), rule.changed(value)).otherwise(value)
+        return _run(rest, value, after, replayed)
+    changed = F.when(runs & path.isNull(), rule.changed(value)).otherwise(value)
     if not rest:
         return changed, after
 
     def run(state: Column) -> Column:
-        new, then = _run(rest, state["value"], state["failure"])
+        new, then = _run(rest, state["value"], state["failure"], replayed)
         return F.struct(new.alias("value"), then.alias("failure"))
 
     state = let(F.struct(changed.alias("value"), after.alias("failure")), run)
