@@ -35,7 +35,7 @@ def split(
     drop_raw: bool = True,
     names: tuple[str, str] = ("decoded", "error"),
 ) -> DataFrame:
-    """The records with `decoded` (the value, or NULL) and `error` (NULL, or a struct of reason, id and raw).
+    """The records with `decoded` (the value, or NULL) and `error` (NULL, or a struct of `modes.present`).
 
     If the rows have `headers`, they may name the schemas.
 
