@@ -19,6 +19,8 @@ from serdes.message.deserializer import Deserializer, FromDict
 from serdes.message.reading import Around, Decode, Finish, ReaderFormat, Resolved
 from serdes.message.serializer import Serializer, ToDict
 from serdes.message.writing import Encoder, WriterFormat
+from serdes.rules.migrations.migrated import PLAIN, TAGGED, Read, avro_json
+from serdes.rules.migrations.steps import Migration
 from serdes.schema import as_schema
 from serdes.serialization import Context
 
@@ -122,7 +124,15 @@ class AvroDeserializer(Deserializer):
             # The rules of the writer's schema see data of its form; only then are they resolved to the reader's.
             return decoder(writer, None), _resolving(compiled(*writer, make=make), decoder(writer, reader))
 
-        form = ReaderFormat(AVRO, record_name, decoder, (DecodeError,), _explain, around_rules=around_rules)
+        def migrated(writer: Resolved, reader: Resolved, migration: Migration) -> tuple[Read, None]:
+            from serdes.rules.migrations import avro  # noqa: PLC0415  # messages are seldom migrated
+
+            forms = {PLAIN: avro.plain, TAGGED: avro.tagged}
+            return forms[avro_json(migration)](writer, reader, record_names=return_record_name), None
+
+        form = ReaderFormat(
+            AVRO, record_name, decoder, (DecodeError,), _explain, around_rules=around_rules, migrated=migrated
+        )
         rules = config.rules(rule_conf, rule_registry)
         super().__init__(schema_registry_client, form, config, reader, from_dict, rules=rules, own=schema)
 

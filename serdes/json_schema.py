@@ -16,7 +16,7 @@ from serdes.json_bytes import dumps
 from serdes.message.awaited import AsyncDeserializer, AsyncSerializer
 from serdes.message.config import JSONDeserializerConfig, JSONSerializerConfig
 from serdes.message.deserializer import Deserializer, FromDict
-from serdes.message.json_validation import check_of, decoder_of, encoder_of, validators
+from serdes.message.json_validation import check_of, decoder_of, encoder_of, migrated_by, validators
 from serdes.message.reading import Around, Decode, ReaderFormat, Resolved
 from serdes.message.serializer import Serializer, ToDict
 from serdes.message.writing import Encoder, WriterFormat
@@ -150,6 +150,12 @@ class JSONDeserializer(Deserializer):
             needs_writer=schema_registry_client is not None,
             needs_references=config.validate,
             around_rules=around_rules,
+            migrated=migrated_by(
+                make if config.validate else None,
+                plain,
+                is_before_rules=bool(config.validate_before_rules),
+                is_awaited=is_awaited,
+            ),
         )
         rules, reader = config.rules(rule_conf, rule_registry), schema.text if schema else None
         super().__init__(schema_registry_client, form, config, reader, from_dict, rules=rules, own=schema)

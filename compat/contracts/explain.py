@@ -109,14 +109,20 @@ def _reads(placed: PlacedRule, contract: Contract) -> list[str] | None:
     from compat.contracts.cel.declarations import untyped  # noqa: PLC0415  it loads the engine of CEL
     from compat.contracts.cel.engine import EngineMissing  # noqa: PLC0415  as above
     from compat.contracts.cel.errors import ExpressionInvalid  # noqa: PLC0415  as above
-    from compat.contracts.cel.expression import compile_expression  # noqa: PLC0415  as above
-    from compat.contracts.findings.cel import parts_of  # noqa: PLC0415  as above
+    from compat.contracts.cel.expression import compile_program  # noqa: PLC0415  as above
+    from compat.contracts.cel.options import cel_options  # noqa: PLC0415  as above
 
     read: dict[str, None] = {}
-    for part in parts_of(placed, contract):
-        contract.spend(len(part.text))
+    try:
+        parts = cel_options(contract.parameters(placed.rule)).split(placed.rule.expr or "")
+    except ExpressionInvalid:
+        return None
+    for part in parts:
+        if part is None:
+            continue
+        contract.spend(len(part))
         try:
-            paths = compile_expression(part.text, untyped()).reads
+            paths = compile_program(part, untyped()).reads
         except (ExpressionInvalid, EngineMissing):
             return None
         if "message" in paths:

@@ -146,7 +146,7 @@ class Deserializer:
                 datum = yield from called(datum.function)
         else:
             if is_key and ctx is not None:
-                keys.note(ctx.topic, whole)
+                keys.note(ctx, whole)
             datum = yield from self._decoded(decode, data, frame.offset)
         return datum if self._from_dict is None else self._from_dict(datum, ctx)
 
@@ -228,7 +228,7 @@ class Deserializer:
         if reader is not None:
             resolved = (reader, (yield from endpoints.dependencies(reader, subject)))
         writer = yield from self._reading.writer(client, name, info, needed, ctx)
-        return (yield from self._reading.decoder(writer, (info.schema, needed), version, resolved))
+        return (yield from self._reading.decoder(endpoints, writer, (info.schema, needed), version, resolved))
 
     def _latest(self, client: BaseClient, ctx: Context | None, info: SchemaInfo) -> Flow[RegisteredSchema]:
         endpoints, config = client.endpoints, self._config

@@ -13,6 +13,8 @@ from serdes.client.models import RegisteredSchema
 from serdes.message import wire
 from serdes.rules import keys
 from serdes.rules.context import Message, Ruled
+from serdes.rules.migrations.migrated import Migrate, Read
+from serdes.rules.migrations.steps import Migration
 from serdes.rules.plan import Plan
 from serdes.serialization import Context
 
@@ -46,6 +48,8 @@ class ReaderFormat:
             and what follows these rules; true if the rules are those of the writer's schema. None: `decoder`, and
             nothing follows.
         records: How rules handle records that are not mappings, such as those of generated classes.
+        migrated: Makes the decoder for messages that a migration takes from the writer's schema to the reader's, and
+            what follows the domain rules.
     """
 
     schema_type: str
@@ -59,6 +63,7 @@ class ReaderFormat:
     needs_references: bool = True
     around_rules: Callable[[Resolved | None, Resolved | None, bool], tuple[Decode, Finish | None]] | None = None
     records: RecordAccess | None = None
+    migrated: Callable[[Resolved, Resolved, Migration], tuple[Read, Finish | None]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,7 @@ class RuledDecoder:
         errors: The exceptions that the decoder raises.
         explain: Makes the exception for the caller from the decoder's exception and the message.
         is_awaited: Whether what may take long is returned as a Later.
+        migrate: Takes what the decoder returns to a datum of the reader's schema; None if there is no migration.
     """
 
     decode: Decode
@@ -86,6 +92,12 @@ class RuledDecoder:
     errors: tuple[type[Exception], ...]
     explain: Callable[[Exception, bytes], Exception]
     is_awaited: bool
+    migrate: Migrate | None = None
+
+    @property
+    def _holds_up(self) -> bool:
+        plans = (self.domain, self.encoding, *(() if self.migrate is None else self.migrate.plans))
+        return any(plan.holds_up for plan in plans)
 
     def __call__(self, data: bytes, offset: int, message: Message) -> Any:
         """The datum, or a Later that returns it.
@@ -94,7 +106,7 @@ class RuledDecoder:
             RuleFailed: A rule stops the message.
             SerializationError: The message cannot be decoded.
         """
-        if self.is_awaited and (self.domain.holds_up or self.encoding.holds_up):
+        if self.is_awaited and self._holds_up:
             return Later(lambda: self._finished(data, offset, message))
         if self.encoding:
             data = self._after_encoding_rules(data, offset, message)
@@ -110,11 +122,16 @@ class RuledDecoder:
         return bytes(data[:start]) + bytes(self.encoding.run(data[start:], message))
 
     def _changed(self, datum: Any, data: bytes, offset: int, message: Message) -> Any:
+        migrate = self.migrate
+        if migrate is not None:
+            written = datum
+            datum = self._decoded(data, lambda: migrate(written, message))
         changed = self.domain.run(datum, message)
         finish = self.finish
         if finish is None:
             return changed
-        result = self._decoded(data, lambda: finish(changed, data, offset, changed is datum))
+        unchanged = migrate is None and changed is datum
+        result = self._decoded(data, lambda: finish(changed, data, offset, unchanged))
         return Later(lambda: self._settled(result, data)) if isinstance(result, Later) else result
 
     def _finished(self, data: bytes, offset: int, message: Message) -> Any:
@@ -164,6 +181,6 @@ def read_message(ruled: RuledDecoder, data: bytes, ctx: Context | None) -> Messa
     if ctx is None:
         return Message(ruled.subject, None, False, None, data)
     if ctx.field == "key":
-        keys.note(ctx.topic, data)
+        keys.note(ctx, data)
         return Message(ruled.subject, ctx.topic, True, ctx.headers, data, ctx)
-    return Message(ruled.subject, ctx.topic, False, ctx.headers, data, ctx, keys.taken(ctx.topic))
+    return Message(ruled.subject, ctx.topic, False, ctx.headers, data, ctx, keys.taken(ctx))

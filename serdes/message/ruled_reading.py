@@ -6,12 +6,14 @@ from contextlib import suppress
 
 from compat.schema import Dependencies, SchemaText
 from serdes.client.clients import BaseClient
+from serdes.client.endpoints.cached import Endpoints
 from serdes.client.flow import Flow, called
 from serdes.client.models import RegisteredSchema, SchemaInfo
 from serdes.error import SerializationError
 from serdes.message.config import DeserializerConfig
 from serdes.message.reading import (
     Decode,
+    Finish,
     ReaderFormat,
     Resolved,
     RuledDecoder,
@@ -21,8 +23,10 @@ from serdes.message.reading import (
 )
 from serdes.rules.context import ENCODING_RULES, READ, Ruled
 from serdes.rules.counts import RuleCounts
+from serdes.rules.migrations.migrated import Migrate
+from serdes.rules.migrations.steps import Migration, migration
 from serdes.rules.plan import rules_plan
-from serdes.rules.seam import after_decoding, refuse_migrations
+from serdes.rules.seam import after_decoding
 from serdes.rules.settings import RuleSettings
 from serdes.schema import Schema
 from serdes.serialization import Context
@@ -71,16 +75,23 @@ class RuledReading:
         return Ruled(name, info.schema, info.rule_set, info.metadata, needed, subject, info.id, info.version)
 
     def decoder(
-        self, writer: Ruled, written: Resolved, version: RegisteredSchema | None, read: Resolved | None
+        self,
+        endpoints: Endpoints,
+        writer: Ruled,
+        written: Resolved,
+        version: RegisteredSchema | None,
+        read: Resolved | None,
     ) -> Flow[Decode | RuledDecoder]:
         """The decoder, with the rules around it that the schemas have."""
         latest = None if version is None or read is None else ruled_version(version, read[1])
         if self._settings is None:
             decode = yield from called(lambda: self._form.decoder(written, read))
             return after_decoding(writer, latest, decode)
-        refuse_migrations(writer, latest)
         reader = latest or self._own_rules(read, writer.subject) or writer
-        return (yield from self._around(writer, reader, written, read))
+        steps = None
+        if version is not None:
+            steps = yield from migration(endpoints, writer, version, self._settings, self._counts)
+        return (yield from self._around(writer, reader, written, read, steps))
 
     def _own_rules(self, read: Resolved | None, subject: str | None) -> Ruled | None:
         """The reader's schema that is given in code, if it has rules of its own."""
@@ -99,20 +110,49 @@ class RuledReading:
         return (yield from self._around(Ruled("the writer's schema", ruled.schema), ruled, None, read))
 
     def _around(
-        self, writer: Ruled, reader: Ruled, written: Resolved | None, read: Resolved | None
+        self,
+        writer: Ruled,
+        reader: Ruled,
+        written: Resolved | None,
+        read: Resolved | None,
+        steps: Migration | None = None,
     ) -> Flow[Decode | RuledDecoder]:
         form, settings = self._form, self._settings or RuleSettings()
         encoding = rules_plan(writer, READ, settings, phase=ENCODING_RULES, counts=self._counts)
         domain = rules_plan(reader, READ, settings, counts=self._counts, records=form.records)
-        if not domain or form.around_rules is None:
-            decode, finish = (yield from called(lambda: form.decoder(written, read))), None
-        else:
-            around = form.around_rules
-            decode, finish = yield from called(lambda: around(written, read, reader is writer))
-        if not domain and not encoding:
+        decode: Decode
+        decode, finish = yield from called(
+            lambda: self._decoder(written, read, steps, of_writer=reader is writer, has_domain_rules=bool(domain))
+        )
+        if not domain and not encoding and steps is None:
             return decode
         body = after_indexes(zigzag=form.zigzag) if form.indexed else whole_body
-        subject = reader.subject or reader.name
         return RuledDecoder(
-            decode, finish, encoding, domain, subject, body, form.errors, form.explain, self._is_awaited
+            decode,
+            finish,
+            encoding,
+            domain,
+            reader.subject or reader.name,
+            body,
+            form.errors,
+            form.explain,
+            self._is_awaited,
+            None if steps is None else Migrate(steps),
         )
+
+    def _decoder(
+        self,
+        written: Resolved | None,
+        read: Resolved | None,
+        steps: Migration | None,
+        *,
+        of_writer: bool,
+        has_domain_rules: bool,
+    ) -> tuple[Decode, Finish | None]:
+        """The decoder before the rules on the datum, and what follows them."""
+        form = self._form
+        if steps is not None and written is not None and read is not None and form.migrated is not None:
+            return form.migrated((written[0], steps.source.dependencies), read, steps)
+        if has_domain_rules and form.around_rules is not None:
+            return form.around_rules(written, read, of_writer)
+        return form.decoder(written, read), None

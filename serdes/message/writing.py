@@ -15,8 +15,11 @@ from serdes.rules import keys
 from serdes.rules.context import ENCODING_RULES, WRITE, Message, Ruled
 from serdes.rules.counts import RuleCounts
 from serdes.rules.plan import Plan, rules_plan
-from serdes.rules.settings import RuleSettings
+from serdes.rules.settings import BEFORE_DOMAIN_RULES, DISABLED, RuleSettings
 from serdes.serialization import Context
+
+#: Validates a datum by the rules in its schema; it raises ValidationRulesFailed.
+Inspect = Callable[[Any], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +32,19 @@ class Encoder:
         covers: Takes a number of data and their total size in bytes of JSON; true if encoding them surely returns no
             Later, except for data that is refused. None if `encode` never returns one.
         unchecked: As `encode`, without the validation that comes before the domain rules; None if none does.
+        datum_of: Makes the datum that rules see from the payload that `encode` returns; `unchecked` then encodes such a
+            datum. None if rules see what `encode` takes.
+        checks_after: Whether `unchecked` validates, so that it also encodes data that no rule changed.
+        with_rules: Makes the encoder for a schema with rules, if that is another one.
     """
 
     encode: Callable[[Any], Any]
     indexes: bytes = b""
     covers: Callable[[int, int], bool] | None = None
     unchecked: Callable[[Any], Any] | None = None
+    datum_of: Callable[[bytes], Any] | None = None
+    with_rules: Callable[[], Encoder] | None = None
+    checks_after: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +83,8 @@ class RuledEncoder:
         errors: The exceptions that the encoder raises.
         explain: Makes the exception for the caller from the encoder's exception and the datum.
         is_awaited: Whether what may take long is returned as a Later.
+        before: The validation by the rules in the schema, before the domain rules; None for none.
+        after: The same after the domain rules.
     """
 
     encoder: Encoder
@@ -81,12 +93,15 @@ class RuledEncoder:
     errors: tuple[type[Exception], ...]
     explain: Callable[[Exception, Any], Exception]
     is_awaited: bool
+    before: Inspect | None = None
+    after: Inspect | None = None
 
     def __call__(self, datum: Any, message: Message) -> Any:
         """The payload, or a Later that returns it.
 
         Raises:
             RuleFailed: A rule stops the message.
+            ValidationRulesFailed: The datum breaks validation rules of its schema.
             SerializationError: The datum cannot be encoded.
         """
         if self.is_awaited and (self.domain.holds_up or self.encoding.holds_up):
@@ -104,8 +119,14 @@ class RuledEncoder:
 
     def _after_check(self, datum: Any, payload: Any, message: Message) -> Any:
         """The payload after the domain rules; the one before them if they changed nothing."""
+        if self.encoder.datum_of is not None:
+            datum = message.original = self.encoder.datum_of(payload)
+        if self.before is not None:
+            self.before(datum)
         changed = self.domain.run(datum, message)
-        if payload is not None and changed is datum:
+        if self.after is not None:
+            self.after(changed)
+        if payload is not None and changed is datum and not self.encoder.checks_after:
             return payload
         return self._encoded(self.encoder.unchecked or self.encoder.encode, changed)
 
@@ -168,9 +189,23 @@ def ruled_encoder(
     """
     domain = rules_plan(ruled, WRITE, settings, counts=counts, records=form.records)
     encoding = rules_plan(ruled, WRITE, settings, phase=ENCODING_RULES, counts=counts)
-    if not domain and not encoding:
+    before, after = _inspections(ruled, settings, form)
+    if not domain and not encoding and before is None and after is None:
         return None
-    return RuledEncoder(encoder, domain, encoding, form.errors, form.explain, is_awaited)
+    if encoder.with_rules is not None:
+        encoder = encoder.with_rules()
+    return RuledEncoder(encoder, domain, encoding, form.errors, form.explain, is_awaited, before, after)
+
+
+def _inspections(ruled: Ruled, settings: RuleSettings, form: WriterFormat) -> tuple[Inspect | None, Inspect | None]:
+    """The validation by the rules in the schema: before the domain rules, or after them, or not at all."""
+    options = settings.options
+    if options is None or options.validation == DISABLED:
+        return None, None
+    from serdes.rules.inline.inspection import inspection  # noqa: PLC0415  # seldom enabled
+
+    inspect = inspection(ruled, fail_fast=options.validation_fail_fast, records=form.records)
+    return (inspect, None) if options.validation == BEFORE_DOMAIN_RULES else (None, inspect)
 
 
 def written_message(subject: str, obj: Any, ctx: Context | None) -> Message:
@@ -178,6 +213,6 @@ def written_message(subject: str, obj: Any, ctx: Context | None) -> Message:
     if ctx is None:
         return Message(subject, None, False, None, obj)
     if ctx.field == "key":
-        keys.note(ctx.topic, obj)
+        keys.note(ctx, obj)
         return Message(subject, ctx.topic, True, ctx.headers, obj, ctx)
-    return Message(subject, ctx.topic, False, ctx.headers, obj, ctx, keys.taken(ctx.topic))
+    return Message(subject, ctx.topic, False, ctx.headers, obj, ctx, keys.taken(ctx))

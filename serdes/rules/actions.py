@@ -76,6 +76,7 @@ def _pass(message: Message, datum: Any, failure: RuleFailed | None) -> None:
 _OWN: Mapping[str, tuple[str, str]] = {
     "ERROR": ("serdes.rules.actions", "ErrorAction"),
     "NONE": ("serdes.rules.actions", "NoneAction"),
+    "DLQ": ("serdes.rules.dead_letters.action", "DeadLetterAction"),
 }
 
 

@@ -3,118 +3,96 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
-from compat.contracts.cel.declarations import DYN, STRING, TIMESTAMP, CelType, field_variables, message_variables
+from compat.contracts.cel.checking import check_expression
+from compat.contracts.cel.declarations import CelType, field_variables, message_variables
 from compat.contracts.cel.engine import EngineMissing
 from compat.contracts.cel.errors import ExpressionInvalid
-from compat.contracts.cel.expression import Expression, compile_expression
-from compat.contracts.cel.guard import split_guard
-from compat.contracts.findings.cel_warnings import warnings_of
+from compat.contracts.cel.expression import Program, compile_program
+from compat.contracts.cel.options import CelOptions, cel_options
+from compat.contracts.findings.cel_types import field_types, message_types
+from compat.contracts.findings.cel_warnings import Part, warnings_of
 from compat.contracts.findings.contract import MIGRATION, Contract, PlacedRule, SchemaVersion
 from compat.contracts.findings.finding import Finding
-from compat.contracts.walk.leaf import PRIMITIVE, Leaf
+from compat.contracts.findings.paths import paths_of
 from compat.schema import JSON, InvalidSchema
 
 _CONDITION_TYPES = frozenset({"bool", "wrapper(bool)", "dyn"})
-_VALUE_TYPES: Mapping[str, CelType] = {
-    "STRING": STRING,
-    "BYTES": CelType("bytes"),
-    "INT": CelType("int"),
-    "LONG": CelType("int"),
-    "FLOAT": CelType("double"),
-    "DOUBLE": CelType("double"),
-    "BOOLEAN": CelType("bool"),
-}
 #: Names in an expression that may tell the fields apart, so that it need not fit each of them.
 _TELLS_APART = ("typeName", "fullName", "name", "tags", "type(")
 _NO_ENGINE = "install the extra: pip install 'magicbyte[rules]'"
 
 
-class Part(NamedTuple):
-    """The guard or the expression of a rule.
-
-    Attributes:
-        text: Its text.
-        start: Where it begins in the rule's text.
-        is_guard: Whether it is the guard.
-    """
-
-    text: str
-    start: int
-    is_guard: bool
-
-
-def parts_of(placed: PlacedRule, contract: Contract) -> list[Part]:
+def parts_of(placed: PlacedRule, options: CelOptions) -> list[Part]:
     """The guard, if there is one, and the expression of a rule."""
-    text = placed.rule.expr or ""
-    if contract.parameters(placed.rule).get("cel.ignore.guard.separator", "").lower() == "true":
-        return [Part(text, 0, is_guard=False)]
-    guard, expression = split_guard(text)
-    parts = [] if guard is None else [Part(guard, 0, is_guard=True)]
-    return [*parts, Part(expression, len(text) - len(expression), is_guard=False)]
+    whole = placed.rule.expr or ""
+    guard, expression = options.split(whole)
+    parts = [] if guard is None else [Part(whole, guard, 0, is_guard=True)]
+    return [*parts, Part(whole, expression, len(whole) - len(expression), is_guard=False)]
 
 
 def cel_findings(placed: PlacedRule, contract: Contract) -> Iterator[Finding]:
     """The findings about the expression of a rule of type CEL or CEL_FIELD."""
-    if contract.parameters(placed.rule).get("cel.regex.engine", "").lower() == "pcre":
-        yield placed.refuse(
-            "cel-regex", "cel.regex.engine=pcre is not supported", "write patterns for RE2, and leave it out", "params"
-        )
     try:
-        for part in parts_of(placed, contract):
-            yield from _part_findings(placed, contract, part)
+        options = cel_options(contract.parameters(placed.rule))
+    except ExpressionInvalid as error:
+        yield placed.refuse("cel-parameter", error.detail, "correct the parameter, or leave it out", "params")
+        options = CelOptions()
+    try:
+        for part in parts_of(placed, options):
+            yield from _part_findings(placed, contract, part, options)
     except EngineMissing:
         yield placed.warn("not-checked", "the expression was not checked: CEL is not installed", _NO_ENGINE, "expr")
 
 
-def _part_findings(placed: PlacedRule, contract: Contract, part: Part) -> Iterator[Finding]:
-    whole = placed.rule.expr or ""
+def _part_findings(placed: PlacedRule, contract: Contract, part: Part, options: CelOptions) -> Iterator[Finding]:
     if not part.text.strip():
         yield placed.refuse("no-expression", "the rule has no expression", "give it one after the guard", "expr")
         return
+    variables = field_variables() if placed.type == "CEL_FIELD" else message_variables()
     try:
-        untyped = compile_expression(part.text, _untyped(placed))
+        untyped = compile_program(part.text, variables)
     except ExpressionInvalid as error:
         code = "cel-syntax" if "yntax error" in error.detail else "cel-type"
-        remedy = "correct the expression" if code == "cel-syntax" else f"use {', '.join(_untyped(placed))}"
-        yield placed.refuse(code, error.detail, remedy, "expr", _place(whole, part, error))
+        remedy = (
+            "correct the expression" if code == "cel-syntax" else f"use {', '.join(variables)}, and CEL's functions"
+        )
+        yield placed.refuse(code, error.detail, remedy, "expr", part.place(error.line, error.column))
         return
-    compiled: list[Expression] = []
-    yield from _typed(placed, contract, part, compiled)
-    expressions = compiled or [untyped]
+    check = _typed_fields if placed.type == "CEL_FIELD" else _typed_message
+    programs: list[Program] = []
+    yield from check(placed, contract, part, options, programs, untyped)
     if part.is_guard or not placed.is_transform:
-        yield from _condition(placed, part, expressions)
+        yield from _condition(placed, part, programs or [untyped])
     if not placed.rule.disabled:
-        yield from warnings_of(placed, contract, part.start, untyped, is_guard=part.is_guard)
+        yield from warnings_of(placed, contract, part, untyped)
 
 
-def _untyped(placed: PlacedRule) -> Mapping[str, CelType]:
-    return field_variables() if placed.type == "CEL_FIELD" else message_variables()
-
-
-def _typed(placed: PlacedRule, contract: Contract, part: Part, compiled: list[Expression]) -> Iterator[Finding]:
-    """Check a part against the types of the schema; `compiled` gets the expressions that fit."""
-    if placed.type == "CEL_FIELD":
-        yield from _typed_fields(placed, contract, part, compiled)
-        return
+def _typed_message(
+    placed: PlacedRule, contract: Contract, part: Part, _: CelOptions, programs: list[Program], untyped: Program
+) -> Iterator[Finding]:
+    """Check a part against the messages of the schema; `programs` gets those that fit."""
     version = _input(placed, contract)
     if version is None:
         return
-    try:
-        compiled.append(compile_expression(part.text, _declarations(version)))
-    except InvalidSchema:
-        return
-    except ExpressionInvalid as error:
-        whole = placed.rule.expr or ""
+    refusals: list[ExpressionInvalid] = []
+    for variables in message_types(version):
+        try:
+            programs.append(_checked(part, variables, contract))
+        except ExpressionInvalid as error:
+            refusals.append(error)
+    if refusals and not programs and not _is_open(refusals[0], version, untyped):
+        refusal = refusals[0]
         remedy = "correct the expression, or the schema: messages have the schema's types"
-        yield placed.refuse("cel-type", error.detail, remedy, "expr", _place(whole, part, error))
+        yield placed.refuse("cel-type", refusal.detail, remedy, "expr", part.place(refusal.line, refusal.column))
 
 
-def _declarations(version: SchemaVersion) -> Mapping[str, CelType]:
-    from compat.contracts.cel.schema_types import schema_types  # noqa: PLC0415  it loads the descriptors' library
-
-    return schema_types(version.schema, version.dependencies)
+def _is_open(refusal: ExpressionInvalid, version: SchemaVersion, untyped: Program) -> bool:
+    """Whether an undefined field may be there all the same: JSON objects may have more than the declared fields."""
+    if version.schema.schema_type != JSON or not refusal.detail.startswith("undefined field"):
+        return False
+    paths = paths_of(version)
+    return not any(paths.forbids(path) for path in untyped.reads.get("message") or ())
 
 
 def _input(placed: PlacedRule, contract: Contract) -> SchemaVersion | None:
@@ -127,50 +105,42 @@ def _input(placed: PlacedRule, contract: Contract) -> SchemaVersion | None:
     return {"UPGRADE": contract.previous, "DOWNGRADE": contract.version}.get(placed.rule.mode or "")
 
 
-def _typed_fields(placed: PlacedRule, contract: Contract, part: Part, compiled: list[Expression]) -> Iterator[Finding]:
-    """Check a part against the type of each field that the rule selects.
+def _typed_fields(
+    placed: PlacedRule, contract: Contract, part: Part, options: CelOptions, programs: list[Program], _: Program
+) -> Iterator[Finding]:
+    """Check a part against the fields that the rule selects; `programs` gets those that fit.
 
     A rule that tells the fields apart has to fit one of them.
     """
-    leaves: dict[CelType, Leaf] = {}
-    for leaf in contract.walk.leaves:
-        if leaf.type_name in PRIMITIVE - {"NULL"} and placed.selects(leaf):
-            leaves.setdefault(_value_type(leaf, contract), leaf)
-    refused: list[tuple[Leaf, ExpressionInvalid]] = []
-    for value_type, leaf in leaves.items():
+    try:
+        leaves = [leaf for leaf in contract.walk.leaves if placed.selects(leaf)]
+    except InvalidSchema:
+        return
+    refused = None
+    for leaf, variables in field_types(contract.version, leaves, options):
         try:
-            compiled.append(compile_expression(part.text, field_variables(value_type)))
+            programs.append(_checked(part, variables, contract))
         except ExpressionInvalid as error:
-            refused.append((leaf, error))
-    whole = placed.rule.expr or ""
-    tells_apart = len(parts_of(placed, contract)) > 1 or any(name in whole for name in _TELLS_APART)
-    if refused and not (tells_apart and len(refused) < len(leaves)):
-        leaf, error = refused[0]
+            refused = refused or (leaf, error)
+    tells_apart = len(parts_of(placed, options)) > 1 or any(name in part.whole for name in _TELLS_APART)
+    if refused is not None and not (tells_apart and programs):
+        leaf, invalid = refused
         yield placed.refuse(
             "cel-type",
-            f"{error.detail}: the rule selects the field {leaf.full_name} of type {leaf.type_name}",
+            f"{invalid.detail}; the rule selects the field {leaf.full_name} of type {leaf.type_name}",
             "correct the expression, or select other fields by tags or by a guard such as typeName == 'STRING'",
             "expr",
-            _place(whole, part, error),
+            part.place(invalid.line, invalid.column),
         )
 
 
-def _value_type(leaf: Leaf, contract: Contract) -> CelType:
-    """The type that the value of a leaf has in an expression."""
-    logical = leaf.logical_type
-    if logical is None:
-        # A number of JSON is an int if it has no fraction.
-        is_any = leaf.type_name == "DOUBLE" and contract.version.schema.schema_type == JSON
-        return DYN if is_any else _VALUE_TYPES[leaf.type_name]
-    if logical.startswith(("timestamp", "local-timestamp")):
-        return DYN if logical.endswith("nanos") else TIMESTAMP
-    if logical == "date" or logical.startswith("time-"):
-        return _VALUE_TYPES["INT"]
-    return STRING if logical == "uuid" else DYN
+def _checked(part: Part, variables: Mapping[str, CelType], contract: Contract) -> Program:
+    contract.spend(len(part.text))
+    return check_expression(part.text, variables)
 
 
-def _condition(placed: PlacedRule, part: Part, expressions: list[Expression]) -> Iterator[Finding]:
-    wrong = next((found for found in expressions if found.result_type not in _CONDITION_TYPES), None)
+def _condition(placed: PlacedRule, part: Part, programs: list[Program]) -> Iterator[Finding]:
+    wrong = next((program for program in programs if program.result_type not in _CONDITION_TYPES), None)
     if wrong is not None:
         what = "the guard" if part.is_guard else "the condition"
         yield placed.refuse(
@@ -178,16 +148,5 @@ def _condition(placed: PlacedRule, part: Part, expressions: list[Expression]) ->
             f"{what} has the type {wrong.result_type}, not bool",
             "compare the value with something, such as message.name != ''",
             "expr",
-            position(placed.rule.expr or "", part.start + len(part.text) - len(part.text.lstrip())),
+            part.place(1, 1 + len(part.text) - len(part.text.lstrip(" "))),
         )
-
-
-def _place(whole: str, part: Part, error: ExpressionInvalid) -> tuple[int, int]:
-    """The line and column of an error in the text of the rule."""
-    line, column = position(whole, part.start)
-    return line + error.line - 1, (column + error.column - 1 if error.line == 1 else error.column)
-
-
-def position(text: str, offset: int) -> tuple[int, int]:
-    """The line and column of an offset in a text, from 1."""
-    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)

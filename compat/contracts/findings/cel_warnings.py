@@ -6,8 +6,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from compat.contracts.cel.expression import Expression
-from compat.contracts.cel.tree import children, descendants
+from compat.contracts.cel.expression import Program
+from compat.contracts.cel.tree.places import place
+from compat.contracts.cel.tree.syntax import checked_expression
+from compat.contracts.cel.tree.walk import children, descendants
 from compat.contracts.findings.contract import MIGRATION, Contract, PlacedRule
 from compat.contracts.findings.finding import Finding
 from compat.contracts.findings.paths import paths_of
@@ -19,53 +21,52 @@ _ENDS = ("$", "\\z")
 _PARTS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)
 
 
-class _Text(NamedTuple):
-    """The text of an expression, and where it begins in the rule's text."""
+class Part(NamedTuple):
+    """The guard or the expression of a rule.
+
+    Attributes:
+        whole: The rule's text.
+        text: The part's text.
+        start: Where it begins in the rule's text.
+        is_guard: Whether it is the guard.
+    """
 
     whole: str
+    text: str
     start: int
-    tree: Any
+    is_guard: bool
 
-    def place(self, node: Any) -> tuple[int, int]:
-        """The line and column of a part of the expression."""
-        offset = self.start + int(self.tree.source_info.positions.get(node.id, 0))
-        return self.whole.count("\n", 0, offset) + 1, offset - self.whole.rfind("\n", 0, offset)
+    def place(self, line: int, column: int) -> tuple[int, int]:
+        """The line and column in the rule's text, of a line and column in the part's text."""
+        first = self.whole.count("\n", 0, self.start) + 1
+        before = self.start - self.whole.rfind("\n", 0, self.start) - 1
+        return first + line - 1, column + (before if line == 1 else 0)
 
 
-def warnings_of(
-    placed: PlacedRule, contract: Contract, start: int, expression: Expression, *, is_guard: bool
-) -> Iterator[Finding]:
-    """The warnings about an expression.
-
-    Args:
-        placed: The rule.
-        contract: The contract of the rule.
-        start: Where the expression begins in the rule's text.
-        expression: The compiled expression.
-        is_guard: Whether it is the guard of the rule.
-    """
-    tree = expression.tree()
-    text = _Text(placed.rule.expr or "", start, tree)
-    if (is_guard or not placed.is_transform) and not expression.reads:
-        what = "guard" if is_guard else "condition"
+def warnings_of(placed: PlacedRule, contract: Contract, part: Part, program: Program) -> Iterator[Finding]:
+    """The warnings about a part of a rule that was compiled."""
+    tree = checked_expression(program.serialized)
+    if (part.is_guard or not placed.is_transform) and not program.reads:
+        what = "guard" if part.is_guard else "condition"
         yield placed.warn(
             "constant-condition",
             f"the {what} is the same for every message",
-            f"read a field in it, or remove the {'guard' if is_guard else 'rule'}",
+            f"read a field in it, or remove the {'guard' if part.is_guard else 'rule'}",
             "expr",
-            text.place(tree.expr),
+            part.place(*place(tree.source_info, tree.expr, part.text)),
         )
     is_of_message = placed.type == "CEL" and placed.phase != MIGRATION
     for node in descendants(tree.expr):
         if node.WhichOneof("expr_kind") == "call_expr":
-            yield from _call(placed, node, text)
+            at = part.place(*place(tree.source_info, node, part.text))
+            yield from _call(placed, node, at)
             if is_of_message:
-                yield from _outside_enum(placed, contract, node, text)
+                yield from _outside_enum(placed, contract, node, at)
     if is_of_message:
-        yield from _undeclared(placed, contract, expression)
+        yield from _undeclared(placed, contract, program)
 
 
-def _call(placed: PlacedRule, node: Any, text: _Text) -> Iterator[Finding]:
+def _call(placed: PlacedRule, node: Any, at: tuple[int, int]) -> Iterator[Finding]:
     call = node.call_expr
     operands = _operands(call)
     if call.function == "matches" and len(operands) == 2:
@@ -76,7 +77,7 @@ def _call(placed: PlacedRule, node: Any, text: _Text) -> Iterator[Finding]:
                 "the pattern has no anchor at one of its ends: Java matches the whole text, other clients a part",
                 "begin it with ^ and end it with $; put .* where any text may stand",
                 "expr",
-                text.place(node),
+                at,
             )
     if call.function in _COMPARISONS and len(operands) == 2:
         left, right = map(_key, operands)
@@ -86,11 +87,11 @@ def _call(placed: PlacedRule, node: Any, text: _Text) -> Iterator[Finding]:
                 "a value is compared with itself",
                 "compare it with something else",
                 "expr",
-                text.place(node),
+                at,
             )
 
 
-def _outside_enum(placed: PlacedRule, contract: Contract, node: Any, text: _Text) -> Iterator[Finding]:
+def _outside_enum(placed: PlacedRule, contract: Contract, node: Any, at: tuple[int, int]) -> Iterator[Finding]:
     call = node.call_expr
     operands = _operands(call)
     if len(operands) != 2 or call.function not in {"_==_", "_!=_", "@in"}:
@@ -98,22 +99,25 @@ def _outside_enum(placed: PlacedRule, contract: Contract, node: Any, text: _Text
     for one, other in (operands, operands[::-1]):
         path = _path(one)
         symbols = paths_of(contract.version).symbols(path) if path else None
-        for literal in _literals(other) if symbols is not None else ():
+        if symbols is None:
+            continue
+        for literal in _literals(other):
             if literal not in symbols:
                 yield placed.warn(
                     "outside-enum",
                     f"'{literal}' is no symbol of the enum {'.'.join(path)}: the comparison has one result",
                     f"use one of {', '.join(sorted(symbols)[:10])}",
                     "expr",
-                    text.place(node),
+                    at,
                 )
 
 
-def _undeclared(placed: PlacedRule, contract: Contract, expression: Expression) -> Iterator[Finding]:
+def _undeclared(placed: PlacedRule, contract: Contract, program: Program) -> Iterator[Finding]:
     """Fields that no version declares; schemas other than JSON's refuse them when types are checked."""
-    for path in expression.reads.get("message") or ():
+    for path in program.reads.get("message") or ():
         versions = (contract.version, *contract.earlier)
-        if path and not any(paths_of(version).may_have(path) for version in versions):
+        is_refused = paths_of(contract.version).forbids(path)
+        if path and not is_refused and not any(paths_of(version).may_have(path) for version in versions):
             yield placed.warn(
                 "field-never-written",
                 f"no version of the schema declares the field {'.'.join(path)}",

@@ -13,8 +13,10 @@ from compat.contracts.findings.contract import (
     PlacedRule,
 )
 from compat.contracts.findings.finding import Finding, Severity
+from compat.contracts.walk import field_walk
 from compat.contracts.walk.leaf import PRIMITIVE, Leaf
 from compat.contracts.wildcards import matches
+from compat.schema import InvalidSchema
 
 BY_FIELD = frozenset({"CEL_FIELD", "REDACT", ENCRYPT})
 _ENCRYPTABLE = frozenset({"STRING", "BYTES"})
@@ -39,14 +41,29 @@ def _patterns(contract: Contract) -> Iterator[Finding]:
     metadata = contract.metadata
     for pattern in metadata.tags if metadata is not None else ():
         if not any(matches(field.full_name, pattern) for field in contract.walk.fields):
+            lost = _lost_field(contract, pattern)
+            text = "the pattern matches no field"
             yield Finding(
                 "tag-pattern",
                 Severity.WARN,
                 None,
                 f"metadata.tags['{pattern}']",
-                "the pattern matches no field",
+                text
+                if lost is None
+                else f"{text}: the version before had {lost}, whose tags are lost if it was renamed",
                 "correct it: fields have names such as " + _example(contract),
             )
+
+
+def _lost_field(contract: Contract, pattern: str) -> str | None:
+    """The field of the version before that a pattern matched."""
+    if contract.previous is None:
+        return None
+    try:
+        walk = field_walk(contract.previous.schema, contract.previous.dependencies, None)
+    except InvalidSchema:
+        return None
+    return next((field.full_name for field in walk.fields if matches(field.full_name, pattern)), None)
 
 
 def _example(contract: Contract) -> str:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 
 from compat.contracts.findings.contract import ENCODING, ENCRYPT, ENCRYPT_PAYLOAD, MIGRATION, Contract, PlacedRule
-from compat.contracts.findings.finding import Finding
+from compat.contracts.findings.finding import Finding, Severity
+from compat.contracts.model import InvalidRuleSet
 
 KNOWN_TYPES = frozenset({"CEL", "CEL_FIELD", "JSONATA", "REDACT", ENCRYPT, ENCRYPT_PAYLOAD})
 KNOWN_ACTIONS = frozenset({"ERROR", "NONE", "DLQ"})
@@ -32,6 +33,11 @@ _PAIR = 2
 
 def structure_findings(contract: Contract) -> Iterator[Finding]:
     """The findings about types, actions, lists, and the parameters of encryption."""
+    try:
+        contract.rule_set.validate()
+    except InvalidRuleSet as error:
+        text = f"{str(error)[:1].lower()}{str(error)[1:]}"
+        yield Finding("rule-set", Severity.REFUSE, None, "ruleSet", text, "correct the rule set; registries refuse it")
     extra = frozenset(name.upper() for name in contract.extra_types)
     for placed in contract.rules:
         yield from _type(placed, extra)
