@@ -262,7 +262,7 @@ class Registry:
                 terms = await self._with_all_answers(terms, missing, decide)
             else:
                 for warning in warnings:
-                    log.warning("%s", warning, extra={"event": "rules_warning"})
+                    log.warning("a new version has doubtful rules: %s", warning, extra={"event": "rules_doubtful"})
                 return result
         raise errors.OPERATION_TIMED_OUT(text=texts.timed_out)
 

@@ -40,7 +40,7 @@ def rule_warnings(view: View, candidate: Candidate, terms: Terms) -> tuple[str, 
     refusing = [finding for finding in findings if finding["severity"] == REFUSE]
     if refusing and is_new and terms.rules_check == REFUSE:
         raise errors.INVALID_RULE_SET(detail=_sentences(refusing)).with_extra(findings=list(findings))
-    return (f"the rules of a new version of {candidate.subject}: {_sentences(findings)}",) if findings else ()
+    return (f"subject {candidate.subject}: {_sentences(findings)}",) if findings else ()
 
 
 def rule_findings(

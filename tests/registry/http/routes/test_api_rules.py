@@ -65,10 +65,8 @@ def test_encryption_is_stored_with_its_parameters(api: Any) -> None:
 def test_warnings_are_logged_and_do_not_refuse(api: Any, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, "magicbyte.registry.service"):
         assert api.register("warnings_are", PERSON, ruleSet=rules(CONSTANT)).status_code == 200
-    assert (
-        "the rules of a new version of warnings_are: rule 'adult': the condition is the same for every message"
-        in caplog.text
-    )
+    (record,) = caplog.records
+    assert record.message.startswith("a new version has doubtful rules: subject warnings_are: rule 'adult': the condition")
 
 
 @pytest.mark.parametrize(("check", "status", "logged"), [("warn", 200, True), ("off", 200, False)])
