@@ -10,7 +10,7 @@ from google.protobuf.message import Message as ProtobufMessage
 from compat.contracts.cel.data.values import from_cel, to_cel
 from compat.contracts.cel.errors import EvaluationFailed
 from compat.schema import AVRO, JSON, PROTOBUF
-from serdes.rules.context import RuleContext
+from serdes.rules.context import MIGRATION_RULES, RuleContext
 from serdes.rules.error import ValueRejected
 
 #: Takes a result and the message before; returns the new message. Parts that are equal to the message's stay as they
@@ -19,8 +19,23 @@ WriteBack = Callable[[Any, Any], Any]
 
 
 def write_back(context: RuleContext) -> WriteBack:
-    """The function from results to messages of a rule's schema."""
+    """The function from results to messages of a rule's schema; in a migration, to data between two schemas."""
+    if context.phase == MIGRATION_RULES:
+        return _restored
     return _TYPES[context.ruled.schema.schema_type](context)
+
+
+def without_names(datum: Any) -> Any:
+    """The datum of a migration without the names of branches, which stand in pairs with the values of unions."""
+    if isinstance(datum, tuple) and _is_named(datum):
+        return without_names(datum[1])
+    if isinstance(datum, Mapping):
+        return {key: without_names(item) for key, item in datum.items()}
+    return [without_names(item) for item in datum] if isinstance(datum, list) else datum
+
+
+def _is_named(pair: tuple[Any, ...]) -> bool:
+    return len(pair) == len(("name", "value")) and isinstance(pair[0], str)
 
 
 def _json(_: RuleContext) -> WriteBack:
@@ -46,6 +61,14 @@ def _avro(context: RuleContext) -> WriteBack:
 
 def _restored(result: Any, original: Any) -> Any:
     """The result, in which what is equal to the original is the original: real numbers without a fraction stay ints."""
+    if (
+        isinstance(original, tuple)
+        and _is_named(original)
+        and isinstance(original[1], Mapping)
+        and isinstance(result, dict)
+    ):
+        inner = _restored(result, original[1])
+        return original if inner is original[1] else (original[0], inner)
     if isinstance(result, dict) and isinstance(original, Mapping):
         restored = {key: _restored(item, original[key]) if key in original else item for key, item in result.items()}
         return original if _is_same(restored, original) else restored
