@@ -108,7 +108,7 @@ def test_the_configuration_names_a_rule_file(project: Any) -> None:
     assert project.places("--against", "none") == (100, ["rules/of-users.json:1:70 RULES_RULE_TYPE"])
     project.write(
         "pyproject.toml",
-        '[tool.magicbyte]\nrules_types = ["MINE"]\n[[tool.magicbyte.subjects]]\nfile = "user.avsc"\n'
+        '[tool.magicbyte]\nrules-types = ["MINE"]\n[[tool.magicbyte.subjects]]\nfile = "user.avsc"\n'
         'rules = "rules/of-users.json"\n',
     )
     assert project.places("--against", "none") == (0, [])
