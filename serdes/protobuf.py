@@ -125,8 +125,8 @@ class ProtobufDeserializer(Deserializer):
         def migrated(writer: Resolved, reader: Resolved, _: Migration) -> tuple[Read, None]:
             from serdes.rules.migrations.protobuf import json_form  # noqa: PLC0415  # messages are seldom migrated
 
-            new_message = _new_message(reader) if message_type is None else lambda _: message_type()
-            return json_form(decoder_of_schema(writer, None, zigzag=zigzag), new_message), None
+            make = new_message(reader) if message_type is None else lambda _: message_type()
+            return json_form(decoder_of_schema(writer, None, zigzag=zigzag), make), None
 
         form = ReaderFormat(
             PROTOBUF,
@@ -243,7 +243,7 @@ def _decoder_of_class(message_type: Any, short_indexes: set[int], *, zigzag: boo
     return decode
 
 
-def _new_message(schema: Resolved) -> Callable[[str], Any]:
+def new_message(schema: Resolved) -> Callable[[str], Any]:
     """Makes empty messages of a schema by full name: of the first message in the file if it has none of the name."""
     parsed = parse(*schema)
 

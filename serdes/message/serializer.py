@@ -224,8 +224,12 @@ class Serializer:
         if self._rules is None:
             before_encoding(ruled, encoder)
             return None
-        is_awaited = self.client_type is AsyncRegistryClient
-        return ruled_encoder(self._form, encoder, ruled, self._rules, self.rule_counts, is_awaited=is_awaited)
+        settings, is_awaited = self._rules, self.client_type is AsyncRegistryClient
+        return (
+            yield from called(
+                lambda: ruled_encoder(self._form, encoder, ruled, settings, self.rule_counts, is_awaited=is_awaited)
+            )
+        )
 
     def registered(self, subject: str, own_schema: SchemaText | None) -> Flow[RegisteredSchema | SchemaInfo]:
         """The registry's version of the schema to write with: registered, looked up, or named by a setting."""

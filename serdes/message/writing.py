@@ -32,12 +32,19 @@ class Encoder:
         covers: Takes a number of data and their total size in bytes of JSON; true if encoding them surely returns no
             Later, except for data that is refused. None if `encode` never returns one.
         unchecked: As `encode`, without the validation that comes before the domain rules; None if none does.
+        datum_of: Makes the datum that rules see from the payload that `encode` returns; `unchecked` then encodes such a
+            datum. None if rules see what `encode` takes.
+        checks_after: Whether `unchecked` validates, so that it also encodes data that no rule changed.
+        with_rules: Makes the encoder for a schema with rules, if that is another one.
     """
 
     encode: Callable[[Any], Any]
     indexes: bytes = b""
     covers: Callable[[int, int], bool] | None = None
     unchecked: Callable[[Any], Any] | None = None
+    datum_of: Callable[[bytes], Any] | None = None
+    with_rules: Callable[[], Encoder] | None = None
+    checks_after: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +119,14 @@ class RuledEncoder:
 
     def _after_check(self, datum: Any, payload: Any, message: Message) -> Any:
         """The payload after the domain rules; the one before them if they changed nothing."""
+        if self.encoder.datum_of is not None:
+            datum = message.original = self.encoder.datum_of(payload)
         if self.before is not None:
             self.before(datum)
         changed = self.domain.run(datum, message)
         if self.after is not None:
             self.after(changed)
-        if payload is not None and changed is datum:
+        if payload is not None and changed is datum and not self.encoder.checks_after:
             return payload
         return self._encoded(self.encoder.unchecked or self.encoder.encode, changed)
 
@@ -183,6 +192,8 @@ def ruled_encoder(
     before, after = _inspections(ruled, settings, form)
     if not domain and not encoding and before is None and after is None:
         return None
+    if encoder.with_rules is not None:
+        encoder = encoder.with_rules()
     return RuledEncoder(encoder, domain, encoding, form.errors, form.explain, is_awaited, before, after)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from compat.contracts.model import DATA_MODES, MIGRATION_MODES, PLACES, Metadata, RuleSet
+from compat.contracts.model import DATA_MODES, MIGRATION_MODES, PLACES, Metadata, Rule, RuleSet
 from compat.contracts.walk import field_walk
 from compat.contracts.walk.leaf import RecordAccess
 from compat.formats import parse
@@ -28,6 +28,7 @@ from serdes.rules.counts import FAILED, IGNORED, PASSED, RuleCounts
 from serdes.rules.error import RuleConditionError, RuleError, RuleFailed, RuleRefused, RuleUnusable
 from serdes.rules.executors import executor_of, unusable
 from serdes.rules.failures import failed
+from serdes.rules.registry import RuleRegistry
 from serdes.rules.settings import NONE, RuleSettings
 
 #: The record header with the name of the rule that a record in the dead letters failed at.
@@ -152,8 +153,9 @@ def rules_plan(
         SerializationError: The rule set or the metadata cannot be read.
     """
     rule_set, metadata = _read(ruled)
+    last = _redaction(ruled, settings, metadata) if mode == READ and phase == DOMAIN_RULES else ()
     if rule_set is None or settings.environment == NONE or not _is_enabled(rule_set, settings, ruled):
-        return Plan()
+        return Plan(last)
     listed = {name: rules for name, rules, _ in rule_set.groups}[phase]
     rules = listed[::-1] if mode in _REVERSED else listed
     walk = cache(lambda: field_walk(ruled.schema, ruled.dependencies, metadata))
@@ -163,7 +165,25 @@ def rules_plan(
         for index, rule in enumerate(rules)
     )
     steps = [_step(context, counts) for context in contexts if runs(context)]
-    return Plan(tuple(_without_repeated_tags(steps)))
+    return Plan((*_without_repeated_tags(steps), *last))
+
+
+def _redaction(ruled: Ruled, settings: RuleSettings, metadata: Metadata) -> tuple[Step, ...]:
+    """The step that redacts fields for a reader who asked for it; neither settings nor headers of a record skip it."""
+    if not settings.redacted:
+        return ()
+    rule = Rule(
+        None,
+        doc="redaction that the reader asked for",
+        kind="TRANSFORM",
+        mode=READ,
+        type="REDACT",
+        tags=settings.redacted,
+    )
+    walk = cache(lambda: field_walk(ruled.schema, ruled.dependencies, metadata))
+    parsed = cache(lambda: parse(ruled.schema, ruled.dependencies))
+    alone = RuleSettings(registry=RuleRegistry())
+    return (_step(RuleContext(rule, READ, DOMAIN_RULES, ruled, alone, walk, parsed, (rule,), 0, metadata), None),)
 
 
 def runs(context: RuleContext) -> bool:

@@ -21,6 +21,7 @@ NONE = "NONE"
 _PREFIX = "rule.executors"
 _ACTIONS = "rule.actions"
 _DEFAULT = "_default_"
+_LETTERS = "DLQ"
 DISABLED = "DISABLED"
 BEFORE_DOMAIN_RULES = "BEFORE_DOMAIN_RULES"
 AFTER_DOMAIN_RULES = "AFTER_DOMAIN_RULES"
@@ -105,6 +106,7 @@ class RuleSettings:
         parameter_sets: Parameters of executors by the same names.
         registry: Custom executors, actions and overrides; None for the global ones.
         options: The serializer's other settings of rules, as read.
+        redacted: Tags whose strings and bytes are redacted after all rules when messages are read.
     """
 
     environment: str = CLIENT
@@ -113,6 +115,7 @@ class RuleSettings:
     parameter_sets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
     registry: RuleRegistry | None = None
     options: RuleSection | None = None
+    redacted: tuple[str, ...] = ()
 
     @property
     def custom(self) -> RuleRegistry:
@@ -143,6 +146,16 @@ class RuleSettings:
         """The settings with further default parameters, which do not replace those that are there."""
         defaults = {**parameters, **self.parameter_sets.get(_DEFAULT, {})}
         return replace(self, parameter_sets={**self.parameter_sets, _DEFAULT: defaults})
+
+    def with_letters_by(self, producer: Any) -> Self:
+        """The settings with the application's producer of dead letters, unless they name one for the action DLQ.
+
+        Args:
+            producer: A confluent_kafka.Producer, or a function that sends a record: topic, key, value, headers.
+        """
+        letters = f"_{_LETTERS}_"
+        sets = {**self.parameter_sets, letters: {"producer": producer, **self.parameter_sets.get(letters, {})}}
+        return replace(self, parameter_sets=sets)
 
     def with_options(self, options: RuleSection) -> Self:
         """The settings with those that are not of single executors."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from serdes.rules.context import DOMAIN_RULES, ENCODING_RULES, READ, WRITE, RuleContext, Ruled
+from serdes.rules.context import ENCODING_RULES, READ, WRITE, RuleContext, Ruled
 from serdes.rules.error import RuleFailed, RuleUnusable
 from serdes.rules.executors import executor_of
-from serdes.rules.plan import rules_plan
+from serdes.rules.plan import Plan, rules_plan
 from serdes.rules.settings import RuleSettings
 from spark_avro.errors import PlanError
 
@@ -37,6 +38,11 @@ class ListedRule:
     may_fail: bool = False
     must_fail: bool = False
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How workers get the rule: they make its plan themselves, since contexts have functions."""
+        context = self.context
+        return _listed_again, (context.ruled, context.mode, context.settings, self.name, self.may_fail, self.must_fail)
+
     @property
     def name(self) -> str:
         """The rule's name."""
@@ -50,6 +56,19 @@ class ListedRule:
             self.name, rule.type or "", self.context.mode, ruled.subject, ruled.schema_id, ruled.version, path, "", said
         )
         return str(failure)
+
+
+def _listed_again(
+    ruled: Ruled,
+    mode: str,
+    settings: RuleSettings,
+    name: str,
+    may_fail: bool,  # noqa: FBT001 - pickle passes no names
+    must_fail: bool,  # noqa: FBT001 - pickle passes no names
+) -> ListedRule:
+    steps = rules_plan(ruled, mode, settings).steps
+    step = next(step for step in steps if step.context.rule.name == name)
+    return ListedRule(step.context, step.by_field, may_fail, must_fail)
 
 
 def check_rules(rules: str, mode: str) -> None:
@@ -79,16 +98,31 @@ def listed_rules(ruled: Ruled, mode: str, settings: RuleSettings | None = None) 
 
 def _listed(context: RuleContext, *, by_field: bool) -> ListedRule:
     rule, settings = context.rule, context.settings
-    if context.type not in EXECUTORS:
-        raise _unusable(context, f"rules of type {rule.type} are not carried out in Spark")
-    try:
-        executor_of(context.type, settings, DOMAIN_RULES).compile(rule, context)
-    except RuleUnusable as error:
-        raise _unusable(context, str(error)) from None
+    _check_executor(context)
     override = settings.override(rule.name or "", context.type)
     on_failure = _action(override.on_failure or rule.on_failure, "ERROR", context)
     on_success = _action(override.on_success or rule.on_success, "NONE", context)
     return ListedRule(context, by_field, on_failure == "NONE", on_success in _STOPPING)
+
+
+def check_executors(plan: Plan) -> None:
+    """Check that Spark has the executors of a plan's rules.
+
+    Raises:
+        PlanError: It lacks one, or a rule cannot be carried out.
+    """
+    for step in plan.steps:
+        _check_executor(step.context)
+
+
+def _check_executor(context: RuleContext) -> None:
+    rule = context.rule
+    if context.type not in EXECUTORS:
+        raise _unusable(context, f"rules of type {rule.type} are not carried out in Spark")
+    try:
+        executor_of(context.type, context.settings, context.phase).compile(rule, context)
+    except RuleUnusable as error:
+        raise _unusable(context, str(error)) from None
 
 
 def _action(actions: str | None, default: str, context: RuleContext) -> str:

@@ -49,6 +49,7 @@ _NARROWED: Mapping[tuple[str, Form, Kind | None], Callable[[Column], Column]] = 
     ("BOOLEAN", Form.PLAIN, Kind.BOOL): _same,
     ("LONG", Form.PLAIN, Kind.INT): _same,
     ("INT", Form.PLAIN, Kind.INT): _as_int,
+    ("INT", Form.WHOLE, Kind.INT): _same,
     ("DOUBLE", Form.PLAIN, Kind.DOUBLE): _same,
     ("DOUBLE", Form.PLAIN, Kind.INT): lambda column: column.cast("double"),
     ("FLOAT", Form.PLAIN, Kind.DOUBLE): _as_float,

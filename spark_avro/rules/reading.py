@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from serdes.message import wire
 from serdes.rules.context import READ
+from spark_avro.plan.parts import Decoded
 from spark_avro.registry import Version
 from spark_avro.rules.avro_shapes import avro_shape
-from spark_avro.rules.carried import failure_struct, no_failure
-from spark_avro.rules.carrying import RowRule
+from spark_avro.rules.carrying import Opened, RowRule, carry_out
 from spark_avro.rules.cel.untranslatable import Untranslatable
 from spark_avro.rules.cel_columns import jvm_rule
+from spark_avro.rules.json_shapes import json_shape
 from spark_avro.rules.listed import APPLY, ListedRule, listed_rules
+from spark_avro.rules.migrating import migrations
 from spark_avro.rules.shapes import Shape
 from spark_avro.rules.worker_rules import worker_rule
-from spark_avro.workers.message_rules import FramedRules, MessageRules
-from spark_avro.workers.rule_batches import RuleBatch
-from spark_avro.workers.udf import rule_udf
+from spark_avro.workers.message_rules import MessageRules
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +39,9 @@ class ReadRules:
         return bool(self.domain or self.by_id)
 
 
+NO_RULES = ReadRules()
+
+
 def read_rules(versions: Sequence[Version], reader: Version, rules: str, *, of_writers: bool) -> ReadRules:
     """The rules of versions that are read as a reader's.
 
@@ -56,13 +57,56 @@ def read_rules(versions: Sequence[Version], reader: Version, rules: str, *, of_w
     if rules != APPLY:
         return ReadRules()
     if not of_writers:
-        return ReadRules(listed_rules(reader.ruled, READ))
+        return ReadRules(listed_rules(reader.ruled, READ), migrations(versions, reader))
     tasks = {}
     for version in versions:
         listed = [] if version.refusal is not None else listed_rules(version.ruled, READ)
         if listed:
             tasks[version.id] = MessageRules(version.sent, tuple(listed))
     return ReadRules(by_id=tasks)
+
+
+def on_messages(
+    rules: ReadRules, versions: Sequence[Version], reader: Version, message: str | None = None
+) -> ReadRules:
+    """The same rules, with those on values before the messages are decoded.
+
+    Args:
+        rules: The rules.
+        versions: The versions whose records are read.
+        reader: The reader's version, which the rules are of.
+        message: The full name of Protobuf's message.
+    """
+    if not rules:
+        return rules
+    domain = tuple(rules.domain)
+    tasks: dict[int, Any] = {
+        schema_id: replace(task, rules=domain, message=message) for schema_id, task in rules.by_id.items()
+    }
+    for version in versions:
+        if domain and version.refusal is None and version.id not in tasks:
+            # Protobuf's payloads are read as the reader's message; JSON needs no schema.
+            tasks[version.id] = MessageRules(reader.sent, domain, message, version.sent)
+    return ReadRules(by_id=tasks)
+
+
+def json_rules(rules: ReadRules, reader: Version) -> tuple[RowRule, ...]:
+    """The rules on columns of JSON Schema, which the JVM carries out.
+
+    Raises:
+        Untranslatable: It cannot carry all of them out.
+    """
+    shape = json_shape(reader.sent, tags_of(rules.domain))
+    return tuple(jvm_rule(rule, shape) for rule in rules.domain)
+
+
+def after_rules(parts: Decoded, rules: Sequence[RowRule]) -> Decoded:
+    """Decoded parts after rules on columns."""
+    if not rules:
+        return parts
+    whole = F.struct(parts.value.alias("value"), parts.sound.alias("sound"))
+    carried = carry_out(rules, Opened(whole, lambda whole: whole["value"], lambda whole: whole["sound"]))
+    return replace(parts, value=carried.value, sound=carried.sound).failed(carried.failure)
 
 
 def tags_of(listed: Sequence[ListedRule]) -> Mapping[str, frozenset[str]]:
@@ -81,23 +125,3 @@ def _row_rule(listed: ListedRule, tree: Any, shape: Shape) -> RowRule:
         return jvm_rule(listed, shape)
     except Untranslatable:
         return worker_rule(listed, tree, shape)
-
-
-#: The column of an earlier selection with the outcome of `before_decoding`.
-CARRIED = "carried_"
-
-
-def before_decoding(message: Column, by_id: Mapping[int, Any]) -> Column:
-    """A struct of `message`, the message after rules, and their `failure`, for messages with their ids.
-
-    Args:
-        message: The messages.
-        by_id: The rules by id, which workers carry out.
-    """
-    prefixes = [F.lit(wire.prefix(schema_id)) for schema_id in by_id]
-    is_ruled = F.substring(message, 1, wire.V0_SIZE).isin(*prefixes)
-    outcome = rule_udf(RuleBatch(FramedRules(dict(by_id))))(F.when(is_ruled, message))
-    value, reason = outcome["value"], outcome["reason"]
-    failure = F.when(reason.isNotNull(), failure_struct(reason, value["rule"], value["path"])).otherwise(no_failure())
-    after = F.when(reason.isNull(), F.coalesce(value["data"], message))
-    return F.struct(after.alias("message"), failure.alias("failure"))

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from serdes.error import RulesNotSupported
 from serdes.rules.context import ENCODING_RULES, READ, Ruled
 from serdes.rules.plan import rules_plan
 from serdes.rules.seam import after_decoding, before_encoding, refusal
 from serdes.rules.settings import RuleSettings
-from spark_avro.registry import Version
 from spark_avro.rules.listed import APPLY, EXECUTORS, IGNORE
+
+if TYPE_CHECKING:
+    from spark_avro.registry import Version
 
 
 def refusal_of(ruled: Ruled, reader: Ruled | None, rules: str) -> str | None:
@@ -25,6 +28,27 @@ def refusal_of(ruled: Ruled, reader: Ruled | None, rules: str) -> str | None:
     if rules == APPLY:
         return _unexecutable(ruled)
     return None if rules == IGNORE else refusal(ruled, reader)
+
+
+@dataclass(frozen=True, slots=True)
+class Seam:
+    """What decides whether records of a schema may be read.
+
+    Attributes:
+        reader: The registry's schema to which values are resolved; None if it is not from the registry.
+        rules: apply, refuse or ignore.
+    """
+
+    reader: Ruled | None = None
+    rules: str = APPLY
+
+    def refusal(self, writer: Ruled) -> str | None:
+        """The reason why records of a writer's schema must not be read; None if they may."""
+        return refusal_of(writer, self.reader, self.rules)
+
+
+#: Refuses schemas with rules that nobody carries out here.
+ANY = Seam()
 
 
 def with_refusals(versions: Sequence[Version], reader: Ruled | None, rules: str) -> list[Version]:

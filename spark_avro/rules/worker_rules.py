@@ -18,7 +18,7 @@ from spark_avro.rules.carried import Carried, failure_of_success, failure_struct
 from spark_avro.rules.listed import ListedRule
 from spark_avro.rules.shapes import Record, Shape, holds_selected
 from spark_avro.workers.rule_batches import AvroRule, RuleBatch
-from spark_avro.workers.udf import rule_udf
+from spark_avro.workers.vectorized import rule_udf
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,9 @@ class WorkerRule:
     def after(self, before: Carried) -> Carried:
         """The value after the rule, which runs unless one before failed."""
         data = to_avro(self._needed(before), trees.text(self._needed_tree))
-        outcome = rule_udf(RuleBatch(AvroRule(self.listed.context, trees.text(self._needed_tree))))(data)
+        outcome = rule_udf(RuleBatch(AvroRule(self.listed, trees.text(self._needed_tree))))(data)
         result, reason = outcome["value"], outcome["reason"]
-        failure = F.when(
-            reason.isNotNull(), failure_struct(reason, result["rule"], result["path"])
-        )
+        failure = F.when(reason.isNotNull(), failure_struct(reason, result["rule"], result["path"]))
         after = before.failure if self.listed.may_fail else F.coalesce(before.failure, failure)
         if self.listed.must_fail:
             has_passed = before.value.isNotNull() & reason.isNull()

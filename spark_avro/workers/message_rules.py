@@ -43,16 +43,23 @@ class MessageRules:
         rules: The rules, in order.
         message: The full name of Protobuf's message; None for other schemas.
         written: The schema whose message indexes Protobuf's payloads have, if it is another one.
+        has_indexes: Whether Protobuf's payloads have message indexes.
     """
 
     schema: SentSchema
     rules: tuple[ListedRule, ...]
     message: str | None = None
     written: SentSchema | None = None
+    has_indexes: bool = True
+
+    @property
+    def names(self) -> str:
+        """The rules' names, for errors."""
+        return "rules " + ", ".join(rule.name for rule in self.rules)
 
     def prepare(self) -> CarryOut:
         """The function that carries the rules out on a payload."""
-        form = form_of(self.schema, self.message, self.written)
+        form = form_of(self.schema, self.message, self.written, has_indexes=self.has_indexes)
         steps = [prepared_step(rule) for rule in self.rules]
 
         def carry_out(payload: bytes) -> bytes | None:
@@ -83,11 +90,14 @@ class FramedRules:
     def prepare(self) -> CarryOut:
         """The function that carries the rules out on a message with its id."""
         ready = {schema_id: task.prepare() for schema_id, task in self.by_id.items()}
+        targets = {key: task.target_id for key, task in self.by_id.items() if hasattr(task, "target_id")}
 
         def carry_out(message: bytes) -> bytes | None:
-            carry = ready.get(int.from_bytes(message[1 : wire.V0_SIZE], "big"))
+            schema_id = int.from_bytes(message[1 : wire.V0_SIZE], "big")
+            carry = ready.get(schema_id)
             new = None if carry is None else carry(bytes(message[wire.V0_SIZE :]))
-            return None if new is None else bytes(message[: wire.V0_SIZE]) + new
+            # What was migrated is data of another schema.
+            return None if new is None else wire.prefix(targets.get(schema_id, schema_id)) + new
 
         return carry_out
 
@@ -122,11 +132,14 @@ def encoded(form: Form, datum: Any, last: ListedRule) -> bytes:
         raise failed(last.context, RuleError(f"the result does not fit the schema: {error}"), datum) from error
 
 
-def form_of(schema: SentSchema, message: str | None = None, written: SentSchema | None = None) -> Form:
+def form_of(
+    schema: SentSchema, message: str | None = None, written: SentSchema | None = None, *, has_indexes: bool = True
+) -> Form:
     """The codec of a schema; the arguments are the attributes of MessageRules."""
     if schema.schema.schema_type == PROTOBUF:
         assert message is not None
-        return _protobuf(schema, message, written or schema)
+        form = _protobuf(schema, message)
+        return _behind_indexes(form, written or schema, message) if has_indexes else form
     return (_avro if schema.schema.schema_type == AVRO else _json)(schema)
 
 
@@ -148,12 +161,20 @@ def _json(_: SentSchema) -> Form:
     return Form(orjson.loads, orjson.dumps, (ValueError, TypeError))
 
 
-def _protobuf(schema: SentSchema, message: str, written: SentSchema) -> Form:
+def _protobuf(schema: SentSchema, message: str) -> Form:
     from google.protobuf.message import DecodeError, EncodeError  # noqa: PLC0415 - in the workers
 
-    from spark_avro.plan.protobuf_types import message_class, parsed  # noqa: PLC0415
+    from spark_avro.plan.protobuf_types import message_class  # noqa: PLC0415
 
     message_type = message_class(schema, message)
+    errors = (DecodeError, EncodeError, ValueError, TypeError)
+    return Form(message_type.FromString, lambda datum: datum.SerializeToString(), errors)
+
+
+def _behind_indexes(form: Form, written: SentSchema, message: str) -> Form:
+    """The codec of payloads with message indexes; those of another message are not decoded."""
+    from spark_avro.plan.protobuf_types import parsed  # noqa: PLC0415 - in the workers
+
     try:
         own = tuple(parsed(written).message_indexes(message))
     except KeyError:
@@ -163,10 +184,6 @@ def _protobuf(schema: SentSchema, message: str, written: SentSchema) -> Form:
         indexes, start = wire.read_indexes(payload, 0)
         if tuple(indexes) != own:
             raise ValueError("another message")
-        return message_type.FromString(payload[start:])
+        return form.decode(payload[start:])
 
-    def encode(datum: Any) -> bytes:
-        return wire.write_indexes(own) + datum.SerializeToString()
-
-    return Form(decode, encode, (DecodeError, EncodeError, ValueError, TypeError))
-
+    return Form(decode, lambda datum: wire.write_indexes(own) + form.encode(datum), form.errors)

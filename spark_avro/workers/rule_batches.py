@@ -6,16 +6,18 @@ back in the same form.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from serdes.rules.context import Message, RuleContext, Ruled
+from serdes.rules.context import Message, RuleContext
 from serdes.rules.error import RuleConditionError, RuleError, RuleFailed
 from serdes.rules.failures import failed
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from spark_avro.rules.listed import ListedRule
 
 #: The columns of an outcome besides its reason: the bytes after the rules, and what failed.
 OUTCOME = "struct<data: binary, rule: string, path: string>"
@@ -74,12 +76,11 @@ class AvroRule:
     """One rule on Avro data of a schema.
 
     Attributes:
-        context: The rule.
+        listed: The rule.
         schema: The text of the schema of the data, perhaps only with the fields that the rule needs.
-        must_fail: Whether the rule's success stops the row.
     """
 
-    context: RuleContext
+    listed: ListedRule
     schema: str
 
     def prepare(self) -> CarryOut:
@@ -87,7 +88,8 @@ class AvroRule:
         from serdes.codec import EncodeError, compile_codec  # noqa: PLC0415 - in the workers
 
         codec = compile_codec(self.schema)
-        step = prepared_rule(self.context)
+        context = self.listed.context
+        step = prepared_rule(context)
 
         def carry_out(data: bytes) -> bytes | None:
             datum = data if codec.is_raw else codec.decode(data)
@@ -97,7 +99,7 @@ class AvroRule:
             try:
                 return bytes(new) if codec.is_raw else codec.encode(new)
             except (EncodeError, TypeError) as error:
-                raise failed(self.context, RuleError(f"the result does not fit the schema: {error}"), datum) from error
+                raise failed(context, RuleError(f"the result does not fit the schema: {error}"), datum) from error
 
         return carry_out
 
@@ -120,7 +122,7 @@ def prepared_rule(context: RuleContext) -> Callable[[Any], Any]:
                 raise RuleError("the result is null")  # noqa: TRY301 - failures have one way out
         except RuleFailed:
             raise
-        except Exception as error:  # noqa: BLE001 - whatever a rule raises stops the row
+        except Exception as error:
             raise failed(context, error, datum) from error
         return result
 

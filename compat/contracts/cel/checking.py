@@ -16,12 +16,12 @@ from compat.contracts.cel.tree.syntax import parsed_expression
 
 #: What an expression may do with a map, and not with a message: at evaluations, records are maps.
 _AS_MAP = re.compile(
-    r"no matching overload for '(?:_\[_\]|@in|size|_[!=]=_)' applied to '\((?P<arguments>.*)\)'"
+    r"no matching overload for '(?P<operator>_\[_\]|@in|size|_[!=]=_)' applied to '\((?P<arguments>.*)\)'"
     r"|expression of type '(?P<range>[^']*)' cannot be the range"
 )
 _UNDEFINED = re.compile(r"undefined field '(?P<field>[^']*)'")
-_ARGUMENT = re.compile(r"[A-Za-z_][\w.]*")
-_MAP_OPERATORS = ("_[_]", "@in", "size")
+#: The type of an argument: a name, and whatever is in parentheses after it.
+_ARGUMENT = re.compile(r"[\w.]+(?:\(.*?\)+(?=, |$))?")
 
 
 def check_expression(text: str, declarations: Mapping[str, CelType]) -> Program:
@@ -56,12 +56,12 @@ def _takes_records_for_maps(detail: str, declarations: Mapping[str, CelType]) ->
     found = _AS_MAP.search(detail)
     if found is None:
         return False
-    arguments = _ARGUMENT.findall(found["arguments"] or found["range"])
-    return any(_is_record(argument, declarations) for argument in arguments) and (
-        any(f"'{operator}'" in detail for operator in _MAP_OPERATORS)
-        or "map" in arguments
-        or found["range"] is not None
-    )
+    if found["range"] is not None:
+        return _is_record(found["range"], declarations)
+    arguments = _ARGUMENT.findall(found["arguments"])
+    if found["operator"] in ("_==_", "_!=_") and not any(argument.startswith("map(") for argument in arguments):
+        return False
+    return any(_is_record(argument, declarations) for argument in arguments)
 
 
 def _is_record(name: str, declarations: Mapping[str, CelType]) -> bool:

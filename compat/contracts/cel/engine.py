@@ -11,7 +11,7 @@ from typing import Any
 from compat.contracts.cel.data.decimals import decimal_pool, with_decimal
 from compat.contracts.cel.declarations import CelType
 from compat.contracts.cel.errors import ExpressionInvalid, invalid
-from compat.contracts.cel.functions.table import functions
+from compat.contracts.cel.functions.table import extension
 
 #: The environments that are kept: those of each kind of rule, and those of the schemas that were checked last.
 _KEPT = 64
@@ -109,7 +109,7 @@ def engine() -> Any:
 def _extensions() -> list[Any]:
     from cel_expr_python.ext import ext_math, ext_strings  # noqa: PLC0415 - as the engine
 
-    return [functions(engine()), ext_strings.ExtStrings(), ext_math.ExtMath()]
+    return [extension(engine()), ext_strings.ExtStrings(), ext_math.ExtMath()]
 
 
 def _comparisons() -> Any:

@@ -34,6 +34,10 @@ class AvroPaths:
         """True: the types of expressions tell."""
         return True
 
+    def forbids(self, _: tuple[str, ...]) -> bool:
+        """False: the types of expressions tell."""
+        return False
+
     def union_fields(self) -> frozenset[str]:
         """The names of the fields with a union in them."""
         names: set[str] = set()

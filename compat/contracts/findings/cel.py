@@ -14,7 +14,8 @@ from compat.contracts.findings.cel_types import field_types, message_types
 from compat.contracts.findings.cel_warnings import Part, warnings_of
 from compat.contracts.findings.contract import MIGRATION, Contract, PlacedRule, SchemaVersion
 from compat.contracts.findings.finding import Finding
-from compat.schema import InvalidSchema
+from compat.contracts.findings.paths import paths_of
+from compat.schema import JSON, InvalidSchema
 
 _CONDITION_TYPES = frozenset({"bool", "wrapper(bool)", "dyn"})
 #: Names in an expression that may tell the fields apart, so that it need not fit each of them.
@@ -60,7 +61,7 @@ def _part_findings(placed: PlacedRule, contract: Contract, part: Part, options: 
         return
     check = _typed_fields if placed.type == "CEL_FIELD" else _typed_message
     programs: list[Program] = []
-    yield from check(placed, contract, part, options, programs)
+    yield from check(placed, contract, part, options, programs, untyped)
     if part.is_guard or not placed.is_transform:
         yield from _condition(placed, part, programs or [untyped])
     if not placed.rule.disabled:
@@ -68,7 +69,7 @@ def _part_findings(placed: PlacedRule, contract: Contract, part: Part, options: 
 
 
 def _typed_message(
-    placed: PlacedRule, contract: Contract, part: Part, _: CelOptions, programs: list[Program]
+    placed: PlacedRule, contract: Contract, part: Part, _: CelOptions, programs: list[Program], untyped: Program
 ) -> Iterator[Finding]:
     """Check a part against the messages of the schema; `programs` gets those that fit."""
     version = _input(placed, contract)
@@ -80,10 +81,18 @@ def _typed_message(
             programs.append(_checked(part, variables, contract))
         except ExpressionInvalid as error:
             refusals.append(error)
-    if refusals and not programs:
-        error = refusals[0]
+    if refusals and not programs and not _is_open(refusals[0], version, untyped):
+        refusal = refusals[0]
         remedy = "correct the expression, or the schema: messages have the schema's types"
-        yield placed.refuse("cel-type", error.detail, remedy, "expr", part.place(error.line, error.column))
+        yield placed.refuse("cel-type", refusal.detail, remedy, "expr", part.place(refusal.line, refusal.column))
+
+
+def _is_open(refusal: ExpressionInvalid, version: SchemaVersion, untyped: Program) -> bool:
+    """Whether an undefined field may be there all the same: JSON objects may have more than the declared fields."""
+    if version.schema.schema_type != JSON or not refusal.detail.startswith("undefined field"):
+        return False
+    paths = paths_of(version)
+    return not any(paths.forbids(path) for path in untyped.reads.get("message") or ())
 
 
 def _input(placed: PlacedRule, contract: Contract) -> SchemaVersion | None:
@@ -97,7 +106,7 @@ def _input(placed: PlacedRule, contract: Contract) -> SchemaVersion | None:
 
 
 def _typed_fields(
-    placed: PlacedRule, contract: Contract, part: Part, options: CelOptions, programs: list[Program]
+    placed: PlacedRule, contract: Contract, part: Part, options: CelOptions, programs: list[Program], _: Program
 ) -> Iterator[Finding]:
     """Check a part against the fields that the rule selects; `programs` gets those that fit.
 

@@ -116,7 +116,8 @@ def _undeclared(placed: PlacedRule, contract: Contract, program: Program) -> Ite
     """Fields that no version declares; schemas other than JSON's refuse them when types are checked."""
     for path in program.reads.get("message") or ():
         versions = (contract.version, *contract.earlier)
-        if path and not any(paths_of(version).may_have(path) for version in versions):
+        is_refused = paths_of(contract.version).forbids(path)
+        if path and not is_refused and not any(paths_of(version).may_have(path) for version in versions):
             yield placed.warn(
                 "field-never-written",
                 f"no version of the schema declares the field {'.'.join(path)}",

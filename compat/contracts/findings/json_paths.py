@@ -51,5 +51,17 @@ class JsonPaths:
                 return False
         return True
 
+    def forbids(self, path: tuple[str, ...]) -> bool:
+        """Whether no message may have the first field on a path that the schema does not declare."""
+        places = [self._shapes.root]
+        for name in path:
+            shapes = self._of(places)
+            places = [shape.properties[name] for shape in shapes if name in shape.properties]
+            if not places:
+                return all(
+                    any(node.get("additionalProperties") is False for node in shape.flat.nodes) for shape in shapes
+                )
+        return False
+
     def _of(self, places: list[Place]) -> list[Shape]:
         return [shape for place in places for shape in self._shapes.of(place)]

@@ -21,6 +21,9 @@ class Paths(Protocol):
     def may_have(self, path: Path) -> bool:
         """Whether messages may have a field at a path, as far as the schema says."""
 
+    def forbids(self, path: Path) -> bool:
+        """Whether messages cannot have a field at a path, although an expression with it may be compiled."""
+
 
 class _Unknown:
     """A schema of which nothing is known here."""
@@ -32,6 +35,10 @@ class _Unknown:
     def may_have(self, _: Path) -> bool:
         """Always true."""
         return True
+
+    def forbids(self, _: Path) -> bool:
+        """Always false."""
+        return False
 
 
 @lru_cache(maxsize=8)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,18 +16,16 @@ from registry.offload.jobs import CheckRules, RulesChecked
 from registry.state.model import Content, Version
 from registry.state.view import View
 
-log = logging.getLogger("magicbyte.registry.decide")
-
 #: How many of the newest versions are looked at for fields that a rule reads.
-_EARLIER = 10
+EARLIER = 10
 #: How many findings the text of an error has; the error's object has all.
 _MOST_IN_TEXT = 5
 
 
-def require_checked_rules(view: View, candidate: Candidate, terms: Terms) -> None:
-    """Check the rules of a candidate, as the settings say; findings that do not refuse it go to the log.
+def rule_warnings(view: View, candidate: Candidate, terms: Terms) -> tuple[str, ...]:
+    """Check the rules of a candidate, as the settings say; returns the findings that do not refuse it, for the log.
 
-    A rule set that the latest version has as well is only warned of.
+    A rule set that the latest version has as well is never refused.
 
     Raises:
         ApiError: 42210 with the findings, or 42209 if the check takes too long.
@@ -36,20 +33,14 @@ def require_checked_rules(view: View, candidate: Candidate, terms: Terms) -> Non
     """
     rule_set = candidate.content.rule_set
     if rule_set is None or terms.rules_check == OFF or not any(rules for _, rules, _ in rule_set.groups):
-        return
-    earlier = view.live_versions(candidate.subject)[-_EARLIER:]
+        return ()
+    earlier = view.live_versions(candidate.subject)[-EARLIER:]
     findings = rule_findings(view, candidate.source, candidate.content, earlier, terms)
     is_new = not earlier or earlier[-1].content.rule_set != rule_set
     refusing = [finding for finding in findings if finding["severity"] == REFUSE]
     if refusing and is_new and terms.rules_check == REFUSE:
         raise errors.INVALID_RULE_SET(detail=_sentences(refusing)).with_extra(findings=list(findings))
-    if findings:
-        log.warning(
-            "the rules of a new version of %s: %s",
-            candidate.subject,
-            _sentences(findings),
-            extra={"event": "rules_warning", "subject": candidate.subject, "findings": len(findings)},
-        )
+    return (f"subject {candidate.subject}: {_sentences(findings)}",) if findings else ()
 
 
 def rule_findings(

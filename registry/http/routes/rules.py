@@ -15,9 +15,10 @@ from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.response import Json
 from registry.decide import Sent, Terms
 from registry.decide.question import Question, stored_source
-from registry.decide.registration.candidate import pinned_source
-from registry.decide.registration.check_rules import contract_bytes, rule_findings
+from registry.decide.registration.candidate import candidate_of
+from registry.decide.registration.check_rules import EARLIER, contract_bytes, rule_findings
 from registry.decide.registration.complete import completed
+from registry.decide.registration.stages import Completed
 from registry.http import models
 from registry.http.answers import answer
 from registry.http.bodies import sent_from
@@ -49,19 +50,17 @@ async def check_rules(
 
 def _findings(view: View, sent: Sent, terms: Terms, *, is_of_subject: bool) -> list[dict[str, Any]]:
     config = effective_config(view, sent.subject, terms.default_level)
-    content = completed(view, sent, config).content if is_of_subject else sent.content
-    rule_set = content.rule_set or RuleSet()
+    complete = completed(view, sent, config) if is_of_subject else Completed.as_sent(sent, config)
+    rule_set = complete.content.rule_set or RuleSet()
     try:
         rule_set.validate()
     except InvalidRuleSet as error:
         remedy = "correct the rule set; registrations with it are refused"
         return [Finding("rule-set", Severity.REFUSE, None, "ruleSet", str(error), remedy).to_json()]
-    try:
-        source = pinned_source(view, sent.subject, content, strict=False)
-    except InvalidSchema as error:
-        raise invalid_schema(error) from None
-    earlier = view.live_versions(sent.subject)[-10:] if is_of_subject else ()
-    return list(rule_findings(view, source, replace(content, rule_set=rule_set), earlier, terms))
+    candidate = candidate_of(view, complete, terms, strict=True)
+    content = replace(candidate.content, rule_set=rule_set)
+    earlier = view.live_versions(sent.subject)[-EARLIER:] if is_of_subject else ()
+    return list(rule_findings(view, candidate.source, content, earlier, terms))
 
 
 async def rules_plan(registry: Registry, version: Version) -> dict[str, Any]:

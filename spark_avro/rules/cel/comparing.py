@@ -84,7 +84,8 @@ def _compared(one: Term, other: Term, compare: Compare) -> Column:
     result = compare(left, right)
     for term, column in ((one, one.column), (other, other.column)):
         if term.kind is Kind.DOUBLE and not term.is_literal:
-            result = F.when(F.isnan(column), F.when(left.isNotNull() & right.isNotNull(), F.lit(False))).otherwise(result)
+            differs = F.when(left.isNotNull() & right.isNotNull(), F.lit(False))
+            result = F.when(F.isnan(column), differs).otherwise(result)
     return result
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from compat.contracts.cel.tree.walk import children, descendants
@@ -40,7 +40,7 @@ def chains(part: Any, whole: Any, variables: Mapping[str, object]) -> list[str]:
     """
     names = {variable: variable for variable in variables}
     for loop in (found.comprehension_expr for found in descendants(whole) if found.HasField("comprehension_expr")):
-        run_through = _chain(loop.iter_range, frozenset(names))
+        run_through = chain(loop.iter_range, frozenset(names))
         if run_through is not None:
             variable, path = run_through
             names.setdefault(loop.iter_var, ".".join((names[variable], *path)) + "[]")
@@ -55,9 +55,9 @@ def _shortest(paths: Mapping[Path, None]) -> tuple[Path, ...]:
 
 def _paths(expression: Any, variables: frozenset[str]) -> Iterator[tuple[str, Path]]:
     """The variables and paths that an expression reads, found without recursion into chains of selections."""
-    chain = _chain(expression, variables)
-    if chain is not None:
-        yield chain
+    selection = chain(expression, variables)
+    if selection is not None:
+        yield selection
         return
     if expression.HasField("comprehension_expr"):
         yield from _loop_paths(expression.comprehension_expr, variables)
@@ -76,7 +76,7 @@ def _loop_paths(loop: Any, variables: frozenset[str]) -> Iterator[tuple[str, Pat
     yield from _paths(loop.result, accumulated)
 
 
-def _chain(expression: Any, variables: frozenset[str]) -> tuple[str, Path] | None:
+def chain(expression: Any, variables: Collection[str]) -> tuple[str, Path] | None:
     """The variable and path of an expression that only selects fields from a variable; else None."""
     names: list[str] = []
     while True:

@@ -70,6 +70,12 @@ def checked_expression(serialized: bytes) -> Any:
     return _class("CheckedExpr").FromString(any_pb2.Any.FromString(serialized).value)
 
 
+def serialized(tree: Any) -> bytes:
+    """A tree as the engine reads it."""
+    packed = any_pb2.Any(type_url=f"type.googleapis.com/{tree.DESCRIPTOR.full_name}", value=tree.SerializeToString())
+    return packed.SerializeToString()
+
+
 def parsed_expression(serialized: bytes) -> Any:
     """The `cel.expr.ParsedExpr` message of an expression that was not checked."""
     return _class("ParsedExpr").FromString(any_pb2.Any.FromString(serialized).value)

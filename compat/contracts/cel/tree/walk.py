@@ -35,6 +35,12 @@ def descendants(expression: Any) -> Iterator[Any]:
         pending.extend(children(part))
 
 
+def constant(literal: Any) -> Any:
+    """The value of a `cel.expr.Constant`."""
+    kind = literal.WhichOneof("constant_kind")
+    return None if kind in (None, "null_value") else getattr(literal, kind)
+
+
 def names_and_literals(expression: Any) -> frozenset[str]:
     """The names of fields and the literals of an expression, which are what an error text may quote."""
     found: set[str] = set()
@@ -43,7 +49,7 @@ def names_and_literals(expression: Any) -> frozenset[str]:
         if kind == "select_expr":
             found.add(part.select_expr.field)
         elif kind == "const_expr":
-            found.add(str(getattr(part.const_expr, part.const_expr.WhichOneof("constant_kind") or "string_value")))
+            found.add(str(constant(part.const_expr)))
         elif kind == "struct_expr":
             found.update(entry.field_key for entry in part.struct_expr.entries)
     return frozenset(found)
