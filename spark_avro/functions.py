@@ -58,8 +58,8 @@ def from_confluent_avro(  # noqa: PLR0913 - independent settings, by name
         ask_registry: Whether Python workers look up ids that were not registered when the query was planned, and decode
             their records; this also slows down all other records.
         mode: FAILFAST raises on the first broken record. PERMISSIVE returns a struct of `value` and `error`: error is
-            NULL, or a struct of `reason`, `id`, `raw`, `rule` and `path`, and then value is NULL. DROP drops the rows of broken records
-            (the column generates rows: only one such column per select).
+            NULL, or a struct of `reason`, `id`, `raw`, `rule` and `path`, and then value is NULL. DROP drops the rows
+            of broken records (the column generates rows: only one such column per select).
         position: Columns of topic, partition and offset for errors: KAFKA_POSITION with the Kafka source.
         is_key: Whether `topic` means the subject of the topic's keys, and headers name keys' schemas.
         headers: The records' headers, if headers may name the schemas: the column of that name of the Kafka source,
