@@ -31,9 +31,14 @@ class Carried:
 def failure_at(listed: ListedRule, path: Column) -> Column:
     """The failure of a rule at a path; NULL if the path is NULL."""
     before, after = listed.text("\0").split("\0")
-    at = F.concat(F.lit(before), path, F.lit(after))
-    text = F.when(path == "", F.lit(listed.text(""))).otherwise(at)
-    return F.when(path.isNotNull(), failure_struct(text, F.lit(listed.name), path))
+
+    def failure(path: Column) -> Column:
+        at = F.concat(F.lit(before), path, F.lit(after))
+        text = F.when(path == "", F.lit(listed.text(""))).otherwise(at)
+        return failure_struct(text, F.lit(listed.name), path)
+
+    # No item for no failure, so that the path is computed once, whatever mentions it.
+    return F.get(F.transform(F.array_compact(F.array(path)), failure), F.lit(0))
 
 
 def failure_of_success(listed: ListedRule) -> Column:
