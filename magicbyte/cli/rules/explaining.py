@@ -31,6 +31,14 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:  #
     return 0
 
 
+def write_rules(client: RegistryClient, subject: str, version: str | int, modes: Sequence[str]) -> None:
+    """Write the rules of a version that clients carry out in some modes."""
+    ruled = registered(client, subject, version)
+    plan = plan_of(ruled, origins(client, subject, ruled), "CLIENT")
+    parts = {part: [row for row in plan[part] if row["mode"] in modes] for part in ("modes", "skipped")}
+    sys.stdout.write("".join(f"{line}\n" for line in text_of(parts, ruled.name)))
+
+
 def plan_of(ruled: Ruled, of_config: Mapping[str, str], environment: str) -> dict[str, Any]:
     """The plan of a schema's rules in one environment; see `explain_rules`."""
     rule_set = RuleSet.from_json(ruled.rule_set) or RuleSet()
