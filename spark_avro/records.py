@@ -161,7 +161,9 @@ def plan_records(
         field = last if short.count(last.lower()) == 1 else name.replace(".", "_")
         reader = trees.tree(members[0].schema, members[0].label, reader=True)
         plan = decoding(members, reader, origin, guids=guids)
-        plans[field] = replace(plan, rules=read_rules(members, members[0], rules, of_writers=False))
+        if members[0].refusal is None:
+            plan = replace(plan, rules=read_rules(members, members[0], rules, of_writers=False))
+        plans[field] = plan
     # Newest first so far; the fields are in the order in which the types were registered.
     return dict(reversed(plans.items()))
 

@@ -14,7 +14,7 @@ from compat.schema import JSON, SchemaText
 from serdes.rules.context import WRITE
 from spark_avro.errors import PlanError
 from spark_avro.json_schema.types import json_schema_of, json_type
-from spark_avro.modes import FAILFAST, as_column, message_in, present, written
+from spark_avro.modes import FAILFAST, Encoded, as_column, message_in, present, written
 from spark_avro.plan.frames import Guids, Message, body
 from spark_avro.plan.frames import schema_id as id_of
 from spark_avro.plan.parts import Decoded, parts_of
@@ -132,7 +132,7 @@ def _planned(
         row_rules = () if validate and changes else json_rules(rules, chosen.reader)
     except Untranslatable:
         row_rules = ()
-    if rules.domain and not row_rules:
+    if not row_rules:
         chosen = replace(chosen, rules=on_messages(rules, chosen.versions, chosen.reader))
     check_asked(chosen.rules, asked)
     return ValidatingJsonPlan(chosen, kind, row_rules, asked) if validate else JsonPlan(chosen, kind, row_rules)
@@ -204,7 +204,7 @@ def confluent_json_udf(  # noqa: PLR0913 - independent settings, by name
     return present(plan.parts(sent), sent.payload, mode=mode, position=position)
 
 
-def to_confluent_json(
+def to_confluent_json(  # noqa: PLR0913 - independent settings, by name
     column: Any,
     *,
     registry: Registry,
@@ -242,6 +242,37 @@ def to_confluent_json(
         IncompatibleSchema: the schema is incompatible with the subject's versions.
         RulesNotSupported: the schema has rules, and `rules` refuses them.
     """
+    encoded = encode_json(
+        column,
+        registry=registry,
+        subject=subject,
+        topic=topic,
+        schema=schema,
+        data=data,
+        title=title,
+        register=register,
+        is_key=is_key,
+        schema_id=schema_id,
+        rules=rules,
+    )
+    return written(encoded, mode=mode, position=position)
+
+
+def encode_json(  # noqa: PLR0913 - as above
+    column: Any,
+    *,
+    registry: Registry,
+    subject: str | None = None,
+    topic: str | None = None,
+    schema: str | SchemaText | None = None,
+    data: DataFrame | None = None,
+    title: str = "Row",
+    register: bool = True,
+    is_key: bool = False,
+    schema_id: str = PREFIX,
+    rules: str = APPLY,
+) -> Encoded:
+    """A column as JSON, and what rules reject; the arguments and errors are those of `to_confluent_json`."""
     check_schema_id(schema_id)
     check_rules(rules, WRITE)
     payload = as_column(column)
@@ -257,7 +288,7 @@ def to_confluent_json(
     client = client_of(registry)
     held = register_or_look_up(client, name, text, register=register)
     texts, failure = _after_rules(payload, source, written_schema(client, held), rules)
-    return written(framed(texts, payload, held, schema_id, is_key=is_key), failure, mode=mode, position=position)
+    return Encoded(framed(texts, payload, held, schema_id, is_key=is_key), failure)
 
 
 def _after_rules(

@@ -90,11 +90,14 @@ class FramedRules:
     def prepare(self) -> CarryOut:
         """The function that carries the rules out on a message with its id."""
         ready = {schema_id: task.prepare() for schema_id, task in self.by_id.items()}
+        targets = {key: task.target_id for key, task in self.by_id.items() if hasattr(task, "target_id")}
 
         def carry_out(message: bytes) -> bytes | None:
-            carry = ready.get(int.from_bytes(message[1 : wire.V0_SIZE], "big"))
+            schema_id = int.from_bytes(message[1 : wire.V0_SIZE], "big")
+            carry = ready.get(schema_id)
             new = None if carry is None else carry(bytes(message[wire.V0_SIZE :]))
-            return None if new is None else bytes(message[: wire.V0_SIZE]) + new
+            # What was migrated is data of another schema.
+            return None if new is None else wire.prefix(targets.get(schema_id, schema_id)) + new
 
         return carry_out
 
