@@ -135,7 +135,7 @@ def test_consume_redacts_fields_by_their_tags(tools: Any, topic: str, form: str)
 
 def test_no_setting_and_no_header_of_a_record_undoes_a_redaction(tools: Any, topic: str) -> None:
     register(tools, topic, "avro")
-    record = {"headers": [["__rule.name", ""]], "key": None, "value": json.loads(BAD)}
+    record = {"headers": [{"name": "__rule.name", "value": ""}], "key": None, "value": json.loads(BAD)}
     assert tools.magicbyte("produce", topic, "--input", "records", lines=json.dumps(record)).code == 0
     undone = ("--property", "rule.executors._default_.disabled=true", "--property", "execution.environment=none")
     read = tools.magicbyte("consume", topic, "--until-end", "--output", "values", "--redact", "PII", *undone)
