@@ -47,6 +47,7 @@ def failed(rule: Any, mode: str, topic: str) -> str:
     return f"rule '{rule['name']}' ({rule['type']}, {mode}) of subject {topic}-value version 1 failed: {rule['expr']}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_kafkas_tools_carry_rules_out(tools: Any, topic: str, form: str) -> None:
     register(tools, topic, form, ADULT, SHOUT, OLD)
@@ -67,6 +68,7 @@ def test_a_rule_ends_the_run_as_a_bad_line_does(tools: Any, topic: str) -> None:
     assert len(tools.magicbyte("consume", topic, "--until-end").out.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_records_that_a_rule_stops_are_undecodable(
     tools: Any, topic: str, stored: Callable[[str], list[Message]]
 ) -> None:
@@ -90,6 +92,7 @@ def test_records_that_a_rule_stops_are_undecodable(
     assert "rule 'old'" in listed.out
 
 
+@pytest.mark.slow
 def test_properties_override_rules(tools: Any, topic: str) -> None:
     register(tools, topic, "avro", ADULT, OLD)
     disabled = ("--property", "rule.executors._CEL_.disabled=true")
@@ -102,6 +105,7 @@ def test_properties_override_rules(tools: Any, topic: str) -> None:
     assert "rule.executors.adult.onFialure: unknown" in wrong.err
 
 
+@pytest.mark.slow
 def test_dead_letters_of_rules_go_through_the_tools_own_producer(
     tools: Any, topic: str, stored: Callable[[str], list[Message]]
 ) -> None:
@@ -120,6 +124,7 @@ def test_dead_letters_of_rules_go_through_the_tools_own_producer(
     assert len(stored(f"{topic}-dead")) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_consume_redacts_fields_by_their_tags(tools: Any, topic: str, form: str) -> None:
     register(tools, topic, form)
@@ -133,6 +138,7 @@ def test_consume_redacts_fields_by_their_tags(tools: Any, topic: str, form: str)
     assert json.loads(other.out) == json.loads(BAD)
 
 
+@pytest.mark.slow
 def test_no_setting_and_no_header_of_a_record_undoes_a_redaction(tools: Any, topic: str) -> None:
     register(tools, topic, "avro")
     record = {"headers": [{"name": "__rule.name", "value": ""}], "key": None, "value": json.loads(BAD)}
@@ -142,6 +148,7 @@ def test_no_setting_and_no_header_of_a_record_undoes_a_redaction(tools: Any, top
     assert json.loads(read.out) == {"ssn": "<REDACTED>", "age": 17}
 
 
+@pytest.mark.slow
 def test_files_of_avro_containers(tools: Any, topic: str, tmp_path: Any) -> None:
     plain, file = f"{topic}-plain", str(tmp_path / "people.avro")
     assert tools.magicbyte("produce", plain, "--value-schema", AVRO, lines=f"{GOOD}\n{BAD}\n").code == 0

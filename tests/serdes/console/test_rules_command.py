@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import httpx
 import pytest
 from confluent_kafka import Message
 
+from magicbyte.cli.main import main
 from tests.serdes.console.test_rules import ADULT, AVRO, BAD, GOOD, OLD, SHOUT, register
 
 RULES = {"domainRules": [ADULT, {**SHOUT, "name": "digits", "kind": "CONDITION", "expr": "value.matches('^[0-9]+$')"}]}
@@ -35,8 +37,27 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_cases(tools: Any, project: Path) -> None:
-    done = tools.run("magicbyte rules", "test", "people.cases.yaml")
+@dataclass(frozen=True)
+class Done:
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def rules(project: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
+    """Runs a command on files, in this process."""
+
+    def run(*arguments: str) -> Done:
+        code = main(["rules", *arguments])
+        out, err = capsys.readouterr()
+        return Done(code, out, err)
+
+    return run
+
+
+def test_cases(rules: Callable[..., Done]) -> None:
+    done = rules("test", "people.cases.yaml")
     assert (done.code, done.err) == (0, "")
     assert done.out.endswith("5 of 5 cases as expected\n")
     rows = [line.split()[:2] for line in done.out.splitlines()[1:-1]]
@@ -53,9 +74,9 @@ def test_cases(tools: Any, project: Path) -> None:
         ("{name: c, message: {ssn: 1, age: 18}}", "c: the message does not fit the schema: $.ssn: int"),
     ],
 )
-def test_a_case_that_differs(tools: Any, project: Path, case: str, difference: str) -> None:
+def test_a_case_that_differs(rules: Callable[..., Done], case: str, difference: str) -> None:
     Path("one.yaml").write_text(f"schema: person.avsc\nsubject: people-value\ncases:\n  - {case}\n")
-    done = tools.run("magicbyte rules", "test", "one.yaml")
+    done = rules("test", "one.yaml")
     assert done.code == 1
     assert difference in done.out
     assert done.out.endswith("0 of 1 cases as expected\n")
@@ -76,14 +97,15 @@ def test_a_case_that_differs(tools: Any, project: Path, case: str, difference: s
         ("cases: [{message: 1, schema: person.avsc, mode: UPGRADE}]", "UPGRADE needs a subject, and `from`"),
     ],
 )
-def test_files_of_cases_that_are_wrong(tools: Any, project: Path, text: str, error: str) -> None:
+def test_files_of_cases_that_are_wrong(rules: Callable[..., Done], text: str, error: str) -> None:
     Path("bad.yaml").write_text(text)
-    done = tools.run("magicbyte rules", "test", "bad.yaml")
+    done = rules("test", "bad.yaml")
     assert done.code == 1
     assert error in done.err
     assert "Traceback" not in done.err
 
 
+@pytest.mark.slow
 def test_cases_of_a_subject_and_of_a_migration(tools: Any, topic: str, project: Path) -> None:
     register(tools, topic, "json-schema")
     up = {"name": "up", "kind": "TRANSFORM", "mode": "UPGRADE", "type": "JSONATA"}
@@ -108,8 +130,8 @@ def test_cases_of_a_subject_and_of_a_migration(tools: Any, topic: str, project: 
     assert (done.code, done.out.splitlines()[-1]) == (0, "3 of 3 cases as expected"), done.out + done.err
 
 
-def test_the_time_of_rules(tools: Any, project: Path) -> None:
-    done = tools.run("magicbyte rules", "bench", "people.cases.yaml", "--seconds", "0.01")
+def test_the_time_of_rules(rules: Callable[..., Done]) -> None:
+    done = rules("bench", "people.cases.yaml", "--seconds", "0.01")
     assert done.code == 0
     rows = [line.split() for line in done.out.splitlines()]
     assert rows[0] == ["CASE", "RULE", "TYPE", "MODE", "US", "A", "MESSAGE", "MESSAGES"]
@@ -120,18 +142,19 @@ def test_the_time_of_rules(tools: Any, project: Path) -> None:
     assert all(float(row[4]) > 0 for row in rows[1:])
 
 
-def test_the_check_of_files(tools: Any, project: Path) -> None:
-    assert tools.run("magicbyte rules", "check", "person.rules.json").code == 0
+def test_the_check_of_files(rules: Callable[..., Done]) -> None:
+    assert rules("check", "person.rules.json").code == 0
     Path("person.rules.json").write_text(json.dumps({"domainRules": [{**ADULT, "expr": "message.agge >= 18"}]}))
     for named in ("person.rules.json", "person.avsc"):
-        done = tools.run("magicbyte rules", "check", named)
+        done = rules("check", named)
         assert done.code == 100
         assert "Rule 'adult'" in done.out
         assert "agge" in done.out
-    missing = tools.run("magicbyte rules", "check", "nix.rules.json")
+    missing = rules("check", "nix.rules.json")
     assert (missing.code, missing.err) == (1, "magicbyte: there is no file nix.rules.json\n")
 
 
+@pytest.mark.slow
 def test_explanations(tools: Any, topic: str) -> None:
     default = {
         "name": "theirs",
@@ -158,6 +181,7 @@ def test_explanations(tools: Any, topic: str) -> None:
     assert "not found" in missing.err
 
 
+@pytest.mark.slow
 def test_rules_that_run_elsewhere(tools: Any, topic: str) -> None:
     register(tools, topic, "avro", ADULT, enableAt="CLIENT")
     where = (f"{topic}-value", "--schema-registry-url", tools.registry)
@@ -166,6 +190,7 @@ def test_rules_that_run_elsewhere(tools: Any, topic: str) -> None:
     assert "enableAt is CLIENT, not GATEWAY" in told.out
 
 
+@pytest.mark.slow
 def test_dry_runs(tools: Any, topic: str, project: Path, stored: Callable[[str], list[Message]]) -> None:
     lines = "".join(f"{line}\n" for line in (GOOD, BAD, '{"ssn": "12", "age": 20}', BAD))
     assert tools.magicbyte("produce", topic, "--value-schema", AVRO, lines=lines).code == 0
