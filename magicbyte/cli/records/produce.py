@@ -20,8 +20,8 @@ from serdes.console.options import number
 from serdes.console.outcome import BAD_DATA, OK, Ended, carried_out, tell_explanations
 from serdes.console.produce.loop import DLQ, FAIL, SKIP, Sending, ToRecord, convert, open_source, produce, send_all
 from serdes.console.produce.outbox import Record
+from serdes.console.produce.rule_letters import RuleLetters, console_rules, no_letters
 from serdes.console.produce.writing import Serialize, writer
-from serdes.console.rules import RuleLetters, console_rules, no_letters
 from serdes.error import SubjectNotFound, VersionNotFound
 from serdes.schema import Schema
 from serdes.serialization import SerializationContext
@@ -187,7 +187,7 @@ def _to_record(options: argparse.Namespace, config: dict[str, Any]) -> ToRecord:
 
 def _explain(options: argparse.Namespace) -> int:
     """Write the rules of the versions that records would be written with."""
-    from magicbyte.cli.rules.explaining import write_rules  # noqa: PLC0415 - rarely used
+    from magicbyte.cli.records.rule_plans import write_rules  # noqa: PLC0415 - rarely used
 
     client = open_client(gather_properties(options).client, {})
     parts = ["value"] if options.value_format != "string" else []

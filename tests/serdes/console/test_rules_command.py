@@ -212,7 +212,7 @@ def test_dry_runs(tools: Any, topic: str, project: Path, stored: Callable[[str],
             ],
         },
     )
-    told = tools.run(*run, "--rules", "person.rules.json", "--offsets", "1", "--last", "2")
+    told = tools.run(*run, "--rules", "person.rules.json", "--examples", "1", "--last", "2")
     assert told.out.splitlines()[:2] == [
         f"2 records, rules of version 1 of subject {topic}-value: adult, digits",
         "1 pass",
