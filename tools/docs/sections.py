@@ -35,6 +35,7 @@ SECTIONS: Sequence[Section] = (
             "check",
             "console",
             "topics",
+            "contracts",
             "dead-letters",
             "spark",
             "pipelines",
