@@ -12,10 +12,11 @@ from compat.schema import AVRO, Dependencies, SchemaText
 from serdes.client.clients import AsyncRegistryClient, BaseClient
 from serdes.client.flow import Flow
 from serdes.codec import AvroCodec, DecodeError, EncodeError, SchemaError, compile_codec
-from serdes.error import DatumMismatch, PayloadError, SchemaCompileError, SerializationError
+from serdes.error import ConfigError, DatumMismatch, PayloadError, SchemaCompileError, SerializationError
 from serdes.message.config import AvroSerializerConfig, DeserializerConfig
 from serdes.message.deserializer import AsyncDeserializer, Decode, Deserializer, FromDict, ReaderFormat, Resolved
 from serdes.message.serializer import AsyncSerializer, Encoder, Serializer, ToDict, WriterFormat
+from serdes.records.table import is_record_class
 from serdes.schema import as_schema, refuse_rule_arguments
 from serdes.serialization import Context
 
@@ -25,12 +26,13 @@ __all__ = ["AsyncAvroDeserializer", "AsyncAvroSerializer", "AvroDeserializer", "
 class AvroSerializer(Serializer):
     """Serializes Python data as Avro: a dict for a record, other types as in fastavro.
 
+    With a class of `magicbyte generate` as the schema, it serializes instances of the class and of no other type.
     With a schema of `bytes`, the payload is the bytes without a length.
 
     Args:
         schema_registry_client: The registry's client.
-        schema_str: The schema as JSON text, or a Schema if it has references; None if a setting says which of the
-            registry's schemas to use.
+        schema_str: The schema as JSON text, a Schema if it has references, or a class of `magicbyte generate`; None if
+            a setting says which of the registry's schemas to use.
         to_dict: Takes an object and its context; returns the datum.
         conf: Settings by name; see AvroSerializerConfig.
 
@@ -56,6 +58,7 @@ class AvroSerializer(Serializer):
             compile_codec,
             strict=config.validate_strict,
             strict_allow_default=config.validate_strict_allow_default and not config.validate_strict,
+            record=schema_str if is_record_class(schema_str) else None,
         )
         _compile_early(schema_text, make)
 
@@ -75,9 +78,13 @@ class AvroSerializer(Serializer):
 class AvroDeserializer(Deserializer):
     """Deserializes Avro messages to Python data: a dict for a record, other types as in fastavro.
 
+    With a class of `magicbyte generate` as the schema, it returns instances of the class. Its schema is the reader's,
+    even if a setting asks for the latest one: fields that the writer lacks get their defaults, others are dropped.
+
     Args:
         schema_registry_client: The registry's client.
-        schema_str: The reader's schema as JSON text or a Schema; None to read with the writer's schema.
+        schema_str: The reader's schema as JSON text, a Schema or a class of `magicbyte generate`; None to read with the
+            writer's schema.
         from_dict: Takes the datum and its context; returns an object.
         return_record_name: True to return records in unions as pairs of their name and the record.
         conf: Settings by name; see DeserializerConfig.
@@ -99,17 +106,23 @@ class AvroDeserializer(Deserializer):
     ) -> None:
         refuse_rule_arguments(rule_conf, rule_registry)
         schema = as_schema(schema_str, AVRO)
-        reader = schema.text if schema else None
-        make = partial(compile_codec, record_names=return_record_name)
-        _compile_early(reader, make)
+        own = schema.text if schema else None
+        record = schema_str if is_record_class(schema_str) else None
+        if record is not None and return_record_name:
+            raise ConfigError("return_record_name", f"not with {record.__name__}: its unions hold instances of classes")
+        make = partial(compile_codec, record_names=return_record_name, record=record)
+        _compile_early(own, make)
 
         def decoder(writer: Resolved | None, reader: Resolved | None) -> Decode:
             assert writer is not None
+            if record is not None:
+                assert own is not None
+                reader = (own, ())
             codec = compiled(*writer, reader, make=make)
             return (lambda message, offset: message[offset:]) if codec.is_raw else codec.decode
 
         form = ReaderFormat(AVRO, record_name, decoder, (DecodeError,), _explain)
-        super().__init__(schema_registry_client, form, DeserializerConfig.load(conf), reader, from_dict)
+        super().__init__(schema_registry_client, form, DeserializerConfig.load(conf), own, from_dict)
 
 
 class _AwaitedAvroSerializer(AvroSerializer):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,9 +14,12 @@ from serdes.client.clients import AsyncRegistryClient, BaseClient
 from serdes.client.flow import Flow, Later
 from serdes.error import ConfigError, DatumMismatch, DatumRefused, PayloadError, SchemaCompileError, SerdesError
 from serdes.json_bytes import dumps
+from serdes.json_records import Unreadable, to_json
+from serdes.json_records import reader as reader_of
 from serdes.message.config import JSONDeserializerConfig, JSONSerializerConfig
 from serdes.message.deserializer import AsyncDeserializer, Decode, Deserializer, FromDict, ReaderFormat, Resolved
 from serdes.message.serializer import AsyncSerializer, Encoder, Serializer, ToDict, WriterFormat
+from serdes.records.table import is_record_class
 from serdes.schema import as_schema, refuse_rule_arguments
 from serdes.serialization import Context
 from serdes.validation import JsonValidator, ValueRefused
@@ -30,9 +34,11 @@ _DEEPEST = 254
 class JSONSerializer(Serializer):
     """Serializes data as JSON, validated by a JSON Schema.
 
+    With a class of `magicbyte generate` as the schema, it serializes instances of the class and of no other type.
+
     Args:
-        schema_str: The schema as JSON text, or a Schema if it has references; None if a setting says which of the
-            registry's schemas to use.
+        schema_str: The schema as JSON text, a Schema if it has references, or a class of `magicbyte generate`; None if
+            a setting says which of the registry's schemas to use.
         schema_registry_client: The registry's client.
         to_dict: Takes an object and its context; returns the datum.
         conf: Settings by name; see JSONSerializerConfig.
@@ -65,22 +71,30 @@ class JSONSerializer(Serializer):
             yield from ()
             return schema_text
 
+        record = schema_str if is_record_class(schema_str) else None
+
         def encoder(schema: SchemaText, dependencies: Dependencies) -> Encoder:
             if not config.validate:
-                return Encoder(to_text)
-            return encoder_of(make(schema, dependencies), to_text, is_awaited=is_awaited)
+                made = Encoder(to_text)
+            else:
+                made = encoder_of(make(schema, dependencies), to_text, is_awaited=is_awaited)
+            return made if record is None else _encoder_of_records(record, made)
 
         errors = (ValueError, TypeError, RecursionError)
         name = title(schema_text) if schema_text else None
-        form = WriterFormat(JSON, name, own_schema, encoder, errors, _explain_datum)
+        explain = _explain_datum if record is None else _explain_record
+        form = WriterFormat(JSON, name, own_schema, encoder, errors, explain)
         super().__init__(schema_registry_client, form, config, schema, to_dict)
 
 
 class JSONDeserializer(Deserializer):
     """Deserializes JSON messages, validated by the reader's schema if there is one, else by the writer's.
 
+    With a class of `magicbyte generate` as the schema, it returns instances of the class.
+
     Args:
-        schema_str: The reader's schema as JSON text or a Schema; it may be None if there is a client.
+        schema_str: The reader's schema as JSON text, a Schema or a class of `magicbyte generate`; it may be None if
+            there is a client.
         from_dict: Takes the datum and its context; returns an object.
         schema_registry_client: The registry's client; without one, the schema id in the frame is ignored.
         conf: Settings by name; see JSONDeserializerConfig.
@@ -113,7 +127,13 @@ class JSONDeserializer(Deserializer):
             decode_text = json_decode
             loads = lambda payload: decode_text(payload.decode())  # noqa: E731  # a second variant of one function
 
+        record = schema_str if is_record_class(schema_str) else None
+
         def decoder(writer: Resolved | None, reader: Resolved | None) -> Decode:
+            decode = plain_decoder(writer, reader)
+            return decode if record is None else _decoder_of_records(record, decode)
+
+        def plain_decoder(writer: Resolved | None, reader: Resolved | None) -> Decode:
             schema = reader or writer
             if not config.validate or schema is None:
                 return lambda message, offset: loads(message[offset:])
@@ -195,6 +215,30 @@ def encoder_of(validator: JsonValidator, to_text: Callable[[Any], bytes], *, is_
     return Encoder(encode, covers=validator.covers)
 
 
+def _encoder_of_records(record: type, inner: Encoder) -> Encoder:
+    encode_datum = inner.encode
+
+    def encode(instance: Any) -> Any:
+        if not isinstance(instance, record):
+            raise DatumMismatch("$", type(instance).__name__, record.__name__)
+        return encode_datum(to_json(instance))
+
+    return replace(inner, encode=encode)
+
+
+def _decoder_of_records(record: type, inner: Decode) -> Decode:
+    make = reader_of(record)
+
+    def decode(message: bytes, offset: int) -> Any:
+        datum = inner(message, offset)
+        if isinstance(datum, Later):
+            check = datum.function
+            return Later(lambda: make(check()))
+        return make(datum)
+
+    return decode
+
+
 def _checked(validator: JsonValidator, datum: Any, payload: bytes) -> bytes:
     validator.check(datum, payload)
     return payload
@@ -253,6 +297,15 @@ def _explain_datum(error: Exception, datum: Any) -> Exception:
     return DatumMismatch(data_path(path), type(value).__name__, "what JSON can hold")
 
 
+def _explain_record(error: Exception, instance: Any) -> Exception:
+    if isinstance(error, Unreadable):
+        return DatumMismatch("$", type(instance).__name__, f"its schema ({error})")
+    try:
+        return _explain_datum(error, to_json(instance))
+    except (ValueError, RecursionError):
+        return _explain_datum(error, None)
+
+
 def _at(datum: Any, path: Iterable[str | int]) -> Any:
     """The part of a datum at a path, or the last existing one on the way."""
     for step in path:
@@ -266,7 +319,7 @@ def _at(datum: Any, path: Iterable[str | int]) -> Any:
 def _explain_payload(error: Exception, message: bytes) -> Exception:  # noqa: ARG001  # the signature of all types
     if isinstance(error, SerdesError):
         return error
-    return PayloadError(str(error) if isinstance(error, ValueRefused) else f"not JSON: {error}")
+    return PayloadError(str(error) if isinstance(error, ValueRefused | Unreadable) else f"not JSON: {error}")
 
 
 def _not_json(value: Any, path: tuple[str | int, ...]) -> tuple[tuple[str | int, ...], Any] | None:

@@ -10,9 +10,11 @@ from compat.json.json_text import loads
 from serdes.codec.decode import walk as decode_walk
 from serdes.codec.encode import walk as encode_walk
 from serdes.codec.errors import DecodeError, SchemaError
-from serdes.codec.forms.form import Form, data_form, json_form
+from serdes.codec.forms.form import Form, data_form, json_form, record_form
+from serdes.codec.forms.records import Records
 from serdes.codec.resolve.plan import Plan, resolve
 from serdes.codec.schema import Node, parse
+from serdes.records.table import classes_of
 
 Buffer = bytes | bytearray | memoryview
 
@@ -32,6 +34,7 @@ class Source(NamedTuple):
     strict: bool = False
     strict_allow_default: bool = False
     record_names: bool = False
+    record: type | None = None
 
 
 class AvroCodec:
@@ -59,6 +62,8 @@ class AvroCodec:
         self._data = data_form(
             strict=source.strict, strict_allow_default=source.strict_allow_default, record_names=source.record_names
         )
+        if source.record is not None:
+            self._data = record_form(self._data, Records(classes_of(source.record), self.schema.name))
         try:
             #: How a datum is read; decoders of all forms are compiled from it.
             self.plan = resolve(self.schema, reader)
@@ -165,6 +170,7 @@ def compile_codec(
     strict: bool = False,
     strict_allow_default: bool = False,
     record_names: bool = False,
+    record: type | None = None,
 ) -> AvroCodec:
     """The codec of a schema; it is cached by its arguments.
 
@@ -179,6 +185,7 @@ def compile_codec(
         strict_allow_default: As `strict`, but a field with a default may be missing.
         record_names: `decode` returns a record of a union as a pair of its full name and the record, as fastavro
             does with `return_record_name`.
+        record: A class of `magicbyte generate`: `encode` takes and `decode` returns its instances instead of dicts.
 
     Raises:
         SchemaError: A text is not a schema.
@@ -197,6 +204,7 @@ def compile_codec(
         strict=strict,
         strict_allow_default=strict_allow_default,
         record_names=record_names,
+        record=record,
     )
     return _compile(source)
 

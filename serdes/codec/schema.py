@@ -103,20 +103,21 @@ def parse(text: str, named: Sequence[str] = ()) -> Node:
     try:
         for dependency in named:
             parser.parse(dependency, strict=False)
-        return _Graph().node(parser.parse(text, strict=False))
+        return Graph().node(parser.parse(text, strict=False))
     except InvalidSchema as error:
         raise SchemaError(error.detail) from None
     except RecursionError:
         raise SchemaError("the schema is nested too deeply") from None
 
 
-class _Graph:
+class Graph:
     """The nodes made so far: all mentions of a named type are one node."""
 
     def __init__(self) -> None:
         self._nodes: dict[int, Node] = {}
 
     def node(self, source: nodes.Node) -> Node:
+        """The node of one of compat's nodes."""
         node = self._nodes.get(id(source))
         if node is None:
             node = self._nodes[id(source)] = Node(source.type, _full_name(source))

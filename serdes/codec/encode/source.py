@@ -16,7 +16,7 @@ from serdes.codec.encode.typed import typed_branches
 from serdes.codec.encode.varint_table import SMALL, SMALL_END, SMALL_MIN, write_int, write_long
 from serdes.codec.forms.check import Unfit, pack_float
 from serdes.codec.forms.form import Form
-from serdes.codec.logical import preparer
+from serdes.codec.forms.records import Records
 from serdes.codec.schema import Node
 from serdes.codec.size import ZERO_BYTE_ITEMS, least_size
 from serdes.codec.source import MAX_DEPTH, Source
@@ -106,8 +106,9 @@ class _Encoder:
 
     def leaf(self, node: Node, value: str) -> list[str]:
         line = self.source.line
-        if node.logical and not self.form.json:
-            line(f"{value} = {self.source.bind(preparer(node))}({value})")
+        prepare = None if self.form.json else self.form.prepare(node)
+        if prepare is not None:
+            line(f"{value} = {self.source.bind(prepare)}({value})")
         kind, p = node.kind, self.source.fresh("p")
         if kind == "null":
             line(f"if {value} is not None: raise Unfit")
@@ -115,10 +116,16 @@ class _Encoder:
         if kind in {"string", "bytes"}:
             return self.sized(node, value, p)
         if kind == "enum":
-            symbols = {symbol: write_long(index) for index, symbol in enumerate(node.symbols)}
+            records = self.form.records
+            members = {symbol: symbol for symbol in node.symbols} if records is None else records.symbols(node)
+            symbols = {members[symbol]: write_long(index) for index, symbol in enumerate(node.symbols)}
             line(f"{p} = {self.source.bind(symbols)}[{value}]")
             return [p]
         slow = f"{self.source.bind(_slow(node, self.form))}({value})"
+        fixed = None if self.form.records is None else self.form.records.class_of(node)
+        if fixed is not None:
+            line(f"{p} = {value} if type({value}) is {self.source.bind(fixed)} else {slow}")
+            return [p]
         line(f"{p} = " + _QUICK[kind].format(v=value, size=node.size, low=SMALL_MIN, end=SMALL_END, slow=slow))
         return [p]
 
@@ -139,6 +146,8 @@ class _Encoder:
         return f"S[{n}] if {n} < {SMALL_END} else long({n})"
 
     def record(self, node: Node, value: str, depth: int) -> list[str]:
+        if self.form.records is not None:
+            return self.instance(node, value, depth, self.form.records)
         source = self.source
         source.line(f"if type({value}) is not dict: {value} = mapping({value})")
         pieces: list[str] = []
@@ -158,6 +167,27 @@ class _Encoder:
             pieces += slots
         if self.form.closed:
             self.refuse_unknown(node, value)
+        return pieces
+
+    def instance(self, node: Node, value: str, depth: int, records: Records) -> list[str]:
+        """The pieces of an instance of the record's class."""
+        source, bound = self.source, records.record(node)
+        if bound is None or (self.form.closed and records.unknown(node) is not None):
+            source.line("raise Unfit")
+            return []
+        cls = source.bind(bound.cls)
+        source.line(f"if type({value}) is not {cls} and not isinstance({value}, {cls}): raise Unfit")
+        pieces: list[str] = []
+        for field in node.fields:
+            attribute = bound.attributes.get(field.name)
+            if attribute is None:
+                missing = encode_walk.missing_bytes(field, self.form)
+                source.line("raise Unfit" if missing is None else "pass")
+                pieces.append(repr(missing or b""))
+                continue
+            var = source.fresh("v")
+            source.line(f"{var} = {value}.{attribute}")
+            pieces += self.pieces(field.node, var, depth + 1)
         return pieces
 
     def refuse_unknown(self, node: Node, value: str) -> None:
@@ -288,9 +318,9 @@ def _stored(node: Node, form: Form) -> Callable[[Any], Any]:
 def _leaf(node: Node, form: Form) -> Callable[[Any], bytes]:
     """The function that encodes a leaf by the step-by-step encoder's rules."""
     slow = _slow(node, form)
-    if not node.logical or form.json:
+    prepare = None if form.json else form.prepare(node)
+    if prepare is None:
         return slow
-    prepare = preparer(node)
     return lambda value: slow(prepare(value))
 
 
