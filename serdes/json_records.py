@@ -45,7 +45,11 @@ def to_json(value: Any) -> Any:
 @lru_cache(maxsize=1000)
 def _writer(cls: type) -> Convert:
     bound = classes_of(cls).bound(cls)
-    absent = {member.name: member.default for member in dataclasses.fields(cls) if member.default in (None, UNSET)}
+    absent = {
+        member.name: member.default
+        for member in dataclasses.fields(cls)
+        if member.default is None or member.default is UNSET
+    }
     fields = [(attribute, name, absent.get(attribute, _ABSENT)) for name, attribute in bound.attributes.items()]
     extra = bound.extra
 

@@ -26,7 +26,8 @@ class Source:
         origin: What it is, for the head of a module: a subject and its version, or a file.
         stem: The name of its module, if the schema has no namespace.
         path: The path of a file; for Protobuf, that of an import.
-        references: The references of a registered schema: name, subject and version.
+        references: The references of the schema: name, subject and version.
+        is_chosen: Whether the schema itself was asked for; else it is a reference of one, and may have no class.
     """
 
     schema_type: str
@@ -36,6 +37,7 @@ class Source:
     stem: str = "schema"
     path: str = ""
     references: tuple[tuple[str, str, int], ...] = ()
+    is_chosen: bool = True
 
 
 class Default(NamedTuple):

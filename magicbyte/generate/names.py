@@ -1,4 +1,4 @@
-"""Python names of a schema's names: valid, distinct, and clear of the names that Python or the module gives a meaning."""
+"""Python names of a schema's names: valid, distinct, and none that Python gives a meaning."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OF_MEMBERS = frozenset(name for name in dir(StrEnum) if not name.startswith("__
 def identifier(name: str) -> str:
     """A Python name for a schema's name; other characters than letters, digits and `_` part its words.
 
-    A keyword gets `_`. Names that begin with two underscores lose them, because Python gives those a meaning in classes.
+    A keyword gets `_`. A name that begins with two underscores loses them: Python gives those a meaning in classes.
     """
     # Python reads names in this form, so two names that differ only before it are one.
     words = unicodedata.normalize("NFKC", name)
@@ -47,7 +47,7 @@ def class_name(text: str) -> str:
     """A Python name for a class: the words of a text, each with a capital letter; a name stays as it is."""
     if text.isidentifier():
         return identifier(text)
-    words = (word for word in _NOT_IN_NAMES.split(unicodedata.normalize("NFKC", text)) if word)
+    words = (word for word in re.split(r"[\W_]+", unicodedata.normalize("NFKC", text)) if word)
     return identifier("".join(word[:1].upper() + word[1:] for word in words) or "Record")
 
 

@@ -30,7 +30,8 @@ class Unset(Enum):
 UNSET: Final = Unset.UNSET
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen: `Branch[Literal["long"], int]("long", 5)` then raises TypeError in Python 3.11.
+@dataclass(unsafe_hash=True, slots=True)
 class Branch(Generic[Name_co, Value_co]):
     """A union's value with the name of its branch, if the value's Python type does not tell the branch.
 

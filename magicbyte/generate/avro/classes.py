@@ -6,13 +6,12 @@ from collections.abc import Iterable, Iterator
 
 from compat.avro import nodes
 from compat.avro.schema import parse
-from compat.avro.text.logical_types import has_logical_type
 from compat.avro.text.printing import print_node
 from compat.schema import AVRO, InvalidSchema, SchemaText
 from magicbyte.generate.avro.defaults import Defaults
-from magicbyte.generate.expressions import NONE, ClassName, Expression, Import, Subscript, either
+from magicbyte.generate.avro.types import Types
+from magicbyte.generate.expressions import ClassName
 from magicbyte.generate.model import (
-    RUNTIME,
     Class,
     EnumClass,
     Field,
@@ -21,13 +20,11 @@ from magicbyte.generate.model import (
     RecordClass,
     Source,
     in_class,
-    literal_type,
-    text,
 )
 from magicbyte.generate.names import class_name, distinct, identifier, member
 from magicbyte.kit.failure import Failure
+from serdes.codec.forms.records import kind_of
 from serdes.codec.schema import Graph
-from serdes.records.kinds import Kind, wrapped
 
 
 class AvroClasses:
@@ -40,6 +37,7 @@ class AvroClasses:
         self._classes: dict[str, ClassName] = {}
         self._names: dict[str, dict[str, str]] = {}
         self._graph = Graph()
+        self._types_of = Types(self._classes.__getitem__)
 
     def add(self, source: Source) -> None:
         """Add the types of a source, those of its references included.
@@ -58,7 +56,7 @@ class AvroClasses:
             root = parse(SchemaText(AVRO, source.text), source.dependencies, strict=False).root
         except InvalidSchema as error:
             raise Failure(f"{source.origin}: {error.detail}") from None
-        if not self._add(root, source.stem, source.origin):
+        if not self._add(root, source.stem, source.origin) and source.is_chosen:
             raise Failure(f"{source.origin}: the schema is no record and has none in it, so there is no class to make")
 
     def modules(self) -> list[Module]:
@@ -75,13 +73,13 @@ class AvroClasses:
             if isinstance(node, nodes.Record):
                 fields = in_class([self._field(name, inner) for inner in node.fields], self._classes[name].module)
                 self._names[name] = {inner.wire: inner.name for inner in fields}
-        defaults = Defaults(self._classes.__getitem__, self._names)
+        defaults = Defaults(self._types_of, self._names)
         for name, (node, key, _) in sorted(self._types.items(), key=lambda item: (_rank(item[1][0]), item[0])):
             self._modules[key].classes.append(self._class(name, node, defaults))
         return list(self._modules.values())
 
     def _add(self, root: nodes.Node, stem: str, origin: str) -> bool:
-        named = list(_named_in(root))
+        named = list(_named_in(root, self._graph))
         for node in named:
             name = node.name.full
             known = self._types.get(name)
@@ -122,7 +120,7 @@ class AvroClasses:
             Field(
                 field.name,
                 self._names[name][field.name],
-                self._type(field.type),
+                self._types_of.of(inner.node),
                 defaults.of(inner, cls.module),
                 field.doc,
             )
@@ -131,47 +129,10 @@ class AvroClasses:
         return RecordClass(name=cls.name, full_name=name, aliases=aliases, doc=node.doc, schema=schema, fields=fields)
 
     def _field(self, record: str, field: nodes.Field) -> Field:
-        return Field(field.name, self._names[record][field.name], self._type(field.type))
-
-    def _type(self, node: nodes.Node) -> Expression:
-        match node:
-            case nodes.Union():
-                return self._union(node)
-            case nodes.Array():
-                return Subscript(Import("builtins", "list"), (self._type(node.items),))
-            case nodes.Map():
-                return Subscript(Import("builtins", "dict"), (Import("builtins", "str"), self._type(node.values)))
-        kind = kind_of(node)
-        python = kind.python
-        if python is None:
-            assert kind.name is not None
-            return self._classes[kind.name]
-        if kind.type == "null":
-            return NONE
-        expression = Import(RUNTIME if python.__module__.startswith("serdes.") else python.__module__, python.__name__)
-        note = "int32" if kind.type == "int" and python is int else kind.meaning if python is int else None
-        if note is None:
-            return expression
-        return Subscript(Import("typing", "Annotated"), (expression, text(note)))
-
-    def _union(self, node: nodes.Union) -> Expression:
-        in_branch = wrapped(map(kind_of, node.branches))
-        members = [
-            Subscript(Import(RUNTIME, "Branch"), (literal_type(text(name)), self._type(branch)))
-            if (name := nodes.branch_name(branch)) in in_branch
-            else self._type(branch)
-            for branch in node.branches
-        ]
-        return either(members) if members else Import("typing", "Never")
+        return Field(field.name, self._names[record][field.name], self._types_of.of(self._graph.node(field.type)))
 
 
-def kind_of(node: nodes.Node) -> Kind:
-    """The node as the rules of Python types see it."""
-    meaning = node.props["logicalType"] if has_logical_type(node) else None
-    return Kind(node.type, meaning, node.name.full if isinstance(node, nodes.NAMED) else None)
-
-
-def _named_in(root: nodes.Node) -> Iterator[nodes.Named]:
+def _named_in(root: nodes.Node, graph: Graph) -> Iterator[nodes.Named]:
     """The named types that a type reaches and that get a class, each once."""
     seen: set[int] = set()
     todo: list[nodes.Node] = [root]
@@ -180,7 +141,7 @@ def _named_in(root: nodes.Node) -> Iterator[nodes.Named]:
         if id(node) in seen:
             continue
         seen.add(id(node))
-        if isinstance(node, nodes.NAMED) and kind_of(node).python is None:
+        if isinstance(node, nodes.NAMED) and kind_of(graph.node(node)).python is None:
             yield node
         todo += reversed([child for _, child in nodes.children(node)])
 

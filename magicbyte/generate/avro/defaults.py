@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from magicbyte.generate.expressions import NONE, Call, ClassName, Display, Expression, Import, Lambda, Text
+from magicbyte.generate.avro.types import Types
+from magicbyte.generate.expressions import NONE, Call, ClassName, Display, Expression, Import, Lambda, Subscript, Text
 from magicbyte.generate.literals import bytes_literal
 from magicbyte.generate.model import FIELD, RUNTIME, Default, text
 from serdes.codec.encode.walk import default_bytes
@@ -27,12 +28,13 @@ class Defaults:
     """Makes defaults.
 
     Args:
-        class_of: Returns the class of a named type.
+        types: Makes the types of values.
         names: The Python names of the symbols and fields of each type.
     """
 
-    def __init__(self, class_of: Callable[[str], ClassName], names: Names) -> None:
-        self._class_of = class_of
+    def __init__(self, types: Types, names: Names) -> None:
+        self._types = types
+        self._class_of = types.class_of
         self._names = names
 
     def of(self, field: Field, module: str) -> Default | None:
@@ -59,7 +61,7 @@ class Defaults:
         made = self._value(branch, inner)
         if branch.branch not in wrapped(map(kind_of, node.branches)):
             return made
-        return Call(Import(RUNTIME, "Branch"), (("", text(branch.branch)), ("", made)))
+        return Call(self._types.branch(node, branch), (("", text(branch.branch)), ("", made)))
 
     def _record(self, node: Node, value: Any) -> Expression:
         names = self._names[node.branch]
@@ -112,7 +114,7 @@ def _is_shared(value: Expression, module: str) -> bool:
             return value.module == module
         case Call(ClassName() as cls, ((name, _), *_)):
             return cls.module == module and name == ""
-        case Call(Import(), arguments):
+        case Call(Import() | Subscript(), arguments):
             return all(_is_shared(part, module) for _, part in arguments)
     return False
 
