@@ -9,7 +9,7 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
 from compat.level import LEVELS
-from magicbyte.http.listener import Listener, parse_listener
+from magicbyte.http.listener import Listener, parse_listeners
 from magicbyte.http.page_settings import PageSettings
 from magicbyte.kit.kafka.client_settings import with_prefix
 from magicbyte.kit.settings import SettingsError
@@ -22,7 +22,7 @@ log = logging.getLogger("magicbyte.registry.settings")
 
 
 def _listeners(value: Any) -> list[Listener]:
-    return list(map(parse_listener, parts_of(value)))
+    return parse_listeners(parts_of(value))
 
 
 def _urls(value: Any) -> list[str]:

@@ -13,11 +13,14 @@ from serdes.client.clients import AsyncRegistryClient, BaseClient
 from serdes.client.flow import Flow
 from serdes.codec import AvroCodec, DecodeError, EncodeError, SchemaError, compile_codec
 from serdes.error import ConfigError, DatumMismatch, PayloadError, SchemaCompileError, SerializationError
+from serdes.message.awaited import AsyncDeserializer, AsyncSerializer
 from serdes.message.config import AvroSerializerConfig, DeserializerConfig
-from serdes.message.deserializer import AsyncDeserializer, Decode, Deserializer, FromDict, ReaderFormat, Resolved
-from serdes.message.serializer import AsyncSerializer, Encoder, Serializer, ToDict, WriterFormat
-from serdes.records.table import is_record_class
-from serdes.schema import as_schema, refuse_rule_arguments
+from serdes.message.deserializer import Deserializer, FromDict
+from serdes.message.reading import Around, Decode, Finish, ReaderFormat, Resolved
+from serdes.message.serializer import Serializer, ToDict
+from serdes.message.writing import Encoder, WriterFormat
+from serdes.records.table import record_class
+from serdes.schema import as_schema
 from serdes.serialization import Context
 
 __all__ = ["AsyncAvroDeserializer", "AsyncAvroSerializer", "AvroDeserializer", "AvroSerializer"]
@@ -35,6 +38,8 @@ class AvroSerializer(Serializer):
             a setting says which of the registry's schemas to use.
         to_dict: Takes an object and its context; returns the datum.
         conf: Settings by name; see AvroSerializerConfig.
+        rule_conf: Parameters of all executors of rules.
+        rule_registry: Custom executors, actions and overrides of rules; by default, the global registry.
 
     Raises:
         ConfigError: a setting is unknown or contradicts another.
@@ -47,10 +52,9 @@ class AvroSerializer(Serializer):
         schema_str: Any = None,
         to_dict: ToDict | None = None,
         conf: Mapping[str, Any] | None = None,
-        rule_conf: None = None,
-        rule_registry: None = None,
+        rule_conf: Mapping[str, Any] | None = None,
+        rule_registry: Any = None,
     ) -> None:
-        refuse_rule_arguments(rule_conf, rule_registry)
         config = AvroSerializerConfig.load(conf)
         schema = as_schema(schema_str, AVRO)
         schema_text = schema.text if schema else None
@@ -58,8 +62,8 @@ class AvroSerializer(Serializer):
             compile_codec,
             strict=config.validate_strict,
             strict_allow_default=config.validate_strict_allow_default and not config.validate_strict,
-            record=schema_str if is_record_class(schema_str) else None,
         )
+        record = record_class(schema_str)
         _compile_early(schema_text, make)
 
         def own_schema(ctx: Context | None, subject: str) -> Flow[SchemaText | None]:  # noqa: ARG001
@@ -68,11 +72,14 @@ class AvroSerializer(Serializer):
 
         def encoder(schema: SchemaText, dependencies: Dependencies) -> Encoder:
             codec = compiled(schema, dependencies, make=make)
+            if record is not None:
+                return record_encoder(codec, compiled(schema, dependencies, make=partial(make, record=record)))
             return Encoder(_raw if codec.is_raw else codec.encode)
 
         name = record_name(schema_text) if schema_text else None
         form = WriterFormat(AVRO, name, own_schema, encoder, (EncodeError, _NotBytes), _explain)
-        super().__init__(schema_registry_client, form, config, schema, to_dict)
+        rules = config.rules(rule_conf, rule_registry)
+        super().__init__(schema_registry_client, form, config, schema, to_dict, rules=rules)
 
 
 class AvroDeserializer(Deserializer):
@@ -88,6 +95,8 @@ class AvroDeserializer(Deserializer):
         from_dict: Takes the datum and its context; returns an object.
         return_record_name: True to return records in unions as pairs of their name and the record.
         conf: Settings by name; see DeserializerConfig.
+        rule_conf: Parameters of all executors of rules.
+        rule_registry: Custom executors, actions and overrides of rules; by default, the global registry.
 
     Raises:
         ConfigError: a setting is unknown or contradicts another.
@@ -101,28 +110,44 @@ class AvroDeserializer(Deserializer):
         from_dict: FromDict | None = None,
         return_record_name: bool = False,  # noqa: FBT001, FBT002  # confluent-kafka's signature
         conf: Mapping[str, Any] | None = None,
-        rule_conf: None = None,
-        rule_registry: None = None,
+        rule_conf: Mapping[str, Any] | None = None,
+        rule_registry: Any = None,
     ) -> None:
-        refuse_rule_arguments(rule_conf, rule_registry)
+        config = DeserializerConfig.load(conf)
         schema = as_schema(schema_str, AVRO)
-        own = schema.text if schema else None
-        record = schema_str if is_record_class(schema_str) else None
+        reader = schema.text if schema else None
+        record = record_class(schema_str)
         if record is not None and return_record_name:
             raise ConfigError("return_record_name", f"not with {record.__name__}: its unions hold instances of classes")
-        make = partial(compile_codec, record_names=return_record_name, record=record)
-        _compile_early(own, make)
+        make = partial(compile_codec, record_names=return_record_name)
+        _compile_early(reader, make)
+        own: Resolved | None = None if reader is None else (reader, ())
 
         def decoder(writer: Resolved | None, reader: Resolved | None) -> Decode:
             assert writer is not None
             if record is not None:
-                assert own is not None
-                reader = (own, ())
+                return compiled(*writer, own, make=partial(make, record=record)).decode
             codec = compiled(*writer, reader, make=make)
             return (lambda message, offset: message[offset:]) if codec.is_raw else codec.decode
 
-        form = ReaderFormat(AVRO, record_name, decoder, (DecodeError,), _explain)
-        super().__init__(schema_registry_client, form, DeserializerConfig.load(conf), own, from_dict)
+        def around_rules(writer: Resolved | None, reader: Resolved | None, of_writer: bool) -> Around:  # noqa: FBT001
+            assert writer is not None
+            if record is not None:
+                # The rules see data of the schema that they are for; only then are they resolved to the class's.
+                target = writer if of_writer or reader is None else reader
+                named = partial(compile_codec, record_names="branches")
+                from_data = compiled(*target, own, make=partial(make, record=record)).decode
+                return compiled(*writer, target, make=named).decode, _resolving(
+                    compiled(*target, make=named), from_data, decoder(writer, None)
+                )
+            if not of_writer or reader is None or reader == writer:
+                return decoder(writer, reader), None
+            # The rules of the writer's schema see data of its form; only then are they resolved to the reader's.
+            return decoder(writer, None), _resolving(compiled(*writer, make=make), decoder(writer, reader))
+
+        form = ReaderFormat(AVRO, record_name, decoder, (DecodeError,), _explain, around_rules=around_rules)
+        rules = config.rules(rule_conf, rule_registry)
+        super().__init__(schema_registry_client, form, config, reader, from_dict, rules=rules, own=schema)
 
 
 class _AwaitedAvroSerializer(AvroSerializer):
@@ -195,6 +220,42 @@ def _compile_early(schema: SchemaText | None, make: Callable[..., AvroCodec]) ->
     """Refuses an invalid schema at once if it has no references; its codec is cached for the first message."""
     if schema is not None and not schema.references:
         compiled(schema, (), make=make)
+
+
+def _resolving(codec: AvroCodec, resolve: Decode, unchanged_data: Decode | None = None) -> Finish:
+    """Turns a datum of the writer's schema into one of the reader's.
+
+    Args:
+        codec: The codec of the datum.
+        resolve: The decoder of what it encodes.
+        unchanged_data: The decoder of messages that no rule changed, if it is another one.
+    """
+    of_message = unchanged_data or resolve
+    encode = _raw if codec.is_raw else codec.encode
+
+    def finish(datum: Any, message: bytes, offset: int, unchanged: bool) -> Any:  # noqa: FBT001  # as `Finish` says
+        if unchanged:
+            return of_message(message, offset)
+        try:
+            payload = encode(datum)
+        except (EncodeError, _NotBytes) as error:
+            raise _explain(error, datum) from error
+        return resolve(payload, 0)
+
+    return finish
+
+
+def record_encoder(data: AvroCodec, instances: AvroCodec) -> Encoder:
+    """The encoder of instances of a generated class; rules see them as data, by the schema's names.
+
+    Args:
+        data: The codec of data of the writer's schema.
+        instances: The codec of instances.
+    """
+    encode = instances.encode
+    # A datum for rules names the branches that its type does not tell, so that they are not chosen anew.
+    decode = compile_codec(data.source.writer, None, data.source.named, record_names="branches").decode
+    return Encoder(encode, to_data=lambda instance: decode(encode(instance)), of_data=data.encode)
 
 
 class _NotBytes(Exception):

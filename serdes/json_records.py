@@ -10,10 +10,13 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from serdes.error import DatumMismatch, PayloadError
 from serdes.records.table import Bound, classes_of, is_record_class
 from serdes.records.values import UNSET, Unset
 
 Convert = Callable[[Any], Any]
+#: As `to_dict` and `from_dict` of serializers: takes a value and the message's context.
+InContext = Callable[[Any, Any], Any]
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 _ABSENT = object()
 
@@ -73,6 +76,40 @@ def _writer(cls: type) -> Convert:
 def reader(cls: type) -> Convert:
     """The function that makes an instance of a class from parsed JSON; it raises Unreadable."""
     return _Readers().record(cls).convert
+
+
+def data_of(cls: type, to_dict: InContext | None) -> InContext:
+    """The `to_dict` of a serializer of instances of a class: rules and the validation see JSON by the schema's names.
+
+    Args:
+        cls: The class.
+        to_dict: The caller's, which returns an instance; None if the serializer gets instances.
+    """
+
+    def to_data(value: Any, ctx: Any) -> Any:
+        instance = value if to_dict is None else to_dict(value, ctx)
+        if not isinstance(instance, cls):
+            raise DatumMismatch("$", type(instance).__name__, cls.__name__)
+        try:
+            return to_json(instance)
+        except (Unreadable, RecursionError) as error:
+            raise DatumMismatch("$", cls.__name__, f"its schema ({error})") from None
+
+    return to_data
+
+
+def instances_of(cls: type, from_dict: InContext | None) -> InContext:
+    """The `from_dict` of a deserializer of instances of a class; the caller's takes such an instance."""
+    make = reader(cls)
+
+    def from_data(datum: Any, ctx: Any) -> Any:
+        try:
+            instance = make(datum)
+        except (Unreadable, RecursionError) as error:
+            raise PayloadError(str(error)) from None
+        return instance if from_dict is None else from_dict(instance, ctx)
+
+    return from_data
 
 
 class _Reader(NamedTuple):

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import orjson
 
 from compat.schema import JSON, Dependencies, SchemaText
 from serdes.client.clients import AsyncRegistryClient, BaseClient
-from serdes.client.flow import Flow, Later
+from serdes.client.flow import Flow
 from serdes.error import ConfigError, DatumMismatch, DatumRefused, PayloadError, SchemaCompileError, SerdesError
 from serdes.json_bytes import dumps
-from serdes.json_records import Unreadable, to_json
-from serdes.json_records import reader as reader_of
+from serdes.json_records import data_of, instances_of
+from serdes.message.awaited import AsyncDeserializer, AsyncSerializer
 from serdes.message.config import JSONDeserializerConfig, JSONSerializerConfig
-from serdes.message.deserializer import AsyncDeserializer, Decode, Deserializer, FromDict, ReaderFormat, Resolved
-from serdes.message.serializer import AsyncSerializer, Encoder, Serializer, ToDict, WriterFormat
-from serdes.records.table import is_record_class
-from serdes.schema import as_schema, refuse_rule_arguments
+from serdes.message.deserializer import Deserializer, FromDict
+from serdes.message.json_validation import check_of, decoder_of, encoder_of, validators
+from serdes.message.reading import Around, Decode, ReaderFormat, Resolved
+from serdes.message.serializer import Serializer, ToDict
+from serdes.message.writing import Encoder, WriterFormat
+from serdes.records.table import record_class
+from serdes.schema import as_schema
 from serdes.serialization import Context
-from serdes.validation import JsonValidator, ValueRefused
+from serdes.validation import ValueRefused
 from serdes.validation.refusal import data_path
 
 __all__ = ["AsyncJSONDeserializer", "AsyncJSONSerializer", "JSONDeserializer", "JSONSerializer"]
@@ -42,6 +44,8 @@ class JSONSerializer(Serializer):
         schema_registry_client: The registry's client.
         to_dict: Takes an object and its context; returns the datum.
         conf: Settings by name; see JSONSerializerConfig.
+        rule_conf: Parameters of all executors of rules.
+        rule_registry: Custom executors, actions and overrides of rules; by default, the global registry.
         json_encode: Encodes a datum to JSON text instead of orjson.
 
     Raises:
@@ -55,36 +59,34 @@ class JSONSerializer(Serializer):
         schema_registry_client: BaseClient,
         to_dict: ToDict | None = None,
         conf: Mapping[str, Any] | None = None,
-        rule_conf: None = None,
-        rule_registry: None = None,
+        rule_conf: Mapping[str, Any] | None = None,
+        rule_registry: Any = None,
         json_encode: Callable[[Any], str | bytes] | None = None,
     ) -> None:
-        refuse_rule_arguments(rule_conf, rule_registry)
         config = JSONSerializerConfig.load(conf)
         schema = as_schema(schema_str, JSON)
         schema_text = schema.text if schema else None
         to_text = _dumps if json_encode is None else _text_of(json_encode)
         is_awaited = self.client_type is AsyncRegistryClient
-        make = _validators(schema_text, config.dialect, holds_up_others=is_awaited)
+        make = validators(schema_text, config.dialect, holds_up_others=is_awaited)
 
         def own_schema(ctx: Context | None, subject: str) -> Flow[SchemaText | None]:  # noqa: ARG001
             yield from ()
             return schema_text
 
-        record = schema_str if is_record_class(schema_str) else None
-
         def encoder(schema: SchemaText, dependencies: Dependencies) -> Encoder:
             if not config.validate:
-                made = Encoder(to_text)
-            else:
-                made = encoder_of(make(schema, dependencies), to_text, is_awaited=is_awaited)
-            return made if record is None else _encoder_of_records(record, made)
+                return Encoder(to_text)
+            checked = encoder_of(make(schema, dependencies), to_text, is_awaited=is_awaited)
+            return checked if config.validate_before_rules is False else replace(checked, unchecked=to_text)
 
         errors = (ValueError, TypeError, RecursionError)
         name = title(schema_text) if schema_text else None
-        explain = _explain_datum if record is None else _explain_record
-        form = WriterFormat(JSON, name, own_schema, encoder, errors, explain)
-        super().__init__(schema_registry_client, form, config, schema, to_dict)
+        form = WriterFormat(JSON, name, own_schema, encoder, errors, _explain_datum)
+        rules = config.rules(rule_conf, rule_registry)
+        record = record_class(schema_str)
+        to_datum = to_dict if record is None else data_of(record, to_dict)
+        super().__init__(schema_registry_client, form, config, schema, to_datum, rules=rules)
 
 
 class JSONDeserializer(Deserializer):
@@ -98,6 +100,8 @@ class JSONDeserializer(Deserializer):
         from_dict: Takes the datum and its context; returns an object.
         schema_registry_client: The registry's client; without one, the schema id in the frame is ignored.
         conf: Settings by name; see JSONDeserializerConfig.
+        rule_conf: Parameters of all executors of rules.
+        rule_registry: Custom executors, actions and overrides of rules; by default, the global registry.
         json_decode: Decodes JSON text to a datum instead of orjson.
 
     Raises:
@@ -111,49 +115,40 @@ class JSONDeserializer(Deserializer):
         from_dict: FromDict | None = None,
         schema_registry_client: BaseClient | None = None,
         conf: Mapping[str, Any] | None = None,
-        rule_conf: None = None,
-        rule_registry: None = None,
+        rule_conf: Mapping[str, Any] | None = None,
+        rule_registry: Any = None,
         json_decode: Callable[[str], Any] | None = None,
     ) -> None:
-        refuse_rule_arguments(rule_conf, rule_registry)
         config = JSONDeserializerConfig.load(conf)
         schema = as_schema(schema_str, JSON)
         if schema is None and schema_registry_client is None:
             raise ConfigError("schema_str", "needed if there is no client to find the writers' schemas")
         is_awaited = self.client_type is AsyncRegistryClient
-        make = _validators(schema.text if schema else None, config.dialect, holds_up_others=is_awaited)
+        make = validators(schema.text if schema else None, config.dialect, holds_up_others=is_awaited)
         loads: Callable[[bytes], Any] = orjson.loads
         if json_decode is not None:
             decode_text = json_decode
             loads = lambda payload: decode_text(payload.decode())  # noqa: E731  # a second variant of one function
 
-        record = schema_str if is_record_class(schema_str) else None
-
         def decoder(writer: Resolved | None, reader: Resolved | None) -> Decode:
-            decode = plain_decoder(writer, reader)
-            return decode if record is None else _decoder_of_records(record, decode)
-
-        def plain_decoder(writer: Resolved | None, reader: Resolved | None) -> Decode:
             schema = reader or writer
             if not config.validate or schema is None:
                 return lambda message, offset: loads(message[offset:])
-            validator = make(*schema)
-            accepts = validator.accepts
-            longest = validator.longest
+            return decoder_of(make(*schema), loads, is_awaited=is_awaited)
 
-            def decode(message: bytes, offset: int) -> Any:
-                payload = message[offset:]
-                datum = loads(payload)
-                if len(payload) <= longest and accepts(datum):
-                    return datum
+        def plain(message: bytes, offset: int) -> Any:
+            return loads(message[offset:])
 
-                def checked() -> Any:
-                    validator.check(datum, payload)
-                    return datum
+        def around_rules(writer: Resolved | None, reader: Resolved | None, _of_writer: bool) -> Around:  # noqa: FBT001
+            schema = reader or writer
+            if not config.validate or config.validate_before_rules or schema is None:
+                return decoder(writer, reader), None
+            check = check_of(make(*schema), is_awaited=is_awaited)
 
-                return Later(checked) if is_awaited else checked()
+            def finish(datum: Any, message: bytes, offset: int, unchanged: bool) -> Any:  # noqa: FBT001
+                return check(datum, message[offset:] if unchanged else _dumps(datum))
 
-            return decode
+            return plain, finish
 
         form = ReaderFormat(
             JSON,
@@ -163,8 +158,12 @@ class JSONDeserializer(Deserializer):
             _explain_payload,
             needs_writer=schema_registry_client is not None,
             needs_references=config.validate,
+            around_rules=around_rules,
         )
-        super().__init__(schema_registry_client, form, config, schema.text if schema else None, from_dict)
+        rules, reader = config.rules(rule_conf, rule_registry), schema.text if schema else None
+        record = record_class(schema_str)
+        from_datum = from_dict if record is None else instances_of(record, from_dict)
+        super().__init__(schema_registry_client, form, config, reader, from_datum, rules=rules, own=schema)
 
 
 class _AwaitedJSONSerializer(JSONSerializer):
@@ -196,68 +195,6 @@ def title(schema: SchemaText) -> str | None:
     parsed = _parse(schema.text)
     name = parsed.get("title") if isinstance(parsed, dict) else None
     return name if isinstance(name, str) else None
-
-
-def encoder_of(validator: JsonValidator, to_text: Callable[[Any], bytes], *, is_awaited: bool) -> Encoder:
-    """The encoder of data that a validator accepts; with `is_awaited` it returns a Later if the check may be slow."""
-    accepts = validator.accepts
-    longest = validator.longest
-
-    def encode(datum: Any) -> Any:
-        payload = to_text(datum)
-        if len(payload) <= longest and accepts(datum):
-            return payload
-
-        # Not a nested function: its closure would slow down every datum.
-        checked = partial(_checked, validator, datum, payload)
-        return Later(checked) if is_awaited else checked()
-
-    return Encoder(encode, covers=validator.covers)
-
-
-def _encoder_of_records(record: type, inner: Encoder) -> Encoder:
-    encode_datum = inner.encode
-
-    def encode(instance: Any) -> Any:
-        if not isinstance(instance, record):
-            raise DatumMismatch("$", type(instance).__name__, record.__name__)
-        return encode_datum(to_json(instance))
-
-    return replace(inner, encode=encode)
-
-
-def _decoder_of_records(record: type, inner: Decode) -> Decode:
-    make = reader_of(record)
-
-    def decode(message: bytes, offset: int) -> Any:
-        datum = inner(message, offset)
-        if isinstance(datum, Later):
-            check = datum.function
-            return Later(lambda: make(check()))
-        return make(datum)
-
-    return decode
-
-
-def _checked(validator: JsonValidator, datum: Any, payload: bytes) -> bytes:
-    validator.check(datum, payload)
-    return payload
-
-
-def _validators(
-    own_schema: SchemaText | None, dialect: str, *, holds_up_others: bool
-) -> Callable[[SchemaText, Dependencies], JsonValidator]:
-    """Makes validators; for an own schema without references at once, so that it is refused early if invalid."""
-    early: JsonValidator | None = None
-    if own_schema is not None and not own_schema.references:
-        early = JsonValidator(own_schema.text, (), dialect, holds_up_others=holds_up_others)
-
-    def make(schema: SchemaText, dependencies: Dependencies) -> JsonValidator:
-        if early is not None and schema == own_schema:
-            return early
-        return JsonValidator(schema.text, dependencies, dialect, holds_up_others=holds_up_others)
-
-    return make
 
 
 def _parse(text: str) -> Any:
@@ -297,15 +234,6 @@ def _explain_datum(error: Exception, datum: Any) -> Exception:
     return DatumMismatch(data_path(path), type(value).__name__, "what JSON can hold")
 
 
-def _explain_record(error: Exception, instance: Any) -> Exception:
-    if isinstance(error, Unreadable):
-        return DatumMismatch("$", type(instance).__name__, f"its schema ({error})")
-    try:
-        return _explain_datum(error, to_json(instance))
-    except (ValueError, RecursionError):
-        return _explain_datum(error, None)
-
-
 def _at(datum: Any, path: Iterable[str | int]) -> Any:
     """The part of a datum at a path, or the last existing one on the way."""
     for step in path:
@@ -319,7 +247,7 @@ def _at(datum: Any, path: Iterable[str | int]) -> Any:
 def _explain_payload(error: Exception, message: bytes) -> Exception:  # noqa: ARG001  # the signature of all types
     if isinstance(error, SerdesError):
         return error
-    return PayloadError(str(error) if isinstance(error, ValueRefused | Unreadable) else f"not JSON: {error}")
+    return PayloadError(str(error) if isinstance(error, ValueRefused) else f"not JSON: {error}")
 
 
 def _not_json(value: Any, path: tuple[str | int, ...]) -> tuple[tuple[str | int, ...], Any] | None:

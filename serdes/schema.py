@@ -71,16 +71,6 @@ def as_schema(schema: Any, schema_type: str) -> Schema | None:
     )
 
 
-def refuse_rule_arguments(rule_conf: object, rule_registry: object) -> None:
-    """Refuses arguments that request that rules are carried out.
-
-    Raises:
-        ConfigError: one of them is given.
-    """
-    if rule_conf is not None or rule_registry is not None:
-        raise ConfigError("rule_conf" if rule_conf is not None else "rule_registry", "rules are not carried out")
-
-
 def _as_mapping(value: Any) -> Mapping[str, Any] | None:
     if value is None or isinstance(value, Mapping):
         return value

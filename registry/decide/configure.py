@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from compat.contracts.model import Metadata, RuleSet
 from compat.level import LEVELS, Policy
 from registry import errors
 from registry.decide.decision import Decision, require_valid_rules, require_writable, tombstone, tombstones
 from registry.decide.question import Terms
 from registry.log.port import Record
 from registry.state import records
-from registry.state.contract import Metadata, RuleSet
 from registry.state.model import (
     CONFIG_NAMES,
     DEFAULT_CONTEXT,

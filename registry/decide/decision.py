@@ -7,10 +7,10 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 
+from compat.contracts.model import InvalidRuleSet, RuleSet
 from registry import errors
 from registry.log.port import Record
 from registry.state import records
-from registry.state.contract import InvalidRuleSet, RuleSet
 from registry.state.model import Version, context_of
 from registry.state.records import Key
 from registry.state.resolve import effective_mode, qualified_context

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
+from compat.contracts.model import Metadata, RuleSet
 from registry import errors
 from registry.decide.decision import Decision
 from registry.decide.question import Terms
 from registry.decide.registration.register import decide_register
 from registry.decide.registration.stages import Sent
-from registry.state.contract import Metadata, RuleSet
 from registry.state.lookup import find_version
 from registry.state.model import LATEST, Version
 from registry.state.view import View

@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 
+from compat.contracts.model import Metadata, RuleSet
 from compat.schema import AVRO, Reference
 from magicbyte.http.asgi import header
 from magicbyte.http.errors import MALFORMED_BODY
@@ -16,7 +17,6 @@ from registry import errors
 from registry.access.rights import Rights
 from registry.decide import Sent, Tagging
 from registry.http.request import flag, rights_of
-from registry.state.contract import Metadata, RuleSet
 from registry.state.json_text import load_json
 from registry.state.model import LATEST, MAX_VERSION, Content
 from registry.tags import FIELD, RECORD, SchemaEntity, Tags

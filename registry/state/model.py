@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Self, TypeGuard
 
 from msgspec import Struct
 
+from compat.contracts.model import Metadata, RuleSet
 from compat.schema import AVRO, Reference, SchemaText
-from registry.state.contract import Metadata, RuleSet
 
 DEFAULT_CONTEXT = "."
 GLOBAL_CONTEXT = ".__GLOBAL"

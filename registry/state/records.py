@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import orjson
 from msgspec.structs import replace
 
+from compat.contracts.model import Metadata, RuleSet
 from compat.schema import AVRO, Reference
 from magicbyte.security.rights.rule import Rule, RuleError
 from magicbyte.security.rights.rule_json import rule_from_json, rule_to_json
 from registry.log.port import Record
-from registry.state.contract import Metadata, RuleSet
 from registry.state.json_text import load_json
 from registry.state.model import MAX_VERSION, Config, Content, Kept, RuleOrigin, Version, in_bounds, kept_form
 

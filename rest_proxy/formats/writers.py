@@ -11,8 +11,8 @@ from rest_proxy.formats.plain import DataError
 from serdes.client.flow import Later
 from serdes.codec import EncodeError
 from serdes.error import PayloadError, SchemaCompileError, SerdesError
-from serdes.message.deserializer import Decode
-from serdes.message.serializer import Chosen
+from serdes.message.reading import Decode
+from serdes.message.writing import Chosen
 from serdes.text.form import ERRORS, JSON_TYPES, Unfit
 
 #: Turns parsed JSON into a record's bytes; None is a tombstone.

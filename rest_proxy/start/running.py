@@ -16,7 +16,7 @@ from magicbyte.security.settings import LOG
 from magicbyte.security.tls.context import outgoing_context
 from rest_proxy.admin.cluster import Cluster
 from rest_proxy.admin.lazy_client import LazyAdminClient
-from rest_proxy.consume.consumers.instance_limit import instance_limit, limited_by
+from rest_proxy.consume.consumers.instance_limit import instance_limit
 from rest_proxy.consume.consumers.instances import Instances
 from rest_proxy.consume.consumers.peers import Peers
 from rest_proxy.consume.parts import Consuming, Reading
@@ -65,8 +65,8 @@ async def running(
     limit = instance_limit(settings.consumer_instances_max)
     instances = Instances(
         idle_seconds=settings.consumer_instance_timeout_ms / 1000,
-        limit=limit,
-        limited_by=limited_by(settings.consumer_instances_max, limit),
+        limit=limit.instances,
+        limited_by=limit.by,
         limit_per_client=settings.consumer_instances_per_client or settings.consumer_instances_max,
         server_id=settings.id,
     )

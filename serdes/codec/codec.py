@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from compat.json.json_text import loads
 from serdes.codec.decode import walk as decode_walk
@@ -33,7 +33,7 @@ class Source(NamedTuple):
     json_defaults: bool
     strict: bool = False
     strict_allow_default: bool = False
-    record_names: bool = False
+    record_names: bool | Literal["branches"] = False
     record: type | None = None
 
 
@@ -49,6 +49,7 @@ class AvroCodec:
     """
 
     def __init__(self, source: Source) -> None:
+        self.source = source
         self.schema = parse(source.writer, source.named)
         reader = None if source.reader is None else parse(source.reader, source.reader_named)
         if (
@@ -60,8 +61,12 @@ class AvroCodec:
             reader = None
         self._json = json_form(plain=source.plain_unions, defaults=source.json_defaults)
         self._data = data_form(
-            strict=source.strict, strict_allow_default=source.strict_allow_default, record_names=source.record_names
+            strict=source.strict,
+            strict_allow_default=source.strict_allow_default,
+            record_names=bool(source.record_names),
         )
+        if source.record_names == "branches":
+            self._data = self._data._replace(branch_names=True)
         if source.record is not None:
             self._data = record_form(self._data, Records(classes_of(source.record), self.schema.name))
         try:
@@ -169,7 +174,7 @@ def compile_codec(
     json_defaults: bool = False,
     strict: bool = False,
     strict_allow_default: bool = False,
-    record_names: bool = False,
+    record_names: bool | Literal["branches"] = False,
     record: type | None = None,
 ) -> AvroCodec:
     """The codec of a schema; it is cached by its arguments.
@@ -184,7 +189,7 @@ def compile_codec(
         strict: `encode` refuses records with unknown or missing fields.
         strict_allow_default: As `strict`, but a field with a default may be missing.
         record_names: `decode` returns a record of a union as a pair of its full name and the record, as fastavro
-            does with `return_record_name`.
+            does with `return_record_name`; with `branches`, also other values whose type does not tell their branch.
         record: A class of `magicbyte generate`: `encode` takes and `decode` returns its instances instead of dicts.
 
     Raises:

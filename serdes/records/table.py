@@ -93,6 +93,11 @@ def is_record_class(value: object) -> bool:
     return isinstance(value, type) and isinstance(getattr(value, "__schema__", None), str)
 
 
+def record_class(value: object) -> type | None:
+    """The value, if it is a generated class or a subclass of one."""
+    return value if isinstance(value, type) and is_record_class(value) else None
+
+
 def checked_classes(cls: type, schema_type: str) -> Classes:
     """The classes of a generated class for a serializer.
 

@@ -1,43 +1,28 @@
-"""The rules that a registry attaches to schemas: the hook before encoding and after decoding.
+"""The refusal of rules, for callers that do not carry them out: the REST proxy, the console tools and Spark.
 
-Every encoder or decoder of a registry's schema passes through here: those of serializers and deserializers, which the
-REST proxy and the console tools use, and those of Spark's workers. This library carries out no rules yet, so the hook
-refuses a schema with rules for clients, and returns all other encoders and decoders unchanged: a message costs
-nothing.
+They pass each encoder or decoder of a registry's schema through here. A schema with rules for clients is refused;
+all other encoders and decoders are returned unchanged: a message costs nothing. Serializers and deserializers carry
+rules out; see `serdes.rules.plan`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from compat.schema import SchemaText
 from serdes.error import RulesNotSupported
+from serdes.rules.context import Ruled
+
+__all__ = ["Ruled", "after_decoding", "before_encoding", "refusal", "refuse_migrations"]
 
 _WRITE = frozenset({"WRITE", "WRITEREAD"})
 _READ = frozenset({"READ", "WRITEREAD"})
 _MIGRATE = frozenset({"UPGRADE", "DOWNGRADE", "UPDOWN"})
+_DOWN = frozenset({"DOWNGRADE", "UPDOWN"})
 #: Values of a rule set's `enableAt` that leave clients out.
 _NOT_AT_CLIENTS = frozenset({"NONE", "SERVER", "GATEWAY"})
 
 E = TypeVar("E")
 D = TypeVar("D")
-
-
-@dataclass(frozen=True, slots=True)
-class Ruled:
-    """A schema and the rules that the registry has for it.
-
-    Attributes:
-        name: The schema's name in error texts.
-        schema: The schema's text.
-        rule_set: The rules as JSON of the API; None if there are none.
-    """
-
-    name: str
-    schema: SchemaText
-    rule_set: Mapping[str, Any] | None = field(default=None, hash=False)
 
 
 def before_encoding(writer: Ruled, encoder: E) -> E:
@@ -77,6 +62,17 @@ def refusal(writer: Ruled, reader: Ruled | None) -> str | None:
     except RulesNotSupported as error:
         return str(error)
     return None
+
+
+def refuse_migrations(writer: Ruled, reader: Ruled | None) -> None:
+    """Refuses migration rules between the writer's schema and the latest version, which are not carried out yet.
+
+    Raises:
+        RulesNotSupported: One of the schemas has some.
+    """
+    if reader is not None and reader.schema != writer.schema:
+        _refuse(reader, _MIGRATE)
+        _refuse(writer, _DOWN)
 
 
 def _refuse(ruled: Ruled, modes: frozenset[str]) -> None:

@@ -11,8 +11,8 @@ from serdes.codec import AvroCodec, compile_codec
 from serdes.codec.codec import text_decoder
 from serdes.json_bytes import loads_written
 from serdes.message.config import DeserializerConfig, SerializerConfig
-from serdes.message.deserializer import Decode, Resolved
-from serdes.message.serializer import Encoder
+from serdes.message.reading import Decode, Resolved
+from serdes.message.writing import Encoder
 from serdes.text.form import TextForm, TextOptions
 from serdes.text.remark import Examine
 

@@ -11,8 +11,8 @@ from compat.schema import AVRO, JSON, PROTOBUF, Dependencies, SchemaText
 from serdes.client.flow import Flow
 from serdes.json_bytes import loads
 from serdes.message.config import DeserializerConfig, SerializerConfig
-from serdes.message.deserializer import Decode, ReaderFormat, Resolved
-from serdes.message.serializer import Encoder, WriterFormat
+from serdes.message.reading import Decode, ReaderFormat, Resolved
+from serdes.message.writing import Encoder, WriterFormat
 from serdes.serialization import Context
 from serdes.text.remark import Examine, Remarks
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from compat.schema import Dependencies, SchemaText
 from serdes.json_bytes import compacted, dumps, loads
-from serdes.json_schema import encoder_of, title
+from serdes.json_schema import title
 from serdes.message.config import DeserializerConfig, JSONDeserializerConfig, JSONSerializerConfig, SerializerConfig
-from serdes.message.deserializer import Decode, Resolved
-from serdes.message.serializer import Encoder
+from serdes.message.json_validation import encoder_of
+from serdes.message.reading import Decode, Resolved
+from serdes.message.writing import Encoder
 from serdes.text.form import TextForm, TextOptions
 from serdes.text.remark import Examine
 from serdes.validation import JsonValidator

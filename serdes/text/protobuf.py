@@ -18,9 +18,9 @@ from serdes.message.config import (
     ProtobufSerializerConfig,
     SerializerConfig,
 )
-from serdes.message.deserializer import Decode, Resolved
 from serdes.message.protobuf_schema import parse
-from serdes.message.serializer import Encoder
+from serdes.message.reading import Decode, Resolved
+from serdes.message.writing import Encoder
 from serdes.protobuf import decoder_of_schema
 from serdes.text.form import JSON_TYPES, TextForm, TextOptions, Unfit
 from serdes.text.remark import Examine

@@ -11,8 +11,10 @@ from compat.schema import Dependencies, SchemaText
 from serdes.client.clients import RegistryClient
 from serdes.error import PayloadError, SchemaCompileError, SerializationError
 from serdes.message.config import DeserializerConfig
-from serdes.message.deserializer import Deserializer, ReaderFormat
-from serdes.message.serializer import Encoder, Serializer
+from serdes.message.deserializer import Deserializer
+from serdes.message.reading import ReaderFormat
+from serdes.message.serializer import Serializer
+from serdes.message.writing import Encoder
 from serdes.schema import Schema
 from serdes.text import TextOptions, Unfit, deserializing, remarking, serializing, text_form
 from serdes.text.json_position import offset_of

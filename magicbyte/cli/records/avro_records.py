@@ -16,8 +16,10 @@ from serdes.codec import DecodeError, EncodeError, compile_codec
 from serdes.console.produce.lines import BadLine
 from serdes.error import PayloadError, SchemaNotFound, SerializationError
 from serdes.message.config import DeserializerConfig, SerializerConfig
-from serdes.message.deserializer import Decode, Deserializer, ReaderFormat, Resolved
-from serdes.message.serializer import Encoder, Serializer, WriterFormat
+from serdes.message.deserializer import Deserializer
+from serdes.message.reading import Decode, ReaderFormat, Resolved
+from serdes.message.serializer import Serializer
+from serdes.message.writing import Encoder, WriterFormat
 from serdes.schema import Schema
 from serdes.serialization import Context, SerializationContext
 from serdes.text.field_reader import schema_id_of

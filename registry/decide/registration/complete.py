@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from compat.contracts.model import VERSION_PROPERTY, Metadata, RuleSet
 from compat.schema import InvalidSchema
 from registry import errors
 from registry.decide.question import Question, Terms, stored_source
@@ -11,7 +12,6 @@ from registry.decide.registration.candidate import pinned_source
 from registry.decide.registration.stages import Completed, Sent
 from registry.offload.jobs import EditTags, Rendered
 from registry.offload.parsing import invalid_schema
-from registry.state.contract import VERSION_PROPERTY, Metadata, RuleSet
 from registry.state.model import LATEST, Config
 from registry.state.view import View
 from registry.tags import UnknownEntity

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from compat.contracts.model import RESERVED_PROPERTY, Metadata
 from compat.engine import selected
 from compat.level import LEVELS, Policy
 from registry.decide.question import Question, Terms
 from registry.decide.registration.stages import Candidate, Completed
 from registry.offload.jobs import Compared, Judge
-from registry.state.contract import RESERVED_PROPERTY, Metadata
 from registry.state.model import LOGICAL_POLICY, Config, Version
 from registry.state.view import View
 

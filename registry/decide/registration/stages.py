@@ -7,8 +7,8 @@ from typing import Self
 from msgspec import Struct
 from msgspec.structs import replace
 
+from compat.contracts.model import VERSION_PROPERTY
 from registry.decide.question import Source
-from registry.state.contract import VERSION_PROPERTY
 from registry.state.model import Config, Content, Version
 from registry.tags import Tags
 

@@ -7,12 +7,12 @@ from contextlib import suppress
 from msgspec.structs import replace
 
 from compat.avro.text.structure import may_share_structure
+from compat.contracts.model import VERSION_PROPERTY, Metadata
 from compat.formats import FORMATS
 from compat.schema import InvalidSchema
 from registry.decide.question import Question, Terms
 from registry.decide.registration.stages import Candidate, Eligible, Unparsed
 from registry.offload.jobs import FindSame, SameFound
-from registry.state.contract import VERSION_PROPERTY, Metadata
 from registry.state.model import LATEST, Content, Version, context_of
 from registry.state.view import View
 

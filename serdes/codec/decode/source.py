@@ -16,7 +16,7 @@ from serdes.codec.decode import walk as decode_walk
 from serdes.codec.decode.read_table import ENDS, LENGTHS, READ, REALS, ZIGZAG, count_of, end_of
 from serdes.codec.forms.check import Unfit
 from serdes.codec.forms.form import Form
-from serdes.codec.forms.records import Records
+from serdes.codec.forms.records import Records, wrapped_branches
 from serdes.codec.resolve.plan import Plan, unread
 from serdes.codec.schema import Node
 from serdes.codec.size import ZERO_BYTE_ITEMS, least_size
@@ -317,6 +317,8 @@ class _Decoder:
         records = self.form.records
         if records is not None and tag is not None and tag in records.wrapped(plan.target):
             return f"Branch({tag!r}, {inner})"
+        if self.form.branch_names and tag is not None and tag in wrapped_branches(plan.target):
+            return f"({tag!r}, {inner})"
         keys = self.form.keys(plan.target, tag)
         if keys is None:
             return inner

@@ -51,6 +51,8 @@ class Form(NamedTuple):
             stored value is only promoted.
         prepare: Makes the function that converts a value to the stored value; None if values are stored as they are.
         records: The classes of records, if records are instances of generated classes; else they are dicts.
+        branch_names: Whether values that `record_names` does not name are decoded to such a pair, too, if their Python
+            type does not tell the branch.
         members: The keys of the object that represents a union's value, by branch: the value is under its branch's key,
             and the other keys are None. If empty, the value stands alone or under its tag.
     """
@@ -68,6 +70,7 @@ class Form(NamedTuple):
     texts: bool = False
     prepare: Callable[[Node], Convert | None] = to_stored
     records: Records | None = None
+    branch_names: bool = False
 
     def keys(self, union: Node, tag: str | None) -> tuple[tuple[str, ...], str] | None:
         """The keys of the object that represents a union's value, and the value's key; None if there is no such object.
@@ -105,7 +108,12 @@ def data_form(*, strict: bool, strict_allow_default: bool, record_names: bool) -
 def record_form(form: Form, records: Records) -> Form:
     """Python data with generated classes for records, enumerations and fixed types."""
     return form._replace(
-        chooser=records.chooser, present=records.present, prepare=records.prepare, records=records, record_names=False
+        chooser=records.chooser,
+        present=records.present,
+        prepare=records.prepare,
+        records=records,
+        record_names=False,
+        branch_names=False,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from compat.contracts.model import Metadata
 from compat.schema import AVRO, Reference
 from magicbyte.kit.errors import ApiError
 from registry import errors
@@ -12,7 +13,6 @@ from registry.decide.registration.candidate import candidate_of
 from registry.decide.registration.stages import Completed, Eligible, Unparsed
 from registry.decide.registration.stored_match import stored_match
 from registry.state import records
-from registry.state.contract import Metadata
 from registry.state.model import LATEST, Config, Content, Version
 from registry.state.records import Key
 from registry.state.view import View

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from compat.contracts.model import Metadata, RuleSet
 from compat.schema import Reference
 from registry.cluster.commit.committer import Committer
 from registry.decide import Decision, Sent, Terms, decide_delete_version, decide_load, decide_register
@@ -16,7 +17,6 @@ from registry.feed.changes import changes_since
 from registry.log.memory import MemoryLog
 from registry.log.port import LogEntry
 from registry.state import records, view
-from registry.state.contract import Metadata, RuleSet
 from registry.state.identity import digest_of
 from registry.state.model import Content
 from registry.state.view import View

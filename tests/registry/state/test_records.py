@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from compat.contracts.model import Metadata, Rule, RuleSet
 from compat.schema import Reference
 from registry.state import records
-from registry.state.contract import Metadata, Rule, RuleSet
 from registry.state.model import Config, Content, Version
 from registry.state.records import Key, Undecodable
 

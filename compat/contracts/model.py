@@ -1,8 +1,7 @@
-"""Data contracts: the metadata and rule sets of schemas and configs. The registry checks them; clients run them."""
+"""The metadata and rule sets of schemas and configs. The registry checks them; clients carry them out."""
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -73,17 +72,6 @@ class Metadata:
         properties = {key: value for key, value in self.properties.items() if key != name}
         return Metadata(self.tags, properties, self.sensitive)
 
-    def update(self, digest: hashlib._Hash) -> None:
-        """Feed the metadata to an identity digest, in the reference's order."""
-        for path, tags in sorted(self.tags.items()):
-            digest.update(path.encode())
-            for tag in tags:
-                digest.update(tag.encode())
-        for name, value in sorted(self.properties.items()):
-            digest.update(name.encode() + value.encode())
-        for name in self.sensitive:
-            digest.update(name.encode())
-
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -148,17 +136,6 @@ class Rule:
             disabled=bool(disabled),
             **optional,
         )
-
-    def update(self, digest: hashlib._Hash) -> None:
-        """Feed the rule to an identity digest, in the reference's order."""
-        for text in (self.name, self.doc, self.kind, self.mode, self.type, *self.tags):
-            digest.update((text or "").encode())
-        for key, value in sorted(self.params.items()):
-            digest.update(key.encode() + value.encode())
-        for text in (self.expr, self.on_success, self.on_failure):
-            digest.update((text or "").encode())
-        if self.disabled:
-            digest.update(b"\x01")
 
 
 MIGRATION_MODES = frozenset({"UPGRADE", "DOWNGRADE", "UPDOWN"})
@@ -252,14 +229,6 @@ class RuleSet:
         removed = frozenset(names)
         lists = [tuple(rule for rule in rules if rule.name not in removed) for _, rules, _ in self.groups]
         return RuleSet(lists[0], lists[1], lists[2], self.enable_at)
-
-    def update(self, digest: hashlib._Hash) -> None:
-        """Feed the rule set to an identity digest, in the reference's order."""
-        for _, rules, _ in self.groups:
-            for rule in rules:
-                rule.update(digest)
-        if self.enable_at:
-            digest.update(self.enable_at.encode())
 
 
 def _check_name(name: str | None) -> None:
