@@ -10,6 +10,8 @@ from magicbyte.generate.literals import width
 #: The columns of a line.
 COLUMNS = 88
 STEP = "    "
+#: The longest default that a line is broken for only behind its type.
+_SHORT = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +175,8 @@ def laid_out(expression: Expression, spell: Spell, indent: str, before: int, aft
                 return text
             return f"{opening}\n{_lines(items, spell, inner, ends_with_comma=True)}{indent}{closing}"
         case Lambda(body):
+            if isinstance(body, Text | Import | ClassName):
+                return f"lambda: (\n{inner}{flat(body, spell)}\n{indent})"
             return f"lambda: {laid_out(body, spell, indent, before + len('lambda: '), after)}"
     return text
 
@@ -196,31 +200,55 @@ def annotated(name: str, kind: Expression, value: Expression | None, field: Expr
         field: The function `dataclasses.field`, which takes a default that does not fit.
         spell: Spells imported names and classes.
     """
-    head = f"{STEP}{name}: "
-    line = head + flat(kind, spell) + ("" if value is None else f" = {flat(value, spell)}")
-    if width(line) <= COLUMNS:
-        return line
-    call = value if value is None or isinstance(value, Call) else Call(field, (("default", value),))
-    is_short = isinstance(value, Text) and len(value.text) <= 10
-    start = f"{head}{flat(kind, spell)} = {flat(field, spell)}("
-    if call is not None and width(start) <= COLUMNS and not (is_short and isinstance(kind, Either | Subscript)):
-        return f"{head}{flat(kind, spell)} = {_exploded(call, spell)}"
-    if isinstance(kind, Either):
-        inner = laid_out(kind, spell, STEP * 2, len(STEP * 2))
-        broken = f"{head}(\n{STEP * 2}{inner}\n{STEP})"
-    elif isinstance(kind, Subscript):
-        listed = _lines([("", part) for part in kind.arguments], spell, STEP * 2)
-        broken = f"{head}{flat(kind.base, spell)}[\n{listed}{STEP}]"
-    else:
-        broken = head + flat(kind, spell)
-        return broken if call is None else f"{broken} = {_exploded(call, spell)}"
+    head, plain = f"{STEP}{name}: ", flat(kind, spell)
+    tail = "" if value is None else f" = {flat(value, spell)}"
+    if width(head + plain + tail) <= COLUMNS:
+        return head + plain + tail
     if value is None:
-        return broken
-    tail = f"{STEP}) = {flat(value, spell)}"
-    return f"{broken} = {flat(value, spell) if width(tail) <= COLUMNS or call is None else _exploded(call, spell)}"
+        parts = width(f"{head}(") <= COLUMNS
+        if not _may_break(kind) and not parts:
+            return head + plain
+        opens = isinstance(kind, Subscript) and (not parts or width(f"{head}{flat(kind.base, spell)}[") <= COLUMNS)
+        return head + (_broken(kind, spell) if opens else _in_parentheses(kind, spell))
+    is_short = isinstance(value, Text) and len(value.text) <= _SHORT
+    call = value if isinstance(value, Call) else Call(field, (("default", value),))
+    if not is_short and width(f"{head}{plain} = {_opening(call, spell)}") <= COLUMNS:
+        return f"{head}{plain} = {_exploded(call, spell, STEP)}"
+    inner = STEP * 2
+    if width(f"{head}{plain} = (") <= COLUMNS:
+        fits = is_short or width(inner + flat(call, spell)) <= COLUMNS
+        last = flat(value if is_short else call, spell) if fits else _exploded(call, spell, inner)
+        return f"{head}{plain} = (\n{inner}{last}\n{STEP})"
+    fits = is_short or (_may_break(kind) and width(f"{STEP}) = {flat(call, spell)}") <= COLUMNS)
+    last = flat(value if is_short else call, spell) if fits else _exploded(call, spell, STEP)
+    return f"{head}{_broken(kind, spell)} = {last}"
 
 
-def _exploded(call: Expression, spell: Spell) -> str:
-    assert isinstance(call, Call)
+def _may_break(kind: Expression) -> bool:
+    return isinstance(kind, Either | Subscript)
+
+
+def _in_parentheses(kind: Expression, spell: Spell) -> str:
+    inner = STEP * 2
+    return f"(\n{inner}{laid_out(kind, spell, inner, len(inner))}\n{STEP})"
+
+
+def _broken(kind: Expression, spell: Spell) -> str:
+    """A field's type on several lines, if it may be broken."""
+    inner = STEP * 2
+    match kind:
+        case Either():
+            return _in_parentheses(kind, spell)
+        case Subscript(base, arguments):
+            return f"{flat(base, spell)}[\n{_lines([('', part) for part in arguments], spell, inner)}{STEP}]"
+    return flat(kind, spell)
+
+
+def _opening(call: Call, spell: Spell) -> str:
+    return _bracketed(call, spell)[0]
+
+
+def _exploded(call: Call, spell: Spell, indent: str) -> str:
+    """A call with an argument on each line."""
     opening, items, closing = _bracketed(call, spell)
-    return f"{opening}\n{_lines(items, spell, STEP * 2, ends_with_comma=True)}{STEP}{closing}"
+    return f"{opening}\n{_lines(items, spell, indent + STEP, ends_with_comma=True)}{indent}{closing}"

@@ -33,6 +33,11 @@ def bytes_literal(value: bytes) -> str:
     return "b" + quote + "".join(_escaped_byte(byte, quote) for byte in value) + quote
 
 
+def number_literal(number: float) -> str:
+    """The literal of a finite number."""
+    return repr(number).replace("e+", "e")
+
+
 def parts(text: str) -> list[str]:
     """The literals of a long text, one for a line: cut behind a comma if there is one."""
     cut: list[str] = []
@@ -47,6 +52,8 @@ def parts(text: str) -> list[str]:
 def docstring(text: str, indent: str) -> list[str]:
     """The lines of a docstring with a text, which may be any text."""
     lines = [line.rstrip() for line in text.expandtabs().strip().splitlines()] or [""]
+    margins = [len(line) - len(line.lstrip()) for line in lines[1:] if line]
+    lines = [lines[0].lstrip(), *(line[min(margins, default=0) :] for line in lines[1:])]
     # A quote at the end would close the docstring early, and three in a row anywhere.
     quoted = '"""' in text or lines[0].startswith('"') or lines[-1].endswith('"')
     escaped = ["".join(_escaped(sign, '"' if quoted else "") for sign in line) for line in lines]

@@ -63,7 +63,7 @@ class AvroCodec:
         self._data = data_form(
             strict=source.strict,
             strict_allow_default=source.strict_allow_default,
-            record_names=bool(source.record_names),
+            record_names=source.record_names is True,
         )
         if source.record_names == "branches":
             self._data = self._data._replace(branch_names=True)
@@ -189,7 +189,7 @@ def compile_codec(
         strict: `encode` refuses records with unknown or missing fields.
         strict_allow_default: As `strict`, but a field with a default may be missing.
         record_names: `decode` returns a record of a union as a pair of its full name and the record, as fastavro
-            does with `return_record_name`; with `branches`, also other values whose type does not tell their branch.
+            does with `return_record_name`; with `branches`, any value of a union of several.
         record: A class of `magicbyte generate`: `encode` takes and `decode` returns its instances instead of dicts.
 
     Raises:

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from magicbyte.generate.avro.types import Types
 from magicbyte.generate.expressions import NONE, Call, ClassName, Display, Expression, Import, Lambda, Subscript, Text
-from magicbyte.generate.literals import bytes_literal
+from magicbyte.generate.literals import bytes_literal, number_literal
 from magicbyte.generate.model import FIELD, RUNTIME, Default, text
 from serdes.codec.encode.walk import default_bytes
 from serdes.codec.forms.branch import first_chooser
@@ -132,7 +132,7 @@ def _primitive(kind: str, value: Any) -> Expression:
         case "float" | "double":
             number = float(value)
             if math.isfinite(number):
-                return Text(repr(number))
+                return Text(number_literal(number))
             return Call(Import("builtins", "float"), (("", Text(f'"{number}"')),))
     return Text(repr(bool(value)))
 

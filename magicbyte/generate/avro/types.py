@@ -43,7 +43,7 @@ class Types:
         python = kind_of(node).python
         if python is None:
             return self.class_of(node.branch)
-        if python is type(None):
+        if node.kind == "null":
             return NONE
         kind = Import(RUNTIME if python.__module__.startswith("serdes.") else python.__module__, python.__name__)
         note = node.meaning or ("int32" if node.kind == "int" else None)

@@ -18,6 +18,7 @@ from magicbyte.generate.expressions import (
     Subscript,
     Text,
 )
+from magicbyte.generate.literals import number_literal
 from magicbyte.generate.model import FIELD, Class, Default, EnumClass, text
 
 _ANY = Import("typing", "Any")
@@ -50,7 +51,7 @@ def constant(value: Any) -> Expression:
     if isinstance(value, str):
         return text(value)
     if isinstance(value, Decimal):
-        return Text(repr(float(value)))
+        return Text(number_literal(float(value)))
     return NONE if value is None else Text(repr(value))
 
 
@@ -69,8 +70,8 @@ def _literal(value: Any, kind: Expression, classes: Mapping[ClassName, Class]) -
             return _display("{}", value, item, classes) if isinstance(value, dict) else None
         case ClassName():
             cls = classes.get(kind)
-            members = {symbol: name for name, symbol in cls.members} if isinstance(cls, EnumClass) else {}
-            member = members.get(value) if isinstance(value, str) else None
+            names = {symbol: name for name, symbol in cls.members} if isinstance(cls, EnumClass) else {}
+            member = names.get(value) if isinstance(value, str) else None
             return None if member is None else ClassName(kind.module, kind.name, member)
     return constant(value) if _fits(value, kind) else None
 

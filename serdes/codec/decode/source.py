@@ -13,10 +13,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from serdes.codec.decode import walk as decode_walk
+from serdes.codec.decode.parts import ends_with_buffer, literal, shared_records
 from serdes.codec.decode.read_table import ENDS, LENGTHS, READ, REALS, ZIGZAG, count_of, end_of
 from serdes.codec.forms.check import Unfit
 from serdes.codec.forms.form import Form
-from serdes.codec.forms.records import Records, wrapped_branches
+from serdes.codec.forms.records import Records
 from serdes.codec.resolve.plan import Plan, unread
 from serdes.codec.schema import Node
 from serdes.codec.size import ZERO_BYTE_ITEMS, least_size
@@ -46,7 +47,7 @@ def decoder(plan: Plan, form: Form) -> Callable[..., Any]:
         new=object.__new__,
         walk=lambda buffer, offset: decode_walk.decode(plan, buffer, offset, form),
     )
-    maker = _Decoder(source, form, _shared(plan))
+    maker = _Decoder(source, form, shared_records(plan))
     with source.function("decode(buffer, offset=0)"):
         source.line("b = buffer if type(buffer) is bytes else bytes(buffer)")
         with source.block("try:"):
@@ -57,43 +58,6 @@ def decoder(plan: Plan, form: Form) -> Callable[..., Any]:
             source.line("pass")
         source.line("return walk(b, offset)")
     return source.compile("decode")
-
-
-def _shared(root: Plan) -> frozenset[int]:
-    """The ids of the records' plans that are used more than once, recursive plans included."""
-    seen: set[int] = set()
-    shared: set[int] = set()
-
-    def visit(plan: Plan) -> None:
-        if plan.kind == "record":
-            if id(plan) in seen:
-                shared.add(id(plan))
-                return
-            seen.add(id(plan))
-        for _, child in (*plan.steps, *plan.branches):
-            visit(child)
-        if plan.child is not plan:
-            visit(plan.child)
-
-    visit(root)
-    return frozenset(shared)
-
-
-def _ends_with_buffer(node: Node) -> bool:
-    """Whether reading a value past the buffer's end surely raises an exception: slices alone do not."""
-    if node.kind == "record":
-        return any(_ends_with_buffer(field.node) for field in node.fields if field.node.kind != "record")
-    return node.kind not in {"null", "fixed"}
-
-
-def literal(value: Any, bind: Callable[[Any], str], records: Records | None = None) -> str:
-    """An expression that makes a new copy of the value, so that data never share a default's list, dict or record."""
-    if isinstance(value, list):
-        return "[" + ", ".join(literal(item, bind, records) for item in value) + "]"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key!r}: {literal(item, bind, records)}" for key, item in value.items()) + "}"
-    copied = None if records is None else records.default(value, lambda part: literal(part, bind, records), bind)
-    return bind(value) if copied is None else copied
 
 
 class _Decoder:
@@ -175,8 +139,8 @@ class _Decoder:
         value, line = self.source.fresh("v"), self.source.line
         records = self.form.records
         members = {} if records is None else records.symbols(plan.target)
-        by_byte = {
-            2 * index: members.get(symbol, symbol)
+        by_byte: dict[int, Any] = {
+            2 * index: members.get(symbol or "", symbol)
             for index, symbol in enumerate(plan.symbols)
             if skip or symbol is not None
         }
@@ -279,7 +243,7 @@ class _Decoder:
             if plan.kind == "array" and least == 0:
                 source.line(f"z[0] -= {count}")
                 source.line("if z[0] < 0: raise Unfit")
-            elif plan.kind == "array" and not _ends_with_buffer(item):
+            elif plan.kind == "array" and not ends_with_buffer(item):
                 source.line(f"if {count} * {least} > len(b) - p: raise Unfit")
             with source.block(f"for _ in range({count}):"):
                 yield
@@ -317,7 +281,7 @@ class _Decoder:
         records = self.form.records
         if records is not None and tag is not None and tag in records.wrapped(plan.target):
             return f"Branch({tag!r}, {inner})"
-        if self.form.branch_names and tag is not None and tag in wrapped_branches(plan.target):
+        if self.form.names_branch(plan.target, tag):
             return f"({tag!r}, {inner})"
         keys = self.form.keys(plan.target, tag)
         if keys is None:

@@ -10,7 +10,6 @@ from serdes.codec.encode.walk import default_bytes
 from serdes.codec.errors import DecodeError, key_path
 from serdes.codec.forms.check import Unfit, pack_float
 from serdes.codec.forms.form import Form
-from serdes.codec.forms.records import wrapped_branches
 from serdes.codec.resolve.plan import Plan, resolve, unread
 from serdes.codec.schema import Field, Node
 from serdes.codec.size import ZERO_BYTE_ITEMS, least_size
@@ -225,7 +224,7 @@ class _Walk:
         """A union's value in the form: alone, in a Branch, or in an object."""
         if self.form.records is not None:
             return self.form.records.shown(plan.target, tag, value)
-        if self.form.branch_names and tag is not None and tag in wrapped_branches(plan.target):
+        if self.form.names_branch(plan.target, tag):
             return (tag, value)
         keys = self.form.keys(plan.target, tag)
         return value if keys is None else {key: value if key == keys[1] else None for key in keys[0]}

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from serdes.codec.encode import walk as encode_walk
+from serdes.codec.encode.leaves import EMPTY, QUICK, checked_leaf, joined, prepared_leaf, stored
 from serdes.codec.encode.typed import typed_branches
 from serdes.codec.encode.varint_table import SMALL, SMALL_END, SMALL_MIN, write_int, write_long
 from serdes.codec.forms.check import Unfit, pack_float
@@ -21,7 +22,6 @@ from serdes.codec.schema import Node
 from serdes.codec.size import ZERO_BYTE_ITEMS, least_size
 from serdes.codec.source import MAX_DEPTH, Source
 
-EMPTY = 'b""'
 #: If a branch has more pieces than this, it joins them itself.
 MAX_SLOTS = 4
 
@@ -121,12 +121,12 @@ class _Encoder:
             symbols = {members[symbol]: write_long(index) for index, symbol in enumerate(node.symbols)}
             line(f"{p} = {self.source.bind(symbols)}[{value}]")
             return [p]
-        slow = f"{self.source.bind(_slow(node, self.form))}({value})"
+        slow = f"{self.source.bind(checked_leaf(node, self.form))}({value})"
         fixed = None if self.form.records is None else self.form.records.class_of(node)
         if fixed is not None:
             line(f"{p} = {value} if type({value}) is {self.source.bind(fixed)} else {slow}")
             return [p]
-        line(f"{p} = " + _QUICK[kind].format(v=value, size=node.size, low=SMALL_MIN, end=SMALL_END, slow=slow))
+        line(f"{p} = " + QUICK[kind].format(v=value, size=node.size, low=SMALL_MIN, end=SMALL_END, slow=slow))
         return [p]
 
     def sized(self, node: Node, value: str, p: str) -> list[str]:
@@ -136,7 +136,7 @@ class _Encoder:
         elif self.form.json and not (self.form.texts and node.logical):
             line(f'{p} = E({value}, "iso-8859-1")')
         else:
-            line(f"{p} = {value} if type({value}) is bytes else {self.source.bind(_stored(node, self.form))}({value})")
+            line(f"{p} = {value} if type({value}) is bytes else {self.source.bind(stored(node, self.form))}({value})")
         return [self.count(p), p]
 
     def count(self, value: str) -> str:
@@ -272,7 +272,9 @@ class _Encoder:
         choose, objects = self.form.chooser(node), self.source.objects
         heads = [write_long(index) for index in range(len(node.branches))]
         leaves = {
-            at: _leaf(branch, self.form) for at, branch in enumerate(node.branches) if branch.kind not in _METHODS
+            at: prepared_leaf(branch, self.form)
+            for at, branch in enumerate(node.branches)
+            if branch.kind not in _METHODS
         }
         names = {at: self.function(branch) for at, branch in enumerate(node.branches) if branch.kind in _METHODS}
 
@@ -284,47 +286,9 @@ class _Encoder:
         return encode
 
 
-def joined(pieces: list[str]) -> str:
-    """One expression for the bytes of several pieces."""
-    if len(pieces) == 1:
-        return pieces[0]
-    return f"join(({', '.join(pieces)}))" if pieces else EMPTY
-
-
 _METHODS = {
     "record": _Encoder.record,
     "array": _Encoder.array,
     "map": _Encoder.map,
     "union": _Encoder.union,
 }
-
-#: The usual case of a type as an expression, with `{slow}` for all other cases.
-_NUMBER = "(S[{v}] if {low} <= {v} < {end} else long({v})) if type({v}) is int else {slow}"
-_QUICK = {
-    "boolean": 'b"\\1" if {v} is True else b"\\0" if {v} is False else {slow}',
-    "int": _NUMBER.replace("long", "int32"),
-    "long": _NUMBER,
-    "float": "pack_float({v}) if type({v}) is float or type({v}) is int else {slow}",
-    "double": "pack_double({v}) if type({v}) is float or type({v}) is int else {slow}",
-    "fixed": "{v} if type({v}) is bytes and len({v}) == {size} else {slow}",
-}
-
-
-def _stored(node: Node, form: Form) -> Callable[[Any], Any]:
-    check = form.checks[node.kind]
-    return lambda value: check(node, value)
-
-
-def _leaf(node: Node, form: Form) -> Callable[[Any], bytes]:
-    """The function that encodes a leaf by the step-by-step encoder's rules."""
-    slow = _slow(node, form)
-    prepare = None if form.json else form.prepare(node)
-    if prepare is None:
-        return slow
-    return lambda value: slow(prepare(value))
-
-
-def _slow(node: Node, form: Form) -> Callable[[Any], bytes]:
-    """As `_leaf`, for values whose logical type is already prepared."""
-    check, write = form.checks[node.kind], encode_walk.WRITE[node.kind]
-    return lambda value: write(node, check(node, value))

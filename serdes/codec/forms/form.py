@@ -51,8 +51,8 @@ class Form(NamedTuple):
             stored value is only promoted.
         prepare: Makes the function that converts a value to the stored value; None if values are stored as they are.
         records: The classes of records, if records are instances of generated classes; else they are dicts.
-        branch_names: Whether values that `record_names` does not name are decoded to such a pair, too, if their Python
-            type does not tell the branch.
+        branch_names: Whether any value of a union is decoded to a pair of its branch's name and itself, if the union
+            has several branches besides null.
         members: The keys of the object that represents a union's value, by branch: the value is under its branch's key,
             and the other keys are None. If empty, the value stands alone or under its tag.
     """
@@ -71,6 +71,10 @@ class Form(NamedTuple):
     prepare: Callable[[Node], Convert | None] = to_stored
     records: Records | None = None
     branch_names: bool = False
+
+    def names_branch(self, union: Node, tag: str | None) -> bool:
+        """Whether a union's value is decoded to a pair of its branch's name and itself; the name is None for null."""
+        return self.branch_names and tag is not None and sum(branch.kind != "null" for branch in union.branches) > 1
 
     def keys(self, union: Node, tag: str | None) -> tuple[tuple[str, ...], str] | None:
         """The keys of the object that represents a union's value, and the value's key; None if there is no such object.

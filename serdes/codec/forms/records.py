@@ -27,11 +27,6 @@ def kind_of(node: Node) -> Kind:
     return Kind(node.kind, node.meaning, node.name)
 
 
-def wrapped_branches(union: Node) -> frozenset[str]:
-    """The names of a union's branches whose values' Python types do not tell them."""
-    return wrapped(map(kind_of, union.branches))
-
-
 class Records:
     """The classes of a codec's types.
 
@@ -69,7 +64,7 @@ class Records:
         held = self._wrapped.get(id(union))
         if held is None:
             # The node is held, too: its id must not become another node's.
-            held = self._wrapped[id(union)] = (union, wrapped_branches(union))
+            held = self._wrapped[id(union)] = (union, wrapped(map(kind_of, union.branches)))
         return held[1]
 
     def accepted(self, branch: Node) -> type | None:
