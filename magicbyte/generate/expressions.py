@@ -211,7 +211,8 @@ def annotated(name: str, kind: Expression, value: Expression | None, field: Expr
         opens = isinstance(kind, Subscript) and (not parts or width(f"{head}{flat(kind.base, spell)}[") <= COLUMNS)
         return head + (_broken(kind, spell) if opens else _in_parentheses(kind, spell))
     is_short = isinstance(value, Text) and len(value.text) <= _SHORT
-    call = value if isinstance(value, Call) else Call(field, (("default", value),))
+    is_call = isinstance(value, Call) and not isinstance(value.function, Subscript)
+    call = value if isinstance(value, Call) and is_call else Call(field, (("default", value),))
     if not is_short and width(f"{head}{plain} = {_opening(call, spell)}") <= COLUMNS:
         return f"{head}{plain} = {_exploded(call, spell, STEP)}"
     inner = STEP * 2
