@@ -20,6 +20,8 @@ from serdes.message.reading import Around, Decode, Finish, ReaderFormat, Resolve
 from serdes.message.serializer import Serializer, ToDict
 from serdes.message.writing import Encoder, WriterFormat
 from serdes.records.table import record_class
+from serdes.rules.migrations.migrated import PLAIN, TAGGED, Read, avro_json
+from serdes.rules.migrations.steps import Migration
 from serdes.schema import as_schema
 from serdes.serialization import Context
 
@@ -136,16 +138,26 @@ class AvroDeserializer(Deserializer):
                 # The rules see data of the schema that they are for; only then are they resolved to the class's.
                 target = writer if of_writer or reader is None else reader
                 named = partial(compile_codec, record_names="branches")
-                from_data = compiled(*target, own, make=partial(make, record=record)).decode
-                return compiled(*writer, target, make=named).decode, _resolving(
-                    compiled(*target, make=named), from_data, decoder(writer, None)
-                )
+                finish = _to_records(target, own, record, decoder(writer, None))
+                return compiled(*writer, target, make=named).decode, finish
             if not of_writer or reader is None or reader == writer:
                 return decoder(writer, reader), None
             # The rules of the writer's schema see data of its form; only then are they resolved to the reader's.
             return decoder(writer, None), _resolving(compiled(*writer, make=make), decoder(writer, reader))
 
-        form = ReaderFormat(AVRO, record_name, decoder, (DecodeError,), _explain, around_rules=around_rules)
+        def migrated(writer: Resolved, reader: Resolved, migration: Migration) -> tuple[Read, Finish | None]:
+            from serdes.rules.migrations import avro  # noqa: PLC0415  # messages are seldom migrated
+
+            forms = {PLAIN: avro.plain, TAGGED: avro.tagged}
+            read = forms[avro_json(migration)]
+            if record is None:
+                return read(writer, reader, record_names=return_record_name), None
+            finish = _to_records(reader, own, record)
+            return read(writer, reader, record_names="branches"), lambda datum, *_: finish(datum, b"", 0, False)
+
+        form = ReaderFormat(
+            AVRO, record_name, decoder, (DecodeError,), _explain, around_rules=around_rules, migrated=migrated
+        )
         rules = config.rules(rule_conf, rule_registry)
         super().__init__(schema_registry_client, form, config, reader, from_dict, rules=rules, own=schema)
 
@@ -245,6 +257,12 @@ def _resolving(codec: AvroCodec, resolve: Decode, unchanged_data: Decode | None 
     return finish
 
 
+def _to_records(target: Resolved, own: Resolved | None, record: type, of_message: Decode | None = None) -> Finish:
+    """Turns data of a schema, which rules have seen, into instances of a generated class."""
+    from_data = compiled(*target, own, make=partial(compile_codec, record=record)).decode
+    return _resolving(compiled(*target), from_data, of_message)
+
+
 def record_encoder(data: AvroCodec, instances: AvroCodec) -> Encoder:
     """The encoder of instances of a generated class; rules see them as data, by the schema's names.
 
@@ -252,10 +270,13 @@ def record_encoder(data: AvroCodec, instances: AvroCodec) -> Encoder:
         data: The codec of data of the writer's schema.
         instances: The codec of instances.
     """
-    encode = instances.encode
-    # A datum for rules names the branches that its type does not tell, so that they are not chosen anew.
-    decode = compile_codec(data.source.writer, None, data.source.named, record_names="branches").decode
-    return Encoder(encode, to_data=lambda instance: decode(encode(instance)), of_data=data.encode)
+
+    def with_rules() -> Encoder:
+        # Data for rules name the branches of unions, so that writing them does not choose anew.
+        decode = compile_codec(data.source.writer, None, data.source.named, record_names="branches").decode
+        return Encoder(instances.encode, unchecked=data.encode, datum_of=decode)
+
+    return Encoder(instances.encode, with_rules=with_rules)
 
 
 class _NotBytes(Exception):

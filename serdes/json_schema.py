@@ -17,7 +17,7 @@ from serdes.json_records import data_of, instances_of
 from serdes.message.awaited import AsyncDeserializer, AsyncSerializer
 from serdes.message.config import JSONDeserializerConfig, JSONSerializerConfig
 from serdes.message.deserializer import Deserializer, FromDict
-from serdes.message.json_validation import check_of, decoder_of, encoder_of, validators
+from serdes.message.json_validation import check_of, decoder_of, encoder_of, migrated_by, validators
 from serdes.message.reading import Around, Decode, ReaderFormat, Resolved
 from serdes.message.serializer import Serializer, ToDict
 from serdes.message.writing import Encoder, WriterFormat
@@ -159,6 +159,12 @@ class JSONDeserializer(Deserializer):
             needs_writer=schema_registry_client is not None,
             needs_references=config.validate,
             around_rules=around_rules,
+            migrated=migrated_by(
+                make if config.validate else None,
+                plain,
+                is_before_rules=bool(config.validate_before_rules),
+                is_awaited=is_awaited,
+            ),
         )
         rules, reader = config.rules(rule_conf, rule_registry), schema.text if schema else None
         record = record_class(schema_str)

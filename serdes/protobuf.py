@@ -29,6 +29,8 @@ from serdes.message.protobuf_schema import References, imported_by, parse, schem
 from serdes.message.reading import Decode, ReaderFormat, Resolved
 from serdes.message.serializer import Serializer
 from serdes.message.writing import Encoder, WriterFormat
+from serdes.rules.migrations.migrated import Read
+from serdes.rules.migrations.steps import Migration
 from serdes.serialization import Context
 
 __all__ = ["AsyncProtobufDeserializer", "AsyncProtobufSerializer", "ProtobufDeserializer", "ProtobufSerializer"]
@@ -120,6 +122,12 @@ class ProtobufDeserializer(Deserializer):
             assert writer is not None
             return decoder_of_schema(writer, reader, zigzag=zigzag)
 
+        def migrated(writer: Resolved, reader: Resolved, _: Migration) -> tuple[Read, None]:
+            from serdes.rules.migrations.protobuf import json_form  # noqa: PLC0415  # messages are seldom migrated
+
+            make = new_message(reader) if message_type is None else lambda _: message_type()
+            return json_form(decoder_of_schema(writer, None, zigzag=zigzag), make), None
+
         form = ReaderFormat(
             PROTOBUF,
             lambda schema: parse(schema).full_name,
@@ -130,6 +138,7 @@ class ProtobufDeserializer(Deserializer):
             zigzag=zigzag,
             needs_writer=schema_registry_client is not None,
             needs_references=message_type is None,
+            migrated=migrated,
         )
         super().__init__(schema_registry_client, form, config, rules=config.rules(rule_conf, rule_registry))
         self._from_string: Any = message_type and message_type.FromString
@@ -232,6 +241,19 @@ def _decoder_of_class(message_type: Any, short_indexes: set[int], *, zigzag: boo
         return from_string(message[start:])
 
     return decode
+
+
+def new_message(schema: Resolved) -> Callable[[str], Any]:
+    """Makes empty messages of a schema by full name: of the first message in the file if it has none of the name."""
+    parsed = parse(*schema)
+
+    def new_message(name: str) -> Any:
+        try:
+            return parsed.message_class(name)()
+        except KeyError:
+            return parsed.message_class()()
+
+    return new_message
 
 
 def decoder_of_schema(writer: Resolved, reader: Resolved | None, *, zigzag: bool) -> Decode:

@@ -23,6 +23,7 @@ from rest_proxy.consume.parts import Consuming, Reading
 from rest_proxy.consume.stateless.reads import Reads
 from rest_proxy.exchange.parts import Parts
 from rest_proxy.exchange.rate_limit import RateLimit
+from rest_proxy.formats.flows import SchemaRules
 from rest_proxy.formats.schemas import Schemas
 from rest_proxy.http.peering import Peering
 from rest_proxy.letters.replays import LetterReplays
@@ -31,6 +32,8 @@ from rest_proxy.produce.open_streams import OpenStreams
 from rest_proxy.produce.parts import Producing, Streaming
 from rest_proxy.produce.producers import Producers
 from rest_proxy.produce.rate_limit import ProduceRates
+from rest_proxy.produce.rule_letters import RuleLetters
+from rest_proxy.rules.counts import RULE_COUNTS
 from rest_proxy.settings import RestProxySettings
 from rest_proxy.start.registry_client import MakeRegistry, registry_client
 from rest_proxy.start.registry_rules import follow_rules
@@ -56,10 +59,12 @@ async def running(
         max_record_bytes=settings.max_record_bytes,
         trace_headers=settings.trace_headers,
     )
+    send_letter = RuleLetters(producers, settings.dlq_timeout_ms)
     schemas = Schemas(
         make_registry(settings),
         settings.naming(),
         settings.frame_places(),
+        SchemaRules(settings.rules(settings.properties, send_letter), RULE_COUNTS),
         null_is_always_tombstone=settings.null_body_is_empty_record,
     )
     limit = instance_limit(settings.consumer_instances_max)

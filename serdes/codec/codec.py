@@ -17,6 +17,8 @@ from serdes.codec.schema import Node, parse
 from serdes.records.table import classes_of
 
 Buffer = bytes | bytearray | memoryview
+#: Whether values of unions are decoded to pairs of the branch's name and the value; see `compile_codec`.
+RecordNames = bool | Literal["branches"]
 
 #: The number of codecs that are cached; the least recently used one is dropped first.
 CACHED_CODECS = 1000
@@ -33,7 +35,7 @@ class Source(NamedTuple):
     json_defaults: bool
     strict: bool = False
     strict_allow_default: bool = False
-    record_names: bool | Literal["branches"] = False
+    record_names: RecordNames = False
     record: type | None = None
 
 
@@ -174,7 +176,7 @@ def compile_codec(
     json_defaults: bool = False,
     strict: bool = False,
     strict_allow_default: bool = False,
-    record_names: bool | Literal["branches"] = False,
+    record_names: RecordNames = False,
     record: type | None = None,
 ) -> AvroCodec:
     """The codec of a schema; it is cached by its arguments.

@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from time import monotonic
 from typing import Any
 from uuid import UUID
 
-from compat.schema import Dependencies, SchemaText
+from compat.schema import SchemaText
 from serdes.client.clients import AsyncRegistryClient, BaseClient, RegistryClient
 from serdes.client.flow import Flow, Later, called, finish
 from serdes.client.models import RegisteredSchema, SchemaInfo
-from serdes.error import ConfigError, SerializationError, WrongSchemaType
+from serdes.error import ConfigError, WrongSchemaType
 from serdes.message import wire
 from serdes.message.arguments import checked_client, checked_function
 from serdes.message.config import CONFIG, DUAL, DeserializerConfig
-from serdes.message.reading import (
-    Decode,
-    ReaderFormat,
-    Resolved,
-    RuledDecoder,
-    after_indexes,
-    reading_plans,
-    ruled_version,
-    whole_body,
-)
-from serdes.rules.context import Message, Ruled
+from serdes.message.reading import Decode, ReaderFormat, Resolved, RuledDecoder, read_message
+from serdes.message.ruled_reading import RuledReading
+from serdes.rules import keys
 from serdes.rules.counts import RuleCounts
-from serdes.rules.seam import after_decoding, refuse_migrations
 from serdes.rules.settings import RuleSettings
 from serdes.schema import Schema
 from serdes.serialization import Context
@@ -75,10 +65,10 @@ class Deserializer:
         self._form = form
         self._config = config
         self._reader = reader
-        self._rules = rules
-        self._own = own
         #: The number of messages by subject, rule, and what became of them there.
         self.rule_counts = RuleCounts()
+        is_awaited = self.client_type is AsyncRegistryClient
+        self._reading = RuledReading(form, config, rules, own, self.rule_counts, is_awaited=is_awaited)
         self._from_dict = checked_function("from_dict", from_dict)
         #: Decoders by topic, field and the first five bytes of the message.
         self._ready: dict[str, dict[str, dict[bytes, Decode]]] = {}
@@ -88,6 +78,7 @@ class Deserializer:
         self._stale_at: float | None = None
         #: Decoders by topic, field and frame, each with its time of expiry if the reader's schema may change.
         self._decoders: dict[tuple[str | None, str | None, object], tuple[Decode | RuledDecoder, float | None]] = {}
+        keys.when_wanted(self._forget_ready_keys)
 
     def __call__(self, data: bytes | None, ctx: Any = None) -> Any:
         """The datum of a message; None, a tombstone, stays None.
@@ -113,10 +104,10 @@ class Deserializer:
         except (KeyError, AttributeError, TypeError):
             framed_by_prefix = False
         if not framed_by_prefix:
-            if ctx is not None and self._ready_ruled and not isinstance(data, str):
-                ruled = self._ready_ruled.get((ctx.topic, ctx.field, bytes(data[:5])))
+            if ctx is not None and self._ready_ruled and data.__class__ is bytes:
+                ruled = self._ready_ruled.get((ctx.topic, ctx.field, data[:5]))
                 if ruled is not None and not (ctx.headers and self._in_header(ctx)):
-                    datum = ruled(bytes(data), 5, self._message(ruled, data, ctx))
+                    datum = ruled(data, 5, read_message(ruled, data, ctx))
                     return datum if self._from_dict is None else self._from_dict(datum, ctx)
             if not isinstance(data, bytes | bytearray | memoryview):
                 raise TypeError(f"a message is bytes, not {type(data).__name__}")
@@ -127,11 +118,6 @@ class Deserializer:
         except self._form.errors as error:
             raise self._form.explain(error, data) from error
         return datum if self._from_dict is None else self._from_dict(datum, ctx)
-
-    def _message(self, ruled: RuledDecoder, data: bytes, ctx: Context | None) -> Message:
-        if ctx is None:
-            return Message(ruled.subject, None, False, None, data)
-        return Message(ruled.subject, ctx.topic, ctx.field == "key", ctx.headers, data, ctx)
 
     def _in_header(self, ctx: Context) -> bool:
         is_key = ctx.field == "key"
@@ -155,10 +141,12 @@ class Deserializer:
         if self._form.indexed and frame.offset == 0:
             data = wire.header_indexes(frame, zigzag=self._form.zigzag) + data
         if isinstance(decode, RuledDecoder):
-            datum = decode(data, frame.offset, self._message(decode, whole, ctx))
+            datum = decode(data, frame.offset, read_message(decode, whole, ctx))
             if isinstance(datum, Later):
                 datum = yield from called(datum.function)
         else:
+            if is_key and ctx is not None:
+                keys.note(ctx, whole)
             datum = yield from self._decoded(decode, data, frame.offset)
         return datum if self._from_dict is None else self._from_dict(datum, ctx)
 
@@ -191,17 +179,18 @@ class Deserializer:
             self._ready.clear()
             self._ready_ruled.clear()
         if self.client is None or not (self._form.needs_writer or self._config.uses_latest):
-            decode = yield from self._without_writer(ctx)
+            decode = yield from self._reading.without_writer(self._reader, ctx)
         else:
             decode = yield from self._resolve(self.client, frame, ctx)
         end = self._config.believed_until(self.client.latest_ttl if self.client else None)
         self._decoders[key] = (decode, end)
         if topic is not None and field is not None and frame.schema_id is not None and frame.offset:
             prefix = wire.prefix(frame.schema_id)
-            if not isinstance(decode, RuledDecoder):
+            if isinstance(decode, RuledDecoder):
+                if not decode.is_awaited:
+                    self._ready_ruled[topic, field, prefix] = decode
+            elif field != "key" or not keys.are_wanted():
                 self._ready.setdefault(topic, {}).setdefault(field, {})[prefix] = decode
-            elif not decode.is_awaited:
-                self._ready_ruled[topic, field, prefix] = decode
             if end is not None:
                 self._stale_at = end if self._stale_at is None else min(end, self._stale_at)
         return decode
@@ -211,6 +200,11 @@ class Deserializer:
         self._stale_at = None
         self._ready.clear()
         self._ready_ruled.clear()
+
+    def _forget_ready_keys(self) -> None:
+        """Leaves the fast path for keys, which does not note them."""
+        for by_field in list(self._ready.values()):
+            by_field.pop("key", None)
 
     def _resolve(self, client: BaseClient, frame: wire.Frame, ctx: Context | None) -> Flow[Decode | RuledDecoder]:
         endpoints = client.endpoints
@@ -233,67 +227,8 @@ class Deserializer:
         resolved: Resolved | None = None
         if reader is not None:
             resolved = (reader, (yield from endpoints.dependencies(reader, subject)))
-        writer = yield from self._writer(client, name, info, needed, ctx)
-        return (yield from self._with_rules(writer, (info.schema, needed), version, resolved))
-
-    def _writer(
-        self, client: BaseClient, name: str, info: SchemaInfo, needed: Dependencies, ctx: Context | None
-    ) -> Flow[Ruled]:
-        """The writer's schema with its rules and, if it has some, all that they need."""
-        subject = None if ctx is None else f"{ctx.topic}-{ctx.field}"
-        if info.rule_set and self._rules is not None:
-            if not self._form.needs_references:
-                needed = yield from client.endpoints.dependencies(info.schema, subject)
-            with suppress(SerializationError):
-                record = self._form.record_name(info.schema)
-                subject = yield from self._config.naming.subject(client.endpoints, ctx, record)
-        return Ruled(name, info.schema, info.rule_set, info.metadata, needed, subject, info.id, info.version)
-
-    def _with_rules(
-        self, writer: Ruled, written: Resolved, version: RegisteredSchema | None, read: Resolved | None
-    ) -> Flow[Decode | RuledDecoder]:
-        """The decoder, with the rules around it that the schemas have."""
-        latest = None if version is None or read is None else ruled_version(version, read[1])
-        if self._rules is None:
-            decode = yield from called(lambda: self._form.decoder(written, read))
-            return after_decoding(writer, latest, decode)
-        refuse_migrations(writer, latest)
-        reader = latest or self._own_rules(read, writer.subject) or writer
-        return (yield from self._around(writer, reader, written, read))
-
-    def _own_rules(self, read: Resolved | None, subject: str | None) -> Ruled | None:
-        """The reader's schema that is given in code, if it has rules of its own."""
-        own = self._own
-        if own is None or not own.rule_set_json:
-            return None
-        dependencies = () if read is None else read[1]
-        return Ruled("the reader's schema", own.text, own.rule_set_json, own.metadata_json, dependencies, subject)
-
-    def _without_writer(self, ctx: Context | None) -> Flow[Decode | RuledDecoder]:
-        """The decoder of messages whose writer's schema is not needed."""
-        read: Resolved | None = None if self._reader is None else (self._reader, ())
-        reader = self._own_rules(read, None if ctx is None else f"{ctx.topic}-{ctx.field}")
-        if reader is None or self._rules is None:
-            return (yield from called(lambda: self._form.decoder(None, read)))
-        return (yield from self._around(Ruled("the writer's schema", reader.schema), reader, None, read))
-
-    def _around(
-        self, writer: Ruled, reader: Ruled, written: Resolved | None, read: Resolved | None
-    ) -> Flow[Decode | RuledDecoder]:
-        form, settings = self._form, self._rules or RuleSettings()
-        encoding, domain = reading_plans(writer, reader, settings, self.rule_counts)
-        if not domain or form.around_rules is None:
-            decode, finish = (yield from called(lambda: form.decoder(written, read))), None
-        else:
-            around = form.around_rules
-            decode, finish = yield from called(lambda: around(written, read, reader is writer))
-        if not domain and not encoding:
-            return decode
-        body = after_indexes(zigzag=form.zigzag) if form.indexed else whole_body
-        is_awaited = self.client_type is AsyncRegistryClient
-        return RuledDecoder(
-            decode, finish, encoding, domain, reader.subject or reader.name, body, form.errors, form.explain, is_awaited
-        )
+        writer = yield from self._reading.writer(client, name, info, needed, ctx)
+        return (yield from self._reading.decoder(endpoints, writer, (info.schema, needed), version, resolved))
 
     def _latest(self, client: BaseClient, ctx: Context | None, info: SchemaInfo) -> Flow[RegisteredSchema]:
         endpoints, config = client.endpoints, self._config

@@ -8,8 +8,12 @@ from typing import Any
 
 from compat.schema import Dependencies, SchemaText
 from serdes.client.flow import Later
-from serdes.message.reading import Decode
+from serdes.json_bytes import dumps
+from serdes.message.reading import Decode, Finish, Resolved
 from serdes.message.writing import Encoder
+from serdes.rules.migrations.json import json_form
+from serdes.rules.migrations.migrated import Read
+from serdes.rules.migrations.steps import Migration
 from serdes.validation import JsonValidator
 
 
@@ -53,6 +57,34 @@ def check_of(validator: JsonValidator, *, is_awaited: bool) -> Callable[[Any, by
         return Later(checked) if is_awaited else checked()
 
     return check
+
+
+def migrated_by(
+    make: Callable[[SchemaText, Dependencies], JsonValidator] | None,
+    decode: Decode,
+    *,
+    is_before_rules: bool,
+    is_awaited: bool,
+) -> Callable[[Resolved, Resolved, Migration], tuple[Read, Finish | None]]:
+    """Makes the decoder of data that a migration takes to the reader's schema, and the validation that follows.
+
+    Args:
+        make: Makes validators; None if data are not validated.
+        decode: The decoder without a validation.
+        is_before_rules: Whether data are validated before the domain rules; else after them.
+        is_awaited: Whether a check that may be slow returns a Later.
+    """
+
+    def migrated(_: Resolved, reader: Resolved, __: Migration) -> tuple[Read, Finish | None]:
+        if make is None:
+            return json_form(decode), None
+        validator = make(*reader)
+        if is_before_rules:
+            return json_form(decode, lambda datum: validator.check(datum, dumps(datum))), None
+        check = check_of(validator, is_awaited=is_awaited)
+        return json_form(decode), lambda datum, _, __, ___: check(datum, dumps(datum))
+
+    return migrated
 
 
 def _checked_datum(validator: JsonValidator, datum: Any, payload: bytes) -> Any:

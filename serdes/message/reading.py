@@ -6,14 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from compat.contracts.walk.leaf import RecordAccess
 from compat.schema import Dependencies, SchemaText
 from serdes.client.flow import Later
 from serdes.client.models import RegisteredSchema
 from serdes.message import wire
-from serdes.rules.context import ENCODING_RULES, READ, Message, Ruled
-from serdes.rules.counts import RuleCounts
-from serdes.rules.plan import Plan, rules_plan
-from serdes.rules.settings import RuleSettings
+from serdes.rules import keys
+from serdes.rules.context import Message, Ruled
+from serdes.rules.migrations.migrated import Migrate, Read
+from serdes.rules.migrations.steps import Migration
+from serdes.rules.plan import Plan
+from serdes.serialization import Context
 
 #: Takes the message and the payload's offset in it; returns the datum or, for an asynchronous client, a Later.
 Decode = Callable[[bytes, int], Any]
@@ -44,6 +47,9 @@ class ReaderFormat:
         around_rules: Makes the decoder of a writer's schema and of the reader's for messages with rules on the datum,
             and what follows these rules; true if the rules are those of the writer's schema. None: `decoder`, and
             nothing follows.
+        records: How rules handle records that are not mappings, such as those of generated classes.
+        migrated: Makes the decoder for messages that a migration takes from the writer's schema to the reader's, and
+            what follows the domain rules.
     """
 
     schema_type: str
@@ -56,6 +62,8 @@ class ReaderFormat:
     needs_writer: bool = True
     needs_references: bool = True
     around_rules: Callable[[Resolved | None, Resolved | None, bool], tuple[Decode, Finish | None]] | None = None
+    records: RecordAccess | None = None
+    migrated: Callable[[Resolved, Resolved, Migration], tuple[Read, Finish | None]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +80,7 @@ class RuledDecoder:
         errors: The exceptions that the decoder raises.
         explain: Makes the exception for the caller from the decoder's exception and the message.
         is_awaited: Whether what may take long is returned as a Later.
+        migrate: Takes what the decoder returns to a datum of the reader's schema; None if there is no migration.
     """
 
     decode: Decode
@@ -83,6 +92,12 @@ class RuledDecoder:
     errors: tuple[type[Exception], ...]
     explain: Callable[[Exception, bytes], Exception]
     is_awaited: bool
+    migrate: Migrate | None = None
+
+    @property
+    def _holds_up(self) -> bool:
+        plans = (self.domain, self.encoding, *(() if self.migrate is None else self.migrate.plans))
+        return any(plan.holds_up for plan in plans)
 
     def __call__(self, data: bytes, offset: int, message: Message) -> Any:
         """The datum, or a Later that returns it.
@@ -91,7 +106,7 @@ class RuledDecoder:
             RuleFailed: A rule stops the message.
             SerializationError: The message cannot be decoded.
         """
-        if self.is_awaited and (self.domain.holds_up or self.encoding.holds_up):
+        if self.is_awaited and self._holds_up:
             return Later(lambda: self._finished(data, offset, message))
         if self.encoding:
             data = self._after_encoding_rules(data, offset, message)
@@ -107,11 +122,16 @@ class RuledDecoder:
         return bytes(data[:start]) + bytes(self.encoding.run(data[start:], message))
 
     def _changed(self, datum: Any, data: bytes, offset: int, message: Message) -> Any:
+        migrate = self.migrate
+        if migrate is not None:
+            written = datum
+            datum = self._decoded(data, lambda: migrate(written, message))
         changed = self.domain.run(datum, message)
         finish = self.finish
         if finish is None:
             return changed
-        result = self._decoded(data, lambda: finish(changed, data, offset, changed is datum))
+        unchanged = migrate is None and changed is datum
+        result = self._decoded(data, lambda: finish(changed, data, offset, unchanged))
         return Later(lambda: self._settled(result, data)) if isinstance(result, Later) else result
 
     def _finished(self, data: bytes, offset: int, message: Message) -> Any:
@@ -141,16 +161,6 @@ def after_indexes(*, zigzag: bool) -> Callable[[bytes, int], int]:
     return lambda data, offset: wire.read_indexes(data, offset, zigzag=zigzag)[1]
 
 
-def reading_plans(writer: Ruled, reader: Ruled, settings: RuleSettings, counts: RuleCounts) -> tuple[Plan, Plan]:
-    """The rules on the payload, which are the writer's, and those on the datum, which are the reader's.
-
-    Raises:
-        SerializationError: A rule set cannot be read.
-    """
-    encoding = rules_plan(writer, READ, settings, phase=ENCODING_RULES, counts=counts)
-    return encoding, rules_plan(reader, READ, settings, counts=counts)
-
-
 def ruled_version(version: RegisteredSchema, dependencies: Dependencies) -> Ruled:
     """A subject's version with its rules."""
     name = f"the latest version of subject {version.subject}"
@@ -164,3 +174,13 @@ def ruled_version(version: RegisteredSchema, dependencies: Dependencies) -> Rule
         version.id,
         version.version,
     )
+
+
+def read_message(ruled: RuledDecoder, data: bytes, ctx: Context | None) -> Message:
+    """The message that rules are carried out on; a key is noted for its value."""
+    if ctx is None:
+        return Message(ruled.subject, None, False, None, data)
+    if ctx.field == "key":
+        keys.note(ctx, data)
+        return Message(ruled.subject, ctx.topic, True, ctx.headers, data, ctx)
+    return Message(ruled.subject, ctx.topic, False, ctx.headers, data, ctx, keys.taken(ctx))

@@ -14,8 +14,9 @@ from serdes.error import ConfigError, SerializationError, WrongSchemaType
 from serdes.message import wire
 from serdes.message.arguments import checked_client, checked_function
 from serdes.message.config import SerializerConfig
-from serdes.message.writing import Chosen, Encoder, RuledEncoder, WriterFormat, writing_plans
-from serdes.rules.context import Message, Ruled
+from serdes.message.writing import Chosen, Encoder, RuledEncoder, WriterFormat, ruled_encoder, written_message
+from serdes.rules import keys
+from serdes.rules.context import Ruled
 from serdes.rules.counts import RuleCounts
 from serdes.rules.seam import before_encoding
 from serdes.rules.settings import RuleSettings
@@ -74,6 +75,7 @@ class Serializer:
         self._stale_at: float | None = None
         #: Schemas by topic and field, for frames in any place, each with its time of expiry.
         self._chosen: dict[tuple[str | None, str | None], tuple[Chosen, float | None]] = {}
+        keys.when_wanted(self._forget_ready_keys)
 
     def __call__(self, obj: Any, ctx: Any = None) -> bytes | None:
         """The message's bytes; None, a tombstone, stays None.
@@ -109,7 +111,7 @@ class Serializer:
     def _with_rules(self, obj: Any, ctx: Context, prefix: bytes, encode: RuledEncoder, subject: str) -> bytes:
         if self._to_dict is not None:
             obj = self._to_dict(obj, ctx)
-        payload: bytes = encode(obj, Message(subject, ctx.topic, ctx.field == "key", ctx.headers, obj, ctx))
+        payload: bytes = encode(obj, written_message(subject, obj, ctx))
         return prefix + payload
 
     def message(self, obj: Any, ctx: Context | None) -> Flow[bytes]:
@@ -122,11 +124,12 @@ class Serializer:
         if self._to_dict is not None:
             obj = self._to_dict(obj, ctx)
         if chosen.rules is not None:
-            topic, headers = (None, None) if ctx is None else (ctx.topic, ctx.headers)
-            payload = chosen.rules(obj, Message(chosen.subject, topic, is_key, headers, obj, ctx))
+            payload = chosen.rules(obj, written_message(chosen.subject, obj, ctx))
             if isinstance(payload, Later):
                 payload = yield from called(payload.function)
         else:
+            if is_key and ctx is not None:
+                keys.note(ctx, obj)
             payload = yield from self._encoded(chosen, obj)
         assert isinstance(payload, bytes)
         if not in_header:
@@ -164,7 +167,9 @@ class Serializer:
         end = self._config.believed_until(self.client.latest_ttl)
         self._chosen[key] = (chosen, end)
         if ctx is not None and not self._config.in_header(is_key=ctx.field == "key"):
-            if chosen.rules is None:
+            if chosen.rules is None and ctx.field == "key" and keys.are_wanted():
+                pass
+            elif chosen.rules is None:
                 self._ready.setdefault(ctx.topic, {})[ctx.field] = (chosen.prefix, chosen.encoder.encode)
             elif not chosen.rules.is_awaited:
                 self._ready_ruled[ctx.topic, ctx.field] = (chosen.prefix, chosen.rules, chosen.subject)
@@ -177,6 +182,11 @@ class Serializer:
         self._stale_at = None
         self._ready.clear()
         self._ready_ruled.clear()
+
+    def _forget_ready_keys(self) -> None:
+        """Leaves the fast path for keys, which does not note them."""
+        for by_field in list(self._ready.values()):
+            by_field.pop("key", None)
 
     def _resolve(self, ctx: Context | None) -> Flow[Chosen]:
         endpoints, config = self.client.endpoints, self._config
@@ -193,16 +203,15 @@ class Serializer:
         schema_id = registered.id
         if schema_id is None and not config.in_header(is_key=ctx is not None and ctx.field == "key"):
             schema_id = (yield from endpoints.lookup(subject, schema)).id
-        rules = yield from self._ruled(registered, schema_id, subject, schema, dependencies, encoder)
+        rules = yield from self._with_rules_of(registered, schema_id, subject, (schema, dependencies), encoder)
         return Chosen(schema_id, registered.guid, subject, encoder, rules)
 
-    def _ruled(
+    def _with_rules_of(
         self,
         registered: RegisteredSchema | SchemaInfo,
         schema_id: int | None,
         subject: str,
-        schema: SchemaText,
-        dependencies: Dependencies,
+        schema: tuple[SchemaText, Dependencies],
         encoder: Encoder,
     ) -> Flow[RuledEncoder | None]:
         """The encoder with the rules that the registry has for the schema; None if there are none to carry out."""
@@ -210,18 +219,17 @@ class Serializer:
         if registered.rule_set is None and registered.guid is None and registered.id:
             # A registry that gives no guid may also leave the rules out of its answers to registrations and look-ups.
             source = yield from self.client.endpoints.schema_by_id(registered.id, subject)
-        version = registered.version
-        ruled = Ruled(
-            _named(subject), schema, source.rule_set, source.metadata, dependencies, subject, schema_id, version
-        )
+        rules, metadata = source.rule_set, source.metadata
+        ruled = Ruled(_named(subject), schema[0], rules, metadata, schema[1], subject, schema_id, registered.version)
         if self._rules is None:
             before_encoding(ruled, encoder)
             return None
-        domain, encoding = writing_plans(ruled, self._rules, self.rule_counts)
-        if not domain and not encoding:
-            return None
-        form, is_awaited = self._form, self.client_type is AsyncRegistryClient
-        return RuledEncoder(encoder, domain, encoding, form.errors, form.explain, is_awaited)
+        settings, is_awaited = self._rules, self.client_type is AsyncRegistryClient
+        return (
+            yield from called(
+                lambda: ruled_encoder(self._form, encoder, ruled, settings, self.rule_counts, is_awaited=is_awaited)
+            )
+        )
 
     def registered(self, subject: str, own_schema: SchemaText | None) -> Flow[RegisteredSchema | SchemaInfo]:
         """The registry's version of the schema to write with: registered, looked up, or named by a setting."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, Protocol
 
+from serdes.rules import keys
 from serdes.rules.context import UPGRADE, WRITE, Message, RuleContext
 from serdes.rules.error import RuleError, RuleFailed, RuleUnusable
 from serdes.rules.failures import failed
@@ -25,6 +26,10 @@ class RuleAction(Protocol):
     def holds_up(self) -> bool:
         """Whether it may take long; asynchronous serializers then run it outside the event loop."""
 
+    @property
+    def needs_key(self) -> bool:
+        """Whether it needs the key of the record whose value a rule is carried out on."""
+
     def compile(self, context: RuleContext) -> Act:
         """The function that carries the action out after a rule.
 
@@ -38,6 +43,7 @@ class ErrorAction:
 
     type = "ERROR"
     holds_up = False
+    needs_key = False
 
     def compile(self, context: RuleContext) -> Act:
         """Raises the failure; after a success, a failure that says so."""
@@ -55,6 +61,7 @@ class NoneAction:
 
     type = "NONE"
     holds_up = False
+    needs_key = False
 
     def compile(self, context: RuleContext) -> Act:  # noqa: ARG002  # the signature of all actions
         """Does nothing."""
@@ -69,6 +76,7 @@ def _pass(message: Message, datum: Any, failure: RuleFailed | None) -> None:
 _OWN: Mapping[str, tuple[str, str]] = {
     "ERROR": ("serdes.rules.actions", "ErrorAction"),
     "NONE": ("serdes.rules.actions", "NoneAction"),
+    "DLQ": ("serdes.rules.dead_letters.action", "DeadLetterAction"),
 }
 
 
@@ -105,9 +113,12 @@ def bound_action(actions: str | None, default: str, context: RuleContext) -> tup
         hint = "register one with serdes.rules.confluent.RuleRegistry.register_rule_action"
         return _stop(f"Could not find rule action of type {name}; {hint}", context), False
     try:
-        return action.compile(context), action.holds_up
+        act = action.compile(context)
     except RuleUnusable as error:
         return _stop(str(error), context), False
+    if action.needs_key:
+        keys.want()
+    return act, action.holds_up
 
 
 def _in_mode(actions: str | None, context: RuleContext) -> str | None:

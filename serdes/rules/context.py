@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 from compat.contracts.model import Metadata, Rule
-from compat.schema import Dependencies, SchemaText
+from compat.contracts.walk.leaf import FieldWalk, RecordAccess
+from compat.schema import Dependencies, ParsedSchema, SchemaText
 from serdes.rules.settings import RuleSettings
 
 WRITE = "WRITE"
@@ -57,6 +58,7 @@ class Message:
         headers: The record's headers: pairs, a mapping, or None.
         original: The datum before all rules on WRITE, the bytes as they came (with the frame) on READ.
         caller_context: The context that the caller of the serializer or deserializer passed; None if there is none.
+        key: The key of the same record, if its serializer or deserializer ran before in this thread or task.
     """
 
     subject: str
@@ -65,6 +67,7 @@ class Message:
     headers: Any
     original: Any
     caller_context: Any = None
+    key: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,9 @@ class RuleContext:
         index: The rule's place in this list.
         metadata: The schema's metadata.
         source: For a migration, the schema that the message comes from; else None.
+        walk: Returns the fields of the schema, which are read when the first rule needs them.
+        parsed: Returns the parsed schema; it raises InvalidSchema.
+        records: How to handle records that are not mappings, such as generated classes; None if there are none.
     """
 
     rule: Rule
@@ -88,10 +94,13 @@ class RuleContext:
     phase: str
     ruled: Ruled
     settings: RuleSettings
+    walk: Callable[[], FieldWalk]
+    parsed: Callable[[], ParsedSchema]
     rules: tuple[Rule, ...] = ()
     index: int = 0
     metadata: Metadata = field(default_factory=Metadata)
     source: Ruled | None = None
+    records: RecordAccess | None = None
 
     @property
     def type(self) -> str:
@@ -107,6 +116,10 @@ class RuleContext:
         """A parameter: the rule's, else the property of the schema's metadata; None if neither has it."""
         value = self.rule.params.get(name)
         return self.metadata.properties.get(name) if value is None else value
+
+    def with_parameters(self, parameters: Mapping[str, Any]) -> Self:
+        """The same rule with further parameters of executors; those of the settings win."""
+        return replace(self, settings=self.settings.with_defaults(parameters))
 
     @property
     def configuration(self) -> Mapping[str, Any]:

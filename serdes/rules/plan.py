@@ -4,16 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from compat.contracts.model import DATA_MODES, MIGRATION_MODES, PLACES, Metadata, RuleSet
+from compat.contracts.model import DATA_MODES, MIGRATION_MODES, PLACES, Metadata, Rule, RuleSet
+from compat.contracts.walk import field_walk
+from compat.contracts.walk.leaf import RecordAccess
+from compat.formats import parse
 from serdes.error import SerializationError
 from serdes.rules.actions import Act, bound_action
-from serdes.rules.context import DOMAIN_RULES, DOWNGRADE, ENCODING_RULES, READ, CarryOut, Message, RuleContext, Ruled
+from serdes.rules.context import (
+    DOMAIN_RULES,
+    DOWNGRADE,
+    ENCODING_RULES,
+    MIGRATION_RULES,
+    READ,
+    CarryOut,
+    Message,
+    RuleContext,
+    Ruled,
+)
 from serdes.rules.counts import FAILED, IGNORED, PASSED, RuleCounts
 from serdes.rules.error import RuleConditionError, RuleError, RuleFailed, RuleRefused, RuleUnusable
 from serdes.rules.executors import executor_of, unusable
 from serdes.rules.failures import failed
+from serdes.rules.registry import RuleRegistry
 from serdes.rules.settings import NONE, RuleSettings
 
 #: The record header with the name of the rule that a record in the dead letters failed at.
@@ -119,6 +134,7 @@ def rules_plan(
     phase: str = DOMAIN_RULES,
     counts: RuleCounts | None = None,
     source: Ruled | None = None,
+    records: RecordAccess | None = None,
 ) -> Plan:
     """The plan of a schema's rules.
 
@@ -131,21 +147,43 @@ def rules_plan(
         phase: The list of rules: `domainRules`, `encodingRules` or `migrationRules`.
         counts: Where messages are counted; None to count none.
         source: For migration rules, the schema that messages come from.
+        records: How to handle records that are not mappings, such as generated classes.
 
     Raises:
         SerializationError: The rule set or the metadata cannot be read.
     """
     rule_set, metadata = _read(ruled)
+    last = _redaction(ruled, settings, metadata) if mode == READ and phase == DOMAIN_RULES else ()
     if rule_set is None or settings.environment == NONE or not _is_enabled(rule_set, settings, ruled):
-        return Plan()
+        return Plan(last)
     listed = {name: rules for name, rules, _ in rule_set.groups}[phase]
     rules = listed[::-1] if mode in _REVERSED else listed
+    walk = cache(lambda: field_walk(ruled.schema, ruled.dependencies, metadata))
+    parsed = cache(lambda: parse(ruled.schema, ruled.dependencies))
     contexts = (
-        RuleContext(rule, mode, phase, ruled, settings, rules, index, metadata, source)
+        RuleContext(rule, mode, phase, ruled, settings, walk, parsed, rules, index, metadata, source, records)
         for index, rule in enumerate(rules)
     )
     steps = [_step(context, counts) for context in contexts if runs(context)]
-    return Plan(tuple(_without_repeated_tags(steps)))
+    return Plan((*_without_repeated_tags(steps), *last))
+
+
+def _redaction(ruled: Ruled, settings: RuleSettings, metadata: Metadata) -> tuple[Step, ...]:
+    """The step that redacts fields for a reader who asked for it; neither settings nor headers of a record skip it."""
+    if not settings.redacted:
+        return ()
+    rule = Rule(
+        None,
+        doc="redaction that the reader asked for",
+        kind="TRANSFORM",
+        mode=READ,
+        type="REDACT",
+        tags=settings.redacted,
+    )
+    walk = cache(lambda: field_walk(ruled.schema, ruled.dependencies, metadata))
+    parsed = cache(lambda: parse(ruled.schema, ruled.dependencies))
+    alone = RuleSettings(registry=RuleRegistry())
+    return (_step(RuleContext(rule, READ, DOMAIN_RULES, ruled, alone, walk, parsed, (rule,), 0, metadata), None),)
 
 
 def runs(context: RuleContext) -> bool:
@@ -188,6 +226,11 @@ def _step(context: RuleContext, counts: RuleCounts | None) -> Step:
             raise RuleUnusable("the rule has no type")  # noqa: TRY301  # as any rule that cannot be carried out
         executor = executor_of(rule.type, settings, context.phase)
         by_field, holds_up = executor.by_field, executor.holds_up
+        if by_field and context.phase == MIGRATION_RULES:
+            raise RuleUnusable(  # noqa: TRY301  # as any rule that cannot be carried out
+                f"rules of type {context.type} cannot be migration rules: data are between two schemas there; "
+                "use CEL or JSONATA"
+            )
         carry_out = executor.compile(rule, context)
     except RuleUnusable as error:
         carry_out = unusable(error)

@@ -12,12 +12,11 @@ from typing import TypeVar
 from serdes.error import RulesNotSupported
 from serdes.rules.context import Ruled
 
-__all__ = ["Ruled", "after_decoding", "before_encoding", "refusal", "refuse_migrations"]
+__all__ = ["Ruled", "after_decoding", "before_encoding", "refusal"]
 
 _WRITE = frozenset({"WRITE", "WRITEREAD"})
 _READ = frozenset({"READ", "WRITEREAD"})
 _MIGRATE = frozenset({"UPGRADE", "DOWNGRADE", "UPDOWN"})
-_DOWN = frozenset({"DOWNGRADE", "UPDOWN"})
 #: Values of a rule set's `enableAt` that leave clients out.
 _NOT_AT_CLIENTS = frozenset({"NONE", "SERVER", "GATEWAY"})
 
@@ -62,17 +61,6 @@ def refusal(writer: Ruled, reader: Ruled | None) -> str | None:
     except RulesNotSupported as error:
         return str(error)
     return None
-
-
-def refuse_migrations(writer: Ruled, reader: Ruled | None) -> None:
-    """Refuses migration rules between the writer's schema and the latest version, which are not carried out yet.
-
-    Raises:
-        RulesNotSupported: One of the schemas has some.
-    """
-    if reader is not None and reader.schema != writer.schema:
-        _refuse(reader, _MIGRATE)
-        _refuse(writer, _DOWN)
 
 
 def _refuse(ruled: Ruled, modes: frozenset[str]) -> None:

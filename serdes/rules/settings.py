@@ -10,7 +10,7 @@ from typing import Any, Self
 from magicbyte.kit.settings.section import Section, setting
 from serdes.error import ConfigError
 from serdes.rules.registry import RuleRegistry
-from serdes.setting_kinds import BOOLEAN, one_of, typed
+from serdes.setting_kinds import BOOLEAN, INTEGER, TEXT, one_of, typed
 
 _LOG = logging.getLogger(__name__)
 
@@ -21,6 +21,11 @@ NONE = "NONE"
 _PREFIX = "rule.executors"
 _ACTIONS = "rule.actions"
 _DEFAULT = "_default_"
+_LETTERS = "DLQ"
+DISABLED = "DISABLED"
+BEFORE_DOMAIN_RULES = "BEFORE_DOMAIN_RULES"
+AFTER_DOMAIN_RULES = "AFTER_DOMAIN_RULES"
+_VALIDATION = one_of(**{name: name.lower() for name in (DISABLED, BEFORE_DOMAIN_RULES, AFTER_DOMAIN_RULES)})
 _ENVIRONMENT = one_of(CLIENT="client", GATEWAY="gateway", NONE="none")
 
 
@@ -45,6 +50,40 @@ class RuleSection(Section):
         "preserve.source.fields",
         default=True,
     )
+    validation: str = setting(
+        _VALIDATION,
+        "When a serializer checks the validation rules that stand in its schema.",
+        "validation.rules.execution",
+        default=DISABLED,
+    )
+    validation_fail_fast: bool = setting(
+        BOOLEAN,
+        "Whether the first value that breaks a validation rule ends the check.",
+        "validation.rules.fail.fast",
+        default=False,
+    )
+    dead_letter_topic: str | None = setting(
+        TEXT, "The topic of the action DLQ; a rule or its schema may name another one.", "dlq.topic", default=None
+    )
+    dead_letter_types: str | None = setting(
+        TEXT,
+        "The types of rules whose fields are redacted in dead letters.",
+        "dlq.redact.rule.types",
+        default=None,
+        default_words="`ENCRYPT,ENCRYPT_PAYLOAD`",
+    )
+    dead_letter_timeout: int = setting(
+        INTEGER, "How many milliseconds a dead letter may take to be stored.", "dlq.timeout.ms", default=30_000
+    )
+    dead_letter_flush: bool = setting(
+        BOOLEAN,
+        "Accepted as in Java; each dead letter is stored before its message stops.",
+        "dlq.auto.flush",
+        default=False,
+    )
+    bootstrap_servers: str | None = setting(
+        TEXT, "The brokers that the action DLQ sends dead letters to.", "bootstrap.servers", default=None
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +106,7 @@ class RuleSettings:
         parameter_sets: Parameters of executors by the same names.
         registry: Custom executors, actions and overrides; None for the global ones.
         options: The serializer's other settings of rules, as read.
+        redacted: Tags whose strings and bytes are redacted after all rules when messages are read.
     """
 
     environment: str = CLIENT
@@ -75,6 +115,7 @@ class RuleSettings:
     parameter_sets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
     registry: RuleRegistry | None = None
     options: RuleSection | None = None
+    redacted: tuple[str, ...] = ()
 
     @property
     def custom(self) -> RuleRegistry:
@@ -100,6 +141,21 @@ class RuleSettings:
         """The executor's parameters for a rule: those of its name before those of its type before the default ones."""
         sets = self.parameter_sets
         return {**sets.get(_DEFAULT, {}), **sets.get(f"_{type_name}_", {}), **sets.get(name, {})}
+
+    def with_defaults(self, parameters: Mapping[str, Any]) -> Self:
+        """The settings with further default parameters, which do not replace those that are there."""
+        defaults = {**parameters, **self.parameter_sets.get(_DEFAULT, {})}
+        return replace(self, parameter_sets={**self.parameter_sets, _DEFAULT: defaults})
+
+    def with_letters_by(self, producer: Any) -> Self:
+        """The settings with the application's producer of dead letters, unless they name one for the action DLQ.
+
+        Args:
+            producer: A confluent_kafka.Producer, or a function that sends a record: topic, key, value, headers.
+        """
+        letters = f"_{_LETTERS}_"
+        sets = {**self.parameter_sets, letters: {"producer": producer, **self.parameter_sets.get(letters, {})}}
+        return replace(self, parameter_sets=sets)
 
     def with_options(self, options: RuleSection) -> Self:
         """The settings with those that are not of single executors."""

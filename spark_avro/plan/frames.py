@@ -39,11 +39,13 @@ class Message:
         payload: The key or value, perhaps with a prefix.
         header: The value of the header that names its schema, see `frame_header`; None if no headers are read.
         resolved: The column that `by_id` returned in an earlier selection; None if there is none.
+        carried: The column of `spark_avro.rules.before` in an earlier selection; None if there is none.
     """
 
     payload: Column
     header: Column | None = None
     resolved: Column | None = None
+    carried: Column | None = None
 
     def by_id(self, guids: Guids, *, indexes: bool = False) -> Column:
         """The message with its schema's id before the payload.

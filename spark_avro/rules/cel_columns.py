@@ -145,9 +145,7 @@ def _redaction(listed: ListedRule, shape: Shape) -> JvmRule:
         redacted = _REDACTIONS.get(leaf.shape.type_name)
         return leaf.column if redacted is None else F.when(leaf.column.isNotNull(), F.lit(redacted))
 
-    return JvmRule(
-        listed, lambda _: F.lit(None).cast("string"), lambda value: fields.changed(shape, value, changes)
-    )
+    return JvmRule(listed, lambda _: F.lit(None).cast("string"), lambda value: fields.changed(shape, value, changes))
 
 
 #: What becomes of the leaves of a type; others stay.

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from spark_avro.rules.cel.terms import Term, of_column
 from spark_avro.rules.cel.untranslatable import Untranslatable
-from spark_avro.rules.shapes import Choice, Entries, Field, Items, Record, Scalar, Shape, holds_selected, is_selected
+from spark_avro.rules.shapes import Choice, Entries, Field, Items, Record, Scalar, Shape, holds_selected
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,10 @@ class FieldColumns:
                     F.transform(
                         column,
                         lambda item, index: F.concat(
-                            F.lit("["), index.cast("string"), F.lit("]"), self._inner(shape.item, item, holder, record, rejects)
+                            F.lit("["),
+                            index.cast("string"),
+                            F.lit("]"),
+                            self._inner(shape.item, item, holder, record, rejects),
                         ),
                     )
                 )
@@ -89,6 +92,7 @@ class FieldColumns:
                 return self._path_in_choice(shape, column, holder, record, rejects)
         assert holder is not None
         assert record is not None
+        _check_presence(holder, shape)
         rejected = rejects(Leaf(holder, shape, column, record))
         if holder.may_be_absent and not shape.nullable:
             rejected &= column.isNotNull()
@@ -152,8 +156,14 @@ class FieldColumns:
                 raise Untranslatable("a change in a union of several types")
         assert holder is not None
         assert record is not None
+        _check_presence(holder, shape)
         value = changes(Leaf(holder, shape, column, record))
         return F.when(column.isNotNull(), value) if holder.may_be_absent and not shape.nullable else value
+
+
+def _check_presence(holder: Field, shape: Scalar) -> None:
+    if holder.may_be_absent and shape.nullable:
+        raise Untranslatable(f"the field {holder.name}, which may be null or absent")
 
 
 def _relative(path: Column) -> Column:

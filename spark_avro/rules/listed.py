@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from serdes.rules.context import DOMAIN_RULES, ENCODING_RULES, READ, WRITE, RuleContext, Ruled
 from serdes.rules.error import RuleFailed, RuleUnusable
@@ -37,6 +38,11 @@ class ListedRule:
     may_fail: bool = False
     must_fail: bool = False
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How workers get the rule: they make its plan themselves, since contexts have functions."""
+        context = self.context
+        return _listed_again, (context.ruled, context.mode, context.settings, self.name, self.may_fail, self.must_fail)
+
     @property
     def name(self) -> str:
         """The rule's name."""
@@ -50,6 +56,19 @@ class ListedRule:
             self.name, rule.type or "", self.context.mode, ruled.subject, ruled.schema_id, ruled.version, path, "", said
         )
         return str(failure)
+
+
+def _listed_again(
+    ruled: Ruled,
+    mode: str,
+    settings: RuleSettings,
+    name: str,
+    may_fail: bool,  # noqa: FBT001 - pickle passes no names
+    must_fail: bool,  # noqa: FBT001 - pickle passes no names
+) -> ListedRule:
+    steps = rules_plan(ruled, mode, settings).steps
+    step = next(step for step in steps if step.context.rule.name == name)
+    return ListedRule(step.context, step.by_field, may_fail, must_fail)
 
 
 def check_rules(rules: str, mode: str) -> None:

@@ -15,6 +15,8 @@ class Kind(StrEnum):
     BOOL = auto()
     INT = auto()
     DOUBLE = auto()
+    #: A long or a double, whichever the JSON had.
+    NUMBER = auto()
     STRING = auto()
     BYTES = auto()
     #: Microseconds since 1970, as a long.
@@ -30,6 +32,8 @@ class Form(StrEnum):
     """How Spark holds a scalar, if its type alone does not say how rules see it."""
 
     PLAIN = auto()
+    #: LongType, even if the type name is INT.
+    WHOLE = auto()
     #: DateType; a number of days to rules.
     DATE = auto()
     #: TimestampType.
@@ -117,6 +121,7 @@ class Choice:
 
 
 Shape = Scalar | Record | Items | Entries | Choice
+
 
 def is_selected(field: Field, shape: Scalar, tags: frozenset[str]) -> bool:
     """Whether a rule with some tags is carried out on a leaf of a field; without tags, it is on each primitive one."""

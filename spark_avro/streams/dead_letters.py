@@ -9,8 +9,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from spark_avro.modes import PERMISSIVE, present
-from spark_avro.plan.decoding import ColumnPlan
 from spark_avro.plan.frames import BY_ID, FRAME, Message, frame_column
+from spark_avro.plan.parts import ColumnPlan
+from spark_avro.rules.before import CARRIED, before_decoding
 from spark_avro.streams.header_columns import HEADERS, with_headers
 
 #: Columns of Spark's Kafka source.
@@ -82,6 +83,10 @@ def split_columns(
         by_id = sent.by_id(plan.guids, indexes=plan.has_indexes)
         selections.append([*needed, by_id.alias(BY_ID)])
         sent = replace(sent, resolved=F.col(BY_ID))
+        if plan.rules.by_id:
+            needed.append(F.col(BY_ID))
+            selections.append([*needed, before_decoding(F.col(BY_ID), plan.rules.by_id).alias(CARRIED)])
+            sent = replace(sent, carried=F.col(CARRIED))
     result = present(plan.parts(sent), sent.payload, mode=PERMISSIVE).alias("result_")
     value, error = F.col("result_.value").alias(names[0]), F.col("result_.error").alias(names[1])
     return [*selections, [*unchanged, result], [*unchanged, value, error]]

@@ -131,3 +131,15 @@ def test_text_is_for_people() -> None:
         while "INFO    magicbyte.access: GET /subjects 200 [mine]" not in (log := server.log.read_text()):
             assert time.monotonic() < deadline, log
             time.sleep(0.02)
+
+
+def test_a_collector_that_does_not_answer_does_not_hold_up_a_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as collector:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{collector.getsockname()[1]}")
+        monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "10")
+        with running_registry(properties={"magicbyte.log.format": "json"}) as server:
+            assert httpx.get(f"{server.url}/subjects").status_code == 200
+            taken, _ = collector.accept()  # it has begun to send, and gets no answer
+            with taken:
+                assert server.stop() == 0
+            assert "log_closed" in {line["event"] for line in lines_of(server)}

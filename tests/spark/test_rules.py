@@ -26,7 +26,7 @@ from spark_avro import (
 )
 from spark_avro.streams.followers import Follower
 from spark_avro.workers import udf
-from spark_avro.workers.decoding import Batch
+from spark_avro.workers.vectorized import Batch
 
 #: Most tests of this file take seconds each.
 pytestmark = pytest.mark.slow

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
 
-if TYPE_CHECKING:
-    from google.protobuf.descriptor_pool import DescriptorPool
+from google.protobuf.descriptor_pool import DescriptorPool
+
+from compat.contracts.cel.data.shapes import Shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,16 +17,28 @@ class CelType:
     Attributes:
         signature: The type as CEL writes it: `dyn`, `list<string>`, or the full name of a message.
         pool: The descriptors of the message; None if the type needs none.
+        shape: The shape of the data, by which they are converted for an evaluation; None if no schema gives it.
     """
 
     signature: str
     pool: DescriptorPool | None = None
+    shape: Shape | None = field(default=None, compare=False)
+
+    @property
+    def evaluated(self) -> CelType:
+        """The type for evaluations: data of Avro and JSON are maps, and only a check takes them for messages."""
+        return self if self.shape is None else CelType("dyn", shape=self.shape)
 
 
 DYN = CelType("dyn")
 STRING = CelType("string")
 STRINGS = CelType("list<string>")
 TIMESTAMP = CelType("timestamp")
+
+
+def evaluated(declarations: Mapping[str, CelType]) -> Mapping[str, CelType]:
+    """The variables of an evaluation, from those of a check."""
+    return {name: declared.evaluated for name, declared in declarations.items()}
 
 
 def message_variables(message: CelType = DYN) -> Mapping[str, CelType]:

@@ -13,7 +13,8 @@ NESTING = 32
 _INVALID = re.compile(
     r"(?:^|^[A-Z_]+: )ERROR: <input>:(?P<line>-?\d+):(?P<column>-?\d+): (?P<detail>.*)$", re.MULTILINE
 )
-#: The status that begins and ends a text.
+#: The status that ends a text, and the one that begins it, too.
+_TRAILING_STATUS = re.compile(r" \[[A-Z_]+\]$")
 _STATUS = re.compile(r"^(?P<status>[A-Z]+(?:_[A-Z]+)*): (?P<text>.*?)(?: \[(?P=status)\])?$", re.DOTALL)
 #: What a parser would have accepted instead: a list of tokens that says nothing to people.
 _EXPECTED = re.compile(r" expecting \{.*\}$")
@@ -51,6 +52,7 @@ class EvaluationFailed(Exception):
 
 def invalid(text: str) -> ExpressionInvalid:
     """The error for a text with which the engine refuses an expression."""
+    text = _TRAILING_STATUS.sub("", text)
     found = _INVALID.search(text)
     if "recursion" in text:
         return ExpressionInvalid(f"the expression is nested deeper than {NESTING} levels")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,12 @@ from serdes.console.outcome import BAD_DATA, Ended, carried_out, tell_explanatio
 from serdes.console.produce.loop import DLQ, FAIL, SKIP, Sending, ToRecord, convert, open_source, produce, send_all
 from serdes.console.produce.outbox import Record
 from serdes.console.produce.writing import Serialize, writer
+from serdes.console.rules import RuleLetters, console_rules, no_letters
 from serdes.error import SubjectNotFound, VersionNotFound
 from serdes.schema import Schema
 from serdes.serialization import SerializationContext
 from serdes.text import TextOptions
+from serdes.text.text_serdes import AdaptRules
 
 PROGRAM = "magicbyte produce"
 #: The file name ending of Avro container files.
@@ -125,7 +127,7 @@ def _produce_container(options: argparse.Namespace, sending: Sending) -> int:
             elif options.dry_run:
                 _check(client, subject, file_schema)
             kind = DrySerializer if options.dry_run else Serializer
-            serializer = container_serializer(client, file_schema, conf, kind)
+            serializer = container_serializer(client, file_schema, conf, kind, _rules(options, sending.config))
             client.drive(serializer.chosen(SerializationContext(options.topic, "value", [])))
 
             def record(payload: bytes, number: int) -> Record:
@@ -155,7 +157,8 @@ def _to_record(options: argparse.Namespace, config: dict[str, Any]) -> ToRecord:
     settings = gather_properties(options, (properties.LOGICAL_TYPES,))
     # A client connects with its first request: none is sent if both key and value are text.
     client = open_client(settings.client, config)
-    value = None if options.value_format == "string" else _serializer(client, "value", options, settings)
+    adapt = _rules(options, config)
+    value = None if options.value_format == "string" else _serializer(client, "value", options, settings, adapt)
     if options.input == "values":
         if value is None:
             return lambda text, _: Record(None, text.encode())
@@ -168,11 +171,15 @@ def _to_record(options: argparse.Namespace, config: dict[str, Any]) -> ToRecord:
         return of_value
     key = None
     if _has_key_schema(options):
-        key = _serializer(client, "key", options, settings)
+        key = _serializer(client, "key", options, settings, adapt)
 
     from magicbyte.cli.records.json_lines import record_of_line  # noqa: PLC0415 - values need none of it
 
     return lambda text, number: record_of_line(text, number, key, value)
+
+
+def _rules(options: argparse.Namespace, config: Mapping[str, Any]) -> AdaptRules:
+    return console_rules(no_letters if options.dry_run else RuleLetters(config))
 
 
 def _has_key_schema(options: argparse.Namespace) -> bool:
@@ -190,7 +197,11 @@ def _framing(part: str, options: argparse.Namespace) -> dict[str, str]:
 
 
 def _serializer(
-    client: RegistryClient, part: str, options: argparse.Namespace, settings: properties.Properties
+    client: RegistryClient,
+    part: str,
+    options: argparse.Namespace,
+    settings: properties.Properties,
+    adapt_rules: AdaptRules,
 ) -> Serialize:
     schema, schema_type, conf = _schema(client, part, options)
     is_plain = options.avro_json == "plain"
@@ -206,6 +217,7 @@ def _serializer(
         options.topic,
         part,
         dry_run=options.dry_run,
+        adapt_rules=adapt_rules,
     )
 
 

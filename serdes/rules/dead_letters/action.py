@@ -8,7 +8,7 @@ from typing import Any
 
 from serdes.rules.actions import Act
 from serdes.rules.context import WRITE, Message, RuleContext
-from serdes.rules.dead_letters.record import letter_headers, scalar_bytes
+from serdes.rules.dead_letters.record import letter_headers
 from serdes.rules.dead_letters.settings import dead_letter_settings
 from serdes.rules.error import RuleError, RuleFailed, RuleUnusable
 from serdes.rules.failures import failed
@@ -22,6 +22,7 @@ class DeadLetterAction:
 
     type = "DLQ"
     holds_up = True
+    needs_key = True
 
     def compile(self, context: RuleContext) -> Act:
         """The function that sends the record and raises; see RuleAction."""
@@ -50,22 +51,17 @@ _Part = Callable[[Message], bytes | None]
 
 def _parts(context: RuleContext, types: frozenset[str]) -> tuple[_Part, _Part]:
     """The functions of a dead letter's key and value: on reading, the bytes as they came."""
-    try:
-        from serdes.rules.dead_letters.redaction import letter_value  # noqa: PLC0415  # as above
+    from serdes.rules.dead_letters.redaction import letter_value, plain_value  # noqa: PLC0415  # as above
 
-        convert = letter_value(context, types) if context.mode == WRITE else scalar_bytes
+    try:
+        convert = letter_value(context, types) if context.mode == WRITE else plain_value
     except Exception as error:
         raise RuleUnusable(f"dead letters cannot be redacted: {type(error).__name__}: {error}") from error
 
     def key_of(message: Message) -> bytes | None:
-        return convert(message.original) if message.is_key else _key_bytes(message)
+        return convert(message.original) if message.is_key else plain_value(message.key)
 
     def value_of(message: Message) -> bytes | None:
         return None if message.is_key else convert(message.original)
 
     return key_of, value_of
-
-
-def _key_bytes(message: Message) -> bytes | None:
-    key = getattr(message, "key", None)
-    return None if key is None else scalar_bytes(key)

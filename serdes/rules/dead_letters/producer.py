@@ -67,11 +67,15 @@ def _send(
         while not reports and monotonic() < end:
             producer.poll(_POLL)
     except (KafkaException, BufferError, ValueError, TypeError) as error:
-        raise LetterNotSent(str(error)) from error
+        raise LetterNotSent(_reason(error.args[0] if error.args else error)) from error
     if not reports:
         raise LetterNotSent(f"no delivery report within {timeout_ms} ms ({TIMEOUT})")
     if reports[0] is not None:
-        raise LetterNotSent(f"{reports[0]} ({TIMEOUT} is {timeout_ms})")
+        raise LetterNotSent(f"{_reason(reports[0])} ({TIMEOUT} is {timeout_ms})")
+
+
+def _reason(error: Any) -> str:
+    return str(error.str()) if hasattr(error, "str") else str(error)
 
 
 class _Producers:
@@ -102,7 +106,7 @@ _PRODUCERS = _Producers()
 
 
 def _config(properties: Mapping[str, Any], timeout_ms: int) -> dict[str, Any]:
-    """Librdkafka's configuration, with Java's property names translated.
+    """The configuration of librdkafka, with Java's property names translated.
 
     Raises:
         RuleUnusable: A property cannot be honoured.

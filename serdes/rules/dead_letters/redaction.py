@@ -56,6 +56,14 @@ def letter_value(context: RuleContext, types: frozenset[str]) -> Callable[[Any],
     return value_of
 
 
+def plain_value(datum: Any) -> bytes | None:
+    """The bytes of a datum that no rule protects, such as another serializer's key."""
+    if datum is None:
+        return None
+    scalar = scalar_bytes(datum)
+    return json_bytes(_plain_document(datum)) if scalar is None else scalar
+
+
 def _walk(context: RuleContext, tags: frozenset[str]) -> Callable[[Any], Any] | None:
     ruled = context.ruled
 

@@ -70,8 +70,8 @@ def _options(context: RuleContext) -> dict[str, Any]:
     options = context.settings.options
     values = {
         TOPIC: getattr(options, "dead_letter_topic", None),
-        REDACTED_TYPES: getattr(options, "dead_letter_redacted_types", None),
-        TIMEOUT: getattr(options, "dead_letter_timeout_ms", None),
+        REDACTED_TYPES: getattr(options, "dead_letter_types", None),
+        TIMEOUT: getattr(options, "dead_letter_timeout", None),
         SERVERS: getattr(options, "bootstrap_servers", None),
     }
     return {name: value for name, value in values.items() if value is not None}

@@ -127,8 +127,10 @@ def _without_null_values(result: Any) -> Any:
     return NOTHING if result is None else Utils.convert_nulls(result)
 
 
-#: The places of an error template that the library fills with values of the message.
-_PLACE = re.compile(r"\{{2,3}\w+\}{2,3}")
+#: The places of an error template, which the library fills.
+_PLACE = re.compile(r"\{{2,3}(\w+)\}{2,3}")
+#: Those that name parts of the expression; others have values of the message.
+_OF_EXPRESSION = frozenset({"token", "index", "type"})
 #: The code of `$error`, whose text is the rule's own.
 _ERROR_FUNCTION = "D3137"
 #: Python's exceptions whose texts have no values.
@@ -139,10 +141,12 @@ def _text(error: Exception) -> str:
     """The error's text on one line, with the position in the expression, and without values of the message."""
     code = getattr(error, "error", None)
     if code is None:
-        return f"{type(error).__name__}: {error}" if isinstance(error, _SAFE) else type(error).__name__
+        return str(error) if isinstance(error, _SAFE) else f"a function raised {type(error).__name__}"
     template = type(error).error_codes.get(code, code)  # type: ignore[attr-defined]  of the untyped library
-    is_static = str(code).startswith("S")
-    text = str(error) if is_static or code == _ERROR_FUNCTION else _PLACE.sub("...", template)
+    is_safe = (
+        str(code).startswith("S") or code == _ERROR_FUNCTION or _OF_EXPRESSION.issuperset(_PLACE.findall(template))
+    )
+    text = str(error) if is_safe else _PLACE.sub("...", template)
     location = getattr(error, "location", -1)
     at = f" (at character {location})" if isinstance(location, int) and location >= 0 else ""
     return " ".join(text.split()) + at

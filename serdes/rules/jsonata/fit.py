@@ -77,7 +77,7 @@ class Fitter:
                 fitted[key] = datum(item)
             else:
                 detail = f"{node.words()} has no such field: the rule must leave it out"
-                raise EncodeError(f"{path}.{key}"[:200], type(item).__name__.lstrip("_"), "no value", detail)
+                raise EncodeError(f"{path}.{key}"[:200], _type_name(item), "no value", detail)
         if self._mode == READ:
             for field in node.fields:
                 if field.name not in value:
@@ -191,5 +191,13 @@ def _decoded(node: Node, value: bytes, path: str) -> str:
 
 
 def _unfit(node: Node, value: Any, path: str, detail: str = "") -> EncodeError:
+    return EncodeError(path, _type_name(value), node.words(), detail)
+
+
+def _type_name(value: Any) -> str:
+    """The name of a value's type; the library has classes of its own for lists and functions."""
     shown = value.original if isinstance(value, HeldText) else value
-    return EncodeError(path, type(shown).__name__.lstrip("_"), node.words(), detail)
+    plain = next((base for base in (dict, list, bool, int, float, str) if isinstance(shown, base)), None)
+    if plain is not None:
+        return plain.__name__
+    return "function" if type(shown).__module__.startswith("jsonata") else type(shown).__name__

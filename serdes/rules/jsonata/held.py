@@ -13,7 +13,7 @@ from uuid import UUID
 from serdes.codec.forms.check import is_integer, is_number
 
 
-class HeldText(str):
+class HeldText(str):  # noqa: SLOT000  # its subclass has two bases with attributes
     """A text for a value of another type, such as a datetime."""
 
     original: Any
@@ -99,14 +99,10 @@ def leaf_document(value: Any) -> Any:
     Raises:
         TypeError: JSON has no form for a value of this type.
     """
-    if value is None or type(value) in (str, int, float, bool):
-        return value
-    if isinstance(value, HeldText | HeldBranch):
-        return value
+    if value is None or isinstance(value, str | bool | int | float):
+        return value.value if isinstance(value, Enum) else value
     if isinstance(value, Enum):
         return leaf_document(value.value)
-    if isinstance(value, str | bool | int | float):
-        return value
     for types, text_of in _TEXTS:
         if isinstance(value, types):
             held = HeldText(text_of(value))

@@ -34,23 +34,27 @@ class Written(NamedTuple):
 Read = Callable[[bytes, int], Written]
 
 
-def carried_out(migration: Migration) -> Callable[[Written, Message], Any]:
-    """The function from a datum of the writer's schema to the reader's datum; it raises RuleFailed."""
-    plans = migration.plans
-    last = plans[-1].steps[-1].context
-    reader = migration.target.name
+class Migrate:
+    """Takes a datum of the writer's schema through the rules of a migration to a datum of the reader's."""
 
-    def migrate(written: Written, message: Message) -> Any:
+    def __init__(self, migration: Migration) -> None:
+        self.plans = migration.plans
+        self._target = migration.target.name
+
+    def __call__(self, written: Written, message: Message) -> Any:
+        """The reader's datum.
+
+        Raises:
+            RuleFailed: A rule stops the message, or what the rules return does not fit the reader's schema.
+        """
         datum = written.datum
-        for plan in plans:
+        for plan in self.plans:
             datum = plan.run(datum, message)
         try:
             return written.take(datum)
         except (EncodeError, RuleError) as error:
-            problem = RuleError(f"the result does not fit {reader}: {error}")
-            raise failed(last, problem, datum) from error
-
-    return migrate
+            problem = RuleError(f"the result does not fit {self._target}: {error}")
+            raise failed(self.plans[-1].steps[-1].context, problem, datum) from error
 
 
 def avro_json(migration: Migration) -> str:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from serdes.client.endpoints.cached import Endpoints
 from serdes.client.flow import Flow
-from serdes.client.models import RegisteredSchema, SchemaInfo
+from serdes.client.models import RegisteredSchema
 from serdes.error import SchemaNotFound, SubjectNotFound, VersionNotFound
 from serdes.rules.context import DOWNGRADE, MIGRATION_RULES, UPGRADE, Ruled
 from serdes.rules.counts import RuleCounts
@@ -34,7 +34,7 @@ class Migration:
 
 def migration(
     endpoints: Endpoints,
-    writer: SchemaInfo,
+    writer: Ruled,
     reader: RegisteredSchema,
     settings: RuleSettings,
     counts: RuleCounts | None = None,
@@ -47,41 +47,39 @@ def migration(
         SchemaNotFound: The reader's version has migration rules, but the writer's schema is no version of the subject.
         RegistryError: The registry refuses a request.
     """
-    if writer.schema == reader.schema and writer.rule_set == reader.rule_set:
+    if _is_same(writer, reader):
         return None
     number = yield from _version_of(endpoints, writer, reader.subject)
     if number is None:
-        _require_no_rules(reader, settings)
+        yield from _require_no_rules(endpoints, reader, settings)
         return None
     if number == reader.version:
         return None
-    low, high = sorted((number, reader.version))
-    versions = yield from _between(endpoints, reader, low, high)
     mode = UPGRADE if number < reader.version else DOWNGRADE
-    pairs = list(pairwise(versions))
+    versions = yield from _between(endpoints, reader, *sorted((number, reader.version)))
+    if mode == DOWNGRADE:
+        versions.reverse()
     plans = []
-    for below, above in pairs if mode == UPGRADE else reversed(pairs):
-        plan = rules_plan(
-            _ruled(above),
-            mode,
-            settings,
-            phase=MIGRATION_RULES,
-            counts=counts,
-            source=_ruled(below if mode == UPGRADE else above),
-        )
+    for source, target in pairwise(versions):
+        # The rules of a step up are those of its target, and the rules of a step down those of its source.
+        ruled = target if mode == UPGRADE else source
+        plan = rules_plan(ruled, mode, settings, phase=MIGRATION_RULES, counts=counts, source=source)
         if plan:
             plans.append(plan)
-    if not plans:
-        return None
-    source, target = (versions[0], versions[-1]) if mode == UPGRADE else (versions[-1], versions[0])
-    return Migration(tuple(plans), _ruled(source), _ruled(target), mode)
+    return Migration(tuple(plans), versions[0], versions[-1], mode) if plans else None
 
 
-def _version_of(endpoints: Endpoints, writer: SchemaInfo, subject: str) -> Flow[int | None]:
+def _is_same(writer: Ruled, reader: RegisteredSchema) -> bool:
+    if writer.schema_id is not None:
+        return writer.schema_id == reader.id
+    return (writer.schema, writer.rule_set, writer.metadata) == (reader.schema, reader.rule_set, reader.metadata)
+
+
+def _version_of(endpoints: Endpoints, writer: Ruled, subject: str) -> Flow[int | None]:
     """The newest version with the writer's schema, deleted ones included; None if there is none."""
-    if writer.id is not None:
+    if writer.schema_id is not None:
         try:
-            held = yield from endpoints.versions_of(writer.id, subject, deleted=True)
+            held = yield from endpoints.versions_of(writer.schema_id, subject, deleted=True)
         except (SchemaNotFound, SubjectNotFound):
             held = []
         numbers = [row.version for row in held if row.subject == subject]
@@ -93,40 +91,39 @@ def _version_of(endpoints: Endpoints, writer: SchemaInfo, subject: str) -> Flow[
         return None
 
 
-def _between(endpoints: Endpoints, reader: RegisteredSchema, low: int, high: int) -> Flow[list[RegisteredSchema]]:
+def _between(endpoints: Endpoints, reader: RegisteredSchema, low: int, high: int) -> Flow[list[Ruled]]:
     """The versions from `low` to `high` that exist, deleted ones included."""
     subject = reader.subject
     existing = yield from endpoints.versions(subject, deleted=True)
     versions = []
     for number in sorted({low, high, *(number for number in existing if low < number < high)}):
         if number == reader.version:
-            versions.append(reader)
-            continue
-        try:
-            versions.append((yield from endpoints.version(subject, number, deleted=True)))
-        except VersionNotFound:
-            # It was deleted for good since the list was read.
-            continue
+            version = reader
+        else:
+            try:
+                version = yield from endpoints.version(subject, number, deleted=True)
+            except VersionNotFound:
+                # It was deleted for good since the list was read.
+                continue
+        versions.append((yield from _ruled(endpoints, version)))
     return versions
 
 
-def _require_no_rules(reader: RegisteredSchema, settings: RuleSettings) -> None:
-    for mode in (UPGRADE, DOWNGRADE):
-        if rules_plan(_ruled(reader), mode, settings, phase=MIGRATION_RULES):
-            raise SchemaNotFound(
-                404,
-                40403,
-                f"Subject '{reader.subject}' has migration rules, but the message's schema is none of its versions",
-            )
+def _require_no_rules(endpoints: Endpoints, reader: RegisteredSchema, settings: RuleSettings) -> Flow[None]:
+    ruled = yield from _ruled(endpoints, reader)
+    if any(rules_plan(ruled, mode, settings, phase=MIGRATION_RULES) for mode in (UPGRADE, DOWNGRADE)):
+        problem = "has migration rules, but the message's schema is none of its versions"
+        raise SchemaNotFound(404, 40403, f"Subject '{reader.subject}' {problem}")
 
 
-def _ruled(version: RegisteredSchema) -> Ruled:
+def _ruled(endpoints: Endpoints, version: RegisteredSchema) -> Flow[Ruled]:
     return Ruled(
         f"version {version.version} of subject {version.subject}",
         version.schema,
         version.rule_set,
         version.metadata,
-        subject=version.subject,
-        schema_id=version.id,
-        version=version.version,
+        (yield from endpoints.dependencies(version.schema, version.subject)),
+        version.subject,
+        version.id,
+        version.version,
     )

@@ -17,8 +17,8 @@ from pyspark.sql.streaming import DataStreamReader
 from pyspark.sql.types import _parse_datatype_string
 
 from spark_avro.pipeline.file.source import FilesSource
-from spark_avro.plan.decoding import Decoded
 from spark_avro.plan.frames import Guids, Message
+from spark_avro.plan.parts import Decoded
 from spark_avro.plan.reasons import MALFORMED
 
 #: Spark's column for the texts of malformed lines.

@@ -14,9 +14,10 @@ from compat.schema import AVRO, JSON, PROTOBUF
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.policies import Pin
 from spark_avro.pipeline.file.source import Format, Topics
-from spark_avro.plan.decoding import ColumnPlan, Decoded
 from spark_avro.plan.frames import Guids, Message
+from spark_avro.plan.parts import ColumnPlan, Decoded
 from spark_avro.plan.reasons import MALFORMED
+from spark_avro.rules.reading import NO_RULES, ReadRules
 from spark_avro.streams.followers import AUTO, Follower, Plans, RecordsFollower, SchemaName
 from spark_avro.valid_text import HALF_PAIR, has_half_pair, utf8_text
 
@@ -33,6 +34,7 @@ class RawPlan:
     ids: Sequence[int] = ()
     unreadable: Mapping[int, str] = field(default_factory=dict)
     guids: Guids = field(default_factory=dict)
+    rules: ReadRules = NO_RULES
     has_indexes: ClassVar[bool] = False
 
     def parts(self, message: Message) -> Decoded:
@@ -49,6 +51,7 @@ class PlainJsonPlan:
     ids: Sequence[int] = ()
     unreadable: Mapping[int, str] = field(default_factory=dict)
     guids: Guids = field(default_factory=dict)
+    rules: ReadRules = NO_RULES
     has_indexes: ClassVar[bool] = False
 
     def parts(self, message: Message) -> Decoded:

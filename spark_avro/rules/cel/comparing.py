@@ -15,7 +15,8 @@ from spark_avro.rules.cel.terms import Term, literal, of_column, scalar
 from spark_avro.rules.cel.untranslatable import Untranslatable
 from spark_avro.rules.shapes import Entries, Items, Kind
 
-_NUMBERS = frozenset({Kind.INT, Kind.DOUBLE})
+_NUMBERS = frozenset({Kind.INT, Kind.DOUBLE, Kind.NUMBER})
+_DOUBLES = frozenset({Kind.DOUBLE, Kind.NUMBER})
 #: Types whose columns Spark orders as CEL orders the values: texts and bytes byte by byte, and false before true.
 _ORDERED = frozenset({Kind.BOOL, Kind.STRING, Kind.BYTES, Kind.TIMESTAMP, Kind.DURATION})
 Compare = Callable[[Column, Column], Column]
@@ -77,19 +78,20 @@ def _ordered(compare: Compare) -> Callable[[Term, Term], Term]:
 
 def _compared(one: Term, other: Term, compare: Compare) -> Column:
     """A comparison of values of one type, or of numbers: CEL's NaN is in no order, and Spark's is the greatest."""
-    if Kind.DOUBLE not in (one.kind, other.kind):
+    if _DOUBLES.isdisjoint((one.kind, other.kind)):
         return compare(one.column, other.column)
     left, right = _double(one), _double(other)
     result = compare(left, right)
     for term, column in ((one, one.column), (other, other.column)):
         if term.kind is Kind.DOUBLE and not term.is_literal:
-            result = F.when(F.isnan(column), F.when(left.isNotNull() & right.isNotNull(), F.lit(False))).otherwise(result)
+            differs = F.when(left.isNotNull() & right.isNotNull(), F.lit(False))
+            result = F.when(F.isnan(column), differs).otherwise(result)
     return result
 
 
 def _double(term: Term) -> Column:
     """A number as a double, as CEL compares a long with one: the nearest, beyond 2**53."""
-    return term.column if term.kind is Kind.DOUBLE else term.column.cast("double")
+    return term.column if term.kind in _DOUBLES else term.column.cast("double")
 
 
 def conjunction(one: Term, other: Term) -> Term:

@@ -82,5 +82,5 @@ def _java(token: re.Match[str], kind: str) -> str:
             return f"[{token['negated'] or ''}{inner}]"
         case "quoted" | "plain":
             character = token[kind]
-            return character if character.isalnum() or ord(character) > 127 else f"\\{character}"  # noqa: PLR2004
+            return character if character.isalnum() or ord(character) > 127 else f"\\{character}"
     return token[0]

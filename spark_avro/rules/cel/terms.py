@@ -131,6 +131,8 @@ def select(record: Term, name: str) -> Term:
         Untranslatable: The record has no such field, or it is no record.
     """
     field = field_of(record, name)
+    if field.may_be_absent and field.shape.nullable:
+        raise Untranslatable(f"the field {name}, which may be null or absent")
     exists = None if record.is_certain else record.column.isNotNull()
     is_certain = record.is_certain and not field.may_be_absent
     return of_column(record.column.getField(name), field.shape, exists=exists, is_certain=is_certain)
@@ -160,11 +162,13 @@ _FORMS: dict[tuple[Kind, Form], Callable[[Column], Column]] = {
     (Kind.STRING, Form.PLAIN): lambda column: column,
     (Kind.BYTES, Form.PLAIN): lambda column: column,
     (Kind.INT, Form.PLAIN): lambda column: column.cast("long"),
+    (Kind.INT, Form.WHOLE): lambda column: column,
     (Kind.DOUBLE, Form.PLAIN): lambda column: column.cast("double"),
+    (Kind.NUMBER, Form.PLAIN): lambda column: column.cast("double"),
     (Kind.NULL, Form.PLAIN): lambda _: F.lit(None),
     (Kind.TIMESTAMP, Form.PLAIN): lambda column: column,
     (Kind.DURATION, Form.PLAIN): lambda column: column,
     (Kind.INT, Form.DATE): lambda column: F.unix_date(column).cast("long"),
-    (Kind.TIMESTAMP, Form.INSTANT): lambda column: F.unix_micros(column),
+    (Kind.TIMESTAMP, Form.INSTANT): F.unix_micros,
     (Kind.TIMESTAMP, Form.LOCAL): _local_micros,
 }

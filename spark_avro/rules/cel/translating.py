@@ -109,9 +109,7 @@ def _list(node: ListOf, variables: Variables) -> Term:
     if len(kinds) != 1 or not all(item.is_literal for item in items) or Kind.NULL in kinds:
         raise Untranslatable("a list that has not literals of one type as its items")
     columns: list[Column] = [item.column for item in items]
-    return Term(
-        F.array(*columns), Items(items[0].shape), is_certain=True, value=tuple(item.value for item in items)
-    )
+    return Term(F.array(*columns), Items(items[0].shape), is_certain=True, value=tuple(item.value for item in items))
 
 
 def _loop(node: Loop, variables: Variables) -> Term:

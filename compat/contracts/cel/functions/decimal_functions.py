@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
-from compat.contracts.cel.decimals import DIGITS, EXACT, SCALE, decimal_message, decimal_of, is_decimal
+from compat.contracts.cel.data.decimals import DIGITS, EXACT, SCALE, decimal_message, decimal_of, is_decimal
 
 _ROUNDED = Context(prec=38, rounding=ROUND_HALF_UP, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,9})?")

@@ -17,6 +17,8 @@ _FIRST, _LAST = -62_135_596_800, 253_402_300_799
 
 def timestamp_of(value: Any) -> Any:
     """The timestamp of a timestamp, of a text of RFC 3339, or of seconds since 1970."""
+    if isinstance(value, Timestamp):
+        return value
     if isinstance(value, datetime):
         made = Timestamp()
         made.FromDatetime(value)

@@ -3,7 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What an evaluation takes.
+
+    Attributes:
+        nodes: The operations, fields and literals of the expression.
+        loops: The depth of its loops: with 2, the time grows with the square of the number of items.
+    """
+
+    nodes: int
+    loops: int
 
 
 def children(expression: Any) -> list[Any]:
@@ -21,6 +35,12 @@ def descendants(expression: Any) -> Iterator[Any]:
         pending.extend(children(part))
 
 
+def constant(literal: Any) -> Any:
+    """The value of a `cel.expr.Constant`."""
+    kind = literal.WhichOneof("constant_kind")
+    return None if kind in (None, "null_value") else getattr(literal, kind)
+
+
 def names_and_literals(expression: Any) -> frozenset[str]:
     """The names of fields and the literals of an expression, which are what an error text may quote."""
     found: set[str] = set()
@@ -29,10 +49,22 @@ def names_and_literals(expression: Any) -> frozenset[str]:
         if kind == "select_expr":
             found.add(part.select_expr.field)
         elif kind == "const_expr":
-            found.add(str(getattr(part.const_expr, part.const_expr.WhichOneof("constant_kind") or "string_value")))
+            found.add(str(constant(part.const_expr)))
         elif kind == "struct_expr":
             found.update(entry.field_key for entry in part.struct_expr.entries)
     return frozenset(found)
+
+
+def cost(expression: Any) -> Cost:
+    """The cost of an expression."""
+    nodes = loops = 0
+    pending = [(expression, 0)]
+    while pending:
+        part, depth = pending.pop()
+        nodes, loops = nodes + 1, max(loops, depth)
+        below = depth + part.HasField("comprehension_expr")
+        pending.extend((child, below) for child in children(part))
+    return Cost(nodes, loops)
 
 
 def _of_call(call: Any) -> list[Any]:

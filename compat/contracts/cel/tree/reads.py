@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from compat.contracts.cel.tree import children
+from compat.contracts.cel.tree.walk import children, descendants
 
 #: A path of fields from a variable: `message.a.b` is `("a", "b")`. The empty path is the whole variable.
 Path = tuple[str, ...]
@@ -28,6 +28,26 @@ def reads(expression: Any, variables: Mapping[str, object]) -> Reads:
     return {variable: None if () in paths else _shortest(paths) for variable, paths in found.items()}
 
 
+def chains(part: Any, whole: Any, variables: Mapping[str, object]) -> list[str]:
+    """The selections in a part of an expression, such as `message.a.b`, in the order of the text.
+
+    The variable of a loop stands for the list that it runs through: `message.tags[]`.
+
+    Args:
+        part: The part, a `cel.expr.Expr`.
+        whole: The expression.
+        variables: The declared variables.
+    """
+    names = {variable: variable for variable in variables}
+    for loop in (found.comprehension_expr for found in descendants(whole) if found.HasField("comprehension_expr")):
+        run_through = chain(loop.iter_range, frozenset(names))
+        if run_through is not None:
+            variable, path = run_through
+            names.setdefault(loop.iter_var, ".".join((names[variable], *path)) + "[]")
+    paths = _paths(part, frozenset(names))
+    return list(dict.fromkeys(".".join((names[variable], *path)) for variable, path in paths))
+
+
 def _shortest(paths: Mapping[Path, None]) -> tuple[Path, ...]:
     """The paths of which none begins with another."""
     return tuple(path for path in paths if not any(path[:length] in paths for length in range(len(path))))
@@ -35,9 +55,9 @@ def _shortest(paths: Mapping[Path, None]) -> tuple[Path, ...]:
 
 def _paths(expression: Any, variables: frozenset[str]) -> Iterator[tuple[str, Path]]:
     """The variables and paths that an expression reads, found without recursion into chains of selections."""
-    chain = _chain(expression, variables)
-    if chain is not None:
-        yield chain
+    selection = chain(expression, variables)
+    if selection is not None:
+        yield selection
         return
     if expression.HasField("comprehension_expr"):
         yield from _loop_paths(expression.comprehension_expr, variables)
@@ -56,7 +76,7 @@ def _loop_paths(loop: Any, variables: frozenset[str]) -> Iterator[tuple[str, Pat
     yield from _paths(loop.result, accumulated)
 
 
-def _chain(expression: Any, variables: frozenset[str]) -> tuple[str, Path] | None:
+def chain(expression: Any, variables: Collection[str]) -> tuple[str, Path] | None:
     """The variable and path of an expression that only selects fields from a variable; else None."""
     names: list[str] = []
     while True:
@@ -80,32 +100,3 @@ def _text_key(call: Any) -> str | None:
         return None
     constant = call.args[1].const_expr
     return constant.string_value if constant.HasField("string_value") else None
-
-
-def binder(paths: tuple[Path, ...] | None, convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A function that makes the part of a variable's value that an expression reads, as the engine takes it.
-
-    Args:
-        paths: What the expression reads of the variable.
-        convert: Converts a value as a whole.
-    """
-    if paths is None:
-        return convert
-    tree: dict[str, Any] = {}
-    for path in paths:
-        branch = tree
-        for name in path[:-1]:
-            branch = branch.setdefault(name, {})
-        branch[path[-1]] = None
-    return lambda value: _part(value, tree, convert)
-
-
-def _part(value: Any, tree: Mapping[str, Any], convert: Callable[[Any], Any]) -> Any:
-    if type(value) is not dict:
-        return convert(value)
-    part = {}
-    for name, branch in tree.items():
-        if name in value:
-            item = value[name]
-            part[name] = convert(item) if branch is None else _part(item, branch, convert)
-    return part

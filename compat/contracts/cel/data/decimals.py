@@ -45,7 +45,7 @@ def decimal_message(value: Decimal) -> Any:
     """
     if not value.is_finite():
         raise EvaluationFailed("a decimal that is not finite has no form in CEL")
-    exponent = value.as_tuple().exponent
+    exponent = int(value.as_tuple().exponent)
     digits = value.adjusted() - exponent + 1
     if digits > DIGITS or abs(exponent) > SCALE:
         raise EvaluationFailed("a decimal with too many digits, or with too large an exponent, has no form in CEL")

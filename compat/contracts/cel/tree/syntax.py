@@ -24,6 +24,7 @@ _ENUMS = frozenset({"NullValue", "PrimitiveType", "WellKnownType"})
 _MESSAGES = {
     "CheckedExpr": "reference_map ReferenceMapEntry* 2, type_map TypeMapEntry* 3, expr Expr 4, "
     "source_info SourceInfo 5, expr_version string 6",
+    "ParsedExpr": "expr Expr 2, source_info SourceInfo 3",
     "ReferenceMapEntry": "key int64 1, value Reference 2",
     "TypeMapEntry": "key int64 1, value Type 2",
     "Reference": "name string 1, overload_id string* 3, value Constant 4",
@@ -66,11 +67,27 @@ _BORROWED = frozenset({"Duration", "Empty", "NullValue", "Timestamp"})
 
 def checked_expression(serialized: bytes) -> Any:
     """The `cel.expr.CheckedExpr` message that the engine serialized into an Any."""
-    return _checked_class().FromString(any_pb2.Any.FromString(serialized).value)
+    return _class("CheckedExpr").FromString(any_pb2.Any.FromString(serialized).value)
+
+
+def serialized(tree: Any) -> bytes:
+    """A tree as the engine reads it."""
+    packed = any_pb2.Any(type_url=f"type.googleapis.com/{tree.DESCRIPTOR.full_name}", value=tree.SerializeToString())
+    return packed.SerializeToString()
+
+
+def parsed_expression(serialized: bytes) -> Any:
+    """The `cel.expr.ParsedExpr` message of an expression that was not checked."""
+    return _class("ParsedExpr").FromString(any_pb2.Any.FromString(serialized).value)
 
 
 @cache
-def _checked_class() -> Any:
+def _class(name: str) -> Any:
+    return message_factory.GetMessageClass(_pool().FindMessageTypeByName(f"{_PACKAGE}.{name}"))
+
+
+@cache
+def _pool() -> DescriptorPool:
     pool = DescriptorPool()
     file = descriptor_pb2.FileDescriptorProto(name="cel/expr/checked.proto", package=_PACKAGE, syntax="proto3")
     for module in _WELL_KNOWN:
@@ -86,7 +103,7 @@ def _checked_class() -> Any:
             message = file.message_type.add(name=name)
             _add_fields(message, fields, entries)
     pool.AddSerializedFile(file.SerializeToString())
-    return message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{_PACKAGE}.CheckedExpr"))
+    return pool
 
 
 def _add_fields(message: Any, fields: str, entries: list[str]) -> None:

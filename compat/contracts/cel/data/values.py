@@ -17,9 +17,10 @@ from uuid import UUID
 
 from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
-from google.protobuf.wrappers_pb2 import BytesValue, StringValue
+from google.protobuf.wrappers_pb2 import StringValue
 
-from compat.contracts.cel.decimals import decimal_message, decimal_of, is_decimal
+from compat.contracts.cel.data.decimals import decimal_message, decimal_of, is_decimal
+from compat.contracts.cel.data.references import count_nulls
 from compat.contracts.cel.errors import EvaluationFailed
 
 _MIN, _MAX = -(2**63), 2**63 - 1
@@ -52,16 +53,17 @@ def from_cel(value: Any) -> Any:
     kind = type(value)
     if kind in _PLAIN:
         return value
+    if value is None:
+        count_nulls(value)
+        return None
     if kind is bytearray:
         return bytes(value)
     if kind is list:
         return [from_cel(item) for item in value]
     if kind is dict:
         return {key: from_cel(item) for key, item in value.items()}
-    if is_decimal(value):
-        return decimal_of(value)
     if isinstance(value, Message):
-        return value
+        return decimal_of(value) if is_decimal(value) else value
     raise EvaluationFailed("the result is a type, which is no data")
 
 
@@ -91,7 +93,7 @@ def _text(value: str) -> Any:
 
 
 def _bytes(value: bytes) -> Any:
-    return BytesValue(value=value) if 0 in value else value
+    return bytearray(value) if 0 in value else value
 
 
 def _list(value: Any) -> list[Any]:
@@ -173,4 +175,4 @@ def _subclass(value: Any, kind: type) -> Any:
 
 
 _SCALARS = frozenset({int, str, bytes, float})
-_PLAIN = frozenset({bool, int, float, str, type(None), datetime, timedelta})
+_PLAIN = frozenset({bool, int, float, str, datetime, timedelta})

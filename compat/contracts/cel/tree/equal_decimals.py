@@ -4,28 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from google.protobuf.any_pb2 import Any as AnyMessage
-
-from compat.contracts.cel.decimals import DECIMAL
-from compat.contracts.cel.functions.table import EQUAL_DECIMALS
-from compat.contracts.cel.tree import descendants
+from compat.contracts.cel.data.decimals import DECIMAL
+from compat.contracts.cel.functions.table import EQUAL_DECIMALS, PREFIX
+from compat.contracts.cel.tree.walk import descendants
 
 _EQUALITIES = frozenset({"_==_", "_!=_"})
 
 
-def with_equal_decimals(tree: Any) -> bytes | None:
-    """A checked tree, serialized, that compares decimals by their values; None if it compares none.
+def equal_decimals(tree: Any) -> None:
+    """Change a checked tree so that it compares decimals by their values.
 
     Args:
-        tree: A `cel.expr.CheckedExpr`, which this function may change.
+        tree: A `cel.expr.CheckedExpr`.
     """
-    compared = [part for part in descendants(tree.expr) if _compares_decimals(part, tree.type_map)]
-    if not compared:
-        return None
-    for part in compared:
-        _rewrite(part, tree)
-    packed = AnyMessage(type_url=f"type.googleapis.com/{tree.DESCRIPTOR.full_name}", value=tree.SerializeToString())
-    return packed.SerializeToString()
+    for part in list(descendants(tree.expr)):
+        if _compares_decimals(part, tree.type_map):
+            _rewrite(part, tree)
 
 
 def _compares_decimals(part: Any, types: Any) -> bool:
@@ -47,6 +41,6 @@ def _rewrite(part: Any, tree: Any) -> None:
     equality.call_expr.function = EQUAL_DECIMALS
     reference = tree.reference_map[equality.id]
     reference.Clear()
-    reference.overload_id.append(EQUAL_DECIMALS.replace(".", "_") + "_dyn_dyn")
+    reference.overload_id.append(f"{PREFIX}decimals_equal_dyn_dyn")
     if negated:
         part.call_expr.args.append(equality)

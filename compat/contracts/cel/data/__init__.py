@@ -1,0 +1,1 @@
+"""Data on their way into the engine and out of it."""

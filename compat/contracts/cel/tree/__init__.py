@@ -1,0 +1,1 @@
+"""The tree of a checked expression: its classes, what it reads, and its types."""
