@@ -128,6 +128,21 @@ class _Reader(NamedTuple):
     score: Callable[[Any], int] = lambda _: 0
 
 
+class _Later:
+    """A reader that is not made yet: that of a class in its own fields."""
+
+    reader: _Reader
+
+    def fits(self, value: Any) -> bool:
+        return self.reader.fits(value)
+
+    def convert(self, value: Any) -> Any:
+        return self.reader.convert(value)
+
+    def score(self, value: Any) -> int:
+        return self.reader.score(value)
+
+
 def _same(fits: Callable[[Any], bool]) -> _Reader:
     return _Reader(fits, lambda value: value, is_same=True)
 
@@ -154,7 +169,7 @@ class _Readers:
     def __init__(self) -> None:
         self._records: dict[type, _Reader] = {}
 
-    def of(self, hint: Any) -> _Reader:
+    def of(self, hint: Any) -> _Reader:  # noqa: PLR0911  # one case for each form of annotation
         origin = typing.get_origin(hint)
         if origin is typing.Annotated:
             return self.of(typing.get_args(hint)[0])
@@ -212,13 +227,9 @@ class _Readers:
     def record(self, cls: type) -> _Reader:
         made = self._records.get(cls)
         if made is None:
-            parts: list[_Reader] = []
-            made = self._records[cls] = _Reader(
-                lambda value: parts[0].fits(value),
-                lambda value: parts[0].convert(value),
-                score=lambda value: parts[0].score(value),
-            )
-            parts.append(self._record(cls, classes_of(cls).bound(cls)))
+            later = _Later()
+            made = self._records[cls] = _Reader(later.fits, later.convert, score=later.score)
+            later.reader = self._record(cls, classes_of(cls).bound(cls))
         return made
 
     def _record(self, cls: type, bound: Bound) -> _Reader:

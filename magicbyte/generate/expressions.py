@@ -98,7 +98,7 @@ def either(members: Sequence[Expression]) -> Expression:
     return in_order[0] if len(in_order) == 1 else Either(tuple(in_order))
 
 
-def leaves(expression: Expression) -> Iterator[Import | ClassName]:
+def leaves(expression: Expression) -> Iterator[Import | ClassName]:  # noqa: C901  # one case for each form
     """The imported names and classes in an expression."""
     match expression:
         case Import() | ClassName():
@@ -146,7 +146,7 @@ def _bracketed(expression: Call | Display, spell: Spell) -> tuple[str, list[tupl
     return expression.brackets[0], items, expression.brackets[1]
 
 
-def laid_out(expression: Expression, spell: Spell, indent: str, before: int, after: int = 0) -> str:
+def laid_out(expression: Expression, spell: Spell, indent: str, before: int, after: int = 0) -> str:  # noqa: PLR0911  # one case for each form
     """The expression, broken into lines if it does not fit.
 
     Args:

@@ -114,14 +114,17 @@ class Graph:
     """The nodes made so far: all mentions of a named type are one node."""
 
     def __init__(self) -> None:
-        self._nodes: dict[int, Node] = {}
+        #: The source is held, too: its id must not become another node's.
+        self._nodes: dict[int, tuple[Node, nodes.Node]] = {}
 
     def node(self, source: nodes.Node) -> Node:
         """The node of one of compat's nodes."""
-        node = self._nodes.get(id(source))
-        if node is None:
-            node = self._nodes[id(source)] = Node(source.type, _full_name(source))
-            self._fill(node, source)
+        known = self._nodes.get(id(source))
+        if known is not None:
+            return known[0]
+        node = Node(source.type, _full_name(source))
+        self._nodes[id(source)] = (node, source)
+        self._fill(node, source)
         return node
 
     def _fill(self, node: Node, source: nodes.Node) -> None:

@@ -90,6 +90,7 @@ class Fixed(bytes):
     __size__: ClassVar[int]
 
     def __new__(cls, value: bytes | bytearray | memoryview) -> Self:
+        """The value, checked."""
         if not isinstance(value, bytes | bytearray | memoryview):
             raise TypeError(f"{cls.__name__} takes bytes, not {type(value).__name__}")
         made = super().__new__(cls, value)

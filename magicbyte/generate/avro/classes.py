@@ -92,8 +92,7 @@ class AvroClasses:
                 raise Failure(
                     f"{origin}: {name} differs from the one of {known[2]}; generate them into different folders"
                 )
-            origins = self._modules[self._types[name][1]].origins
-            if origin not in origins:
+            if known is None and origin not in (origins := self._modules[self._types[name][1]].origins):
                 origins.append(origin)
         return bool(named)
 

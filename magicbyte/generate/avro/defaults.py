@@ -137,7 +137,7 @@ def _primitive(kind: str, value: Any) -> Expression:
     return Text(repr(bool(value)))
 
 
-def _logical(value: Any) -> Expression:
+def _logical(value: Any) -> Expression:  # noqa: PLR0911  # one for each type
     match value:
         case datetime():
             zone = (("tzinfo", Import("datetime", "UTC")),) if value.tzinfo else ()

@@ -97,10 +97,7 @@ class JsonClasses:
 
     def _module(self, place: Place) -> Module:
         key, stem = f"json:{place.document.key}", place.document.stem
-        module = self._modules.setdefault(key, Module(key, JSON, f"schema {stem}", stem))
-        if self._origin not in module.origins:
-            module.origins.append(self._origin)
-        return module
+        return self._modules.setdefault(key, Module(key, JSON, f"schema {stem}", stem, origins=[self._origin]))
 
     def _type(self, documents: Documents, places: Sequence[Place], hint: str) -> Expression:
         """The type of values for which some schemas hold at once."""

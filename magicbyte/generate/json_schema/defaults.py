@@ -55,7 +55,7 @@ def constant(value: Any) -> Expression:
     return NONE if value is None else Text(repr(value))
 
 
-def _literal(value: Any, kind: Expression, classes: Mapping[ClassName, Class]) -> Expression | None:
+def _literal(value: Any, kind: Expression, classes: Mapping[ClassName, Class]) -> Expression | None:  # noqa: PLR0911  # one case for each form
     match kind:
         case Either(members):
             return next((made for member in members if (made := _literal(value, member, classes))), None)
