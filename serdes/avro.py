@@ -87,8 +87,7 @@ class AvroSerializer(Serializer):
 class AvroDeserializer(Deserializer):
     """Deserializes Avro messages to Python data: a dict for a record, other types as in fastavro.
 
-    With a class of `magicbyte generate` as the schema, it returns instances of the class. Its schema is the reader's,
-    even if a setting asks for the latest one: fields that the writer lacks get their defaults, others are dropped.
+    With a class of `magicbyte generate` as the schema, it returns its instances: the reader's schema is the class's.
 
     Args:
         schema_registry_client: The registry's client.

@@ -119,7 +119,7 @@ def _is_shared(value: Expression, module: str) -> bool:
     return False
 
 
-def _primitive(kind: str, value: Any) -> Expression:
+def _primitive(kind: str, value: Any) -> Expression:  # noqa: PLR0911  # one for each type
     match kind:
         case "null":
             return NONE
@@ -137,7 +137,7 @@ def _primitive(kind: str, value: Any) -> Expression:
     return Text(repr(bool(value)))
 
 
-def _logical(value: Any) -> Expression:  # noqa: PLR0911  # one for each type
+def _logical(value: Any) -> Expression:
     match value:
         case datetime():
             zone = (("tzinfo", Import("datetime", "UTC")),) if value.tzinfo else ()

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from serdes.codec.decode import walk as decode_walk
-from serdes.codec.decode.parts import ends_with_buffer, literal, shared_records
+from serdes.codec.decode.parts import ends_with_buffer, instance_of, literal, shared_records
 from serdes.codec.decode.read_table import ENDS, LENGTHS, READ, REALS, ZIGZAG, count_of, end_of
 from serdes.codec.forms.check import Unfit
 from serdes.codec.forms.form import Form
@@ -175,23 +175,7 @@ class _Decoder:
         if bound is None:
             source.line("raise Unfit")
             return "None"
-        fields = {
-            bound.attributes[field.name]: values[index]
-            for index, field in enumerate(plan.fields)
-            if field.name in bound.attributes
-        }
-        made, cls = source.fresh("o"), source.bind(bound.cls)
-        if not bound.stores or len(fields) != len(bound.attributes):
-            source.line(f"{made} = {cls}({', '.join(f'{name}={value}' for name, value in fields.items())})")
-            return made
-        # Stores into slots take a third of the time of a call of __init__.
-        source.line(f"{made} = new({cls})")
-        for name, value in fields.items():
-            if bound.frozen:
-                source.line(f"{source.bind(getattr(bound.cls, name).__set__)}({made}, {value})")
-            else:
-                source.line(f"{made}.{name} = {value}")
-        return made
+        return instance_of(source, plan, bound, values)
 
     def array(self, plan: Plan, depth: int, *, skip: bool) -> str:
         source, value = self.source, self.source.fresh("v")
