@@ -63,7 +63,7 @@ FLAGS = {
     "--folder": Flag("DIR", "Where files go."),
     "--force": Flag("", "Do it although it is expected to fail."),
     "--format": Flag("FORM[=FILE]", "The form of what is written, and in `check` the file for it."),
-    "--from": Flag("TIME", "The first time: milliseconds since 1970, or ISO 8601. In `generate`: `registry URL`."),
+    "--from": Flag("TIME", "The first time: milliseconds since 1970, or ISO 8601."),
     "--from-beginning": Flag("", "Begin with the first record."),
     "--global": Flag("LEVEL", "The level of all subjects without one of their own."),
     "--grace": Flag("TIME", "How long old files stay for readers that have listed them."),

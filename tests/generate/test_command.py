@@ -172,8 +172,18 @@ def test_subjects_of_a_registry_come_with_their_references(run: Run) -> None:
         client.register("place", Schema(json.dumps(PLACE), "JSON").text)
         named = SchemaReference("place.schema.json", "place", 1)
         client.register("person-value", Schema(json.dumps(PERSON), "JSON", [named]).text)
-        source = ("--from", "registry", registry.url)
-        code, lines, _ = run(*source, "--subject", "employee-value", "--subject", "person-value@1", "--out", "out")
+        source = ("--schema-registry-url", registry.url)
+        code, lines, _ = run(
+            "--from",
+            "registry",
+            registry.url,
+            "--subject",
+            "employee-value",
+            "--subject",
+            "person-value@1",
+            "--out",
+            "out",
+        )
         assert code == 0
         assert len(lines) == 5
         text = Path("out/com_example.py").read_text()

@@ -57,8 +57,7 @@ def sources_of_registry(options: argparse.Namespace) -> list[Source]:
     from serdes.console.registry_settings import NO_REGISTRY, with_url  # noqa: PLC0415
 
     config = find_config(Path.cwd(), project_file(options))
-    url = options.origin[1] if options.origin else None
-    settings = with_url(registry_settings(options), url, config.registry)
+    settings = with_url(registry_settings(options), options.schema_registry_url, config.registry)
     if settings is None:
         raise Failure(NO_REGISTRY)
     sources = []

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from magicbyte.cli.check.project_options import add_config
+from magicbyte.cli.flags import add_schema_registry_url
 from magicbyte.kit.command_line import CommandParser
 from magicbyte.kit.failure import Failure
 
@@ -48,26 +49,23 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         examples=(
             "magicbyte generate --out src/records",
             "magicbyte generate schemas/employee.avsc --out src --package acme.records --style frozen",
-            "magicbyte generate --from registry http://localhost:8081 --subject orders-value@3 --out src/records",
+            "magicbyte generate --schema-registry-url http://localhost:8081 --subject orders-value@3 --out src/records",
             "magicbyte generate --out src/records --check",
         ),
     )
     parser.add_argument(
         "files", nargs="*", metavar="PATH", help="schema files, folders and patterns (default: all of the project's)"
     )
-    parser.add_argument(
-        "--from",
-        dest="origin",
-        nargs=2,
-        metavar=("registry", "URL"),
-        help="take the schemas from a registry (default with --subject: the configuration's `registry`)",
+    add_schema_registry_url(
+        parser, "the registry of --subject (default: the configuration's `registry`); also --from registry URL"
     )
+    parser.add_argument("--from", dest="origin", nargs=2, metavar=("registry", "URL"), help=argparse.SUPPRESS)
     parser.add_argument(
         "--subject",
         action="append",
         default=[],
-        metavar="SUBJECT[@VERSION]",
-        help="a subject's version, else its latest one; may be given several times",
+        metavar="SUBJECT",
+        help="take SUBJECT@VERSION, or the latest version of a subject, from a registry; may be given several times",
     )
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder of the modules")
     parser.add_argument("--package", metavar="PACKAGE", help="a Python package in the folder, such as acme.records")
@@ -84,8 +82,10 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     if options.origin and options.origin[0] != "registry":
         parser.error(f"--from {options.origin[0]}: there is only `registry URL`")
-    if options.origin and not options.subject:
-        parser.error("--from registry needs --subject")
+    if (options.origin or options.schema_registry_url) and not options.subject:
+        parser.error("a registry needs --subject")
+    if options.origin:
+        options.schema_registry_url = options.origin[1]
     if options.subject and options.files:
         parser.error("name files or --subject, not both")
     if options.package is not None and not all(part.isidentifier() for part in options.package.split(".")):
