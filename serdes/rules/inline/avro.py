@@ -7,10 +7,12 @@ from typing import Any
 
 from compat.avro.nodes import Array, Field, Map, Node, Record, Union, children
 from compat.avro.schema import parse
+from compat.contracts.cel.declarations import CelType
+from compat.contracts.cel.schema_types.avro import avro_shape
 from compat.contracts.walk.avro_branches import chooser, indices_by_name
 from compat.contracts.walk.leaf import LeafFailed, RecordAccess
 from compat.schema import Dependencies, SchemaText
-from serdes.rules.cel.avro import AvroForm
+from serdes.rules.cel.records import viewer
 from serdes.rules.inline.check import Check, compiled_check
 from serdes.rules.inline.rule import PROPERTY, Findings, read_rules
 
@@ -86,8 +88,9 @@ class _Checks:
         return check
 
     def _checks(self, node: Node, value: Any, place: str) -> list[Check]:
-        form = AvroForm(node, self._records)
-        return [compiled_check(rule, place, form.viewer) for rule in read_rules(value, place)]
+        this = CelType("dyn", shape=avro_shape(node))
+        view = viewer(self._records) or _same
+        return [compiled_check(rule, place, lambda _: view, this) for rule in read_rules(value, place)]
 
     def _union(self, node: Union) -> Check:
         checks = [self.of(branch) for branch in node.branches]
@@ -109,6 +112,10 @@ class _Checks:
                 inner(value, path, findings)
 
         return check
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 def _getter(records: RecordAccess | None) -> Callable[[Any], Callable[[str], Any] | None]:
