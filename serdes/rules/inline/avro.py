@@ -90,8 +90,8 @@ class _Checks:
     def _checks(self, node: Node, value: Any, place: str) -> list[Check]:
         rules = read_rules(value, place)
         this = CelType("dyn", shape=avro_shape(node)) if rules else DYN
-        view = viewer(self._records) or _same
-        return [compiled_check(rule, place, lambda _: view, this) for rule in rules]
+        view = viewer(self._records)
+        return [compiled_check(rule, place, this, view) for rule in rules]
 
     def _union(self, node: Union) -> Check:
         checks = [self.of(branch) for branch in node.branches]
@@ -113,10 +113,6 @@ class _Checks:
                 inner(value, path, findings)
 
         return check
-
-
-def _same(value: Any) -> Any:
-    return value
 
 
 def _getter(records: RecordAccess | None) -> Callable[[Any], Callable[[str], Any] | None]:
