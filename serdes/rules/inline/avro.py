@@ -7,7 +7,7 @@ from typing import Any
 
 from compat.avro.nodes import Array, Field, Map, Node, Record, Union, children
 from compat.avro.schema import parse
-from compat.contracts.cel.declarations import CelType
+from compat.contracts.cel.declarations import DYN, CelType
 from compat.contracts.cel.schema_types.avro import avro_shape
 from compat.contracts.walk.avro_branches import chooser, indices_by_name
 from compat.contracts.walk.leaf import LeafFailed, RecordAccess
@@ -88,9 +88,10 @@ class _Checks:
         return check
 
     def _checks(self, node: Node, value: Any, place: str) -> list[Check]:
-        this = CelType("dyn", shape=avro_shape(node))
+        rules = read_rules(value, place)
+        this = CelType("dyn", shape=avro_shape(node)) if rules else DYN
         view = viewer(self._records) or _same
-        return [compiled_check(rule, place, lambda _: view, this) for rule in read_rules(value, place)]
+        return [compiled_check(rule, place, lambda _: view, this) for rule in rules]
 
     def _union(self, node: Union) -> Check:
         checks = [self.of(branch) for branch in node.branches]
