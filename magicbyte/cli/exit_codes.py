@@ -61,6 +61,7 @@ EXIT_CODES: Mapping[str, Mapping[int, str]] = {
     "systemd": _PLAIN,
     "capacity": _PLAIN,
     "check": _CHECK,
+    "generate": {**_PLAIN, 1: "it failed, or `--check` and files are out of date"},
     "register": _STATE,
     "download": _PLAIN,
     "set-compatibility": _PLAIN,

@@ -72,24 +72,26 @@ class JsonPlan:
 
     def parts(self, message: Message) -> Decoded:
         """The parts of a message decoded by this plan."""
-        return parts_of(message, self.guids, self._decoded, before=self.rules.by_id)
+        return parts_of(
+            message, self.guids, lambda by_id: self._decoded(by_id, message.replayed), before=self.rules.by_id
+        )
 
-    def _decoded(self, message: Column) -> Decoded:
+    def _decoded(self, message: Column, replayed: Column | None) -> Decoded:
         number = id_of(message)
         readable = F.coalesce(number.isin(*self.ids), F.lit(False))
         text = F.when(readable, utf8_text(body(message)))
-        carried = self._parsed(text)
+        carried = self._parsed(text, replayed)
         sound = message.isNull() | (readable & F.coalesce(carried.sound, F.lit(False)))
         why = reason(message, ids=self.ids, unreadable=self.unreadable, origin=self.chosen.origin)
         why = F.when(has_half_pair(text), F.lit(f"{MALFORMED}: {HALF_PAIR}")).otherwise(why)
         return Decoded(carried.value, sound, why, number).failed(carried.failure, has_rules=bool(self.row_rules))
 
-    def _parsed(self, text: Column) -> Carried:
+    def _parsed(self, text: Column, replayed: Column | None) -> Carried:
         """The value of a JSON text after its rules, and whether there is one."""
         parsed = _parse(text, self.kind)
         if not self.row_rules:
             return Carried(parsed.value(parsed.whole), parsed.sound(parsed.whole), no_failure())
-        return carry_out(self.row_rules, parsed)
+        return carry_out(self.row_rules, replace(parsed, replayed=replayed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +100,11 @@ class ValidatingJsonPlan(JsonPlan):
 
     asked: Asked | None = None
 
-    def _decoded(self, message: Column) -> Decoded:
+    def _decoded(self, message: Column, replayed: Column | None) -> Decoded:
         chosen = self.chosen
         batch = json_decoder(chosen.sent_schemas, chosen.origin, chosen.seam, self.asked)
         valid = decoded_by(batch, message, spark.StringType())
-        carried = self._parsed(valid.value)
+        carried = self._parsed(valid.value, replayed)
         sound = message.isNull() | (valid.sound & F.coalesce(carried.sound, F.lit(False)))
         unfit = F.when(has_half_pair(valid.value), F.lit(f"{MALFORMED}: {HALF_PAIR}"))
         unfit = unfit.otherwise(F.lit(f"{MALFORMED}: the JSON does not have the column's type"))

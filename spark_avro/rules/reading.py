@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from serdes.rules.context import READ
@@ -100,12 +101,12 @@ def json_rules(rules: ReadRules, reader: Version) -> tuple[RowRule, ...]:
     return tuple(jvm_rule(rule, shape) for rule in rules.domain)
 
 
-def after_rules(parts: Decoded, rules: Sequence[RowRule]) -> Decoded:
-    """Decoded parts after rules on columns."""
+def after_rules(parts: Decoded, rules: Sequence[RowRule], replayed: Column | None) -> Decoded:
+    """Decoded parts after rules on columns; `replayed` is the rule that a record skips."""
     if not rules:
         return parts
     whole = F.struct(parts.value.alias("value"), parts.sound.alias("sound"))
-    carried = carry_out(rules, Opened(whole, lambda whole: whole["value"], lambda whole: whole["sound"]))
+    carried = carry_out(rules, Opened(whole, lambda whole: whole["value"], lambda whole: whole["sound"], replayed))
     return replace(parts, value=carried.value, sound=carried.sound).failed(carried.failure)
 
 

@@ -10,12 +10,11 @@ from compat.schema import AVRO, PROTOBUF
 from serdes.rules.context import MIGRATION_RULES, Message, Ruled
 from serdes.rules.error import RuleError
 from serdes.rules.failures import failed
-from serdes.rules.plan import Plan, rules_plan
+from serdes.rules.plan import RULE_NAME, Plan, rules_plan
 from serdes.rules.settings import RuleSettings
 from spark_avro.rules.listed import ListedRule
 from spark_avro.sent_schema import SentSchema
 from spark_avro.workers.message_rules import form_of, prepared_step
-from spark_avro.workers.rule_batches import CarryOut
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +62,8 @@ class MigrationRules:
         contexts = [step.context for each in self.steps for step in each.plan(self.mode).steps]
         return "rules " + ", ".join(context.rule.name or "" for context in contexts)
 
-    def prepare(self) -> CarryOut:
-        """The function that takes a payload of the writer's schema to one of the reader's."""
+    def prepare(self) -> Callable[..., bytes | None]:
+        """The function that takes a payload to one of the reader's schema, without the rule of a name."""
         from serdes.codec import EncodeError  # noqa: PLC0415 - in the workers
         from serdes.rules.migrations.migrated import Migrate  # noqa: PLC0415
         from serdes.rules.migrations.steps import Migration  # noqa: PLC0415
@@ -73,21 +72,23 @@ class MigrationRules:
         migration = Migration(plans, self.written.ruled, self.reader.ruled, self.mode)
         migrate, read = Migrate(migration), self._read(migration)
         form = form_of(self.reader, self.message)
-        steps = [prepared_step(rule) for rule in self.rules]
-        about = Message(self.reader.ruled.subject or "", None, is_key=False, headers=None, original=None)
+        steps = [(rule.name, prepared_step(rule)) for rule in self.rules]
+        subject = self.reader.ruled.subject or ""
         last = plans[-1].steps[-1].context
+        errors: tuple[type[Exception], ...] = (EncodeError, *form.errors)
 
-        def carry_out(payload: bytes) -> bytes | None:
+        def carry_out(payload: bytes, skipped: str = "") -> bytes | None:
             try:
                 written = read(payload, 0)
             except form.errors:
                 return None
-            datum = migrate(written, about)
-            for step in steps:
-                datum = step(datum)
+            headers = [(RULE_NAME, skipped)] if skipped else None
+            datum = migrate(written, Message(subject, None, is_key=False, headers=headers, original=None))
+            for name, step in steps:
+                datum = datum if name == skipped else step(datum)
             try:
                 return form.encode(datum)
-            except (EncodeError, *form.errors) as error:
+            except errors as error:
                 raise failed(last, RuleError(f"the result does not fit the schema: {error}"), datum) from error
 
         return carry_out

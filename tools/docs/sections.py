@@ -33,6 +33,7 @@ SECTIONS: Sequence[Section] = (
         (
             "page",
             "check",
+            "generated-records",
             "console",
             "topics",
             "contracts",
