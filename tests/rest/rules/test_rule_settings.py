@@ -194,7 +194,7 @@ def test_wrong_settings(properties: dict[str, str], error: str) -> None:
 
 def test_settings_reach_the_rules() -> None:
     properties = {
-        "execution.environment": "client",
+        "execution.environment": "CLIENT",
         "magicbyte.rules.show.values": "true",
         "rule.executors.r.param.k": "v",
         "rule.executors._CEL_.onFailure": "NONE",
