@@ -10,11 +10,11 @@ PACKAGES = ("compat", "magicbyte", "registry", "rest_proxy", "serdes", "spark_av
 #: What is done in one place -> the files and folders that may mention it.
 PLACES = {
     # The text forms of values. Expressions of JSONATA see values in such a form.
-    "json_to_avro": "serdes/codec/ serdes/text/ serdes/rules/jsonata/values.py",
-    "avro_to_json": "serdes/codec/ serdes/text/ spark_avro/workers/decoding.py serdes/rules/jsonata/values.py",
+    "json_to_avro": "serdes/codec/ serdes/text/ serdes/rules/jsonata/values.py serdes/rules/migrations/",
+    "avro_to_json": "serdes/codec/ serdes/text/ spark_avro/workers/decoding.py serdes/rules/jsonata/values.py serdes/rules/migrations/",
     # compat knows nothing of serdes, and shows small messages of its own making.
-    "MessageToDict": "serdes/text/ compat/protobuf/witness/reception.py serdes/rules/jsonata/values.py",
-    "ParseDict": "serdes/text/ serdes/rules/jsonata/values.py",
+    "MessageToDict": "serdes/text/ compat/protobuf/witness/reception.py serdes/rules/jsonata/values.py serdes/rules/migrations/",
+    "ParseDict": "serdes/text/ serdes/rules/jsonata/values.py serdes/rules/migrations/",
     # Rules for clients are refused at the seam alone, and in Spark.
     "RulesNotSupported(": "serdes/rules/seam.py serdes/error.py spark_avro/rules/refusing.py",
     # A relay decides which headers travel, and an application in this process is asked in one way.
