@@ -1,6 +1,6 @@
 """The figures of docs/capacity.md and of `magicbyte capacity`: memory, start, rates. `make bench-capacity`.
 
-PYTHONPATH=bench/kit:. python -P bench/capacity.py [--schemas 1000 20000 100000 500000] [--instances 0 500 2000]
+PYTHONPATH=bench/kit:. python -P bench/capacity.py [--schemas 1000 20000 100000 500000] [--instances 0 500 900]
     [--seconds 4] [--repeats 3] [--write]
 
 `--write` replaces magicbyte/cli/capacity/figures.json with the figures, and the tables of docs/capacity.md. Backup,
@@ -169,7 +169,7 @@ def measure(options: argparse.Namespace) -> Figures:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--schemas", type=int, nargs="+", default=[1_000, 20_000, 100_000, 500_000])
-    parser.add_argument("--instances", type=int, nargs="+", default=[0, 500, 2_000])
+    parser.add_argument("--instances", type=int, nargs="+", default=[0, 500, 900])
     parser.add_argument("--seconds", type=float, default=4.0)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--write", action="store_true", help="replace figures.json and the tables of docs/capacity.md")

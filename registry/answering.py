@@ -22,6 +22,7 @@ from registry.offload.jobs import (
     COMPARING_SECONDS,
     Answer,
     Canonicalize,
+    CheckRules,
     CompareOutlines,
     Done,
     FindSame,
@@ -145,4 +146,6 @@ def _compares(question: Question) -> bool:
 
 
 def _too_much(question: Question) -> ApiError:
+    if isinstance(question.task, CheckRules):
+        return errors.TOO_LARGE_TO_CHECK()
     return (errors.TOO_LARGE_TO_COMPARE if _compares(question) else errors.TOO_LARGE_TO_READ)()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -227,6 +227,8 @@ def terms_of(settings: RegistrySettings) -> Terms:
         strict_reference_versions=settings.strict_reference_versions,
         imports_overwrite=settings.imports_overwrite,
         incompatible=codes[settings.incompatible_error_code],
+        rules_check=settings.rules_check,
+        rules_types=frozenset(settings.rules_types),
     )
 
 
@@ -256,33 +258,39 @@ def serve(
     if settings.worker is not None:
         listeners = [*listeners, Listener(listeners[0].scheme, listeners[0].host, settings.worker_port)]
     guard = guard_of(settings)
-    try:
-        node = open_node(settings)
-    except LogError as error:
-        raise cannot_start(error) from error
     stopping = threading.Event()
-    end_process_with_threads()
-    try:
-        with traces("magicbyte-registry", node_name):
-            with replay_status(node, ServiceManager()):
-                node.start()
-            put_rules_in_force(settings, node, guard)
-            code = serve_http(
-                create_app(settings, node, stopping=stopping, guard=guard, extra_routes=extra_routes(settings)),
-                listeners,
-                settings,
-                share_ports=settings.worker is not None,
-                log_level=settings.log_level,
-                hooks=Hooks(on_stop=stopping.set, pulse=node.pulse),
-                sources=() if guard is None else guard.sources,
-            )
-    except LogError as error:
-        raise cannot_start(error) from error
-    finally:
-        node.stop()
+    # The node stops before the traces: a collector that does not answer would keep the lead from the other nodes.
+    with traces("magicbyte-registry", node_name):
+        try:
+            node = open_node(settings)
+            end_process_with_threads()
+            with _stopping(node):
+                with replay_status(node, ServiceManager()):
+                    node.start()
+                put_rules_in_force(settings, node, guard)
+                code = serve_http(
+                    create_app(settings, node, stopping=stopping, guard=guard, extra_routes=extra_routes(settings)),
+                    listeners,
+                    settings,
+                    share_ports=settings.worker is not None,
+                    log_level=settings.log_level,
+                    hooks=Hooks(on_stop=stopping.set, pulse=node.pulse),
+                    sources=() if guard is None else guard.sources,
+                )
+        except LogError as error:
+            raise cannot_start(error) from error
     if node.failure:
         raise Failure(f"the registry has ended: {node.failure}")
     return code
+
+
+@contextmanager
+def _stopping(node: Node) -> Iterator[None]:
+    """Stop a node at the end."""
+    try:
+        yield
+    finally:
+        node.stop()
 
 
 def cannot_start(error: LogError) -> Failure:

@@ -89,6 +89,10 @@ TOO_LARGE_TO_COMPARE = ErrorKind(
     "Comparing the schema with earlier versions takes more than 1000000 steps or 1.2 seconds; make it smaller or "
     "simpler, compare it with fewer versions, or register it with force=true",
 )
+TOO_LARGE_TO_CHECK = ErrorKind(
+    42209,
+    "Checking the rules takes too much time; make the expressions shorter or fewer, or set magicbyte.rules.check=off",
+)
 INVALID_RULE_SET = ErrorKind(42210, "{detail}")
 CONTEXT_NOT_EMPTY = ErrorKind(42211, "The specified context '{context}' is not empty.")
 LAST_RULE = ErrorKind(42212, "No access rule would be left; only a super user may remove the last one.")

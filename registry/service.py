@@ -247,11 +247,23 @@ class Registry:
             NotLeader: Another node takes writes.
         """
         terms = self.terms
+        warnings: tuple[str, ...] = ()
+
+        def noting(view: View, now: int, *, terms: Terms) -> Decision[T]:
+            nonlocal warnings
+            decision = decide(view, now, terms=terms)
+            warnings = decision.warnings
+            return decision
+
         for _ in range(_MOST_CHANGES):
             try:
-                return await self.write(texts, partial(decide, terms=terms))
+                result = await self.write(texts, partial(noting, terms=terms))
             except Unanswered as missing:
                 terms = await self._with_all_answers(terms, missing, decide)
+            else:
+                for warning in warnings:
+                    log.warning("a new version has doubtful rules: %s", warning, extra={"event": "rules_doubtful"})
+                return result
         raise errors.OPERATION_TIMED_OUT(text=texts.timed_out)
 
     async def _with_all_answers(self, terms: Terms, missing: Unanswered, decide: Decide[object]) -> Terms:

@@ -9,20 +9,25 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
 from compat.level import LEVELS
-from magicbyte.http.listener import Listener, parse_listener
+from magicbyte.http.listener import Listener, parse_listeners
 from magicbyte.http.page_settings import PageSettings
 from magicbyte.kit.kafka.client_settings import with_prefix
 from magicbyte.kit.settings import SettingsError
 from magicbyte.kit.settings.kinds import choice
 from magicbyte.kit.settings.server import ByteSize, Milliseconds, Takes, parts_of, place_before
 from magicbyte.security.settings import LOG
+from registry.decide.question import OFF, REFUSE, WARN
 from registry.reference_names import ENCODER_SECRET, NOT_KEPT, OLD_NAMES, WITHOUT_EFFECT
 
 log = logging.getLogger("magicbyte.registry.settings")
 
 
 def _listeners(value: Any) -> list[Listener]:
-    return list(map(parse_listener, parts_of(value)))
+    return parse_listeners(parts_of(value))
+
+
+def _names(value: Any) -> list[str]:
+    return list(parts_of(value))
 
 
 def _urls(value: Any) -> list[str]:
@@ -36,6 +41,7 @@ def _urls(value: Any) -> list[str]:
 _LEVEL = choice(*LEVELS, spell=str.upper)
 _PROTOCOL = choice("http", "https", spell=str.lower)
 _ERROR_CODE = choice("409", "40901", value_of=int)
+_RULES_CHECK = choice(REFUSE, WARN, OFF, spell=str.lower)
 _Urls = Annotated[list[str], BeforeValidator(_urls), Takes("URLs, with commas between")]
 #: Beginnings of headers that authenticate clients; these headers must not go to other nodes.
 _PRIVATE_HEADERS = ("authorization", "cookie", "magicbyte-")
@@ -193,6 +199,19 @@ class RegistrySettings(PageSettings):
         alias="magicbyte.incompatible.error.code",
         description="The error code of an incompatible schema; 40901 is that of newer servers.",
         default=409,
+    )
+    rules_check: Annotated[
+        str, AfterValidator(_RULES_CHECK.convert), Takes(_RULES_CHECK.words, schema=_RULES_CHECK.schema)
+    ] = Field(
+        alias="magicbyte.rules.check",
+        description="What is done with findings about [rules](contracts.md) of new schemas: refuse those that cannot "
+        "be carried out (42210), log all of them, or do not check.",
+        default=REFUSE,
+    )
+    rules_types: Annotated[list[str], BeforeValidator(_names), Takes("names, with commas between")] = Field(
+        alias="magicbyte.rules.types",
+        description="Types of rules and actions that your clients have executors for, besides the known ones.",
+        default_factory=list,
     )
     schema_cache_size: int = Field(
         alias="schema.cache.size",

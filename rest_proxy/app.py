@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from starlette.responses import Response
 
 from magicbyte.http.connection.hooks import Hooks
-from magicbyte.http.listener import Listener, parse_listener
+from magicbyte.http.listener import Listener, parse_listeners
 from magicbyte.http.routing.application import Api, Application
 from magicbyte.http.routing.open_guard import open_guard
 from magicbyte.http.routing.request import Request
@@ -124,10 +124,10 @@ def listeners_of(settings: RestProxySettings) -> list[Listener]:
     """The addresses to listen on.
 
     Raises:
-        SettingsError: One is no address.
+        SettingsError: One is no address, or is named twice.
     """
     try:
-        return [parse_listener(text.strip()) for text in settings.listeners.split(",")]
+        return parse_listeners(settings.listeners.split(","))
     except ValueError as error:
         raise SettingsError(f"listeners: {error}") from None
 

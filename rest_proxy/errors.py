@@ -183,13 +183,13 @@ def refuses(error: KafkaError) -> bool:
 
 
 def is_out_of_resources(error: BaseException) -> bool:
-    """Tell whether an instance could not be made because the system gives no more files or threads."""
+    """Tell whether an instance could not be made because the system gives no more files, threads or thread keys."""
     if isinstance(error, KafkaException):
         return bool(error.args[0].code() == _K._CRIT_SYS_RESOURCE)
     if isinstance(error, OSError):
         return error.errno in (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
-    # Python's error of a thread that cannot be started has no type of its own.
-    return isinstance(error, RuntimeError) and "new thread" in str(error)
+    # Python's error of a thread that cannot be started has no type of its own, nor has confluent-kafka's of a key.
+    return isinstance(error, RuntimeError) and ("new thread" in str(error) or "thread local storage" in str(error))
 
 
 def is_silence(error: KafkaError) -> bool:

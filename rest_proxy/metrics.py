@@ -65,6 +65,16 @@ _UNDECODABLE = TABLE.declare(
     COUNTER, "magicbyte_rest_deserialization_errors_total", "Records that could not be decoded for a client."
 )
 
+RULES = TABLE.declare(
+    COUNTER,
+    "magicbyte_rest_rules_total",
+    "Keys and values by the subject of their schema, the rule and its verdict: `passed`, `failed`, or `ignored` if the"
+    " rule failed and its action let the record pass.",
+    "subject",
+    "rule",
+    "verdict",
+)
+
 # Consumers, other nodes, limits
 EXPIRED = TABLE.counter(
     "magicbyte_rest_consumer_expired_total", "Consumer instances that were closed because no client used them."

@@ -19,6 +19,7 @@ from magicbyte.kit.settings.server import ByteSize, Milliseconds, Takes
 from magicbyte.security.settings import LOG
 from rest_proxy.access.endpoints import EndpointLists, parse_endpoints
 from rest_proxy.reference_names import WITHOUT_EFFECT
+from rest_proxy.rules.settings import RuleProperties
 from serdes.client.config import client_options
 from serdes.error import ConfigError
 from serdes.message.subject import STRATEGIES, Naming
@@ -69,7 +70,7 @@ def _costs(value: Any) -> Mapping[str, int]:
     return costs
 
 
-class RestProxySettings(HttpSettings):
+class RestProxySettings(RuleProperties, HttpSettings):
     """Settings of one proxy process; sizes in bytes, times in milliseconds, as the names say."""
 
     title = "REST proxy"
@@ -353,6 +354,9 @@ class RestProxySettings(HttpSettings):
             "consumer.": "its consumers; this overrides `client.`",
             "admin.": "its admin client; this overrides `client.`",
             "schema.registry.": "its client of the schema registry",
+            "rule.executors.": "the executors of rules: `<rule name, _TYPE_ or _default_>`, then `.onSuccess`,"
+            " `.onFailure`, `.disabled` or `.param.<key>`",
+            "rule.actions.": "the actions of rules: `<rule name, _TYPE_ or _default_>.param.<key>`",
         }
 
     @classmethod
@@ -367,6 +371,7 @@ class RestProxySettings(HttpSettings):
         settings = super().from_properties(properties)
         settings.naming()
         settings.frame_places()
+        settings.rules(properties)
         if not settings.listeners.strip():
             settings = settings.model_copy(update={"listeners": f"http://0.0.0.0:{settings.port}"})
         settings = settings.model_copy(update={"peers_self": settings.peers_self.strip().rstrip("/")})

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from dataclasses import replace
 from typing import Any
 
 import orjson
 
 from compat.schema import JSON, Dependencies, SchemaText
 from serdes.client.clients import AsyncRegistryClient, BaseClient
-from serdes.client.flow import Flow, Later
+from serdes.client.flow import Flow
 from serdes.error import ConfigError, DatumMismatch, DatumRefused, PayloadError, SchemaCompileError, SerdesError
 from serdes.json_bytes import dumps
+from serdes.json_records import data_of, instances_of
+from serdes.message.awaited import AsyncDeserializer, AsyncSerializer
 from serdes.message.config import JSONDeserializerConfig, JSONSerializerConfig
-from serdes.message.deserializer import AsyncDeserializer, Decode, Deserializer, FromDict, ReaderFormat, Resolved
-from serdes.message.serializer import AsyncSerializer, Encoder, Serializer, ToDict, WriterFormat
-from serdes.schema import as_schema, refuse_rule_arguments
+from serdes.message.deserializer import Deserializer, FromDict
+from serdes.message.json_validation import check_of, decoder_of, encoder_of, migrated_by, validators
+from serdes.message.reading import Around, Decode, ReaderFormat, Resolved
+from serdes.message.serializer import Serializer, ToDict
+from serdes.message.writing import Encoder, WriterFormat
+from serdes.records.table import record_class
+from serdes.schema import as_schema
 from serdes.serialization import Context
-from serdes.validation import JsonValidator, ValueRefused
+from serdes.validation import ValueRefused
 from serdes.validation.refusal import data_path
 
 __all__ = ["AsyncJSONDeserializer", "AsyncJSONSerializer", "JSONDeserializer", "JSONSerializer"]
@@ -30,12 +36,16 @@ _DEEPEST = 254
 class JSONSerializer(Serializer):
     """Serializes data as JSON, validated by a JSON Schema.
 
+    With a class of `magicbyte generate` as the schema, it serializes instances of the class and of no other type.
+
     Args:
-        schema_str: The schema as JSON text, or a Schema if it has references; None if a setting says which of the
-            registry's schemas to use.
+        schema_str: The schema as JSON text, a Schema if it has references, or a class of `magicbyte generate`; None if
+            a setting says which of the registry's schemas to use.
         schema_registry_client: The registry's client.
         to_dict: Takes an object and its context; returns the datum.
         conf: Settings by name; see JSONSerializerConfig.
+        rule_conf: Parameters of all executors of rules.
+        rule_registry: Custom executors, actions and overrides of rules; by default, the global registry.
         json_encode: Encodes a datum to JSON text instead of orjson.
 
     Raises:
@@ -49,17 +59,16 @@ class JSONSerializer(Serializer):
         schema_registry_client: BaseClient,
         to_dict: ToDict | None = None,
         conf: Mapping[str, Any] | None = None,
-        rule_conf: None = None,
-        rule_registry: None = None,
+        rule_conf: Mapping[str, Any] | None = None,
+        rule_registry: Any = None,
         json_encode: Callable[[Any], str | bytes] | None = None,
     ) -> None:
-        refuse_rule_arguments(rule_conf, rule_registry)
         config = JSONSerializerConfig.load(conf)
         schema = as_schema(schema_str, JSON)
         schema_text = schema.text if schema else None
         to_text = _dumps if json_encode is None else _text_of(json_encode)
         is_awaited = self.client_type is AsyncRegistryClient
-        make = _validators(schema_text, config.dialect, holds_up_others=is_awaited)
+        make = validators(schema_text, config.dialect, holds_up_others=is_awaited)
 
         def own_schema(ctx: Context | None, subject: str) -> Flow[SchemaText | None]:  # noqa: ARG001
             yield from ()
@@ -68,22 +77,31 @@ class JSONSerializer(Serializer):
         def encoder(schema: SchemaText, dependencies: Dependencies) -> Encoder:
             if not config.validate:
                 return Encoder(to_text)
-            return encoder_of(make(schema, dependencies), to_text, is_awaited=is_awaited)
+            checked = encoder_of(make(schema, dependencies), to_text, is_awaited=is_awaited)
+            return checked if config.validate_before_rules is False else replace(checked, unchecked=to_text)
 
         errors = (ValueError, TypeError, RecursionError)
         name = title(schema_text) if schema_text else None
         form = WriterFormat(JSON, name, own_schema, encoder, errors, _explain_datum)
-        super().__init__(schema_registry_client, form, config, schema, to_dict)
+        rules = config.rules(rule_conf, rule_registry)
+        record = record_class(schema_str)
+        to_datum = to_dict if record is None else data_of(record, to_dict)
+        super().__init__(schema_registry_client, form, config, schema, to_datum, rules=rules)
 
 
 class JSONDeserializer(Deserializer):
     """Deserializes JSON messages, validated by the reader's schema if there is one, else by the writer's.
 
+    With a class of `magicbyte generate` as the schema, it returns instances of the class.
+
     Args:
-        schema_str: The reader's schema as JSON text or a Schema; it may be None if there is a client.
+        schema_str: The reader's schema as JSON text, a Schema or a class of `magicbyte generate`; it may be None if
+            there is a client.
         from_dict: Takes the datum and its context; returns an object.
         schema_registry_client: The registry's client; without one, the schema id in the frame is ignored.
         conf: Settings by name; see JSONDeserializerConfig.
+        rule_conf: Parameters of all executors of rules.
+        rule_registry: Custom executors, actions and overrides of rules; by default, the global registry.
         json_decode: Decodes JSON text to a datum instead of orjson.
 
     Raises:
@@ -97,17 +115,16 @@ class JSONDeserializer(Deserializer):
         from_dict: FromDict | None = None,
         schema_registry_client: BaseClient | None = None,
         conf: Mapping[str, Any] | None = None,
-        rule_conf: None = None,
-        rule_registry: None = None,
+        rule_conf: Mapping[str, Any] | None = None,
+        rule_registry: Any = None,
         json_decode: Callable[[str], Any] | None = None,
     ) -> None:
-        refuse_rule_arguments(rule_conf, rule_registry)
         config = JSONDeserializerConfig.load(conf)
         schema = as_schema(schema_str, JSON)
         if schema is None and schema_registry_client is None:
             raise ConfigError("schema_str", "needed if there is no client to find the writers' schemas")
         is_awaited = self.client_type is AsyncRegistryClient
-        make = _validators(schema.text if schema else None, config.dialect, holds_up_others=is_awaited)
+        make = validators(schema.text if schema else None, config.dialect, holds_up_others=is_awaited)
         loads: Callable[[bytes], Any] = orjson.loads
         if json_decode is not None:
             decode_text = json_decode
@@ -117,23 +134,21 @@ class JSONDeserializer(Deserializer):
             schema = reader or writer
             if not config.validate or schema is None:
                 return lambda message, offset: loads(message[offset:])
-            validator = make(*schema)
-            accepts = validator.accepts
-            longest = validator.longest
+            return decoder_of(make(*schema), loads, is_awaited=is_awaited)
 
-            def decode(message: bytes, offset: int) -> Any:
-                payload = message[offset:]
-                datum = loads(payload)
-                if len(payload) <= longest and accepts(datum):
-                    return datum
+        def plain(message: bytes, offset: int) -> Any:
+            return loads(message[offset:])
 
-                def checked() -> Any:
-                    validator.check(datum, payload)
-                    return datum
+        def around_rules(writer: Resolved | None, reader: Resolved | None, _of_writer: bool) -> Around:  # noqa: FBT001
+            schema = reader or writer
+            if not config.validate or config.validate_before_rules or schema is None:
+                return decoder(writer, reader), None
+            check = check_of(make(*schema), is_awaited=is_awaited)
 
-                return Later(checked) if is_awaited else checked()
+            def finish(datum: Any, message: bytes, offset: int, unchanged: bool) -> Any:  # noqa: FBT001
+                return check(datum, message[offset:] if unchanged else _dumps(datum))
 
-            return decode
+            return plain, finish
 
         form = ReaderFormat(
             JSON,
@@ -143,8 +158,18 @@ class JSONDeserializer(Deserializer):
             _explain_payload,
             needs_writer=schema_registry_client is not None,
             needs_references=config.validate,
+            around_rules=around_rules,
+            migrated=migrated_by(
+                make if config.validate else None,
+                plain,
+                is_before_rules=bool(config.validate_before_rules),
+                is_awaited=is_awaited,
+            ),
         )
-        super().__init__(schema_registry_client, form, config, schema.text if schema else None, from_dict)
+        rules, reader = config.rules(rule_conf, rule_registry), schema.text if schema else None
+        record = record_class(schema_str)
+        from_datum = from_dict if record is None else instances_of(record, from_dict)
+        super().__init__(schema_registry_client, form, config, reader, from_datum, rules=rules, own=schema)
 
 
 class _AwaitedJSONSerializer(JSONSerializer):
@@ -176,44 +201,6 @@ def title(schema: SchemaText) -> str | None:
     parsed = _parse(schema.text)
     name = parsed.get("title") if isinstance(parsed, dict) else None
     return name if isinstance(name, str) else None
-
-
-def encoder_of(validator: JsonValidator, to_text: Callable[[Any], bytes], *, is_awaited: bool) -> Encoder:
-    """The encoder of data that a validator accepts; with `is_awaited` it returns a Later if the check may be slow."""
-    accepts = validator.accepts
-    longest = validator.longest
-
-    def encode(datum: Any) -> Any:
-        payload = to_text(datum)
-        if len(payload) <= longest and accepts(datum):
-            return payload
-
-        # Not a nested function: its closure would slow down every datum.
-        checked = partial(_checked, validator, datum, payload)
-        return Later(checked) if is_awaited else checked()
-
-    return Encoder(encode, covers=validator.covers)
-
-
-def _checked(validator: JsonValidator, datum: Any, payload: bytes) -> bytes:
-    validator.check(datum, payload)
-    return payload
-
-
-def _validators(
-    own_schema: SchemaText | None, dialect: str, *, holds_up_others: bool
-) -> Callable[[SchemaText, Dependencies], JsonValidator]:
-    """Makes validators; for an own schema without references at once, so that it is refused early if invalid."""
-    early: JsonValidator | None = None
-    if own_schema is not None and not own_schema.references:
-        early = JsonValidator(own_schema.text, (), dialect, holds_up_others=holds_up_others)
-
-    def make(schema: SchemaText, dependencies: Dependencies) -> JsonValidator:
-        if early is not None and schema == own_schema:
-            return early
-        return JsonValidator(schema.text, dependencies, dialect, holds_up_others=holds_up_others)
-
-    return make
 
 
 def _parse(text: str) -> Any:

@@ -21,11 +21,16 @@ from serdes.error import (
     SerializationError,
 )
 from serdes.message import wire
-from serdes.message.config import ProtobufDeserializerConfig, ProtobufSerializerConfig, checked_client
-from serdes.message.deserializer import AsyncDeserializer, Decode, Deserializer, ReaderFormat, Resolved
+from serdes.message.arguments import checked_client
+from serdes.message.awaited import AsyncDeserializer, AsyncSerializer
+from serdes.message.config import ProtobufDeserializerConfig, ProtobufSerializerConfig
+from serdes.message.deserializer import Deserializer
 from serdes.message.protobuf_schema import References, imported_by, parse, schema_text
-from serdes.message.serializer import AsyncSerializer, Encoder, Serializer, WriterFormat
-from serdes.schema import refuse_rule_arguments
+from serdes.message.reading import Decode, ReaderFormat, Resolved
+from serdes.message.serializer import Serializer
+from serdes.message.writing import Encoder, WriterFormat
+from serdes.rules.migrations.migrated import Read
+from serdes.rules.migrations.steps import Migration
 from serdes.serialization import Context
 
 __all__ = ["AsyncProtobufDeserializer", "AsyncProtobufSerializer", "ProtobufDeserializer", "ProtobufSerializer"]
@@ -41,6 +46,8 @@ class ProtobufSerializer(Serializer):
         msg_type: The class.
         schema_registry_client: The registry's client.
         conf: Settings by name; see ProtobufSerializerConfig.
+        rule_conf: Parameters of all executors of rules.
+        rule_registry: Custom executors, actions and overrides of rules; by default, the global registry.
 
     Raises:
         ConfigError: a setting is unknown or contradicts another.
@@ -51,10 +58,9 @@ class ProtobufSerializer(Serializer):
         msg_type: Any,
         schema_registry_client: BaseClient,
         conf: Mapping[str, Any] | None = None,
-        rule_conf: None = None,
-        rule_registry: None = None,
+        rule_conf: Mapping[str, Any] | None = None,
+        rule_registry: Any = None,
     ) -> None:
-        refuse_rule_arguments(rule_conf, rule_registry)
         config = ProtobufSerializerConfig.load(conf)
         if not isinstance(getattr(msg_type, "DESCRIPTOR", None), Descriptor):
             raise ConfigError("msg_type", f"must be a class of messages, not {msg_type!r}")
@@ -68,7 +74,7 @@ class ProtobufSerializer(Serializer):
             writer.explain,
             lambda: imported_by(writer.file),
         )
-        super().__init__(schema_registry_client, form, config)
+        super().__init__(schema_registry_client, form, config, rules=config.rules(rule_conf, rule_registry))
         self._message_type = msg_type
         self._serialize_message: Callable[[Any], bytes] = msg_type.SerializeToString
 
@@ -89,6 +95,8 @@ class ProtobufDeserializer(Deserializer):
     Args:
         message_type: The generated class; None to make a class of each message's schema.
         conf: Settings by name; see ProtobufDeserializerConfig.
+        rule_conf: Parameters of all executors of rules.
+        rule_registry: Custom executors, actions and overrides of rules; by default, the global registry.
         schema_registry_client: The registry's client; without one, the schema id in the frame is ignored.
 
     Raises:
@@ -100,10 +108,9 @@ class ProtobufDeserializer(Deserializer):
         message_type: Any = None,
         conf: Mapping[str, Any] | None = None,
         schema_registry_client: BaseClient | None = None,
-        rule_conf: None = None,
-        rule_registry: None = None,
+        rule_conf: Mapping[str, Any] | None = None,
+        rule_registry: Any = None,
     ) -> None:
-        refuse_rule_arguments(rule_conf, rule_registry)
         config = ProtobufDeserializerConfig.load(conf)
         if message_type is None and schema_registry_client is None:
             raise ConfigError("message_type", "needed if there is no client to find the writers' schemas")
@@ -115,6 +122,12 @@ class ProtobufDeserializer(Deserializer):
             assert writer is not None
             return decoder_of_schema(writer, reader, zigzag=zigzag)
 
+        def migrated(writer: Resolved, reader: Resolved, _: Migration) -> tuple[Read, None]:
+            from serdes.rules.migrations.protobuf import json_form  # noqa: PLC0415  # messages are seldom migrated
+
+            make = new_message(reader) if message_type is None else lambda _: message_type()
+            return json_form(decoder_of_schema(writer, None, zigzag=zigzag), make), None
+
         form = ReaderFormat(
             PROTOBUF,
             lambda schema: parse(schema).full_name,
@@ -125,8 +138,9 @@ class ProtobufDeserializer(Deserializer):
             zigzag=zigzag,
             needs_writer=schema_registry_client is not None,
             needs_references=message_type is None,
+            migrated=migrated,
         )
-        super().__init__(schema_registry_client, form, config)
+        super().__init__(schema_registry_client, form, config, rules=config.rules(rule_conf, rule_registry))
         self._from_string: Any = message_type and message_type.FromString
         #: The byte for a count of one, and the one-byte indexes seen so far: messages 1 to 63 of a file.
         self._one = wire.write_indexes((1,), zigzag=zigzag)[0]
@@ -227,6 +241,19 @@ def _decoder_of_class(message_type: Any, short_indexes: set[int], *, zigzag: boo
         return from_string(message[start:])
 
     return decode
+
+
+def new_message(schema: Resolved) -> Callable[[str], Any]:
+    """Makes empty messages of a schema by full name: of the first message in the file if it has none of the name."""
+    parsed = parse(*schema)
+
+    def new_message(name: str) -> Any:
+        try:
+            return parsed.message_class(name)()
+        except KeyError:
+            return parsed.message_class()()
+
+    return new_message
 
 
 def decoder_of_schema(writer: Resolved, reader: Resolved | None, *, zigzag: bool) -> Decode:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from pyspark.sql import Column
@@ -11,11 +11,13 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from compat.schema import AVRO
 from serdes.client.clients import RegistryClient
+from serdes.rules.context import READ
 from spark_avro.errors import NoSubject, PlanError
 from spark_avro.modes import FAILFAST, message_in, present
 from spark_avro.plan import tree as trees
-from spark_avro.plan.decoding import Decoded, Decoding, decoded, decoding, long_decimals, parts_of
+from spark_avro.plan.decoding import Decoding, decoded, decoding, long_decimals
 from spark_avro.plan.frames import Guids, Message, schema_id
+from spark_avro.plan.parts import Decoded, parts_of
 from spark_avro.plan.reasons import reason
 from spark_avro.plan.selection import guids_of
 from spark_avro.registry import (
@@ -23,11 +25,12 @@ from spark_avro.registry import (
     Version,
     client_of,
     newest_first,
-    refuse_all,
     version_type,
     versions_of,
-    with_refusals,
 )
+from spark_avro.rules.listed import APPLY, check_rules
+from spark_avro.rules.reading import ReadRules, read_rules
+from spark_avro.rules.refusing import refuse_all, with_refusals
 
 
 def from_confluent_avro_records(
@@ -39,6 +42,7 @@ def from_confluent_avro_records(
     mode: str = FAILFAST,
     position: Sequence[Any] = (),
     headers: Any = None,
+    rules: str = APPLY,
 ) -> Column:
     """A column of Confluent-format Avro records of several types: a struct with a field for each type.
 
@@ -54,19 +58,21 @@ def from_confluent_avro_records(
         mode: As in `from_confluent_avro`; the value of a broken record is NULL.
         position: As in `from_confluent_avro`.
         headers: As in `from_confluent_avro`.
+        rules: As in `from_confluent_avro`; each type has the rules of its newest version.
 
     Raises:
         NoSubject: the registry does not have a subject, or has none for the topic.
         UnsupportedSchema: Spark has no faithful type for a schema.
         RulesNotSupported: all schemas have rules that a client must carry out; if only some have, their records are
             broken.
-        PlanError: a version is not a record.
+        PlanError: a version is not a record, or a rule cannot be carried out.
     """
+    check_rules(rules, READ)
     client = client_of(registry)
     names = list(subjects) or _subjects_of(client, topic)
     versions = newest_first([version for name in names for version in versions_of(client, name)])
     sent = message_in(column, headers, is_key=False)
-    plan = RecordsPlan.of(versions, names)
+    plan = RecordsPlan.of(versions, names, rules=rules)
     return present(plan.parts(sent), sent.payload, mode=mode, position=position)
 
 
@@ -84,10 +90,17 @@ class RecordsPlan:
     has_indexes: ClassVar[bool] = False
 
     @classmethod
-    def of(cls, versions: Sequence[Version], subjects: Sequence[str], other_guids: Guids | None = None) -> RecordsPlan:
+    def of(
+        cls,
+        versions: Sequence[Version],
+        subjects: Sequence[str],
+        other_guids: Guids | None = None,
+        *,
+        rules: str = APPLY,
+    ) -> RecordsPlan:
         """The plan for the versions of subjects, newest first; see `plan_records`."""
         guids = {**guids_of(versions), **(other_guids or {})}
-        return cls(plan_records(versions, subjects, guids), guids)
+        return cls(plan_records(versions, subjects, guids, rules), guids)
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -99,12 +112,21 @@ class RecordsPlan:
         """The reasons why records cannot be read, by id."""
         return {schema_id: problem for plan in self.plans.values() for schema_id, problem in plan.unreadable.items()}
 
+    @property
+    def rules(self) -> ReadRules:
+        """The rules on records of all types."""
+        plans = self.plans.values()
+        domain = tuple(rule for plan in plans for rule in plan.rules.domain)
+        return ReadRules(domain, {key: task for plan in plans for key, task in plan.rules.by_id.items()})
+
     def parts(self, message: Message) -> Decoded:
         """The parts of a message decoded by this plan."""
-        return parts_of(message, self.guids, self._decoded)
+        return parts_of(
+            message, self.guids, lambda by_id: self._decoded(by_id, message.replayed), before=self.rules.by_id
+        )
 
-    def _decoded(self, message: Column) -> Decoded:
-        parts = {field: decoded(message, plan) for field, plan in self.plans.items()}
+    def _decoded(self, message: Column, replayed: Column | None) -> Decoded:
+        parts = {field: decoded(message, plan, replayed) for field, plan in self.plans.items()}
         # A type's `sound` is true only for its records, and its value is NULL for all others.
         sound = F.greatest(message.isNull(), *(part.sound for part in parts.values()))
         together = F.array(F.struct(*(part.value.alias(field) for field, part in parts.items())))
@@ -118,10 +140,15 @@ class RecordsPlan:
             origin=first.origin,
             explained=explained,
         )
-        return Decoded(value, sound, why, schema_id(message))
+        failures = [part.failure for part in parts.values() if part.failure is not None]
+        if not failures:
+            return Decoded(value, sound, why, schema_id(message))
+        return Decoded(value, sound, why, schema_id(message)).failed(F.coalesce(*failures))
 
 
-def plan_records(versions: Sequence[Version], subjects: Sequence[str], guids: Guids) -> Mapping[str, Decoding]:
+def plan_records(
+    versions: Sequence[Version], subjects: Sequence[str], guids: Guids, rules: str
+) -> Mapping[str, Decoding]:
     """Plans how records of several types are read: one decoding per type, by the field's name."""
     origin = f"subjects {', '.join(subjects)}"
     by_name: dict[str, list[Version]] = {}
@@ -129,15 +156,18 @@ def plan_records(versions: Sequence[Version], subjects: Sequence[str], guids: Gu
         if version.schema.full_name is None:
             raise PlanError(f"{version.label} is no record, and only records have names to tell them apart by")
         by_name.setdefault(version.schema.full_name, []).append(version)
-    by_name = {name: with_refusals(members, members[0].ruled) for name, members in by_name.items()}
-    refuse_all([version for members in by_name.values() for version in members])
+    by_name = {name: with_refusals(members, members[0].ruled, rules) for name, members in by_name.items()}
+    refuse_all([version for members in by_name.values() for version in members], None, rules)
     short = [name.rpartition(".")[2].lower() for name in by_name]
     plans = {}
     for name, members in by_name.items():
         last = name.rpartition(".")[2]
         field = last if short.count(last.lower()) == 1 else name.replace(".", "_")
         reader = trees.tree(members[0].schema, members[0].label, reader=True)
-        plans[field] = decoding(members, reader, origin, guids=guids)
+        plan = decoding(members, reader, origin, guids=guids)
+        if members[0].refusal is None:
+            plan = replace(plan, rules=read_rules(members, members[0], rules, of_writers=False))
+        plans[field] = plan
     # Newest first so far; the fields are in the order in which the types were registered.
     return dict(reversed(plans.items()))
 

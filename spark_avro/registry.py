@@ -17,7 +17,7 @@ from serdes.client.clients import RegistryClient
 from serdes.client.config import client_options, short_names
 from serdes.client.models import RegisteredSchema, SchemaInfo
 from serdes.error import RegistryError, SchemaNotFound, SubjectNotFound, VersionNotFound
-from serdes.rules.seam import Ruled, after_decoding, before_encoding, refusal
+from serdes.rules.context import Ruled
 from spark_avro.errors import NoSubject, PlanError, UnsupportedSchema
 from spark_avro.sent_schema import SentSchema
 
@@ -192,9 +192,19 @@ def _version(
     label = f"schema id {held.id}"
     _check_type(held.schema, schema_type, label)
     where = f" ({held.subject} version {held.version})" if isinstance(held, RegisteredSchema) else ""
-    ruled = Ruled(f"{label}{where}", held.schema, held.rule_set)
+    dependencies = client.dependencies(held.schema, subject)
+    ruled = Ruled(
+        f"{label}{where}",
+        held.schema,
+        held.rule_set,
+        held.metadata,
+        dependencies,
+        held.subject,
+        held.id,
+        held.version,
+    )
     number = held.version if isinstance(held, RegisteredSchema) else None
-    return Version(held.id, ruled, client.dependencies(held.schema, subject), number=number, guid=held.guid)
+    return Version(held.id, ruled, dependencies, number=number, guid=held.guid)
 
 
 def id_of_guid(client: RegistryClient, guid: str, subject: str | None) -> int | None:
@@ -211,40 +221,14 @@ def id_of_guid(client: RegistryClient, guid: str, subject: str | None) -> int | 
     return None
 
 
-def with_refusals(versions: Sequence[Version], reader: Ruled | None) -> list[Version]:
-    """The versions, with `refusal` set for those whose records must not be read."""
-    return [replace(version, refusal=refusal(version.ruled, reader)) for version in versions]
-
-
-def refuse_all(versions: Sequence[Version], reader: Ruled | None = None) -> None:
-    """Stop if no version is left whose records may be read.
-
-    Raises:
-        RulesNotSupported: the first version, or the reader's schema, has rules that a client must carry out.
-    """
-    if versions and all(version.refusal for version in versions):
-        after_decoding(versions[0].ruled, reader, None)
-
-
 def register_or_look_up(
     client: RegistryClient, subject: str, schema: SchemaText, *, register: bool, normalize: bool = False
 ) -> RegisteredSchema:
-    """The version of a subject under which to write records with a schema.
-
-    Raises:
-        RulesNotSupported: it has rules that this client cannot apply.
-    """
+    """The version of a subject under which to write records with a schema, with its rules."""
     find = client.register if register else client.lookup
-    return writable(find(subject, schema, normalize=normalize))
-
-
-def writable(held: RegisteredSchema) -> RegisteredSchema:
-    """Return the version if records may be written under it.
-
-    Raises:
-        RulesNotSupported: it has rules that this client cannot apply.
-    """
-    return before_encoding(Ruled(f"the schema of subject {held.subject}", held.schema, held.rule_set), held)
+    held = find(subject, schema, normalize=normalize)
+    # Older registries answer without the rules.
+    return client.version(subject, held.version) if held.rule_set is None else held
 
 
 def parsed(client: RegistryClient, schema: SchemaText, subject: str | None, label: str) -> AvroSchema:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from compat.schema import Dependencies, SchemaText
-from serdes.rules.seam import Ruled
+from serdes.rules.context import Ruled
 
 
 @dataclass(frozen=True)

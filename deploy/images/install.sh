@@ -25,6 +25,10 @@ find /venv -type f -name "*.so*" -exec strip --strip-unneeded {} +
 for dialect in mssql mysql oracle; do
     rm -rf /venv/lib/python3*/site-packages/sqlalchemy/dialects/"$dialect"
 done
+# Extensions of CEL that no rule has; those that remain are strings and math.
+for extension in bindings encoders optional proto; do
+    rm -f /venv/lib/python3*/site-packages/cel_expr_python/ext/ext_"$extension".*
+done
 # AWS' client has the descriptions of all its services; signing in to MSK needs one.
 find /venv/lib/python3*/site-packages/botocore/data -mindepth 1 -maxdepth 1 -type d ! -name sts ! -name sso ! -name sso-oidc \
     ! -name signin -exec rm -rf {} +

@@ -16,6 +16,7 @@ from compat.report.finding import Finding as Broken
 from compat.report.messages import reserved_field_messages
 from compat.schema import Dependencies, InvalidSchema, ParsedSchema, Pointer, Position, SchemaText
 from magicbyte.check.baselines.baseline import Baseline, Earlier, Properties, Terms
+from magicbyte.check.checking_rules import rule_findings
 from magicbyte.check.config.config import Config
 from magicbyte.check.declared import declare, expired
 from magicbyte.check.findings import ERROR, START, WARNING, Checked, Finding, Report, retained_together
@@ -140,7 +141,7 @@ class Checker:
         group, properties = in_group(versions, terms)
         reserved = _reserved(file, schema, group, terms, properties)
         breaks, borrowed = self._compare(file, schema, versions, group, level, policy)
-        linted = self._lint(file, schema, versions[-1] if versions else None)
+        linted = (*self._lint(file, schema, versions[-1] if versions else None), *self._rules(file, versions))
         compared = len(group if level.transitive else group[-1:]) if level.directions else 0
         checked = Checked(file.subject, file.path, level.name, compared)
         return _Outcome((*_warnings(file, schema), *reserved, *breaks, *linted), tuple(borrowed), checked)
@@ -163,6 +164,10 @@ class Checker:
             level = _ALL_DATA
         policy = file.entry.policy or specific.policy or common.policy or self._config.policy
         return level, policy
+
+    def _rules(self, file: SchemaFile, versions: Sequence[Earlier]) -> Iterable[Finding]:
+        """The findings about the rules beside the file; not while edits are tried out, which change no rules."""
+        return rule_findings(self._config, self._tree, file, versions) if self._searches else ()
 
     def _lint(self, file: SchemaFile, schema: ParsedSchema, version: Earlier | None) -> Iterable[Finding]:
         if not self._config.lint.rules:

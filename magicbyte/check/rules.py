@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from importlib.resources import files
 from typing import Any
 
+from compat.contracts.findings.table import CHECKS
 from compat.difference import Rule
 from compat.engine import Previous, check
 from compat.formats import FORMATS, parse
 from compat.level import LEVELS, Policy
 from compat.schema import Dependency, ParsedSchema, SchemaText
+from magicbyte.check.checking_rules import rule_name
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.settings.place import nearest
 
@@ -33,6 +35,7 @@ OTHERS = {
     "NOT_COMPARABLE": "The two schemas cannot be compared: one cannot be read, or the comparison takes too much work.",
     "NOT_EXAMINED": "A warning: the rules find the schemas compatible, but the search for other breaks ended early.",
 }
+OTHERS |= {rule_name(code): f"About the rules of a schema: {description}." for code, description in CHECKS.items()}
 _JUDGED = {True: "a warning, an error with --strict", False: "an error"}
 
 

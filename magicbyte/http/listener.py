@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -31,3 +32,17 @@ def parse_listener(text: str) -> Listener:
     if parts.scheme not in ("http", "https") or parts.port is None or parts.path not in ("", "/"):
         raise ValueError(f"not a listener: {text!r}; write http://HOST:PORT or https://HOST:PORT")
     return Listener(parts.scheme, parts.hostname or "0.0.0.0", parts.port)  # noqa: S104  as the reference reads it
+
+
+def parse_listeners(texts: Iterable[str]) -> list[Listener]:
+    """Read listener addresses.
+
+    Raises:
+        ValueError: A text is not a listener address, or two of them have the same host and port.
+    """
+    listeners = [parse_listener(text.strip()) for text in texts]
+    addresses = [(listener.host, listener.port) for listener in listeners if listener.port]
+    for host, port in addresses:
+        if addresses.count((host, port)) > 1:
+            raise ValueError(f"{host}:{port} is named twice")
+    return listeners

@@ -8,11 +8,11 @@ from pathlib import Path
 
 def read_properties_file(path: Path) -> dict[str, str]:
     """Read a Java .properties file: `name=value`, `name: value`, comments, continued lines and escapes."""
-    return {name: value for name, (value, _) in read_property_lines(path).items()}
+    return {name: value for name, value, _ in read_property_lines(path)}
 
 
-def read_property_lines(path: Path) -> dict[str, tuple[str, int]]:
-    """Read a Java .properties file; each value comes with the number of its first line."""
+def read_property_lines(path: Path) -> list[tuple[str, str, int]]:
+    """Read a Java .properties file: each name with its value and the number of its first line, in the file's order."""
     logical_lines: list[tuple[str, int]] = []
     pending = ""
     start = 0
@@ -28,10 +28,10 @@ def read_property_lines(path: Path) -> dict[str, tuple[str, int]]:
         logical_lines.append((line, start))
     if pending:
         logical_lines.append((pending, start))
-    properties: dict[str, tuple[str, int]] = {}
+    properties = []
     for line, number in logical_lines:
         name, value = re.match(r"((?:\\.|[^=:\s\\])*)\s*[=:]?\s*(.*)", line, re.DOTALL).groups()  # type: ignore[union-attr]
-        properties[_unescape(name)] = _unescape(value), number
+        properties.append((_unescape(name), _unescape(value), number))
     return properties
 
 

@@ -8,13 +8,13 @@ from typing import Any
 HIDDEN = "[hidden]"
 _SECRET_NAME = re.compile(
     r"password|passwd|passphrase|(^|[._-])pwd$|secret|(^|[._-])key($|s$)|account\.key\.|(^|[._-])sas([._-]|$)"
-    r"|connection[._-]string|ssl\.keystore\.key|token($|s$)|jaas|user\.info|credential(?!s\.source$)|sasl\.password",
+    r"|connection[._-]string|ssl\.keystore\.key|token($|s$)|jaas|user\.info|credential(?!s\.source$)|sasl\.password|confluent\.license$",
     re.IGNORECASE,
 )
 #: A secret with its name in a longer text, such as options of Java, a JAAS configuration or a signed URL.
 _SECRET_IN_TEXT = re.compile(
     r"(?:password|passwd|passphrase|pwd|secret|token|credential|account[._-]?key|\bsig|signature)[\w.-]*[\"']?\s*[=:]"
-    r"|-----BEGIN [A-Z ]*PRIVATE KEY",
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY|\beyJ[\w-]{8,}\.[\w-]{8,}\.",  # a JSON Web Token
     re.IGNORECASE,
 )
 #: Secret keys of S3 may have slashes.

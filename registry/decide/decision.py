@@ -20,10 +20,11 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Decision(Struct, Generic[T_co], frozen=True):
-    """The outcome of a command: its result, and the records to append, if any."""
+    """The outcome of a command: its result, the records to append, if any, and what to tell the operator."""
 
     result: T_co
     records: tuple[Record, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 def require_writable(view: View, subject: str | None) -> None:

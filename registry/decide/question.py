@@ -20,12 +20,14 @@ from magicbyte.kit.errors import ErrorKind
 from registry import errors, metrics
 from registry.offload.jobs import (
     Answer,
+    CheckRules,
     Compared,
     CompareOutlines,
     Earlier,
     Job,
     Judge,
     MakeOutline,
+    PlanRules,
     Reply,
     Task,
     Text,
@@ -39,6 +41,8 @@ from registry.state.view import View
 
 A = TypeVar("A", bound=Answer)
 
+#: What `magicbyte.rules.check` may be: findings about new rule sets refuse them, are logged, or are not looked for.
+REFUSE, WARN, OFF = "refuse", "warn", "off"
 #: The most steps (`compat.budget`) for reading all schemas of a question that a decision answers itself.
 LITTLE_READING = 2_000
 #: The most steps for the rest of the work on it; with the reading, they take a few milliseconds.
@@ -117,7 +121,7 @@ class Question(Struct, frozen=True):
         return self._job(view, self.source.text(view), latest, MAX_STEPS, MOST_DEPENDENCIES)
 
     def little_job(self, view: View, most_steps: int) -> Job | None:
-        """The job if it takes little work, otherwise None; outlines, explanations and all versions always take more.
+        """The job if it takes little work, otherwise None; outlines, explanations and rules always take more.
 
         Args:
             view: The view that resolves references.
@@ -126,7 +130,7 @@ class Question(Struct, frozen=True):
         Raises:
             InvalidSchema: A reference leads nowhere.
         """
-        if isinstance(self.task, MakeOutline | CompareOutlines):
+        if isinstance(self.task, MakeOutline | CompareOutlines | CheckRules | PlanRules):
             return None
         if isinstance(self.task, Judge) and (self.task.explain or self.task.every):
             return None
@@ -202,6 +206,10 @@ class Terms:
     strict_reference_versions: bool = False
     imports_overwrite: bool = True
     incompatible: ErrorKind = errors.INCOMPATIBLE_SCHEMA
+    #: What is done with the findings about new rule sets: REFUSE, WARN or OFF.
+    rules_check: str = REFUSE
+    #: Types of rules and actions that clients have executors for, besides the known ones.
+    rules_types: frozenset[str] = frozenset()
     answered: Answered = ()
     #: The most steps that reading schemas may take if a question is to be answered within the decision.
     most_reading: int = LITTLE_READING

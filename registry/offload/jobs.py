@@ -113,7 +113,44 @@ class CompareOutlines(Struct, frozen=True, tag=True):
     searches: bool = True
 
 
-Task = Canonicalize | Judge | EditTags | Render | FindTags | FindSame | MakeOutline | CompareOutlines
+class CheckRules(Struct, frozen=True, tag=True):
+    """Check a rule set for the schema; the answer is RulesChecked.
+
+    The job's earlier versions are those that may have written the data.
+
+    Attributes:
+        contract: The rule set and the metadata, as the JSON object of a request with them.
+        extra_types: Further types of rules and actions.
+    """
+
+    contract: bytes
+    extra_types: frozenset[str] = frozenset()
+
+
+class PlanRules(Struct, frozen=True, tag=True):
+    """Tell in which order the rules of the schema are carried out, and on which fields; the answer is RulesPlanned.
+
+    Attributes:
+        contract: The rule set and the metadata, as the JSON object of a request with them.
+        origins: The origin of each rule that the schema did not bring itself: its name, and `default` or `override`.
+    """
+
+    contract: bytes
+    origins: tuple[tuple[str, str], ...] = ()
+
+
+Task = (
+    Canonicalize
+    | Judge
+    | EditTags
+    | Render
+    | FindTags
+    | FindSame
+    | MakeOutline
+    | CompareOutlines
+    | CheckRules
+    | PlanRules
+)
 
 # Jobs
 
@@ -256,6 +293,18 @@ class OutlinesCompared(Struct, frozen=True, tag=True):
     changes: bytes
 
 
+class RulesChecked(Struct, frozen=True, tag=True):
+    """The findings about a rule set, as objects of the API; those for which it is refused come first."""
+
+    findings: tuple[dict[str, Any], ...] = ()
+
+
+class RulesPlanned(Struct, frozen=True, tag=True):
+    """The order of the rules, as JSON."""
+
+    plan: bytes
+
+
 class Names(Struct, frozen=True, gc=False):
     """The names in a schema.
 
@@ -310,7 +359,17 @@ class Done(Struct, frozen=True):
     seconds: float = COMPARING_SECONDS
 
 
-Answer = Canonical | Compared | Rendered | TagsFound | SameFound | OutlineMade | OutlinesCompared
+Answer = (
+    Canonical
+    | Compared
+    | Rendered
+    | TagsFound
+    | SameFound
+    | OutlineMade
+    | OutlinesCompared
+    | RulesChecked
+    | RulesPlanned
+)
 Refusal = Invalid | Unknown | TooMuch
 Reply = Answer | NamesFound | Refusal
 

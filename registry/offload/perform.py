@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from compat.budget import Budget
+from compat.contracts.model import Metadata, RuleSet
 from compat.engine import Previous, check
 from compat.formats import FORMATS, make_outline
 from compat.level import LEVELS
@@ -22,6 +23,7 @@ from registry.offload.jobs import (
     Answer,
     Canonical,
     Canonicalize,
+    CheckRules,
     Compared,
     CompareOutlines,
     Earlier,
@@ -36,8 +38,11 @@ from registry.offload.jobs import (
     NamesFound,
     OutlineMade,
     OutlinesCompared,
+    PlanRules,
     Render,
     Rendered,
+    RulesChecked,
+    RulesPlanned,
     SameFound,
     TagsFound,
     Task,
@@ -46,6 +51,10 @@ from registry.offload.jobs import (
 )
 from registry.offload.parsing import Parser
 from registry.tags import FIELD, TAG_FORMATS
+
+if TYPE_CHECKING:
+    from compat.contracts.findings import Contract
+    from compat.contracts.findings.contract import SchemaVersion
 
 
 def perform(job: Job, parse: Parser, budget: Budget) -> Answer:
@@ -235,6 +244,53 @@ def _side(parse: Parser, text: Text, number: int | None) -> Side:
         raise InvalidSchema(error.schema_type, f"version {number}: {error.detail}") from None
 
 
+def _check_rules(job: Job, task: CheckRules, _parse: Parser, budget: Budget) -> RulesChecked:
+    from compat.contracts.findings import check_rules  # noqa: PLC0415  few requests bring rules
+
+    earlier = tuple(_schema_version(version.text) for version in job.earlier if version.text is not None)
+    budget.start_clock()
+    contract = _contract(job, task.contract, earlier, task.extra_types, budget)
+    return RulesChecked(tuple(finding.to_json() for finding in check_rules(contract)))
+
+
+def _plan_rules(job: Job, task: PlanRules, _parse: Parser, budget: Budget) -> RulesPlanned:
+    from compat.contracts.explain import explain_rules  # noqa: PLC0415  as above
+
+    budget.start_clock()
+    plan = explain_rules(_contract(job, task.contract, (), frozenset(), budget), dict(task.origins))
+    return RulesPlanned(orjson.dumps(plan))
+
+
+def _contract(
+    job: Job, raw: bytes, earlier: tuple[SchemaVersion, ...], extra_types: frozenset[str], budget: Budget
+) -> Contract:
+    from compat.contracts.findings import Contract  # noqa: PLC0415  as above
+
+    value = orjson.loads(raw)
+    rule_set = RuleSet.from_json(value.get("ruleSet")) or RuleSet()
+    previous = earlier[-1] if earlier else None
+    metadata = Metadata.from_json(value.get("metadata"))
+    return Contract(
+        _schema_version(job.text),
+        rule_set,
+        metadata,
+        previous,
+        earlier,
+        extra_types,
+        # An expression takes the compiler about as long as reading some thousand characters.
+        lambda characters: budget.spend(_STEPS_AN_EXPRESSION + characters),
+    )
+
+
+def _schema_version(text: Text) -> SchemaVersion:
+    from compat.contracts.findings.contract import SchemaVersion  # noqa: PLC0415  as above
+
+    return SchemaVersion(text.schema, text.dependencies)
+
+
+#: The steps of compiling an expression, besides those for its characters.
+_STEPS_AN_EXPRESSION = 3_000
+
 _TASKS: Mapping[type[Task], Callable[[Job, Any, Parser, Budget], Answer]] = {
     Canonicalize: _canonicalize,
     Judge: _judge,
@@ -244,6 +300,8 @@ _TASKS: Mapping[type[Task], Callable[[Job, Any, Parser, Budget], Answer]] = {
     FindSame: _find_same,
     MakeOutline: _make_outline,
     CompareOutlines: _compare_outlines,
+    CheckRules: _check_rules,
+    PlanRules: _plan_rules,
 }
 
 

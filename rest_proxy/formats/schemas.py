@@ -18,9 +18,10 @@ from rest_proxy.errors import (
     SERIALIZING_FAILED,
 )
 from rest_proxy.formats.embedded import FORM_OF_TYPE, EmbeddedFormat
-from rest_proxy.formats.flows import ProxyDeserializer, ProxySerializer, text_options
+from rest_proxy.formats.flows import ProxyDeserializer, ProxySerializer, RulesAtClients, SchemaRules, text_options
 from rest_proxy.formats.frame_places import header_name
 from rest_proxy.formats.plain import DataError, Options
+from rest_proxy.formats.ruled import Place, RuledReading
 from rest_proxy.formats.schema_reading import SchemaId, SchemaReading
 from rest_proxy.formats.schema_rights import Require, as_if_missing, failed, fetched_by, requirement
 from rest_proxy.formats.writers import Writer, reading, writing
@@ -30,7 +31,6 @@ from serdes.client.endpoints.cached import Endpoints
 from serdes.client.flow import Flow, called
 from serdes.client.models import RegisteredSchema, SchemaInfo
 from serdes.error import (
-    RulesNotSupported,
     SchemaCompileError,
     SchemaRefused,
     SerdesError,
@@ -38,9 +38,9 @@ from serdes.error import (
     WrongSchemaType,
 )
 from serdes.message.deserializer import Deserializer
+from serdes.message.reading import Decode, RuledDecoder
 from serdes.message.subject import Naming, Strategy
 from serdes.message.wire import Frame
-from serdes.rules.seam import Ruled, before_encoding
 from serdes.serialization import SerializationContext
 from serdes.text import deserializing, text_form
 
@@ -90,6 +90,7 @@ class Schemas:
         client: AsyncRegistryClient | None,
         naming: Naming,
         frame_places: FramePlaces,
+        rules: SchemaRules,
         *,
         null_is_always_tombstone: bool = False,
     ) -> None:
@@ -99,14 +100,16 @@ class Schemas:
             client: The client of the registry; None if there is no registry.
             naming: The subject name strategies.
             frame_places: Where frames go.
+            rules: The settings of rules, and where their verdicts are counted.
             null_is_always_tombstone: Treat null as a tombstone even if the schema accepts null.
         """
         self._client = client
         self._naming = naming
         self._frame_places = frame_places
+        self._rules = rules
         self._null_is_always_tombstone = null_is_always_tombstone
         self._writers: OrderedDict[Hashable, Writer] = OrderedDict()
-        self._readers: OrderedDict[Hashable, Read] = OrderedDict()
+        self._readers: OrderedDict[Hashable, Read | RuledReading] = OrderedDict()
         self._deserializers: dict[Hashable, Deserializer] = {}
         #: Schema -> when to ask again if it has no format, and its format.
         self._forms: dict[SchemaId, tuple[float, EmbeddedFormat | None]] = {}
@@ -145,7 +148,7 @@ class Schemas:
         require = requirement("READ" if source.text is None else "WRITE", source.references, rights)
         try:
             return await self._found_or_made(form, side, source, options, require)
-        except RulesNotSupported as error:
+        except RulesAtClients as error:
             raise await self._shown(SERIALIZING_FAILED(detail=str(error)), side, source, rights) from None
         except ApiError as error:
             raise await self._shown(error, side, source, rights) from None
@@ -222,7 +225,9 @@ class Schemas:
             # `called` keeps this off the event loop: even finding the name in a long schema takes long.
             serializer = await registry.drive(
                 called(
-                    lambda: ProxySerializer(registry, Naming(naming, naming), schema, registration, options, require)
+                    lambda: ProxySerializer(
+                        registry, Naming(naming, naming), schema, registration, options, require, self._rules
+                    )
                 )
             )
             chosen = await registry.drive(serializer.chosen(context))
@@ -230,9 +235,11 @@ class Schemas:
             raise INVALID_SCHEMA(detail=error.message) from None
         except SchemaCompileError as error:
             raise INVALID_SCHEMA(detail=error.detail) from None
-        except RulesNotSupported:
+        except RulesAtClients:
             raise
-        except SerializationError:
+        except SerializationError as error:
+            if hint is not None:
+                raise SERIALIZING_FAILED(detail=str(error)) from None
             raise SERIALIZATION(
                 detail=f"The subject of {side.field}s is named after their record, and the schema has none."
             ) from None
@@ -245,6 +252,7 @@ class Schemas:
                 schema.schema_type,
                 serializer.version,
                 self._header_name(side, source),
+                Place(side.topic, side.field == "key"),
                 null_is_tombstone=self._null_is_always_tombstone,
             )
         except SerializationError as error:
@@ -276,8 +284,7 @@ class Schemas:
         if form is not None and info.schema.schema_type != form.schema_type:
             text = f"{name.capitalize()} is of type {info.schema.schema_type}, not {form.schema_type}."
             raise SERIALIZING_FAILED(detail=text)
-        schema = before_encoding(Ruled(name, info.schema, info.rule_set), info.schema)
-        return schema, info if isinstance(info, RegisteredSchema) else source.schema_id
+        return info.schema, info if isinstance(info, RegisteredSchema) else source.schema_id
 
     async def form_of(self, schema_id: SchemaId, rights: ProxyRights | None = None) -> EmbeddedFormat | None:
         """The format of the schema with an id or guid; None if the registry has no such schema, or there is none.
@@ -302,7 +309,7 @@ class Schemas:
 
     async def reader(
         self, form: EmbeddedFormat, schema_id: SchemaId, options: Options, rights: ProxyRights | None = None
-    ) -> Read:
+    ) -> Read | RuledReading:
         """Find the decoder for the schema with an id or guid.
 
         All clients share the decoders, so the right to the schema is checked first.
@@ -314,27 +321,38 @@ class Schemas:
             rights: The client's rights; None if access is not restricted.
 
         Raises:
-            DataError: The client may not read the schema; the registry has no such schema, or it has another type, or
-                rules that the proxy would have to run.
+            DataError: The client may not read the schema; the registry has no such schema, or it has another type.
         """
         if rights is not None:
             await self._reading.require(schema_id, rights, self._registry())
         cached = _recent(self._readers, (form.name, schema_id, options))
         if cached is not None:
             return cached
+        decode = await self._decoder(form, schema_id, options, None)
+        if not isinstance(decode, RuledDecoder):
+            return _keep(self._readers, (form.name, schema_id, options), reading(decode))
+
+        async def of_place(place: Place) -> RuledDecoder:
+            ruled = await self._decoder(form, schema_id, options, place)
+            assert isinstance(ruled, RuledDecoder)
+            return ruled
+
+        return _keep(self._readers, (form.name, schema_id, options), RuledReading(decode, of_place))
+
+    async def _decoder(
+        self, form: EmbeddedFormat, schema_id: SchemaId, options: Options, place: Place | None
+    ) -> Decode | RuledDecoder:
         frame = Frame(schema_id, None, 0) if isinstance(schema_id, int) else Frame(None, schema_id, 0)
         name = f"schema {schema_id}"
+        context = None if place is None else SerializationContext(place.topic, "key" if place.is_key else "value")
         try:
-            decode = await self._registry().drive(self._deserializer(form, options).decoder(frame, None))
+            return await self._registry().drive(self._deserializer(form, options).decoder(frame, context))
         except WrongSchemaType as error:
             raise DataError("", f"{name} is of type {error.schema_type}, not {form.schema_type}") from None
-        except RulesNotSupported as error:
-            raise DataError("", str(RulesNotSupported(name, error.rules))) from None
         except SchemaCompileError as error:
             raise DataError("", f"{name} cannot be used: {error.detail}") from None
         except SerdesError as error:
             raise DataError("", f"{name}: {error}") from None
-        return _keep(self._readers, (form.name, schema_id, options), reading(decode))
 
     def _deserializer(self, form: EmbeddedFormat, options: Options) -> Deserializer:
         """The flow that finds the schemas of messages; it does not validate, because writers have done so."""
@@ -343,7 +361,10 @@ class Schemas:
             assert form.schema_type is not None
             config = text_form(form.schema_type).reading.load({"validate": False} if form.schema_type == "JSON" else {})
             part = deserializing(form.schema_type, config, text_options(options))
-            self._deserializers[key] = ProxyDeserializer(self._registry(), part, config)
+            rules = self._rules
+            self._deserializers[key] = ProxyDeserializer(
+                self._registry(), part, config, rules=rules.settings, counts=rules.counts
+            )
         return self._deserializers[key]
 
     def _registry(self) -> AsyncRegistryClient:

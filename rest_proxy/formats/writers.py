@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 
 from rest_proxy.formats.frame_places import Header
 from rest_proxy.formats.plain import DataError
+from rest_proxy.formats.ruled import Place, RecordInHand, RuledWriting, RuleRefusal
 from serdes.client.flow import Later
 from serdes.codec import EncodeError
 from serdes.error import PayloadError, SchemaCompileError, SerdesError
-from serdes.message.deserializer import Decode
-from serdes.message.serializer import Chosen
+from serdes.message.reading import Decode
+from serdes.message.writing import Chosen
 from serdes.text.form import ERRORS, JSON_TYPES, Unfit
 
 #: Turns parsed JSON into a record's bytes; None is a tombstone.
@@ -38,52 +39,8 @@ class QuickWriter(NamedTuple):
     encode: Encode
 
 
-class Writer(NamedTuple):
-    """The writer of a request's keys or values; without `quick`, `encode` never takes long.
-
-    `encode` raises DataError, or SchemaCompileError if the schema only now proves invalid. `header` belongs to each
-    record with such a key or value; None if their frames are before the data.
-    """
-
-    schema_id: int
-    subject: str
-    encode: Encode
-    quick: QuickWriter | None
-    schema_type: str
-    version: int | None
-    header: Header | None = None
-
-
-def writing(
-    chosen: Chosen, schema_type: str, version: int | None, header_name: str | None, *, null_is_tombstone: bool
-) -> Writer:
-    """Make the writer for a schema.
-
-    Args:
-        chosen: The schema.
-        schema_type: The registry's type of the schema.
-        version: The subject's version of the schema.
-        header_name: The header for the frame; None if it goes before the data.
-        null_is_tombstone: Treat null as a tombstone even if the schema accepts null.
-
-    Raises:
-        SerializationError: The frame goes into a header, and the registry gave no guid for it.
-    """
-    assert chosen.id is not None
-    header = None if header_name is None else (header_name, chosen.header)
-    prefix = chosen.prefix if header is None else b""
-    null = _Null(is_tombstone=null_is_tombstone)
-    covers = chosen.encoder.covers
-    if covers is None:
-        encode = _at_once(chosen, prefix, null)
-        return Writer(chosen.id, chosen.subject, encode, None, schema_type, version, header)
-    encode = _quickly(chosen, prefix, null)
-    quick = QuickWriter(covers, encode)
-    return Writer(chosen.id, chosen.subject, _or_later(encode, prefix, null), quick, schema_type, version, header)
-
-
 @dataclass(slots=True)
-class _Null:
+class Null:
     """Whether null is a tombstone: if the settings say so, or once the schema has refused null."""
 
     is_tombstone: bool
@@ -96,10 +53,119 @@ class _Null:
         return None
 
 
+class Encoding(NamedTuple):
+    """How keys or values become bytes; `quick` is the part for the event loop if `encode` may take long."""
+
+    encode: Encode
+    quick: QuickWriter | None = None
+
+
+class Writer(NamedTuple):
+    """The writer of a request's keys or values; without `quick`, `encode` never takes long.
+
+    `encode` raises DataError, or SchemaCompileError if the schema only now proves invalid. `header` belongs to each
+    record with such a key or value; None if their frames are before the data. `ruled` is None if the schema has no
+    rules to carry out; else use `of_record`, whose functions raise RuleRefusal.
+    """
+
+    schema_id: int
+    subject: str
+    encode: Encode
+    quick: QuickWriter | None
+    schema_type: str
+    version: int | None
+    header: Header | None = None
+    ruled: RuledWriting | None = None
+    null: Null | None = None
+
+    def of_record(self, record: RecordInHand) -> Encoding:
+        """The functions that encode a key or value of a record, of which rules may see more than the value."""
+        ruled = self.ruled
+        if ruled is None or self.null is None:
+            return Encoding(self.encode, self.quick)
+        return _of_ruled(ruled, record, self.null)
+
+
+def writing(
+    chosen: Chosen,
+    schema_type: str,
+    version: int | None,
+    header_name: str | None,
+    place: Place,
+    *,
+    null_is_tombstone: bool,
+) -> Writer:
+    """Make the writer for a schema.
+
+    Args:
+        chosen: The schema.
+        schema_type: The registry's type of the schema.
+        version: The subject's version of the schema.
+        header_name: The header for the frame; None if it goes before the data.
+        place: Where the data goes.
+        null_is_tombstone: Treat null as a tombstone even if the schema accepts null.
+
+    Raises:
+        SerializationError: The frame goes into a header, and the registry gave no guid for it.
+    """
+    assert chosen.id is not None
+    header = None if header_name is None else (header_name, chosen.header)
+    prefix = chosen.prefix if header is None else b""
+    null = Null(is_tombstone=null_is_tombstone)
+    if chosen.rules is not None:
+        ruled = RuledWriting(chosen.rules, chosen.subject, prefix, place)
+        alone = _of_ruled(ruled, RecordInHand(), null)
+        return Writer(chosen.id, chosen.subject, alone.encode, alone.quick, schema_type, version, header, ruled, null)
+    covers = chosen.encoder.covers
+    if covers is None:
+        encode = _at_once(chosen, prefix, null)
+        return Writer(chosen.id, chosen.subject, encode, None, schema_type, version, header)
+    encode = _quickly(chosen, prefix, null)
+    quick = QuickWriter(covers, encode)
+    return Writer(chosen.id, chosen.subject, _or_later(encode, prefix, null), quick, schema_type, version, header)
+
+
+@dataclass(frozen=True, slots=True)
+class _OfRecord:
+    """Encodes a key or value of a record, with rules."""
+
+    ruled: RuledWriting
+    record: RecordInHand
+    null: Null
+
+    def encode(self, value: Any) -> bytes | None:
+        """The bytes of a value; it may wait."""
+        payload = self._encoded(lambda: self.ruled.encode(value, self.record), value)
+        encoded: bytes | None = self._encoded(payload.function, value) if isinstance(payload, Later) else payload
+        return encoded
+
+    def encode_now(self, value: Any) -> bytes | None:
+        """The bytes of a value; raises MayTakeLong."""
+        payload: bytes | Later | None = self._encoded(lambda: self.ruled.encode(value, self.record), value)
+        if isinstance(payload, Later):
+            raise MayTakeLong(payload)
+        return payload
+
+    def _encoded(self, function: Callable[[], Any], value: Any) -> Any:
+        if value is None and self.null.is_tombstone:
+            return None
+        try:
+            return function()
+        except (RuleRefusal, SchemaCompileError):
+            raise
+        except ERRORS as error:
+            return self.null.refused(value, error)
+
+
+def _of_ruled(ruled: RuledWriting, record: RecordInHand, null: Null) -> Encoding:
+    encoding = _OfRecord(ruled, record, null)
+    return Encoding(encoding.encode, QuickWriter(ruled.covers, encoding.encode_now))
+
+
 # The functions below take most of the time of a record, so they do little per record.
 
 
-def _at_once(chosen: Chosen, prefix: bytes, null: _Null) -> Encode:
+def _at_once(chosen: Chosen, prefix: bytes, null: Null) -> Encode:
     convert = chosen.encoder.encode
 
     def encode(value: Any) -> bytes | None:
@@ -113,7 +179,7 @@ def _at_once(chosen: Chosen, prefix: bytes, null: _Null) -> Encode:
     return encode
 
 
-def _quickly(chosen: Chosen, prefix: bytes, null: _Null) -> Encode:
+def _quickly(chosen: Chosen, prefix: bytes, null: Null) -> Encode:
     convert = chosen.encoder.encode
 
     def encode(value: Any) -> bytes | None:
@@ -130,7 +196,7 @@ def _quickly(chosen: Chosen, prefix: bytes, null: _Null) -> Encode:
     return encode
 
 
-def _or_later(encode: Encode, prefix: bytes, null: _Null) -> Encode:
+def _or_later(encode: Encode, prefix: bytes, null: Null) -> Encode:
     def encode_or_wait(value: Any) -> bytes | None:
         try:
             return encode(value)

@@ -18,6 +18,7 @@ from rest_proxy import metrics
 from rest_proxy.consume.consumers.instances import Instances
 from rest_proxy.produce.budget import Budget
 from rest_proxy.produce.open_streams import OpenStreams
+from rest_proxy.rules.counts import RULE_COUNTS, RuleMetrics
 from rest_proxy.settings import RestProxySettings
 
 
@@ -30,6 +31,7 @@ def collectors_of(recorder: Recorder, settings: RestProxySettings) -> CollectorR
         RequestMetrics(recorder, former_metrics if settings.former_metrics else _none),
         METRICS,
         metrics.RECORDS,
+        RuleMetrics(RULE_COUNTS),
         STATISTICS,
         WithoutCreationTimes(metrics.TABLE.registry),
         WithoutCreationTimes(process_metrics()),

@@ -16,6 +16,7 @@ from rest_proxy.errors import BAD_REQUEST
 from rest_proxy.formats.embedded import FORMATS
 from rest_proxy.formats.frame_places import Header, Headers, with_frame
 from rest_proxy.formats.plain import NULL, DataError, Options, base64_to_bytes, json_string_to_bytes, json_to_bytes
+from rest_proxy.formats.ruled import RecordInHand
 from rest_proxy.formats.writers import Writer
 from rest_proxy.produce.entry import SCHEMA_TYPES, Data, Entry, data_form, headers_of, partition_of, timestamp_of
 from rest_proxy.produce.loop_producer import Record
@@ -95,6 +96,10 @@ def _avro_json(text: bytes) -> Any:
     return _exact(text) if has_long_numbers(text) else msgspec.json.decode(text)
 
 
+def _parser(schema_type: str) -> Callable[[bytes], Any]:
+    return _avro_json if schema_type == "AVRO" else msgspec.json.decode
+
+
 class EntryEncoder:
     """Encodes the records that one client sends to one topic."""
 
@@ -159,8 +164,10 @@ class EntryEncoder:
         if partition >= self._partitions:
             await self._cluster.require_partition(self._topic, partition, topic_may_be_missing=True)
             self._partitions = partition + 1
-        key = None if entry.key is None else await self._data(entry.key, "key")
-        value = None if entry.value is None else await self._data(entry.value, "value")
+        record = RecordInHand(headers)
+        key = None if entry.key is None else await self._data(entry.key, "key", record)
+        record.key = None if key is None else key.data
+        value = None if entry.value is None else await self._data(entry.value, "value", record)
         return _joined(partition, timestamp, headers, key, value)
 
     async def _renew(self) -> None:
@@ -174,7 +181,7 @@ class EntryEncoder:
             self._rights.require_topics("WRITE", (self._topic,))
         self._kept_until = monotonic() + _KEPT_SECONDS
 
-    async def _data(self, data: Data, side: str) -> _Part:
+    async def _data(self, data: Data, side: str, record: RecordInHand) -> _Part:
         members = _members(data)
         encodings = self._kept[side]
         encoding = encodings.get(members)
@@ -185,7 +192,8 @@ class EntryEncoder:
             encodings[members] = encoding
         if encoding.slow is None or (text := bytes(data.data)) == NULL:
             return _encoded(encoding, data, side)
-        encoded = await self._encoder.encode_one(msgspec.json.decode(text), encoding.slow, side, len(text))
+        parsed = _parser(encoding.slow.schema_type)(text)
+        encoded = await self._encoder.encode_one(parsed, encoding.slow, side, len(text), record)
         return _Part(encoded, encoding.report % len(encoded or b""), encoding)
 
     async def _encoding(self, data: Data, side: str) -> _Encoding:
@@ -202,7 +210,7 @@ class EntryEncoder:
             writer.version or 0,
         )
         encode = writer.encode
-        parse = _avro_json if writer.schema_type == "AVRO" else msgspec.json.decode
+        parse = _parser(writer.schema_type)
         slow = None if writer.quick is None else writer
         return _Encoding(lambda text: encode(parse(text)), slow, True, report, writer.header)
 

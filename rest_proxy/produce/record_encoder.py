@@ -9,21 +9,23 @@ from typing import Any, Protocol, TypeVar
 
 from magicbyte.kit.errors import ApiError
 from rest_proxy.access.rights import ProxyRights
-from rest_proxy.errors import INVALID_SCHEMA, VALIDATION_UNAVAILABLE
+from rest_proxy.errors import INVALID_SCHEMA, SERIALIZING_FAILED, VALIDATION_UNAVAILABLE
 from rest_proxy.exchange.bodies import MISSING
 from rest_proxy.formats.embedded import EmbeddedFormat
 from rest_proxy.formats.plain import DataError, Options
+from rest_proxy.formats.ruled import RecordInHand, RuleRefusal
 from rest_proxy.formats.schemas import Side, Source
-from rest_proxy.formats.writers import Encode, MayTakeLong, QuickWriter, Writer
+from rest_proxy.formats.writers import Encode, Encoding, MayTakeLong, QuickWriter, Writer
 from rest_proxy.produce.loop_producer import Record
 from rest_proxy.produce.parts import Producing
+from rest_proxy.produce.ruled_records import RefusedRecord, encode_ruled_records
 from rest_proxy.produce.time_limit import TimeLimit
 from serdes.error import SchemaCompileError, ValidationUnavailable
 
 T = TypeVar("T")
 
 
-class Encoding(Protocol):
+class EncodesValues(Protocol):
     """How keys or values become bytes, such as by a `Writer`."""
 
     @property
@@ -33,6 +35,10 @@ class Encoding(Protocol):
     @property
     def quick(self) -> QuickWriter | None:
         """The part of `encode` for the event loop, if `encode` may take long."""
+
+
+#: The encoding of keys or values of a request without their schema, which are all null.
+_NO_SCHEMA = Encoding(lambda _null: None)
 
 
 class RecordEncoder:
@@ -65,47 +71,72 @@ class RecordEncoder:
         return self._parts.schemas.writer(form, Side(self._topic, side), source, self._options, rights)
 
     async def encode_all(
-        self, records: Sequence[Any], key: Encoding, value: Encoding, *, partition: int, json_size: int
-    ) -> list[Record]:
+        self, records: Sequence[Any], key: Writer | None, value: Writer | None, *, partition: int, json_size: int
+    ) -> Sequence[Record | RefusedRecord]:
         """Encode all records of a request, whose keys and values are parsed JSON.
 
         Args:
             records: The records.
-            key: Encodes the keys.
-            value: Encodes the values.
+            key: Encodes the keys; None if all are null.
+            value: Encodes the values; None if all are null.
             partition: The partition of records that name none; -1 if the partitioner chooses it.
             json_size: The length of the request, in bytes of JSON.
+
+        Returns:
+            The records, and refusals in the place of those that a rule stops.
 
         Raises:
             ApiError: A record is refused: the misfit with its number, INVALID_SCHEMA, VALIDATION_UNAVAILABLE or
                 VALIDATION_BUSY.
         """
-        if key.quick is None and value.quick is None:
-            return encode_records(records, key.encode, value.encode, self._misfit, partition=partition)
+        if (key is not None and key.ruled) or (value is not None and value.ruled):
+            return await self._encode_ruled(records, key, value, partition=partition, json_size=json_size)
+        encode_key, encode_value = key or _NO_SCHEMA, value or _NO_SCHEMA
+        if encode_key.quick is None and encode_value.quick is None:
+            return encode_records(records, encode_key.encode, encode_value.encode, self._misfit, partition=partition)
 
         def encode(encode_key: Encode, encode_value: Encode) -> list[Record]:
             return encode_records(records, encode_key, encode_value, self._misfit, partition=partition)
 
-        return await self._run(encode, (key, value), json_size, len(records))
+        return await self._run(encode, (encode_key, encode_value), json_size, len(records))
 
-    async def encode_one(self, data: Any, encoding: Encoding, side: str, json_size: int) -> bytes | None:
+    async def _encode_ruled(
+        self, records: Sequence[Any], key: Writer | None, value: Writer | None, *, partition: int, json_size: int
+    ) -> Sequence[Record | RefusedRecord]:
+        record = RecordInHand()
+        encodings = [_NO_SCHEMA if writer is None else writer.of_record(record) for writer in (key, value)]
+
+        def encode(encode_key: Encode, encode_value: Encode) -> list[Record | RefusedRecord]:
+            return encode_ruled_records(
+                records, encode_key, encode_value, self._misfit, record=record, partition=partition
+            )
+
+        return await self._run(encode, encodings, json_size, len(records))
+
+    async def encode_one(
+        self, data: Any, writer: Writer, side: str, json_size: int, record: RecordInHand
+    ) -> bytes | None:
         """Encode one key or value.
 
         Args:
-            data: The key or value, as `encoding` takes it.
-            encoding: How to encode it.
+            data: The key or value, as parsed JSON.
+            writer: Encodes it.
             side: `key` or `value`.
             json_size: The length of the data, in bytes of JSON.
+            record: The rest of its record, as far as it is known.
 
         Raises:
-            ApiError: The data is refused: the misfit, INVALID_SCHEMA, VALIDATION_UNAVAILABLE or VALIDATION_BUSY.
+            ApiError: The data is refused: the misfit, SERIALIZING_FAILED by a rule, INVALID_SCHEMA,
+                VALIDATION_UNAVAILABLE or VALIDATION_BUSY.
         """
         try:
-            return await self._run(lambda encode: encode(data), (encoding,), json_size, 1)
+            return await self._run(lambda encode: encode(data), (writer.of_record(record),), json_size, 1)
+        except RuleRefusal as error:
+            raise SERIALIZING_FAILED(detail=str(error)) from None
         except DataError as error:
             raise self._misfit(error.within(side)) from None
 
-    async def _run(self, encode: Callable[..., T], encodings: Sequence[Encoding], json_size: int, count: int) -> T:
+    async def _run(self, encode: Callable[..., T], encodings: Sequence[EncodesValues], json_size: int, count: int) -> T:
         """Run a function that encodes `count` values of each of some encodings, which are its arguments."""
         quick = [encoding.quick for encoding in encodings if encoding.quick is not None]
         try:
@@ -121,7 +152,7 @@ class RecordEncoder:
             raise VALIDATION_UNAVAILABLE(detail=str(error)) from None
 
 
-def _on_loop(encoding: Encoding) -> Encode:
+def _on_loop(encoding: EncodesValues) -> Encode:
     return encoding.encode if encoding.quick is None else encoding.quick.encode
 
 

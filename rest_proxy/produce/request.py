@@ -26,10 +26,12 @@ from rest_proxy.formats.embedded import EmbeddedFormat
 from rest_proxy.formats.frame_places import ID_SERIALIZERS, Header
 from rest_proxy.formats.plain import TAGGED, Options
 from rest_proxy.formats.schemas import Source
-from rest_proxy.formats.writers import Encode, QuickWriter, Writer
+from rest_proxy.formats.writers import Writer
+from rest_proxy.metrics import PRODUCE, RECORDS, REFUSED
 from rest_proxy.produce.loop_producer import Record
 from rest_proxy.produce.parts import Producing
 from rest_proxy.produce.record_encoder import RecordEncoder, encode_records
+from rest_proxy.produce.ruled_records import RefusedRecord, with_refusals
 from rest_proxy.produce.sent import outcomes_in_time
 from rest_proxy.produce.time_limit import RequestTime
 from rest_proxy.produce.topic_creation import may_create_topic
@@ -45,16 +47,6 @@ _EXACT_REQUEST: Decoder[bodies.DataProduceRequest] = bodies.reader_of(
 )
 _MAX_PARTITION = 2**31 - 1
 _REQUEST_TIME = RequestTime()
-
-
-class _NoSchema(NamedTuple):
-    """The encoding of keys or values of a request without their schema, which are all null."""
-
-    encode: Encode = lambda _null: None
-    quick: QuickWriter | None = None
-
-
-_NO_SCHEMA = _NoSchema()
 
 
 class Produce(NamedTuple):
@@ -80,7 +72,7 @@ class Produce(NamedTuple):
 
 
 async def produce(parts: Producing, request: Produce) -> tuple[int, bytes]:
-    """Encode and send all records of a request, or none if one can't be encoded.
+    """Encode and send all records of a request, or none if one can't be encoded; rules stop single records.
 
     Returns:
         The status and body of the answer.
@@ -111,21 +103,35 @@ async def produce(parts: Producing, request: Produce) -> tuple[int, bytes]:
             encoder = RecordEncoder(parts, request.topic, request.options, _REQUEST_TIME, request.misfit)
             key, value = await _writers(encoder, request, parsed, records)
             ids = (key and key.schema_id, value and value.schema_id)
-            encoded = await encoder.encode_all(
-                records, key or _NO_SCHEMA, value or _NO_SCHEMA, partition=partition, json_size=len(request.body)
+            all_records = await encoder.encode_all(
+                records, key, value, partition=partition, json_size=len(request.body)
             )
+            encoded = [record for record in all_records if not isinstance(record, RefusedRecord)]
             encoded = _with_frames(encoded, key and key.header, value and value.header)
-    with produce_span(request.topic, len(encoded)):
+            if len(encoded) < len(all_records):
+                refused = len(all_records) - len(encoded)
+                RECORDS.tally(PRODUCE, request.form.name, request.topic).add(REFUSED, refused)
+                sent = await _send(parts, request, encoded, may_create=may_create) if encoded else ()
+                outcomes: Sequence[Outcome] = with_refusals(all_records, sent)
+                return _status(outcomes), request.dialect.produced(outcomes, *ids)
+    outcomes = await _send(parts, request, encoded, may_create=may_create)
+    return _status(outcomes), request.dialect.produced(outcomes, *ids)
+
+
+async def _send(
+    parts: Producing, request: Produce, records: Sequence[Record], *, may_create: bool
+) -> Sequence[Outcome]:
+    """Send records; returns their outcomes when the brokers have answered, or when the time is over."""
+    with produce_span(request.topic, len(records)):
         producers = parts.producers.of_sender(may_create=may_create)
-        batch = producers.send_batch(request.topic, encoded, request.acks, request.form.name)
+        batch = producers.send_batch(request.topic, records, request.acks, request.form.name)
         # asyncio.timeout with a shield would cost five times as much as this timer.
         timer = asyncio.get_running_loop().call_later(request.timeout_ms / 1000, batch.give_up)
         try:
             await batch.done
         finally:
             timer.cancel()
-    outcomes = outcomes_in_time(batch, request.timeout_ms)
-    return _status(outcomes), request.dialect.produced(outcomes, *ids)
+    return outcomes_in_time(batch, request.timeout_ms)
 
 
 async def _writers(

@@ -16,13 +16,14 @@ from magicbyte.security.settings import LOG
 from magicbyte.security.tls.context import outgoing_context
 from rest_proxy.admin.cluster import Cluster
 from rest_proxy.admin.lazy_client import LazyAdminClient
-from rest_proxy.consume.consumers.instance_limit import instance_limit, limited_by
+from rest_proxy.consume.consumers.instance_limit import instance_limit
 from rest_proxy.consume.consumers.instances import Instances
 from rest_proxy.consume.consumers.peers import Peers
 from rest_proxy.consume.parts import Consuming, Reading
 from rest_proxy.consume.stateless.reads import Reads
 from rest_proxy.exchange.parts import Parts
 from rest_proxy.exchange.rate_limit import RateLimit
+from rest_proxy.formats.flows import SchemaRules
 from rest_proxy.formats.schemas import Schemas
 from rest_proxy.http.peering import Peering
 from rest_proxy.letters.replays import LetterReplays
@@ -31,6 +32,8 @@ from rest_proxy.produce.open_streams import OpenStreams
 from rest_proxy.produce.parts import Producing, Streaming
 from rest_proxy.produce.producers import Producers
 from rest_proxy.produce.rate_limit import ProduceRates
+from rest_proxy.produce.rule_letters import RuleLetters
+from rest_proxy.rules.counts import RULE_COUNTS
 from rest_proxy.settings import RestProxySettings
 from rest_proxy.start.registry_client import MakeRegistry, registry_client
 from rest_proxy.start.registry_rules import follow_rules
@@ -56,17 +59,19 @@ async def running(
         max_record_bytes=settings.max_record_bytes,
         trace_headers=settings.trace_headers,
     )
+    send_letter = RuleLetters(producers, settings.dlq_timeout_ms)
     schemas = Schemas(
         make_registry(settings),
         settings.naming(),
         settings.frame_places(),
+        SchemaRules(settings.rules(settings.properties, send_letter), RULE_COUNTS),
         null_is_always_tombstone=settings.null_body_is_empty_record,
     )
     limit = instance_limit(settings.consumer_instances_max)
     instances = Instances(
         idle_seconds=settings.consumer_instance_timeout_ms / 1000,
-        limit=limit,
-        limited_by=limited_by(settings.consumer_instances_max, limit),
+        limit=limit.instances,
+        limited_by=limit.by,
         limit_per_client=settings.consumer_instances_per_client or settings.consumer_instances_max,
         server_id=settings.id,
     )

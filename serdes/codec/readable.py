@@ -153,7 +153,8 @@ def _bytes(check: Check, node: Node, value: Any) -> Any:
     return _stored_decimal(node, value) if node.logical == "decimal" else check(node, value)
 
 
-_CHECKS: Mapping[str, Check] = MappingProxyType(
+#: The checks of parsed JSON in this form.
+CHECKS: Mapping[str, Check] = MappingProxyType(
     {
         **JSON,
         **{kind: partial(_integer, JSON[kind]) for kind in ("int", "long")},
@@ -162,10 +163,11 @@ _CHECKS: Mapping[str, Check] = MappingProxyType(
 )
 
 
-def _form(*, plain: bool, defaults: bool) -> Form:
-    chooser = partial(plain_chooser, defaults=defaults, checks=_CHECKS) if plain else tag_chooser
+def readable_form(*, plain: bool, defaults: bool) -> Form:
+    """The form: with plain or tagged unions; missing fields with defaults are refused or get them."""
+    chooser = partial(plain_chooser, defaults=defaults, checks=CHECKS) if plain else tag_chooser
     return Form(
-        _CHECKS, chooser, json=True, tagged=not plain, defaults=defaults, closed=True, present=_present, texts=True
+        CHECKS, chooser, json=True, tagged=not plain, defaults=defaults, closed=True, present=_present, texts=True
     )
 
 
@@ -179,7 +181,7 @@ def readable_decoder(codec: AvroCodec, *, plain_unions: bool, most_bytes: int | 
         most_bytes: The most bytes of the text; None for no limit.
     """
     if has_logical_type(codec.schema):
-        decode = decoder(codec.plan, _form(plain=plain_unions, defaults=False))
+        decode = decoder(codec.plan, readable_form(plain=plain_unions, defaults=False))
         return text_decoder(decode, codec.schema, most_bytes)
     return (
         codec.avro_to_json_bytes if most_bytes is None else text_decoder(codec.avro_to_json, codec.schema, most_bytes)
@@ -197,7 +199,7 @@ def readable_encoder(codec: AvroCodec, *, plain_unions: bool, defaults: bool) ->
     """
     if not has_logical_type(codec.schema):
         return codec.json_to_avro
-    return encoder(codec.schema, _form(plain=plain_unions, defaults=defaults))
+    return encoder(codec.schema, readable_form(plain=plain_unions, defaults=defaults))
 
 
 def has_logical_type(root: Node) -> bool:

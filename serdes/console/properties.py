@@ -130,9 +130,7 @@ def read_file(option: str, path: str | None) -> dict[str, str]:
 
 def sort(pairs: Mapping[str, str], names: Sequence[str], prefixes: tuple[str, ...] = ()) -> Properties:
     """Sorts properties; the tool's have one of the names or prefixes. Drops Java-only properties with a warning."""
-    left_out = sorted(
-        name for name in pairs if name in _JAVA_ONLY or name.startswith(("rule.executors", "rule.actions"))
-    )
+    left_out = sorted(name for name in pairs if name in _JAVA_ONLY)
     for name in left_out:
         sys.stderr.write(f"the property {name} has no meaning here and is left out\n")
     sorted_ = Properties({}, {}, {})

@@ -8,11 +8,12 @@ if a record failed twice, the last ones count. Our additional headers begin with
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 CONNECT = "__connect.errors."
 OWN = "__errors."
+RULE = "__rule."
 #: How many times a record was replayed; the only header that `magicbyte dead-letter replay` adds.
 REPLAY = f"{OWN}replay"
 #: Marks a letter without the record's key, value and headers.
@@ -113,12 +114,14 @@ class HeaderForm:
         added: The beginnings of the names of all headers that are not the record's own.
         sizes: By attribute the size in bytes of a number that is no text, but a big-endian integer.
         key_exception: The header that only a record has whose key could not be deserialized.
+        constants: By attribute the value that the form has no header for.
     """
 
     names: Mapping[str, str]
     added: tuple[str, ...]
     sizes: Mapping[str, int]
     key_exception: str | None = None
+    constants: Mapping[str, Any] = field(default_factory=dict)
 
     def encode(self, attribute: str, value: Any) -> bytes | None:
         """Return the bytes of a header."""
@@ -143,7 +146,9 @@ def _named(prefix: str, names: Sequence[str], **others: str) -> dict[str, str]:
 
 _PLACE = ("topic", "partition", "offset")
 
-#: By the names that `errors.headers` of a pipeline takes, and `share-group`, which we only read.
+#: By the names that `errors.headers` of a pipeline takes, and two that we only read: `share-group`, and `rules`, which
+#: the action DLQ of a schema's rules writes. The headers of `rules` stay when a record is sent back: its consumers skip
+#: the rule that they name.
 FORMS: Mapping[str, HeaderForm] = {
     "connect": HeaderForm(
         _named(
@@ -185,6 +190,13 @@ FORMS: Mapping[str, HeaderForm] = {
         _named("__dlq.errors.", (*_PLACE, "message"), connector="group", attempt="delivery.count"),
         ("__dlq.errors.",),
         {},
+    ),
+    "rules": HeaderForm(
+        _named(RULE, ("topic", "subject"), executing="name", message="exception"),
+        (),
+        {},
+        # A value that a serializer stopped is no frame, so that it is not sent back as it is.
+        constants={"partition": -1, "offset": -1, "stage": VALUE_CONVERTER},
     ),
 }
 
@@ -229,6 +241,7 @@ def read_letter(headers: Iterable[Header]) -> DeadLetter | None:
     values: dict[str, Any] = {
         attribute: _number(text) if attribute in _NUMBERS else text for attribute, text in texts.items()
     }
+    values |= form.constants
     if any(values[attribute] is None for attribute in _PLACE):
         return None
     return DeadLetter(**values, masked=last.get(MASKED) == b"true")
@@ -254,3 +267,20 @@ def _number(text: str | None) -> int | None:
     except ValueError:
         return None
     return number if number is not None and -(2**63) <= number < 2**63 else None
+
+
+def rule_headers(error: BaseException | None, topic: str) -> list[Header]:
+    """The headers that name a rule, as the action DLQ writes them, if a rule stopped the record.
+
+    A consumer skips the rule that they name, so that a record can be sent back once it was looked at.
+
+    Args:
+        error: The error of the record.
+        topic: The topic that it was read from, or was for.
+    """
+    rule, mode = getattr(error, "rule", None), getattr(error, "mode", None)
+    if not isinstance(rule, str) or not isinstance(mode, str):
+        return []
+    subject = getattr(error, "subject", None) or ""
+    values = {"name": rule, "mode": mode, "subject": subject, "topic": topic, "exception": str(error)}
+    return [(f"{RULE}{name}", value.encode()) for name, value in values.items()]

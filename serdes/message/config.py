@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 from time import monotonic
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from msgspec.structs import replace
 
 from magicbyte.kit.settings.patterns import java_classes
 from magicbyte.kit.settings.section import Section, setting
-from serdes.client.clients import BaseClient
-from serdes.error import ConfigError
 from serdes.message.subject import (
     REFERENCE_STRATEGIES,
     SUBJECT_SETTINGS,
@@ -22,6 +20,7 @@ from serdes.message.subject import (
     reference_strategy,
     reference_subject_name_strategy,
 )
+from serdes.rules.settings import RuleSection, RuleSettings, executor_settings, split_settings
 from serdes.setting_kinds import (
     ANY,
     BOOLEAN,
@@ -54,7 +53,7 @@ _ID_SOURCE = one_of(
 _DIALECT = one_of(draft_4="", draft_6="", draft_7="", draft_2019_09="", draft_2020_12="")
 
 
-class CommonConfig(Section):
+class CommonConfig(RuleSection):
     """The settings that all serializers and deserializers share."""
 
     use_latest_version: bool = setting(
@@ -76,6 +75,7 @@ class CommonConfig(Section):
     use_schema_id: int | None = setting(schema_id(), "The id of the schema to use.", "use.schema.id", default=None)
     use_schema_guid: str | None = setting(guid(), "The guid of the schema to use.", "use.schema.guid", default=None)
     naming: Naming = field(default_factory=Naming)
+    executors: RuleSettings = field(default_factory=RuleSettings)
 
     @classmethod
     def load(cls, conf: Mapping[str, Any] | None) -> Self:
@@ -84,11 +84,20 @@ class CommonConfig(Section):
         Raises:
             ConfigError: a name is unknown, or a value is not of its type.
         """
-        settings = {name: value for name, value in (conf or {}).items() if value is not None}
+        all_settings = {name: value for name, value in (conf or {}).items() if value is not None}
+        of_executors, settings = split_settings(all_settings)
         unknown = f"is no setting of {cls.__name__.removesuffix('Config')}"
-        with placing(dict(settings)):
-            names = naming(settings)
-            return read_settings(cls, settings, unknown, naming=names, also=SUBJECT_SETTINGS)
+        with placing(all_settings):
+            names, executors = naming(settings), executor_settings(of_executors)
+            return read_settings(cls, settings, unknown, naming=names, executors=executors, also=SUBJECT_SETTINGS)
+
+    def rules(self, rule_conf: Mapping[str, Any] | None = None, rule_registry: Any = None) -> RuleSettings:
+        """The settings of rules, with the arguments of confluent-kafka's serializers.
+
+        Raises:
+            ConfigError: an argument is of the wrong type.
+        """
+        return self.executors.with_options(self).with_arguments(rule_conf, rule_registry)
 
     @property
     def uses_latest(self) -> bool:
@@ -223,6 +232,13 @@ class JSONConfig(Section):
     dialect: str = setting(
         _DIALECT, "The dialect of schemas that name none.", "json.schema.spec.version", default="draft_7"
     )
+    validate_before_rules: bool | None = setting(
+        BOOLEAN,
+        "Whether data are validated before the domain rules are carried out on them, or after.",
+        "json.validate.before.domain.rules",
+        default=None,
+        default_words="before on writing, after on reading: the value as applications see it",
+    )
 
 
 class JSONSerializerConfig(SerializerConfig, JSONConfig):
@@ -266,32 +282,3 @@ class ProtobufSerializerConfig(SerializerConfig, ProtobufConfig):
 
 class ProtobufDeserializerConfig(DeserializerConfig, ProtobufConfig):
     """ProtobufDeserializer's settings."""
-
-
-C = TypeVar("C", bound=BaseClient)
-
-
-def checked_client(client: object, kind: type[C]) -> C:
-    """The client, checked to be of the kind that the serializer needs.
-
-    Raises:
-        TypeError: it is not.
-    """
-    if not isinstance(client, kind):
-        actual = f"{type(client).__module__}.{type(client).__name__}"
-        raise TypeError(f"schema_registry_client must be a serdes.{kind.__name__} or of a kind of it, not {actual}")
-    return client
-
-
-F = TypeVar("F", bound=Callable[..., Any] | None)
-
-
-def checked_function(name: str, function: F) -> F:
-    """The function or None, after a check of its type.
-
-    Raises:
-        ConfigError: it is neither a function nor None.
-    """
-    if function is not None and not callable(function):
-        raise ConfigError(name, f"must be a function of an object and its context, not {type(function).__name__}")
-    return function

@@ -2,55 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from collections.abc import Callable
 from time import monotonic
-from typing import Any, Self
+from typing import Any
 from uuid import UUID
 
-from compat.schema import Dependencies, SchemaText
+from compat.schema import SchemaText
 from serdes.client.clients import AsyncRegistryClient, BaseClient, RegistryClient
-from serdes.client.flow import Flow, Later, called, finish, finished
+from serdes.client.flow import Flow, Later, called, finish
 from serdes.client.models import RegisteredSchema, SchemaInfo
 from serdes.error import ConfigError, WrongSchemaType
 from serdes.message import wire
-from serdes.message.config import CONFIG, DUAL, DeserializerConfig, checked_client, checked_function
-from serdes.rules.seam import Ruled, after_decoding
+from serdes.message.arguments import checked_client, checked_function
+from serdes.message.config import CONFIG, DUAL, DeserializerConfig
+from serdes.message.reading import Decode, ReaderFormat, Resolved, RuledDecoder, read_message
+from serdes.message.ruled_reading import RuledReading
+from serdes.rules import keys
+from serdes.rules.counts import RuleCounts
+from serdes.rules.settings import RuleSettings
+from serdes.schema import Schema
 from serdes.serialization import Context
 
 FromDict = Callable[[Any, Any], Any]
-#: Takes the message and the payload's offset in it; returns the datum or, for an asynchronous client, a Later.
-Decode = Callable[[bytes, int], Any]
-#: A schema and the schemas that it refers to.
-Resolved = tuple[SchemaText, Dependencies]
-
-
-@dataclass(frozen=True, slots=True)
-class ReaderFormat:
-    """The part of deserializing that depends on the schema type.
-
-    Attributes:
-        schema_type: The type's name on the wire.
-        record_name: The name in a schema that the record subject strategies use, if there is one.
-        decoder: Makes the decoder of a writer's schema and of the reader's; either may be None.
-        errors: The exceptions that decoders raise.
-        explain: Makes the exception for the caller from a decoder's exception and the message.
-        indexed: True if message indexes precede the payload; if the frame is in a header, decoders get them
-            as the first bytes of the message.
-        zigzag: False if message indexes are plain varints.
-        needs_writer: False if the payload can be read without the writer's schema.
-        needs_references: False if it can be read without the schemas that the writer's schema refers to.
-    """
-
-    schema_type: str
-    record_name: Callable[[SchemaText], str | None]
-    decoder: Callable[[Resolved | None, Resolved | None], Decode]
-    errors: tuple[type[Exception], ...]
-    explain: Callable[[Exception, bytes], Exception]
-    indexed: bool = False
-    zigzag: bool = True
-    needs_writer: bool = True
-    needs_references: bool = True
 
 
 class Deserializer:
@@ -69,7 +42,23 @@ class Deserializer:
         config: DeserializerConfig,
         reader: SchemaText | None = None,
         from_dict: FromDict | None = None,
+        *,
+        rules: RuleSettings | None = None,
+        own: Schema | None = None,
+        counts: RuleCounts | None = None,
     ) -> None:
+        """Make a deserializer.
+
+        Args:
+            client: The registry's client; None if the schemas of messages need not be found.
+            form: The part that depends on the schema type.
+            config: The settings.
+            reader: The reader's schema given in code; None to read with the writer's or the latest one.
+            from_dict: Takes the datum and its context; returns an object.
+            rules: The settings of rules; None to refuse schemas with rules for clients.
+            own: The reader's schema with its own rules and metadata, if it has some.
+            counts: Where messages are counted by rule and verdict; None for counts of its own.
+        """
         if client is not None:
             checked_client(client, self.client_type)
         elif form.needs_writer or config.uses_latest:
@@ -78,13 +67,20 @@ class Deserializer:
         self._form = form
         self._config = config
         self._reader = reader
+        #: The number of messages by subject, rule, and what became of them there.
+        self.rule_counts = RuleCounts() if counts is None else counts
+        is_awaited = self.client_type is AsyncRegistryClient
+        self._reading = RuledReading(form, config, rules, own, self.rule_counts, is_awaited=is_awaited)
         self._from_dict = checked_function("from_dict", from_dict)
         #: Decoders by topic, field and the first five bytes of the message.
         self._ready: dict[str, dict[str, dict[bytes, Decode]]] = {}
+        #: The same for schemas with rules: messages of others do not pay for the look-up.
+        self._ready_ruled: dict[tuple[str, str, bytes], RuledDecoder] = {}
         #: The time on the monotonic clock when the first of these expires; None for never.
         self._stale_at: float | None = None
         #: Decoders by topic, field and frame, each with its time of expiry if the reader's schema may change.
-        self._decoders: dict[tuple[str | None, str | None, object], tuple[Decode, float | None]] = {}
+        self._decoders: dict[tuple[str | None, str | None, object], tuple[Decode | RuledDecoder, float | None]] = {}
+        keys.when_wanted(self._forget_ready_keys)
 
     def __call__(self, data: bytes | None, ctx: Any = None) -> Any:
         """The datum of a message; None, a tombstone, stays None.
@@ -110,6 +106,11 @@ class Deserializer:
         except (KeyError, AttributeError, TypeError):
             framed_by_prefix = False
         if not framed_by_prefix:
+            if ctx is not None and self._ready_ruled and data.__class__ is bytes:
+                ruled = self._ready_ruled.get((ctx.topic, ctx.field, data[:5]))
+                if ruled is not None and not (ctx.headers and self._in_header(ctx)):
+                    datum = ruled(data, 5, read_message(ruled, data, ctx))
+                    return datum if self._from_dict is None else self._from_dict(datum, ctx)
             if not isinstance(data, bytes | bytearray | memoryview):
                 raise TypeError(f"a message is bytes, not {type(data).__name__}")
             datum = self.datum(bytes(data), ctx)
@@ -138,15 +139,27 @@ class Deserializer:
         else:
             frame = wire.read_prefix(data)
         decode = yield from self.decoder(frame, ctx)
+        whole = data
         if self._form.indexed and frame.offset == 0:
             data = wire.header_indexes(frame, zigzag=self._form.zigzag) + data
+        if isinstance(decode, RuledDecoder):
+            datum = decode(data, frame.offset, read_message(decode, whole, ctx))
+            if isinstance(datum, Later):
+                datum = yield from called(datum.function)
+        else:
+            if is_key and ctx is not None:
+                keys.note(ctx, whole)
+            datum = yield from self._decoded(decode, data, frame.offset)
+        return datum if self._from_dict is None else self._from_dict(datum, ctx)
+
+    def _decoded(self, decode: Decode, data: bytes, offset: int) -> Flow[Any]:
         try:
-            datum = decode(data, frame.offset)
+            datum = decode(data, offset)
             if isinstance(datum, Later):
                 datum = yield from called(datum.function)
         except self._form.errors as error:
             raise self._form.explain(error, data) from error
-        return datum if self._from_dict is None else self._from_dict(datum, ctx)
+        return datum
 
     def _frame_of_config(self) -> wire.Frame:
         """The frame of a message without one: the configured schema and, for Protobuf, its file's first message."""
@@ -154,7 +167,7 @@ class Deserializer:
         rest = wire.write_indexes((0,)) if self._form.indexed else b""
         return wire.Frame(self._config.use_schema_id, None if guid is None else UUID(guid), 0, rest)
 
-    def decoder(self, frame: wire.Frame, ctx: Context | None) -> Flow[Decode]:
+    def decoder(self, frame: wire.Frame, ctx: Context | None) -> Flow[Decode | RuledDecoder]:
         """The decoder of messages with this frame: cached, or chosen now as for a first message."""
         topic, field = (None, None) if ctx is None else (ctx.topic, ctx.field)
         key = (topic, field, frame.guid if frame.schema_id is None else frame.schema_id)
@@ -166,16 +179,20 @@ class Deserializer:
         if len(self._decoders) >= self._config.capacity:
             self._decoders.clear()
             self._ready.clear()
+            self._ready_ruled.clear()
         if self.client is None or not (self._form.needs_writer or self._config.uses_latest):
-            reader = None if self._reader is None else (self._reader, ())
-            decode = yield from called(lambda: self._form.decoder(None, reader))
+            decode = yield from self._reading.without_writer(self._reader, ctx)
         else:
             decode = yield from self._resolve(self.client, frame, ctx)
         end = self._config.believed_until(self.client.latest_ttl if self.client else None)
         self._decoders[key] = (decode, end)
         if topic is not None and field is not None and frame.schema_id is not None and frame.offset:
-            by_prefix = self._ready.setdefault(topic, {}).setdefault(field, {})
-            by_prefix[wire.prefix(frame.schema_id)] = decode
+            prefix = wire.prefix(frame.schema_id)
+            if isinstance(decode, RuledDecoder):
+                if not decode.is_awaited:
+                    self._ready_ruled[topic, field, prefix] = decode
+            elif field != "key" or not keys.are_wanted():
+                self._ready.setdefault(topic, {}).setdefault(field, {})[prefix] = decode
             if end is not None:
                 self._stale_at = end if self._stale_at is None else min(end, self._stale_at)
         return decode
@@ -184,8 +201,14 @@ class Deserializer:
         # In this order: a decoder that another thread adds meanwhile is dropped, or its expiry is kept.
         self._stale_at = None
         self._ready.clear()
+        self._ready_ruled.clear()
 
-    def _resolve(self, client: BaseClient, frame: wire.Frame, ctx: Context | None) -> Flow[Decode]:
+    def _forget_ready_keys(self) -> None:
+        """Leaves the fast path for keys, which does not note them."""
+        for by_field in list(self._ready.values()):
+            by_field.pop("key", None)
+
+    def _resolve(self, client: BaseClient, frame: wire.Frame, ctx: Context | None) -> Flow[Decode | RuledDecoder]:
         endpoints = client.endpoints
         # An id is looked up in the context of this subject: a strategy that needs the schema cannot run yet.
         id_subject = None if ctx is None else f"{self._config.naming.in_context(ctx)}{ctx.topic}-{ctx.field}"
@@ -197,18 +220,17 @@ class Deserializer:
             info = yield from endpoints.schema_by_guid(str(frame.guid))
         if info.schema.schema_type != self._form.schema_type:
             raise WrongSchemaType(name, info.schema.schema_type, self._form.schema_type)
-        ruled, latest = Ruled(name, info.schema, info.rule_set), None
         reader, subject = self._reader, id_subject
+        version = None
         if self._config.uses_latest:
             version = yield from self._latest(client, ctx, info)
-            latest = Ruled(f"the latest version of subject {version.subject}", version.schema, version.rule_set)
             reader, subject = version.schema, version.subject
         needed = (yield from endpoints.dependencies(info.schema, id_subject)) if self._form.needs_references else ()
         resolved: Resolved | None = None
         if reader is not None:
             resolved = (reader, (yield from endpoints.dependencies(reader, subject)))
-        decode = yield from called(lambda: self._form.decoder((info.schema, needed), resolved))
-        return after_decoding(ruled, latest, decode)
+        writer = yield from self._reading.writer(client, name, info, needed, ctx)
+        return (yield from self._reading.decoder(endpoints, writer, (info.schema, needed), version, resolved))
 
     def _latest(self, client: BaseClient, ctx: Context | None, info: SchemaInfo) -> Flow[RegisteredSchema]:
         endpoints, config = client.endpoints, self._config
@@ -216,27 +238,3 @@ class Deserializer:
         if config.use_latest_with_metadata is not None:
             return (yield from endpoints.latest_with_metadata(subject, config.use_latest_with_metadata))
         return (yield from endpoints.version(subject))
-
-
-class AsyncDeserializer:
-    """A deserializer for an AsyncRegistryClient: it takes the same arguments, and its calls are awaited.
-
-    It may also be made with `await`, as confluent-kafka's is.
-    """
-
-    #: The deserializer that does the work.
-    twin: type[Deserializer]
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self._deserializer = self.twin(*args, **kwargs)
-
-    def __await__(self) -> Generator[None, None, Self]:
-        yield from ()
-        return self
-
-    async def __call__(self, data: bytes | None, ctx: Any = None) -> Any:
-        """The datum of a message; see Deserializer."""
-        if data is None:
-            return None
-        client, datum = self._deserializer.client, self._deserializer.datum(bytes(data), ctx)
-        return await (client.drive(datum) if isinstance(client, AsyncRegistryClient) else finished(datum))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from collections.abc import Callable
 from time import monotonic
-from typing import Any, Self
+from typing import Any
 
 from compat.schema import Dependencies, SchemaText
 from serdes.client.clients import AsyncRegistryClient, BaseClient, RegistryClient
@@ -13,78 +12,18 @@ from serdes.client.flow import Flow, Later, called
 from serdes.client.models import RegisteredSchema, SchemaInfo
 from serdes.error import ConfigError, SerializationError, WrongSchemaType
 from serdes.message import wire
-from serdes.message.config import SerializerConfig, checked_client, checked_function
-from serdes.rules.seam import Ruled, before_encoding
+from serdes.message.arguments import checked_client, checked_function
+from serdes.message.config import SerializerConfig
+from serdes.message.writing import Chosen, Encoder, RuledEncoder, WriterFormat, ruled_encoder, written_message
+from serdes.rules import keys
+from serdes.rules.context import Ruled
+from serdes.rules.counts import RuleCounts
+from serdes.rules.seam import before_encoding
+from serdes.rules.settings import RuleSettings
 from serdes.schema import Schema
 from serdes.serialization import Context
 
 ToDict = Callable[[Any, Any], Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Encoder:
-    """The encoder of a schema.
-
-    Attributes:
-        encode: Takes a datum; returns its payload or, for an asynchronous client, a Later.
-        indexes: Protobuf's message indexes as bytes.
-        covers: Takes a number of data and their total size in bytes of JSON; true if encoding them surely returns no
-            Later, except for data that is refused. None if `encode` never returns one.
-    """
-
-    encode: Callable[[Any], Any]
-    indexes: bytes = b""
-    covers: Callable[[int, int], bool] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class WriterFormat:
-    """The part of serializing that depends on the schema type.
-
-    Attributes:
-        schema_type: The type's name on the wire.
-        record_name: The name that the record subject strategies use; None if there is none, or no schema.
-        own_schema: Registers or looks up the references of the serializer's own schema; returns the schema, if any.
-        encoder: Makes the encoder of a schema and its dependencies: the serializer's own schema or the registry's.
-        errors: The exceptions that encoders raise.
-        explain: Makes the exception for the caller from an encoder's exception and the datum.
-        needs: The dependencies of the serializer's own schema; None to ask the registry.
-    """
-
-    schema_type: str
-    record_name: str | None
-    own_schema: Callable[[Context | None, str], Flow[SchemaText | None]]
-    encoder: Callable[[SchemaText, Dependencies], Encoder]
-    errors: tuple[type[Exception], ...]
-    explain: Callable[[Exception, Any], Exception]
-    needs: Callable[[], Dependencies] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """The schema that a subject's messages are written with: id, guid, subject and encoder."""
-
-    id: int | None
-    guid: str | None
-    subject: str
-    encoder: Encoder
-
-    @property
-    def prefix(self) -> bytes:
-        """The bytes before the payload if the id is not in a header: magic, id and Protobuf's message indexes."""
-        assert self.id is not None
-        return wire.prefix(self.id) + self.encoder.indexes
-
-    @property
-    def header(self) -> bytes:
-        """The value of the header that names the schema: magic, guid and Protobuf's message indexes.
-
-        Raises:
-            SerializationError: the registry gave no guid, as those before Confluent Platform 8.0 do.
-        """
-        if self.guid is None:
-            raise SerializationError("the registry gives no guid, which the header mode of the wire format needs")
-        return wire.guid_bytes(self.guid) + self.encoder.indexes
 
 
 class Serializer:
@@ -103,8 +42,23 @@ class Serializer:
         config: SerializerConfig,
         schema: Schema | None = None,
         to_dict: ToDict | None = None,
+        *,
+        rules: RuleSettings | None = None,
     ) -> None:
+        """Make a serializer.
+
+        Args:
+            client: The registry's client.
+            form: The part that depends on the schema type.
+            config: The settings.
+            schema: The own schema; None if a setting says which of the registry's to use.
+            to_dict: Takes an object and its context; returns the datum.
+            rules: The settings of rules; None to refuse schemas with rules for clients.
+        """
         self.client = checked_client(client, self.client_type)
+        self._rules = rules
+        #: The number of messages by subject, rule, and what became of them there.
+        self.rule_counts = RuleCounts()
         self._form = form
         self._config = config
         #: True if a setting says which of the registry's schemas to use, and the own schema is not registered.
@@ -115,10 +69,13 @@ class Serializer:
         self.rule_set = schema.rule_set_json if schema else None
         #: Prefix and encoder by topic and field, for messages whose frame goes before the payload.
         self._ready: dict[str, dict[str, tuple[bytes, Callable[[Any], bytes]]]] = {}
+        #: The same for schemas with rules: messages of others do not pay for the look-up.
+        self._ready_ruled: dict[tuple[str, str], tuple[bytes, RuledEncoder, str]] = {}
         #: The time on the monotonic clock when the first of these expires; None for never.
         self._stale_at: float | None = None
         #: Schemas by topic and field, for frames in any place, each with its time of expiry.
         self._chosen: dict[tuple[str | None, str | None], tuple[Chosen, float | None]] = {}
+        keys.when_wanted(self._forget_ready_keys)
 
     def __call__(self, obj: Any, ctx: Any = None) -> bytes | None:
         """The message's bytes; None, a tombstone, stays None.
@@ -139,7 +96,8 @@ class Serializer:
         try:
             prefix, encode = self._ready[ctx.topic][ctx.field]
         except (KeyError, AttributeError):
-            pass
+            if ctx is not None and (ruled := self._ready_ruled.get((ctx.topic, ctx.field))) is not None:
+                return self._with_rules(obj, ctx, *ruled)
         else:
             if self._to_dict is not None:
                 obj = self._to_dict(obj, ctx)
@@ -150,6 +108,12 @@ class Serializer:
         assert isinstance(self.client, RegistryClient)
         return self.client.drive(self.message(obj, ctx))
 
+    def _with_rules(self, obj: Any, ctx: Context, prefix: bytes, encode: RuledEncoder, subject: str) -> bytes:
+        if self._to_dict is not None:
+            obj = self._to_dict(obj, ctx)
+        payload: bytes = encode(obj, written_message(subject, obj, ctx))
+        return prefix + payload
+
     def message(self, obj: Any, ctx: Context | None) -> Flow[bytes]:
         """The message's bytes, as `__call__` returns them; asks the registry for what is not cached."""
         is_key = ctx is not None and ctx.field == "key"
@@ -159,17 +123,28 @@ class Serializer:
             raise SerializationError("the schema's guid goes into a header: the context needs a list of headers")
         if self._to_dict is not None:
             obj = self._to_dict(obj, ctx)
+        if chosen.rules is not None:
+            payload = chosen.rules(obj, written_message(chosen.subject, obj, ctx))
+            if isinstance(payload, Later):
+                payload = yield from called(payload.function)
+        else:
+            if is_key and ctx is not None:
+                keys.note(ctx, obj)
+            payload = yield from self._encoded(chosen, obj)
+        assert isinstance(payload, bytes)
+        if not in_header:
+            return chosen.prefix + payload
+        assert ctx is not None
+        wire.write_header(ctx.headers, wire.header_name(is_key=is_key), chosen.header)
+        return payload
+
+    def _encoded(self, chosen: Chosen, obj: Any) -> Flow[Any]:
         try:
             payload = chosen.encoder.encode(obj)
             if isinstance(payload, Later):
                 payload = yield from called(payload.function)
         except self._form.errors as error:
             raise self._form.explain(error, obj) from error
-        assert isinstance(payload, bytes)
-        if not in_header:
-            return chosen.prefix + payload
-        assert ctx is not None
-        wire.write_header(ctx.headers, wire.header_name(is_key=is_key), chosen.header)
         return payload
 
     def in_header(self, *, is_key: bool) -> bool:
@@ -187,11 +162,17 @@ class Serializer:
         if len(self._chosen) >= self._config.capacity:
             self._chosen.clear()
             self._ready.clear()
+            self._ready_ruled.clear()
         chosen = yield from self._resolve(ctx)
         end = self._config.believed_until(self.client.latest_ttl)
         self._chosen[key] = (chosen, end)
         if ctx is not None and not self._config.in_header(is_key=ctx.field == "key"):
-            self._ready.setdefault(ctx.topic, {})[ctx.field] = (chosen.prefix, chosen.encoder.encode)
+            if chosen.rules is None and ctx.field == "key" and keys.are_wanted():
+                pass
+            elif chosen.rules is None:
+                self._ready.setdefault(ctx.topic, {})[ctx.field] = (chosen.prefix, chosen.encoder.encode)
+            elif not chosen.rules.is_awaited:
+                self._ready_ruled[ctx.topic, ctx.field] = (chosen.prefix, chosen.rules, chosen.subject)
             if end is not None:
                 self._stale_at = end if self._stale_at is None else min(end, self._stale_at)
         return chosen
@@ -200,6 +181,12 @@ class Serializer:
         # In this order: an entry that another thread adds meanwhile is dropped, or its expiry is kept.
         self._stale_at = None
         self._ready.clear()
+        self._ready_ruled.clear()
+
+    def _forget_ready_keys(self) -> None:
+        """Leaves the fast path for keys, which does not note them."""
+        for by_field in list(self._ready.values()):
+            by_field.pop("key", None)
 
     def _resolve(self, ctx: Context | None) -> Flow[Chosen]:
         endpoints, config = self.client.endpoints, self._config
@@ -207,16 +194,42 @@ class Serializer:
         own_schema = yield from self._form.own_schema(ctx, subject)
         schema = None if self.names_schema else own_schema
         # The encoder comes first: a schema without an encoder is not registered.
-        encoder = (yield from self._encoder(schema, subject, own_schema)) if schema is not None else None
+        made = (yield from self._encoder(schema, subject, own_schema)) if schema is not None else None
         registered = yield from self.registered(subject, own_schema)
-        if schema is None or encoder is None:
+        if schema is None or made is None:
             schema = registered.schema
-            encoder = yield from self._encoder(schema, subject, own_schema)
-        encoder = before_encoding(Ruled(_named(subject), schema, registered.rule_set), encoder)
+            made = yield from self._encoder(schema, subject, own_schema)
+        encoder, dependencies = made
         schema_id = registered.id
         if schema_id is None and not config.in_header(is_key=ctx is not None and ctx.field == "key"):
             schema_id = (yield from endpoints.lookup(subject, schema)).id
-        return Chosen(schema_id, registered.guid, subject, encoder)
+        rules = yield from self._with_rules_of(registered, schema_id, subject, (schema, dependencies), encoder)
+        return Chosen(schema_id, registered.guid, subject, encoder, rules)
+
+    def _with_rules_of(
+        self,
+        registered: RegisteredSchema | SchemaInfo,
+        schema_id: int | None,
+        subject: str,
+        schema: tuple[SchemaText, Dependencies],
+        encoder: Encoder,
+    ) -> Flow[RuledEncoder | None]:
+        """The encoder with the rules that the registry has for the schema; None if there are none to carry out."""
+        source: RegisteredSchema | SchemaInfo = registered
+        if registered.rule_set is None and registered.guid is None and registered.id:
+            # A registry that gives no guid may also leave the rules out of its answers to registrations and look-ups.
+            source = yield from self.client.endpoints.schema_by_id(registered.id, subject)
+        rules, metadata = source.rule_set, source.metadata
+        ruled = Ruled(_named(subject), schema[0], rules, metadata, schema[1], subject, schema_id, registered.version)
+        if self._rules is None:
+            before_encoding(ruled, encoder)
+            return None
+        settings, is_awaited = self._rules, self.client_type is AsyncRegistryClient
+        return (
+            yield from called(
+                lambda: ruled_encoder(self._form, encoder, ruled, settings, self.rule_counts, is_awaited=is_awaited)
+            )
+        )
 
     def registered(self, subject: str, own_schema: SchemaText | None) -> Flow[RegisteredSchema | SchemaInfo]:
         """The registry's version of the schema to write with: registered, looked up, or named by a setting."""
@@ -240,13 +253,15 @@ class Serializer:
             )
         )
 
-    def _encoder(self, schema: SchemaText, subject: str, own_schema: SchemaText | None) -> Flow[Encoder]:
+    def _encoder(
+        self, schema: SchemaText, subject: str, own_schema: SchemaText | None
+    ) -> Flow[tuple[Encoder, Dependencies]]:
         if schema.schema_type != self._form.schema_type:
             raise WrongSchemaType(_named(subject), schema.schema_type, self._form.schema_type)
         dependencies = yield from self._dependencies(schema, subject, is_own=schema is own_schema)
         if schema is not own_schema and own_schema is not None and own_schema != schema:
             yield from self._check(_named(subject), schema, dependencies, own_schema, subject)
-        return (yield from called(lambda: self._form.encoder(schema, dependencies)))
+        return (yield from called(lambda: self._form.encoder(schema, dependencies))), dependencies
 
     def _version(self, subject: str) -> Flow[RegisteredSchema | SchemaInfo]:
         endpoints, config = self.client.endpoints, self._config
@@ -277,29 +292,6 @@ class Serializer:
 
             needed = yield from self._dependencies(own_schema, subject, is_own=True)
             assert_reads(name, setting, reader=(schema, dependencies), writer=(own_schema, needed))
-
-
-class AsyncSerializer:
-    """A serializer for an AsyncRegistryClient: it takes the same arguments, and its calls are awaited.
-
-    It may also be made with `await`, as confluent-kafka's is.
-    """
-
-    #: The serializer that does the work.
-    twin: type[Serializer]
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self._serializer = self.twin(*args, **kwargs)
-
-    def __await__(self) -> Generator[None, None, Self]:
-        yield from ()
-        return self
-
-    async def __call__(self, obj: Any, ctx: Any = None) -> bytes | None:
-        """The message's bytes; see Serializer."""
-        client = self._serializer.client
-        assert isinstance(client, AsyncRegistryClient)
-        return None if obj is None else await client.drive(self._serializer.message(obj, ctx))
 
 
 def _named(subject: str) -> str:

@@ -1,6 +1,7 @@
 """Metadata, rules and configs as in confluent-kafka: values that convert to and from the API's JSON.
 
-Rules are stored, but messages whose rules a client must carry out are refused; see `serdes.rules.seam`.
+They have confluent-kafka's constructors; `model` is the value of `compat.contracts.model` that they stand for, which
+registry and serdes share.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any, Self
+
+from compat.contracts import model
 
 
 class ConfigCompatibilityLevel(StrEnum):
@@ -108,6 +111,11 @@ class Metadata(_Value):
     properties: MetadataProperties | None = field(default=None, metadata={"make": MetadataProperties.from_dict})
     sensitive: list[str] | None = field(default=None, hash=False)
 
+    @property
+    def model(self) -> model.Metadata:
+        """The metadata in the model."""
+        return model.Metadata.from_json(self.to_dict()) or model.Metadata()
+
 
 @dataclass(frozen=True)
 class Rule(_Value):
@@ -125,6 +133,11 @@ class Rule(_Value):
     on_failure: str | None = None
     disabled: bool | None = None
 
+    @property
+    def model(self) -> model.Rule:
+        """The rule in the model."""
+        return model.Rule.from_json(self.to_dict())
+
 
 @dataclass(frozen=True)
 class RuleSet(_Value):
@@ -134,6 +147,11 @@ class RuleSet(_Value):
     domain_rules: list[Rule] | None = field(default=None, hash=False, metadata={"make": Rule.from_dict})
     encoding_rules: list[Rule] | None = field(default=None, hash=False, metadata={"make": Rule.from_dict})
     enable_at: str | None = None
+
+    @property
+    def model(self) -> model.RuleSet:
+        """The rule set in the model."""
+        return model.RuleSet.from_json(self.to_dict()) or model.RuleSet()
 
 
 @dataclass(frozen=True)

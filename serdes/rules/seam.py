@@ -1,19 +1,18 @@
-"""The rules that a registry attaches to schemas: the hook before encoding and after decoding.
+"""The refusal of rules, for callers that do not carry them out: the REST proxy, the console tools and Spark.
 
-Every encoder or decoder of a registry's schema passes through here: those of serializers and deserializers, which the
-REST proxy and the console tools use, and those of Spark's workers. This library carries out no rules yet, so the hook
-refuses a schema with rules for clients, and returns all other encoders and decoders unchanged: a message costs
-nothing.
+They pass each encoder or decoder of a registry's schema through here. A schema with rules for clients is refused;
+all other encoders and decoders are returned unchanged: a message costs nothing. Serializers and deserializers carry
+rules out; see `serdes.rules.plan`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from compat.schema import SchemaText
 from serdes.error import RulesNotSupported
+from serdes.rules.context import Ruled
+
+__all__ = ["Ruled", "after_decoding", "before_encoding", "refusal"]
 
 _WRITE = frozenset({"WRITE", "WRITEREAD"})
 _READ = frozenset({"READ", "WRITEREAD"})
@@ -23,21 +22,6 @@ _NOT_AT_CLIENTS = frozenset({"NONE", "SERVER", "GATEWAY"})
 
 E = TypeVar("E")
 D = TypeVar("D")
-
-
-@dataclass(frozen=True, slots=True)
-class Ruled:
-    """A schema and the rules that the registry has for it.
-
-    Attributes:
-        name: The schema's name in error texts.
-        schema: The schema's text.
-        rule_set: The rules as JSON of the API; None if there are none.
-    """
-
-    name: str
-    schema: SchemaText
-    rule_set: Mapping[str, Any] | None = field(default=None, hash=False)
 
 
 def before_encoding(writer: Ruled, encoder: E) -> E:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from compat.schema import Dependencies, SchemaText
 from serdes.avro import compiled, record_name
-from serdes.codec import AvroCodec, compile_codec
+from serdes.codec import AvroCodec, EncodeError, compile_codec
 from serdes.codec.codec import text_decoder
 from serdes.json_bytes import loads_written
 from serdes.message.config import DeserializerConfig, SerializerConfig
-from serdes.message.deserializer import Decode, Resolved
-from serdes.message.serializer import Encoder
+from serdes.message.reading import Around, Decode, Finish, Resolved
+from serdes.message.writing import Encoder
+from serdes.rules.migrations.migrated import PLAIN, TAGGED, Read, avro_json
+from serdes.rules.migrations.steps import Migration
 from serdes.text.form import TextForm, TextOptions
 from serdes.text.remark import Examine
 
@@ -34,14 +37,19 @@ def _encoder(
         from serdes.codec.readable import readable_encoder  # noqa: PLC0415  # consumers do not need it
 
         convert = readable_encoder(codec, plain_unions=options.plain_unions, defaults=options.defaults)
-    if not codec.is_raw:
-        return Encoder(convert)
 
-    def encode(value: Any) -> bytes:
-        payload = convert(value)
-        return payload[_size_of_length(payload) :]
+    encode = convert if not codec.is_raw else lambda value: _without_length(convert(value))
 
-    return Encoder(encode)
+    def with_rules() -> Encoder:
+        # Rules see the datum of serializers, so the payload is decoded for them.
+        plain = compiled(schema, dependencies, make=_exact)
+        return Encoder(encode, datum_of=data_decoder(plain), unchecked=data_encoder(plain))
+
+    return Encoder(encode, with_rules=with_rules)
+
+
+def _without_length(payload: bytes) -> bytes:
+    return payload[_size_of_length(payload) :]
 
 
 def _size_of_length(payload: bytes) -> int:
@@ -64,6 +72,63 @@ def _decoder(
     return text_decoder(codec.avro_to_json, codec.schema, options.most_bytes)
 
 
+def _around_rules(
+    writer: Resolved,
+    reader: Resolved | None,
+    of_writer: bool,  # noqa: FBT001  # the signature of all types
+    config: DeserializerConfig,
+    options: TextOptions,
+) -> Around:
+    """The decoder to the datum that rules see, which is the reader's unless the rules are the writer's."""
+    seen = writer if of_writer or reader is None else reader
+    decode = data_decoder(compiled(*writer, None if seen is writer else reader, make=_exact))
+    encode = data_encoder(compiled(*seen, make=_exact))
+    to_text = _decoder(writer, reader, config, options)
+    changed_to_text = _decoder(seen, None if seen is reader else reader, config, options)
+
+    def finish(datum: Any, message: bytes, offset: int, unchanged: bool) -> bytes:  # noqa: FBT001
+        if unchanged:
+            return to_text(message, offset)  # type: ignore[no-any-return]
+        return changed_to_text(encode(datum), 0)  # type: ignore[no-any-return]
+
+    return decode, finish
+
+
+def _migrated(
+    writer: Resolved, reader: Resolved, migration: Migration, config: DeserializerConfig, options: TextOptions
+) -> tuple[Read, Finish]:
+    from serdes.rules.migrations import avro  # noqa: PLC0415  # messages are seldom migrated
+
+    forms = {PLAIN: avro.plain, TAGGED: avro.tagged}
+    encode = data_encoder(compiled(*reader, make=_exact))
+    to_text = _decoder(reader, None, config, options)
+
+    def finish(datum: Any, message: bytes, offset: int, unchanged: bool) -> bytes:  # noqa: ARG001, FBT001
+        return to_text(encode(datum), 0)  # type: ignore[no-any-return]
+
+    return forms[avro_json(migration)](writer, reader, record_names=True), finish
+
+
+#: Makes codecs whose data keep the names of records in unions, so that data are encoded as they were decoded.
+_exact = partial(compile_codec, record_names=True)
+
+
+def data_decoder(codec: AvroCodec) -> Callable[..., Any]:
+    """The function from a payload to the datum that rules see."""
+    return (lambda payload, offset=0: payload[offset:]) if codec.is_raw else codec.decode
+
+
+def data_encoder(codec: AvroCodec) -> Callable[[Any], bytes]:
+    """The function from such a datum to its payload; it raises EncodeError."""
+    return _raw if codec.is_raw else codec.encode
+
+
+def _raw(datum: Any) -> bytes:
+    if not isinstance(datum, bytes | bytearray | memoryview):
+        raise EncodeError("", "bytes", type(datum).__name__)
+    return bytes(datum)
+
+
 def _examiner(
     writer: Resolved,
     reader: Resolved | None,
@@ -79,4 +144,14 @@ def _record_name(schema: SchemaText, options: TextOptions) -> str | None:  # noq
     return record_name(schema)
 
 
-FORM = TextForm(_encoder, _decoder, _examiner, _record_name, SerializerConfig, DeserializerConfig, loads_written)
+FORM = TextForm(
+    _encoder,
+    _decoder,
+    _examiner,
+    _record_name,
+    SerializerConfig,
+    DeserializerConfig,
+    _around_rules,
+    _migrated,
+    loads_written,
+)

@@ -13,7 +13,7 @@ from serdes.json_bytes import dumps
 from serdes.message import wire
 from serdes.serialization import SerializationContext
 from serdes.text import Remarked, TextOptions
-from serdes.text.text_serdes import remarking_deserializer, text_deserializer
+from serdes.text.text_serdes import AdaptRules, remarking_deserializer, text_deserializer, unchanged_rules
 from serdes.text.undecodable import Undecodable
 
 Headers = list[tuple[str, bytes | None]] | None
@@ -32,6 +32,7 @@ class FieldReader:
         options: The options of the text format.
         plain: The function from bytes to text, which replaces all of the above.
         text_without_frame: Whether bytes without a frame are text, shown as a JSON string.
+        adapt_rules: Changes the settings of rules that `conf` has.
         with_remarks: Whether a tab and the remarks (`serdes.text.remark`) as a JSON array follow the text.
     """
 
@@ -43,6 +44,7 @@ class FieldReader:
     plain: ToText | None = None
     text_without_frame: bool = False
     with_remarks: bool = False
+    adapt_rules: AdaptRules = unchanged_rules
     _deserializers: dict[str, Any] = field(default_factory=dict)
     _types: dict[object, str] = field(default_factory=dict)
 
@@ -85,7 +87,7 @@ class FieldReader:
         if deserializer is None:
             assert self.client is not None
             make = remarking_deserializer if self.with_remarks else text_deserializer
-            deserializer = make(self.client, schema_type, self.conf, self.options)
+            deserializer = make(self.client, schema_type, self.conf, self.options, self.adapt_rules)
             self._deserializers[schema_type] = deserializer
         return deserializer
 

@@ -11,8 +11,10 @@ from compat.schema import AVRO, JSON, PROTOBUF, Dependencies, SchemaText
 from serdes.client.flow import Flow
 from serdes.json_bytes import loads
 from serdes.message.config import DeserializerConfig, SerializerConfig
-from serdes.message.deserializer import Decode, ReaderFormat, Resolved
-from serdes.message.serializer import Encoder, WriterFormat
+from serdes.message.reading import Around, Decode, Finish, ReaderFormat, Resolved
+from serdes.message.writing import Encoder, WriterFormat
+from serdes.rules.migrations.migrated import Read
+from serdes.rules.migrations.steps import Migration
 from serdes.serialization import Context
 from serdes.text.remark import Examine, Remarks
 
@@ -81,6 +83,10 @@ class TextForm:
         record_name: Returns the name that the record subject strategies use.
         parse: Parses the JSON text of a value for the encoder.
         writing, reading: The classes of the settings of serializers and deserializers.
+        around_rules: Makes the decoder to the datum that rules see, and the function from that datum to JSON text in
+            UTF-8; the flag says whether the rules are those of the writer's schema.
+        migrated: Makes the decoder for messages that a migration takes from the writer's schema to the reader's, and
+            the function from the reader's datum to JSON text.
     """
 
     encoder: Callable[[SchemaText, Dependencies, SerializerConfig, TextOptions], Encoder]
@@ -89,6 +95,8 @@ class TextForm:
     record_name: Callable[[SchemaText, TextOptions], str | None]
     writing: type[SerializerConfig]
     reading: type[DeserializerConfig]
+    around_rules: Callable[[Resolved, Resolved | None, bool, DeserializerConfig, TextOptions], Around]
+    migrated: Callable[[Resolved, Resolved, Migration, DeserializerConfig, TextOptions], tuple[Read, Finish]]
     parse: Callable[[str], Any] = loads
 
 
@@ -141,7 +149,27 @@ def remarking(schema_type: str, config: DeserializerConfig, options: TextOptions
         # In this order: an examiner may rely on a message that can be decoded.
         return lambda message, offset: Remarked(decode(message, offset), examine(message, offset))
 
-    return replace(deserializing(schema_type, config, options), decoder=decoder)
+    def around_rules(writer: Resolved | None, reader: Resolved | None, of_writer: bool) -> Around:  # noqa: FBT001
+        assert writer is not None
+        decode, finish = form.around_rules(writer, reader, of_writer, config, options)
+        examine = form.examiner(writer, reader, config, options)
+        assert finish is not None
+
+        def remarked(datum: Any, message: bytes, offset: int, unchanged: bool) -> Remarked:  # noqa: FBT001
+            return Remarked(finish(datum, message, offset, unchanged), examine(message, offset))
+
+        return decode, remarked
+
+    def migrated(writer: Resolved, reader: Resolved, migration: Migration) -> tuple[Read, Finish]:
+        read, finish = form.migrated(writer, reader, migration, config, options)
+        examine = form.examiner(writer, None, config, options)
+        return read, lambda datum, message, offset, unchanged: Remarked(
+            finish(datum, message, offset, unchanged), examine(message, offset)
+        )
+
+    return replace(
+        deserializing(schema_type, config, options), decoder=decoder, around_rules=around_rules, migrated=migrated
+    )
 
 
 def deserializing(schema_type: str, config: DeserializerConfig, options: TextOptions) -> ReaderFormat:
@@ -152,6 +180,13 @@ def deserializing(schema_type: str, config: DeserializerConfig, options: TextOpt
         assert writer is not None
         return form.decoder(writer, reader, config, options)
 
+    def around_rules(writer: Resolved | None, reader: Resolved | None, of_writer: bool) -> Around:  # noqa: FBT001
+        assert writer is not None
+        return form.around_rules(writer, reader, of_writer, config, options)
+
+    def migrated(writer: Resolved, reader: Resolved, migration: Migration) -> tuple[Read, Finish]:
+        return form.migrated(writer, reader, migration, config, options)
+
     return ReaderFormat(
         schema_type,
         lambda schema: form.record_name(schema, options),
@@ -160,4 +195,6 @@ def deserializing(schema_type: str, config: DeserializerConfig, options: TextOpt
         lambda error, _: error,
         indexed=schema_type == PROTOBUF,
         zigzag=not getattr(config, "plain_indexes", False),
+        around_rules=around_rules,
+        migrated=migrated,
     )

@@ -9,7 +9,7 @@ from typing import Any
 from serdes.error import SchemaCompileError, ValidationUnavailable
 from serdes.json_bytes import loads
 from serdes.message.config import DeserializerConfig, JSONDeserializerConfig
-from serdes.message.deserializer import Resolved
+from serdes.message.reading import Resolved
 from serdes.text.form import TextOptions
 from serdes.text.remark import Examine, Remarks
 from serdes.validation import JsonValidator, ValueRefused

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from google.protobuf import json_format
@@ -18,10 +19,12 @@ from serdes.message.config import (
     ProtobufSerializerConfig,
     SerializerConfig,
 )
-from serdes.message.deserializer import Decode, Resolved
 from serdes.message.protobuf_schema import parse
-from serdes.message.serializer import Encoder
-from serdes.protobuf import decoder_of_schema
+from serdes.message.reading import Around, Decode, Finish, Resolved
+from serdes.message.writing import Encoder
+from serdes.protobuf import decoder_of_schema, new_message
+from serdes.rules.migrations.migrated import Read
+from serdes.rules.migrations.steps import Migration
 from serdes.text.form import JSON_TYPES, TextForm, TextOptions, Unfit
 from serdes.text.remark import Examine
 
@@ -59,7 +62,17 @@ def _encoder(schema: SchemaText, dependencies: Dependencies, config: SerializerC
             raise _unfit(str(error)) from error
         return serialized
 
-    return Encoder(encode, wire.write_indexes(indexes, zigzag=not config.plain_indexes))
+    index_bytes = wire.write_indexes(indexes, zigzag=not config.plain_indexes)
+    ruled = Encoder(encode, index_bytes, datum_of=message_class.FromString, unchecked=_serialized)
+    return Encoder(encode, index_bytes, with_rules=lambda: ruled)
+
+
+def _serialized(message: Any) -> bytes:
+    try:
+        serialized: bytes = message.SerializeToString()
+    except EncodeError as error:
+        raise _unfit(str(error)) from error
+    return serialized
 
 
 def _message_name(parsed: ProtobufSchema, options: TextOptions) -> str:
@@ -86,10 +99,66 @@ def _decoder(writer: Resolved, reader: Resolved | None, config: DeserializerConf
     """The decoder of messages to proto3 JSON, which always includes fields without presence."""
     assert isinstance(config, ProtobufDeserializerConfig)
     decode_message = decoder_of_schema(writer, reader, zigzag=not config.plain_indexes)
+    to_text = _texts(options)
 
     def decode(message: bytes, offset: int) -> bytes:
         try:
-            datum = decode_message(message, offset)
+            return to_text(decode_message(message, offset))
+        except DecodeError as error:
+            raise PayloadError(str(error)) from error
+
+    return decode
+
+
+def _around_rules(
+    writer: Resolved,
+    reader: Resolved | None,
+    of_writer: bool,  # noqa: ARG001, FBT001  # the signature of all types
+    config: DeserializerConfig,
+    options: TextOptions,
+) -> Around:
+    """Rules see the message."""
+    assert isinstance(config, ProtobufDeserializerConfig)
+    decode_message = decoder_of_schema(writer, reader, zigzag=not config.plain_indexes)
+    to_text = _texts(options)
+
+    def decode(message: bytes, offset: int) -> Any:
+        try:
+            return decode_message(message, offset)
+        except DecodeError as error:
+            raise PayloadError(str(error)) from error
+
+    def finish(datum: Any, message: bytes, offset: int, unchanged: bool) -> bytes:  # noqa: ARG001, FBT001
+        return to_text(datum)
+
+    return decode, finish
+
+
+def _migrated(
+    writer: Resolved,
+    reader: Resolved,
+    migration: Migration,  # noqa: ARG001  # the signature of all types
+    config: DeserializerConfig,
+    options: TextOptions,
+) -> tuple[Read, Finish]:
+    """Rules see the message's JSON."""
+    from serdes.rules.migrations.protobuf import json_form  # noqa: PLC0415  # messages are seldom migrated
+
+    assert isinstance(config, ProtobufDeserializerConfig)
+    to_text = _texts(options)
+
+    def finish(datum: Any, message: bytes, offset: int, unchanged: bool) -> bytes:  # noqa: ARG001, FBT001
+        return to_text(datum)
+
+    decode = decoder_of_schema(writer, None, zigzag=not config.plain_indexes)
+    return json_form(decode, new_message(reader)), finish
+
+
+def _texts(options: TextOptions) -> Callable[[Any], bytes]:
+    """The function from a message to its JSON text."""
+
+    def to_text(datum: Any) -> bytes:
+        try:
             value = json_format.MessageToDict(
                 datum,
                 always_print_fields_with_no_presence=True,
@@ -99,10 +168,10 @@ def _decoder(writer: Resolved, reader: Resolved | None, config: DeserializerConf
             if options.most_bytes is not None:
                 require_size(value, options.most_bytes)
             return dumps(value)
-        except (json_format.Error, TypeError, DecodeError) as error:
+        except (json_format.Error, TypeError) as error:
             raise PayloadError(str(error)) from error
 
-    return decode
+    return to_text
 
 
 def _examiner(writer: Resolved, reader: Resolved | None, config: DeserializerConfig, options: TextOptions) -> Examine:
@@ -119,4 +188,13 @@ def _record_name(schema: SchemaText, options: TextOptions) -> str | None:
         raise SchemaCompileError(PROTOBUF, error.detail) from error
 
 
-FORM = TextForm(_encoder, _decoder, _examiner, _record_name, ProtobufSerializerConfig, ProtobufDeserializerConfig)
+FORM = TextForm(
+    _encoder,
+    _decoder,
+    _examiner,
+    _record_name,
+    ProtobufSerializerConfig,
+    ProtobufDeserializerConfig,
+    _around_rules,
+    _migrated,
+)

@@ -13,8 +13,8 @@ from google.protobuf.message_factory import GetMessageClass
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from serdes.message.config import DeserializerConfig, ProtobufDeserializerConfig
-from serdes.message.deserializer import Resolved
 from serdes.message.protobuf_schema import is_repeated
+from serdes.message.reading import Resolved
 from serdes.protobuf import decoder_of_schema
 from serdes.text.form import TextOptions
 from serdes.text.remark import Examine, Remarks

@@ -11,11 +11,22 @@ from compat.schema import Dependencies, SchemaText
 from serdes.client.clients import RegistryClient
 from serdes.error import PayloadError, SchemaCompileError, SerializationError
 from serdes.message.config import DeserializerConfig
-from serdes.message.deserializer import Deserializer, ReaderFormat
-from serdes.message.serializer import Encoder, Serializer
+from serdes.message.deserializer import Deserializer
+from serdes.message.reading import ReaderFormat
+from serdes.message.serializer import Serializer
+from serdes.message.writing import Encoder
+from serdes.rules.settings import RuleSettings
 from serdes.schema import Schema
 from serdes.text import TextOptions, Unfit, deserializing, remarking, serializing, text_form
 from serdes.text.json_position import offset_of
+
+#: Changes the settings of rules of a serializer or deserializer.
+AdaptRules = Callable[[RuleSettings], RuleSettings]
+
+
+def unchanged_rules(settings: RuleSettings) -> RuleSettings:
+    """The settings as they are."""
+    return settings
 
 
 @dataclass(unsafe_hash=True)
@@ -37,8 +48,18 @@ def text_serializer(  # `kind` is for dry runs
     conf: Mapping[str, Any],
     options: TextOptions,
     kind: type[Serializer] = Serializer,
+    adapt_rules: AdaptRules = unchanged_rules,
 ) -> Serializer:
     """A serializer that takes JSON texts.
+
+    Args:
+        client: The registry's client.
+        schema: The schema; None if a setting says which of the registry's to use.
+        schema_type: The schema's type.
+        conf: Settings by name.
+        options: The options of the text form.
+        kind: The class to make.
+        adapt_rules: Changes the settings of rules that `conf` has.
 
     Raises:
         ConfigError: A setting is unknown or contradicts another.
@@ -49,32 +70,45 @@ def text_serializer(  # `kind` is for dry runs
     form = serializing(schema.text if schema else None, schema_type, config, options)
 
     def encoder(schema_text: SchemaText, dependencies: Dependencies) -> Encoder:
-        data_encoder = form.encoder(schema_text, dependencies)
-        return replace(data_encoder, encode=lambda text: data_encoder.encode(parse(text)))
+        return of_texts(form.encoder(schema_text, dependencies))
 
-    return kind(client, replace(form, encoder=encoder, explain=_explain_text), config, schema)
+    def of_texts(data_encoder: Encoder) -> Encoder:
+        make = data_encoder.with_rules
+        ruled = None if make is None else lambda: of_texts(make())
+        return replace(data_encoder, encode=lambda text: data_encoder.encode(parse(text)), with_rules=ruled)
+
+    rules = adapt_rules(config.rules())
+    return kind(client, replace(form, encoder=encoder, explain=_explain_text), config, schema, rules=rules)
 
 
 def text_deserializer(
-    client: RegistryClient, schema_type: str, conf: Mapping[str, Any], options: TextOptions
+    client: RegistryClient,
+    schema_type: str,
+    conf: Mapping[str, Any],
+    options: TextOptions,
+    adapt_rules: AdaptRules = unchanged_rules,
 ) -> Deserializer:
-    """A deserializer that returns texts in UTF-8.
+    """A deserializer that returns texts in UTF-8; `adapt_rules` changes the settings of rules that `conf` has.
 
     Raises:
         ConfigError: A setting is unknown or contradicts another.
     """
-    return _reading(client, schema_type, conf, options, deserializing)
+    return _reading(client, schema_type, conf, options, adapt_rules, deserializing)
 
 
 def remarking_deserializer(
-    client: RegistryClient, schema_type: str, conf: Mapping[str, Any], options: TextOptions
+    client: RegistryClient,
+    schema_type: str,
+    conf: Mapping[str, Any],
+    options: TextOptions,
+    adapt_rules: AdaptRules = unchanged_rules,
 ) -> Deserializer:
-    """A deserializer that returns `Remarked`s: texts with the remarks on them.
+    """As `text_deserializer`, but it returns `Remarked`s: texts with the remarks on them.
 
     Raises:
         ConfigError: A setting is unknown or contradicts another.
     """
-    return _reading(client, schema_type, conf, options, remarking)
+    return _reading(client, schema_type, conf, options, adapt_rules, remarking)
 
 
 def _reading(
@@ -82,11 +116,13 @@ def _reading(
     schema_type: str,
     conf: Mapping[str, Any],
     options: TextOptions,
+    adapt_rules: AdaptRules,
     make_form: Callable[[str, DeserializerConfig, TextOptions], ReaderFormat],
 ) -> Deserializer:
     config = text_form(schema_type).reading.load(conf)
     form = make_form(schema_type, config, options)
-    return Deserializer(client, replace(form, explain=_explain_payload), config)
+    rules = adapt_rules(config.rules())
+    return Deserializer(client, replace(form, explain=_explain_payload), config, rules=rules)
 
 
 def _explain_text(error: Exception, text: Any) -> Exception:

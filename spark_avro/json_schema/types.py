@@ -24,20 +24,28 @@ _TEXT = spark.StringType()
 
 def json_type(schema: SentSchema) -> spark.DataType:
     """The Spark type of the values that a JSON Schema accepts; text if it accepts values of several types."""
+    root, scope = root_of(schema)
+    return _type(root, scope, ())
+
+
+def root_of(schema: SentSchema) -> tuple[Any, Scope]:
+    """The outermost part of a schema, and where its references are looked up."""
     documents = {dependency.name: orjson.loads(dependency.text) for dependency in schema.dependencies}
     root = orjson.loads(schema.schema.text)
-    return _type(root, _Scope(root, documents), ())
+    return root, Scope(root, documents)
 
 
-class _Scope:
+class Scope:
+    """A document, and the documents that it refers to."""
+
     def __init__(self, root: Any, documents: Mapping[str, Any]) -> None:
         self.root = root
         self.documents = documents
 
-    def find(self, reference: str) -> tuple[Any, _Scope]:
+    def find(self, reference: str) -> tuple[Any, Scope]:
         """The target of a `$ref`; an empty schema if there is none."""
         name, _, pointer = reference.partition("#")
-        scope = self if not name else _Scope(self.documents.get(name, {}), self.documents)
+        scope = self if not name else Scope(self.documents.get(name, {}), self.documents)
         part = scope.root
         for step in pointer.strip("/").split("/") if pointer.strip("/") else ():
             key = step.replace("~1", "/").replace("~0", "~")
@@ -45,7 +53,7 @@ class _Scope:
         return part, scope
 
 
-def _type(schema: Any, scope: _Scope, above: tuple[str, ...]) -> spark.DataType:  # noqa: PLR0911 - one for each keyword
+def _type(schema: Any, scope: Scope, above: tuple[str, ...]) -> spark.DataType:  # noqa: PLR0911 - one for each keyword
     if not isinstance(schema, dict):
         return _TEXT
     reference = schema.get("$ref")
@@ -64,7 +72,7 @@ def _type(schema: Any, scope: _Scope, above: tuple[str, ...]) -> spark.DataType:
         return _SCALARS[kind]
     if kind == "array" and isinstance(schema.get("items"), dict):
         return spark.ArrayType(_type(schema["items"], scope, above))
-    properties = _properties(schema, scope)
+    properties = properties_of(schema, scope)
     if properties and kind in ("object", None):
         return spark.StructType(
             [spark.StructField(name, _type(part, inner, above)) for name, (part, inner) in properties.items()]
@@ -74,15 +82,15 @@ def _type(schema: Any, scope: _Scope, above: tuple[str, ...]) -> spark.DataType:
     return _TEXT
 
 
-def _properties(schema: Any, scope: _Scope) -> dict[str, tuple[Any, _Scope]]:
+def properties_of(schema: Any, scope: Scope) -> dict[str, tuple[Any, Scope]]:
     """An object's properties, including those of the schemas in `allOf`."""
     if isinstance(schema.get("$ref"), str):
         target, inner = scope.find(schema["$ref"])
-        return _properties(target, inner) if isinstance(target, dict) and target is not schema else {}
+        return properties_of(target, inner) if isinstance(target, dict) and target is not schema else {}
     properties = {name: (part, scope) for name, part in schema.get("properties", {}).items()}
     for part in schema.get("allOf", ()):
         if isinstance(part, dict):
-            properties = {**_properties(part, scope), **properties}
+            properties = {**properties_of(part, scope), **properties}
     return properties
 
 

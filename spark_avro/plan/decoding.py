@@ -16,8 +16,8 @@ Columns consist of public functions only, so all this also works over Spark Conn
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import ClassVar, Protocol
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
@@ -27,36 +27,17 @@ from serdes.message import wire
 from spark_avro.errors import UnsupportedSchema
 from spark_avro.plan import decimals
 from spark_avro.plan import tree as trees
+from spark_avro.plan.column_fit import fit
 from spark_avro.plan.frames import Guids, Message, body, schema_id
 from spark_avro.plan.guard import shape
-from spark_avro.plan.reasons import HEADER, TOO_MANY_DIGITS, reason, verbatim
+from spark_avro.plan.parts import Decoded, parts_of
+from spark_avro.plan.reasons import TOO_MANY_DIGITS, reason, verbatim
 from spark_avro.plan.resolution import Resolved, Unreadable, resolve, with_nulls
 from spark_avro.plan.tree import Tree
 from spark_avro.plan.types import spark_type
 from spark_avro.registry import Version
-
-
-class ColumnPlan(Protocol):
-    """How a column is decoded, planned from one snapshot of the registry."""
-
-    @property
-    def ids(self) -> Sequence[int]:
-        """The ids whose records can be read."""
-
-    @property
-    def unreadable(self) -> Mapping[int, str]:
-        """The reasons why records cannot be read, by id."""
-
-    @property
-    def guids(self) -> Guids:
-        """The ids of the schemas' guids, newest first."""
-
-    @property
-    def has_indexes(self) -> bool:
-        """Whether the message indexes of Protobuf follow a guid in a header."""
-
-    def parts(self, message: Message) -> Decoded:
-        """The parts of a message decoded by this plan."""
+from spark_avro.rules.carrying import Opened, carry_out
+from spark_avro.rules.reading import NO_RULES, ReadRules, avro_rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +60,8 @@ class Decoding:
         unselected: Ids of records that are not selected: they become null without being broken.
         origin: The source of the versions, for errors, such as `subject flights-value`.
         guids: The ids of the schemas' guids, newest first.
+        rules: The rules on records.
+        kept: The tree of the part of the value that the column has after the rules; None for all.
     """
 
     reader: Tree
@@ -87,6 +70,8 @@ class Decoding:
     unselected: tuple[int, ...] = ()
     origin: str = ""
     guids: Guids = field(default_factory=dict)
+    rules: ReadRules = NO_RULES
+    kept: Tree | None = None
     has_indexes: ClassVar[bool] = False
 
     @property
@@ -96,7 +81,9 @@ class Decoding:
 
     def parts(self, message: Message) -> Decoded:
         """The parts of a message decoded by this plan."""
-        return parts_of(message, self.guids, lambda by_id: decoded(by_id, self))
+        return parts_of(
+            message, self.guids, lambda by_id: decoded(by_id, self, message.replayed), before=self.rules.by_id
+        )
 
 
 def decoding(
@@ -144,42 +131,14 @@ def decoding(
     return Decoding(reader, tuple(branches), unreadable, unselected, origin, guids)
 
 
-@dataclass(frozen=True, slots=True)
-class Decoded:
-    """A decoded column's parts: the value (null if broken), whether the payload is sound, the reason if not, the id."""
-
-    value: Column
-    sound: Column
-    reason: Column
-    schema_id: Column
-
-
-def parts_of(message: Message, guids: Guids, decode: Callable[[Column], Decoded], *, indexes: bool = False) -> Decoded:
-    """The parts of a message.
-
-    Args:
-        message: The message.
-        guids: The ids of guids.
-        decode: Returns the parts of a message with an id before the payload.
-        indexes: As in `Message.by_id`.
-    """
-    by_id = message.by_id(guids, indexes=indexes)
-    parts = decode(by_id)
-    if message.header is None:
-        return parts
-    malformed = message.is_malformed()
-    why = F.when(malformed, F.concat(F.lit(f"{HEADER}: "), message.problem())).otherwise(parts.reason)
-    return replace(parts, sound=parts.sound & ~malformed, reason=why)
-
-
-def decoded(message: Column, plan: Decoding) -> Decoded:
-    """The parts of a message with an id before the payload.
+def decoded(message: Column, plan: Decoding, replayed: Column | None = None) -> Decoded:
+    """The parts of a message with an id before the payload; `replayed` is the rule that a record skips.
 
     If `value` and `sound` are both always evaluated, Spark decodes once.
     """
     raw_bytes = plan.reader == {"type": "bytes"} and all(branch.writer == {"type": "bytes"} for branch in plan.branches)
     build = _raw if raw_bytes else _decoded_by_avro
-    value, sound = build(message, plan)
+    value, sound, failure = build(message, plan, replayed)
     why = reason(
         message,
         ids=plan.ids,
@@ -187,7 +146,8 @@ def decoded(message: Column, plan: Decoding) -> Decoded:
         origin=plan.origin,
         explained=list(long_decimals(message, plan)),
     )
-    return Decoded(value, sound, why, schema_id(message))
+    parts = Decoded(value, sound, why, schema_id(message))
+    return parts if failure is None else parts.failed(failure)
 
 
 def long_decimals(message: Column, plan: Decoding) -> Iterator[tuple[Sequence[int], Column, str]]:
@@ -200,14 +160,48 @@ def long_decimals(message: Column, plan: Decoding) -> Iterator[tuple[Sequence[in
             yield branch.ids, has_one, why
 
 
-def _raw(message: Column, plan: Decoding) -> tuple[Column, Column]:
+#: The value, whether it is sound, and the failure of a rule; None without rules.
+_Built = tuple[Column, Column, Column | None]
+
+
+def _raw(message: Column, plan: Decoding, replayed: Column | None) -> _Built:
     """A top-level `bytes` is the message itself, without a length (wire format, Avro payloads)."""
     raw = body(message)
-    value = _by_schema(message, raw, plan, lambda _branch, raw: raw, plan.reader)
-    return value, value.isNotNull() == _expected(message, plan)
+    whole = _by_schema(message, raw, plan, lambda _branch, raw: raw, plan.reader)
+    return _after_rules(whole, lambda whole: (whole, whole.isNotNull()), message, plan, replayed)
 
 
-def _decoded_by_avro(message: Column, plan: Decoding) -> tuple[Column, Column]:
+def _after_rules(
+    whole: Column,
+    parts: Callable[[Column], tuple[Column, Column]],
+    message: Column,
+    plan: Decoding,
+    replayed: Column | None,
+) -> _Built:
+    """What is left of a decoded column after the rules.
+
+    Args:
+        whole: What is decoded.
+        parts: Takes it, and returns the value and whether there is one.
+        message: The messages.
+        plan: The plan.
+        replayed: The rule that a record skips.
+    """
+    expected = _expected(message, plan)
+    if not plan.rules.domain:
+        value, is_there = parts(whole)
+        return value, is_there == expected, None
+    start = Opened(whole, lambda whole: parts(whole)[0], lambda whole: parts(whole)[1], replayed)
+    carried = carry_out(avro_rules(plan.rules.domain, plan.reader), start)
+    return kept_part(carried.value, plan), carried.sound == expected, carried.failure
+
+
+def kept_part(value: Column, plan: Decoding) -> Column:
+    """The part of a decoded value that the column has."""
+    return value if plan.kept is None else fit(value, spark_type(plan.reader), plan.kept, drop_extra=True)
+
+
+def _decoded_by_avro(message: Column, plan: Decoding, replayed: Column | None) -> _Built:
     around = shape(plan.reader, [branch.writer for branch in plan.branches])
     # rpad copies the message in a third of concat's time. It is called by name because PySpark 3.5's function does not
     # accept columns.
@@ -227,13 +221,17 @@ def _decoded_by_avro(message: Column, plan: Decoding) -> tuple[Column, Column]:
         return column.cast(spark_type(common)) if casts else column
 
     whole = _by_schema(message, guarded, plan, decode, common)
-    value, is_there = around.result(whole), whole[around.witness].isNotNull()
-    fits = _decimals_fit(message, around.value(whole), plan)
-    if fits is None:
-        return value, is_there == _expected(message, plan)
-    # As in `modes`, `get` always evaluates both sides. The cast raises for decimals that do not fit, so it comes last.
-    value = F.get(F.array(value), F.when(fits, F.lit(0))).cast(spark_type(plan.reader))
-    return value, (is_there & fits) == _expected(message, plan)
+
+    def parts(whole: Column) -> tuple[Column, Column]:
+        value, is_there = around.result(whole), whole[around.witness].isNotNull()
+        fits = _decimals_fit(message, around.value(whole), plan)
+        if fits is None:
+            return value, is_there
+        # As in `modes`, `get` always evaluates both sides. The cast raises for decimals that do not fit, so it comes
+        # last.
+        return F.get(F.array(value), F.when(fits, F.lit(0))).cast(spark_type(plan.reader)), is_there & fits
+
+    return _after_rules(whole, parts, message, plan, replayed)
 
 
 def _common(plan: Decoding) -> Tree:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from pyspark.sql import Column, DataFrame
@@ -14,13 +15,19 @@ from serdes.client.clients import LATEST, RegistryClient
 from serdes.client.models import RegisteredSchema
 from serdes.error import SubjectNotFound, VersionNotFound
 from serdes.message.subject import STRATEGIES
+from serdes.rules.context import WRITE
 from serdes.serialization import SerializationContext, SerializationError
 from spark_avro.errors import NoSubject, PlanError
+from spark_avro.modes import FAILFAST, Encoded, written
 from spark_avro.plan import tree as trees
 from spark_avro.plan.column_fit import fit
 from spark_avro.plan.derive import derive
 from spark_avro.plan.written_frame import PREFIX, check_schema_id, framed
-from spark_avro.registry import Registry, client_of, parsed, register_or_look_up, writable
+from spark_avro.registry import Registry, client_of, parsed, register_or_look_up
+from spark_avro.rules.carrying import carry_out, opened
+from spark_avro.rules.listed import APPLY, check_rules
+from spark_avro.rules.reading import avro_rules
+from spark_avro.rules.writing import write_rules, written_schema
 
 #: A schema: its text, or a SchemaText if it has references.
 Schema = str | SchemaText
@@ -42,6 +49,9 @@ def to_confluent_avro(  # noqa: PLR0913 - independent settings, by name
     drop_extra: bool = False,
     is_key: bool = False,
     schema_id: str = PREFIX,
+    rules: str = APPLY,
+    mode: str = FAILFAST,
+    position: Sequence[Any] = (),
 ) -> Column:
     """A column as Confluent-format Avro, with its schema's id before the payload or in a header; NULL stays NULL.
 
@@ -65,16 +75,63 @@ def to_confluent_avro(  # noqa: PLR0913 - independent settings, by name
         is_key: Whether the column will be a record's key, for the strategies with a topic, and for the header.
         schema_id: `prefix` puts the schema's id before the payload, `header` its guid into a header of the record. The
             column is then a struct of `value` (`key` with `is_key`) and `headers`, which Spark's Kafka sink takes.
+        rules: What becomes of the rules of the schema. `apply` carries them out on values before they are encoded: in
+            the JVM, or in Python workers if it cannot carry a whole rule out. `refuse` refuses schemas with rules.
+        mode: What becomes of values that a rule rejects. FAILFAST raises. PERMISSIVE returns a struct of `value`, the
+            column otherwise returned, and `error`: NULL, or a struct of `reason`, `rule` and `path`. DROP drops their
+            rows (the column generates rows: only one such column per select).
+        position: Columns of topic, partition and offset for errors.
 
     Raises:
         UnfitColumn: the column cannot be written with the schema without loss.
         UnsupportedSchema: Spark cannot write the schema: it is recursive, or has a decimal of over 38 digits.
         IncompatibleSchema: the subject's compatibility level refuses the schema.
-        RulesNotSupported: the schema has rules that a client must carry out.
-        NoSubject, PlanError: arguments contradict each other, or a named subject or version does not exist.
+        RulesNotSupported: the schema has rules, and `rules` refuses them.
+        NoSubject, PlanError: a rule cannot be carried out, arguments contradict each other, or a named subject or
+            version does not exist.
         RegistryUnavailable: the registry does not answer.
     """
+    encoded = encode_avro(
+        column,
+        registry=registry,
+        subject=subject,
+        topic=topic,
+        strategy=strategy,
+        schema=schema,
+        version=version,
+        data=data,
+        record_name=record_name,
+        register=register,
+        normalize=normalize,
+        drop_extra=drop_extra,
+        is_key=is_key,
+        schema_id=schema_id,
+        rules=rules,
+    )
+    return written(encoded, mode=mode, position=position)
+
+
+def encode_avro(  # noqa: PLR0913 - independent settings, by name
+    column: Any,
+    *,
+    registry: Registry,
+    subject: str | None = None,
+    topic: str | None = None,
+    strategy: str = "TopicNameStrategy",
+    schema: Schema | None = None,
+    version: int | str | None = None,
+    data: DataFrame | None = None,
+    record_name: str = "topLevelRecord",
+    register: bool = True,
+    normalize: bool = False,
+    drop_extra: bool = False,
+    is_key: bool = False,
+    schema_id: str = PREFIX,
+    rules: str = APPLY,
+) -> Encoded:
+    """A column as Avro, and what rules reject; the arguments and errors are those of `to_confluent_avro`."""
     check_schema_id(schema_id)
+    check_rules(rules, WRITE)
     client = client_of(registry)
     payload = F.col(column) if isinstance(column, str) else column
     source = None if data is None else data.select(payload.alias("payload")).schema["payload"].dataType
@@ -84,9 +141,14 @@ def to_confluent_avro(  # noqa: PLR0913 - independent settings, by name
     label = f"schema id {held.id}"
     writer = trees.tree(parsed(client, text, name, label), label, reader=True)
     fitted = fit(payload, source, writer, drop_extra=drop_extra)
+    listed = write_rules(written_schema(client, held), rules)
+    failure = None
+    if listed:
+        carried = carry_out(avro_rules(listed, writer), opened(fitted))
+        fitted, failure = carried.value, carried.failure
     # Avro reports a NULL that the schema does not allow; a check here would take a tenth of the encoding time.
     encoded = fitted if writer == {"type": "bytes"} else to_avro(fitted, trees.text(writer))
-    return framed(encoded, payload, held, schema_id, is_key=is_key)
+    return Encoded(framed(encoded, payload, held, schema_id, is_key=is_key), failure)
 
 
 def _given(
@@ -145,5 +207,5 @@ def _registered(
             raise NoSubject(subject) from None
         except VersionNotFound as error:
             raise PlanError(f"subject {subject!r}: {error.message}") from error
-        return writable(registered), registered.schema
+        return registered, registered.schema
     return register_or_look_up(client, subject, text, register=register, normalize=normalize), text

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from compat.schema import AVRO, SchemaText
-from serdes.rules.seam import Ruled
+from serdes.rules.context import READ, Ruled
 from spark_avro.errors import PlanError
 from spark_avro.plan import tree as trees
 from spark_avro.plan.decoding import Decoding, decoding
@@ -16,13 +16,15 @@ from spark_avro.registry import (
     Version,
     client_of,
     newest_first,
-    refuse_all,
     subject_of,
     version_of,
     versions_by_id,
     versions_of,
-    with_refusals,
 )
+from spark_avro.rules.listed import APPLY, check_rules
+from spark_avro.rules.migrating import with_foreign_refused
+from spark_avro.rules.reading import NO_RULES, ReadRules, read_rules
+from spark_avro.rules.refusing import Seam, refuse_all, with_refusals
 from spark_avro.sent_schema import SentSchema
 
 
@@ -37,6 +39,8 @@ class Selection:
         explicit: Whether the reader's schema was given as text instead of a version.
         reader_ruled: The reader's schema with its rules; None if they do not apply.
         other_guids: The ids of guids that are in no version, for errors.
+        rules_mode: What becomes of rules: apply, refuse or ignore.
+        rules: The rules to carry out.
     """
 
     versions: Sequence[Version]
@@ -45,6 +49,8 @@ class Selection:
     explicit: bool = False
     reader_ruled: Ruled | None = None
     other_guids: Guids = field(default_factory=dict)
+    rules_mode: str = APPLY
+    rules: ReadRules = NO_RULES
 
     @property
     def guids(self) -> Guids:
@@ -57,6 +63,11 @@ class Selection:
         return {version.id: version.sent for version in self.versions}
 
     @property
+    def seam(self) -> Seam:
+        """What decides in workers whether records of a schema may be read."""
+        return Seam(self.reader_ruled, self.rules_mode)
+
+    @property
     def readable_ids(self) -> tuple[int, ...]:
         """The ids of the versions that records can be read with."""
         return tuple(version.id for version in self.versions if version.refusal is None)
@@ -67,7 +78,7 @@ class Selection:
         return {version.id: version.refusal for version in self.versions if version.refusal is not None}
 
 
-def select_versions(
+def select_versions(  # noqa: PLR0913 - independent settings, by name
     *,
     registry: Registry,
     schema_type: str = AVRO,
@@ -79,6 +90,7 @@ def select_versions(
     is_key: bool = False,
     as_written: bool = False,
     reader_version: int | None = None,
+    rules: str = APPLY,
 ) -> Selection:
     """Selects the versions of a subject or a topic's, and further ids; the reader's is the latest, or the first id's.
 
@@ -94,13 +106,15 @@ def select_versions(
         as_written: Whether the reader's rules do not apply, because records are read as written, or as a type given in
             code.
         reader_version: The version of the subject that values are resolved to, instead of the latest.
+        rules: As in `from_confluent_avro`.
 
     Raises:
         NoSubject: the registry does not have the subject.
         PlanError: nothing is selected, or the registry has no schema of an id, or no version has this record.
         UnsupportedSchema: a schema is of another type.
-        RulesNotSupported: all schemas, or the reader's, have rules that a client must carry out.
+        RulesNotSupported: all schemas, or the reader's, have rules that nobody carries out here.
     """
+    check_rules(rules, READ)
     if subject is not None and topic is not None:
         raise PlanError("give a subject or a topic, not both")
     if subject is None and topic is None and not ids:
@@ -118,9 +132,20 @@ def select_versions(
     else:
         reader = by_id[0] if name is None else version_of(client, name, schema_type, reader_version, why=why)
     reader_ruled = None if as_written or reader_schema is not None else reader.ruled
-    versions = with_refusals(versions, reader_ruled)
-    refuse_all(versions, reader_ruled)
-    return Selection(versions, reader, origin, explicit=reader_schema is not None, reader_ruled=reader_ruled)
+    versions = with_refusals(versions, reader_ruled, rules)
+    if rules == APPLY and reader_ruled is not None:
+        versions = with_foreign_refused(versions, reader)
+    carried_out = read_rules(versions, reader, rules, of_writers=reader_ruled is None)
+    refuse_all(versions, reader_ruled, rules)
+    return Selection(
+        versions,
+        reader,
+        origin,
+        explicit=reader_schema is not None,
+        reader_ruled=reader_ruled,
+        rules_mode=rules,
+        rules=carried_out,
+    )
 
 
 def guids_of(versions: Sequence[Version]) -> Guids:
@@ -143,6 +168,9 @@ def _newest_named(versions: Sequence[Version], record: str, origin: str) -> Vers
 def plan_decoding(chosen: Selection, fields: Sequence[str] | None = None, record: str | None = None) -> Decoding:
     """The plan by which the JVM decodes a selection; see `from_confluent_avro`."""
     reader = trees.tree(chosen.reader.schema, chosen.reader.label, reader=True)
-    if fields is not None:
-        reader = trees.prune(reader, list(fields), chosen.reader.label)
-    return decoding(chosen.versions, reader, chosen.origin, guids=chosen.guids, record=record)
+    pruned = None if fields is None else trees.prune(reader, list(fields), chosen.reader.label)
+    # Rules may need the other fields.
+    has_rules = bool(chosen.rules.domain)
+    whole = reader if pruned is None or has_rules else pruned
+    plan = decoding(chosen.versions, whole, chosen.origin, guids=chosen.guids, record=record)
+    return replace(plan, rules=chosen.rules, kept=pruned if has_rules else None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,15 +13,19 @@ from pyspark.sql import types as spark
 
 from compat.schema import PROTOBUF, SchemaText
 from serdes.message import wire
-from serdes.rules.seam import Ruled
+from serdes.rules.context import WRITE, Ruled
 from spark_avro.errors import PlanError
-from spark_avro.modes import FAILFAST, as_column, message_in, present
-from spark_avro.plan.decoding import Decoded, parts_of
+from spark_avro.modes import FAILFAST, Encoded, as_column, message_in, present, written
 from spark_avro.plan.frames import Guids, Message
+from spark_avro.plan.parts import Decoded, parts_of
 from spark_avro.plan.protobuf_types import message_class, message_type, parsed
 from spark_avro.plan.selection import Selection, select_versions
 from spark_avro.plan.written_frame import PREFIX, check_schema_id, frame_before, with_frame
 from spark_avro.registry import Registry, client_of, register_or_look_up, subject_of
+from spark_avro.rules.asked import check_asked
+from spark_avro.rules.listed import APPLY, check_rules
+from spark_avro.rules.reading import ReadRules, on_messages
+from spark_avro.rules.writing import carried_on_bytes, write_rules, written_schema
 from spark_avro.sent_schema import SentSchema
 from spark_avro.stored_values import json_text
 from spark_avro.workers.decoding import Asked, protobuf_decoder
@@ -45,6 +49,11 @@ class ProtobufPlan:
     has_indexes: ClassVar[bool] = True
 
     @property
+    def rules(self) -> ReadRules:
+        """The rules on records."""
+        return self.chosen.rules
+
+    @property
     def ids(self) -> Sequence[int]:
         """The ids whose records can be read."""
         return self.chosen.readable_ids
@@ -63,11 +72,9 @@ class ProtobufPlan:
         """The parts of a message decoded by this plan."""
         chosen = self.chosen
         reader = chosen.reader.sent
-        batch = protobuf_decoder(
-            chosen.sent_schemas, reader, self.message, chosen.origin, chosen.reader_ruled, self.asked
-        )
+        batch = protobuf_decoder(chosen.sent_schemas, reader, self.message, chosen.origin, chosen.seam, self.asked)
         decode = partial(decoded_by, batch, kind=self.kind)
-        return parts_of(message, self.guids, decode, indexes=self.has_indexes)
+        return parts_of(message, self.guids, decode, indexes=self.has_indexes, before=self.rules.by_id)
 
 
 def plan_protobuf(chosen: Selection, message: str | None = None, asked: Asked | None = None) -> ProtobufPlan:
@@ -81,7 +88,10 @@ def plan_protobuf(chosen: Selection, message: str | None = None, asked: Asked | 
     name = message or parsed(reader).full_name
     if name is None:
         raise PlanError(f"the schema of {chosen.origin} has no message")
-    return ProtobufPlan(chosen, name, message_type(message_class(reader, name).DESCRIPTOR), asked)
+    kind = message_type(message_class(reader, name).DESCRIPTOR)
+    chosen = replace(chosen, rules=on_messages(chosen.rules, chosen.versions, chosen.reader, name))
+    check_asked(chosen.rules, asked)
+    return ProtobufPlan(chosen, name, kind, asked)
 
 
 def from_confluent_protobuf(  # noqa: PLR0913 - independent settings, by name
@@ -97,6 +107,7 @@ def from_confluent_protobuf(  # noqa: PLR0913 - independent settings, by name
     position: Sequence[Any] = (),
     is_key: bool = False,
     headers: Any = None,
+    rules: str = APPLY,
 ) -> Column:
     """A column of Confluent-format Protobuf messages as structs; NULL stays NULL.
 
@@ -117,6 +128,7 @@ def from_confluent_protobuf(  # noqa: PLR0913 - independent settings, by name
         position: As in `from_confluent_avro`.
         is_key: Whether `topic` means the subject of the topic's keys, and headers name keys' schemas.
         headers: As in `from_confluent_avro`; the message indexes follow the guid.
+        rules: As in `from_confluent_avro`; Python workers carry them out.
 
     Raises:
         UnsupportedSchema: the message is recursive, or the schema has none of that name.
@@ -124,7 +136,7 @@ def from_confluent_protobuf(  # noqa: PLR0913 - independent settings, by name
     """
     sent = message_in(column, headers, is_key=is_key)
     chosen = select_versions(
-        registry=registry, schema_type=PROTOBUF, subject=subject, topic=topic, ids=ids, is_key=is_key
+        registry=registry, schema_type=PROTOBUF, subject=subject, topic=topic, ids=ids, is_key=is_key, rules=rules
     )
     plan = plan_protobuf(chosen, message, asked_by_workers(registry) if ask_registry else None)
     return present(plan.parts(sent), sent.payload, mode=mode, position=position)
@@ -133,7 +145,7 @@ def from_confluent_protobuf(  # noqa: PLR0913 - independent settings, by name
 confluent_protobuf_udf = from_confluent_protobuf
 
 
-def to_confluent_protobuf(
+def to_confluent_protobuf(  # noqa: PLR0913 - independent settings, by name
     column: Any,
     *,
     registry: Registry,
@@ -144,6 +156,9 @@ def to_confluent_protobuf(
     register: bool = True,
     is_key: bool = False,
     schema_id: str = PREFIX,
+    rules: str = APPLY,
+    mode: str = FAILFAST,
+    position: Sequence[Any] = (),
 ) -> Column:
     """A column of structs as Confluent-format Protobuf; NULL stays NULL, and NULL fields are unset.
 
@@ -157,14 +172,47 @@ def to_confluent_protobuf(
         register: Whether a new schema is registered; else it is an error if the subject does not have the schema.
         is_key: Whether `topic` means the subject of the topic's keys.
         schema_id: As in `to_confluent_avro`; the message indexes follow the guid.
+        rules: As in `to_confluent_avro`; Python workers carry them out.
+        mode: As in `to_confluent_avro`.
+        position: As in `to_confluent_avro`.
 
     Raises:
-        PlanError: there is neither subject nor topic, or the schema has no message.
+        PlanError: there is neither subject nor topic, the schema has no message, or a rule cannot be carried out.
         UnsupportedSchema: the schema has no message of that name.
         IncompatibleSchema: the subject's compatibility level refuses the schema.
-        RulesNotSupported: the schema has rules that a client must carry out.
+        RulesNotSupported: the schema has rules, and `rules` refuses them.
     """
+    encoded = encode_protobuf(
+        column,
+        registry=registry,
+        schema=schema,
+        subject=subject,
+        topic=topic,
+        message=message,
+        register=register,
+        is_key=is_key,
+        schema_id=schema_id,
+        rules=rules,
+    )
+    return written(encoded, mode=mode, position=position)
+
+
+def encode_protobuf(
+    column: Any,
+    *,
+    registry: Registry,
+    schema: str | SchemaText,
+    subject: str | None = None,
+    topic: str | None = None,
+    message: str | None = None,
+    register: bool = True,
+    is_key: bool = False,
+    schema_id: str = PREFIX,
+    rules: str = APPLY,
+) -> Encoded:
+    """A column as Protobuf, and what rules reject; the arguments and errors are those of `to_confluent_protobuf`."""
     check_schema_id(schema_id)
+    check_rules(rules, WRITE)
     if subject is None and topic is None:
         raise PlanError("give a subject or a topic")
     client = client_of(registry)
@@ -177,11 +225,19 @@ def to_confluent_protobuf(
     message_class(sent, full_name)
     registered = register_or_look_up(client, name, text, register=register)
     indexes = wire.write_indexes(parsed(sent).message_indexes(full_name))
-    encoder = _encoder(sent, full_name, frame_before(registered, schema_id, indexes))
+    held = written_schema(client, registered)
+    listed = write_rules(held, rules)
+    before = frame_before(registered, schema_id, indexes)
+    encoder = _encoder(sent, full_name, b"" if listed else before)
     # Protobuf's JSON mapping reads what to_json writes: base64 for bytes, RFC 3339 for timestamps.
     texts = json_text(as_column(column))
     encoded = F.pandas_udf(encoder, "binary")(texts)  # type: ignore[call-overload,unused-ignore]
-    return with_frame(encoded, as_column(column), registered, schema_id, is_key=is_key, indexes=indexes)
+    failure = None
+    if listed:
+        carried = carried_on_bytes(encoded, held, listed, full_name)
+        encoded, failure = F.concat(F.lit(before), carried.value), carried.failure
+    framed = with_frame(encoded, as_column(column), registered, schema_id, is_key=is_key, indexes=indexes)
+    return Encoded(framed, failure)
 
 
 def _encoder(schema: SentSchema, full_name: str, prefix: bytes) -> Callable[[pd.Series], pd.Series]:

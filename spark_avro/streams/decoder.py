@@ -9,7 +9,7 @@ from typing import Protocol
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from spark_avro.plan.decoding import ColumnPlan
+from spark_avro.plan.parts import ColumnPlan
 from spark_avro.plan.reasons import unknown_name
 from spark_avro.streams.dead_letters import split_columns
 from spark_avro.streams.followers import Plans

@@ -12,7 +12,7 @@ from typing import Protocol
 from compat.schema import AVRO, JSON, PROTOBUF
 from serdes.error import RegistryUnavailable, SchemaNotFound
 from spark_avro.json_schema.functions import plan_json
-from spark_avro.plan.decoding import ColumnPlan
+from spark_avro.plan.parts import ColumnPlan
 from spark_avro.plan.selection import Selection, plan_decoding, select_versions
 from spark_avro.protobuf.functions import plan_protobuf
 from spark_avro.records import RecordsPlan, subjects_of_topics
@@ -26,6 +26,7 @@ from spark_avro.registry import (
     version_type,
     versions_of,
 )
+from spark_avro.rules.listed import APPLY
 
 log = logging.getLogger(__name__)
 
@@ -189,6 +190,7 @@ class Follower(RegistryFollower):
         message: As in `from_confluent_protobuf`.
         validate: Whether to validate each JSON Schema message.
         reader_version: The version that records are read as, instead of the latest.
+        rules: As in `from_confluent_avro`.
     """
 
     subject: str | None = None
@@ -201,6 +203,7 @@ class Follower(RegistryFollower):
     message: str | None = None
     validate: bool = False
     reader_version: int | None = None
+    rules: str = APPLY
 
     def _make(self) -> tuple[ColumnPlan, Iterable[Version]]:
         schema_type = self._type()
@@ -213,6 +216,7 @@ class Follower(RegistryFollower):
             reader_schema=self.reader_schema,
             is_key=self.is_key,
             reader_version=self.reader_version,
+            rules=self.rules,
         )
         selection = replace(selection, other_guids=dict(self._other_guids))
         return _PLANS[schema_type](self, selection), selection.versions
@@ -245,16 +249,18 @@ class RecordsFollower(RegistryFollower):
         registry: As in `from_confluent_avro`.
         subjects: The subjects whose versions are read; if they share a record's name, newest last.
         topics: Without subjects: the topics, whose subjects are `TOPIC-value` and `TOPIC-RECORD`.
+        rules: As in `from_confluent_avro`.
     """
 
     subjects: Sequence[str] = ()
     topics: Sequence[str] = ()
+    rules: str = APPLY
 
     def _make(self) -> tuple[ColumnPlan, Iterable[Version]]:
         client = client_of(self.registry)
         subjects = list(self.subjects) or subjects_of_topics(client, self.topics)
         versions = newest_first([version for subject in subjects for version in versions_of(client, subject)])
-        return RecordsPlan.of(versions, subjects, self._other_guids), versions
+        return RecordsPlan.of(versions, subjects, self._other_guids, rules=self.rules), versions
 
     def _first_subject(self) -> str | None:
         return next(iter(self.subjects), None)

@@ -10,12 +10,15 @@ from pyspark.sql import types as spark
 
 from spark_avro.modes import FAILFAST, message_in, present
 from spark_avro.plan import tree as trees
-from spark_avro.plan.decoding import Decoded, parts_of
+from spark_avro.plan.parts import Decoded, parts_of
 from spark_avro.plan.selection import Selection, select_versions
 from spark_avro.plan.spark_form import reader_text
 from spark_avro.plan.tree import Tree
 from spark_avro.plan.types import spark_type
 from spark_avro.registry import Registry
+from spark_avro.rules.asked import check_asked
+from spark_avro.rules.listed import APPLY
+from spark_avro.rules.reading import after_rules, avro_rules
 from spark_avro.workers.decoding import Asked, avro_decoder, avro_json_decoder
 from spark_avro.workers.udf import asked_by_workers, decoded_by
 
@@ -34,6 +37,7 @@ def confluent_avro_udf(  # noqa: PLR0913 - each is a setting of its own, by name
     position: Sequence[Any] = (),
     is_key: bool = False,
     headers: Any = None,
+    rules: str = APPLY,
 ) -> Column:
     """Decode a column of Confluent-format Avro in Python workers: slower than `from_confluent_avro`, with more options.
 
@@ -50,6 +54,7 @@ def confluent_avro_udf(  # noqa: PLR0913 - each is a setting of its own, by name
         position: As in `from_confluent_avro`.
         is_key: As in `from_confluent_avro`.
         headers: As in `from_confluent_avro`.
+        rules: As in `from_confluent_avro`.
 
     Raises:
         UnsupportedSchema: the reader's schema is recursive, without `as_json`, or a decimal has more than 38 digits.
@@ -64,31 +69,37 @@ def confluent_avro_udf(  # noqa: PLR0913 - each is a setting of its own, by name
         reader_schema=reader_schema,
         is_key=is_key,
         as_written=as_json,
+        rules=rules,
     )
     asked = asked_by_workers(registry) if ask_registry else None
-    decode = decoded_as_json if as_json else decoded_in_python
-    parts = parts_of(sent, chosen.guids, lambda by_id: decode(by_id, chosen, asked=asked))
+    check_asked(chosen.rules, asked)
+
+    def decode(by_id: Column) -> Decoded:
+        if as_json:
+            return decoded_as_json(by_id, chosen, asked=asked)
+        tree = trees.tree(chosen.reader.schema, chosen.reader.label, reader=True)
+        parts = decoded_in_python(by_id, chosen, reader=tree, asked=asked)
+        return after_rules(parts, avro_rules(chosen.rules.domain, tree), sent.replayed)
+
+    parts = parts_of(sent, chosen.guids, decode, before=chosen.rules.by_id)
     return present(parts, sent.payload, mode=mode, position=position)
 
 
 def decoded_as_json(message: Column, chosen: Selection, *, asked: Asked | None) -> Decoded:
     """The parts of a column whose values are texts of Avro JSON."""
     reader = chosen.reader.schema.rendered("resolved") if chosen.explicit else None
-    batch = avro_json_decoder(chosen.sent_schemas, reader, chosen.origin, chosen.reader_ruled, asked)
+    batch = avro_json_decoder(chosen.sent_schemas, reader, chosen.origin, chosen.seam, asked)
     return decoded_by(batch, message, spark.StringType())
 
 
-def decoded_in_python(
-    message: Column, chosen: Selection, *, reader: Tree | None = None, asked: Asked | None = None
-) -> Decoded:
+def decoded_in_python(message: Column, chosen: Selection, *, reader: Tree, asked: Asked | None = None) -> Decoded:
     """The parts of a column that workers decode.
 
     Args:
         message: The messages with ids before the payloads.
         chosen: The schemas.
-        reader: The tree of the reader's schema, if only a part of it is used.
+        reader: The tree of the reader's schema, or of the part of it that is used.
         asked: The settings of the registry's client for looking up other ids; None if other ids are errors.
     """
-    tree = trees.tree(chosen.reader.schema, chosen.reader.label, reader=True) if reader is None else reader
-    batch = avro_decoder(chosen.sent_schemas, reader_text(tree), chosen.origin, chosen.reader_ruled, asked)
-    return decoded_by(batch, message, spark_type(tree))
+    batch = avro_decoder(chosen.sent_schemas, reader_text(reader), chosen.origin, chosen.seam, asked)
+    return decoded_by(batch, message, spark_type(reader))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import orjson
@@ -17,9 +17,10 @@ import orjson
 from compat.schema import AVRO, JSON, PROTOBUF, InvalidSchema
 from serdes.client.clients import RegistryClient
 from serdes.client.config import client_options
-from serdes.error import RulesNotSupported, SerdesError
+from serdes.error import SerdesError
 from serdes.message import wire
-from serdes.rules.seam import Ruled, after_decoding
+from serdes.rules.context import Ruled
+from spark_avro.rules.refusing import ANY, Seam
 from spark_avro.sent_schema import SentSchema
 
 if TYPE_CHECKING:
@@ -35,13 +36,6 @@ Decode = Callable[[bytes], Any]
 Asked = tuple[tuple[str, Any], ...]
 
 
-class Batch(Protocol):
-    """Decodes messages; created on the driver and pickled."""
-
-    def __call__(self, messages: pa.Array, kind: pa.DataType) -> tuple[pa.Array, pa.Array]:
-        """The values of binary messages as an array of a type, and the error of each; a null message is no error."""
-
-
 @dataclass(frozen=True)
 class Decoder:
     """Decodes messages by the schema id before each payload.
@@ -52,7 +46,7 @@ class Decoder:
         make: Returns the function that decodes messages of a schema to values.
         errors: The errors that this function raises for a broken payload.
         origin: The source of the schemas, for errors.
-        reader: The registry's schema to which values are resolved; None if it is not from the registry.
+        seam: What decides whether records of a schema may be read.
         asked: The settings of the registry's client for looking up other ids; None if other ids are errors.
         make_columns: Returns the function that reads payloads of a schema in columns of a type, or None.
     """
@@ -62,7 +56,7 @@ class Decoder:
     make: Callable[[SentSchema], Decode]
     errors: tuple[type[Exception], ...]
     origin: str
-    reader: Ruled | None = None
+    seam: Seam = ANY
     asked: Asked | None = None
     make_columns: Callable[[SentSchema, pa.DataType], Read | None] | None = None
     _ready: dict[int, Decode] = field(default_factory=dict, compare=False)
@@ -86,10 +80,8 @@ class Decoder:
         if schema_id not in self._columns:
             try:
                 schema = self._schema(schema_id)
-                read = self.make_columns(schema, kind)
-                # Rules are applied to single values.
-                has_rules = after_decoding(schema.ruled, self.reader, read) is not read
-                self._columns[schema_id] = None if has_rules else read
+                is_refused = self.seam.refusal(schema.ruled) is not None
+                self._columns[schema_id] = None if is_refused else self.make_columns(schema, kind)
             except LookupError:
                 # The registry may have the schema later, so do not remember the failure.
                 return None
@@ -144,10 +136,10 @@ class Decoder:
 
     def _decoder(self, schema_id: int) -> Decode:
         schema = self._schema(schema_id)
-        try:
-            return after_decoding(schema.ruled, self.reader, self.make(schema))
-        except RulesNotSupported as error:
-            return _refusing(f"unreadable schema: id {schema_id} (0x{schema_id:08X}): {error}")
+        problem = self.seam.refusal(schema.ruled)
+        if problem is not None:
+            return _refusing(f"unreadable schema: id {schema_id} (0x{schema_id:08X}): {problem}")
+        return self.make(schema)
 
     def _schema(self, schema_id: int) -> SentSchema:
         return self.schemas.get(schema_id) or self._ask(schema_id)
@@ -252,18 +244,18 @@ class AvroJsonMaker:
 
 
 def avro_decoder(
-    schemas: Mapping[int, SentSchema], reader: str, origin: str, ruled: Ruled | None = None, asked: Asked | None = None
+    schemas: Mapping[int, SentSchema], reader: str, origin: str, seam: Seam = ANY, asked: Asked | None = None
 ) -> Decoder:
-    """A decoder of Avro messages to Spark's values; `ruled` and `asked` are the Decoder's `reader` and `asked`."""
+    """A decoder of Avro messages to Spark's values; `seam` and `asked` are the Decoder's."""
     maker = AvroMaker(reader)
-    return Decoder(AVRO, schemas, maker, _avro_errors(), origin, ruled, asked, maker.columns)
+    return Decoder(AVRO, schemas, maker, _avro_errors(), origin, seam, asked, maker.columns)
 
 
 def avro_json_decoder(
-    schemas: Mapping[int, SentSchema], reader: str | None, origin: str, ruled: Ruled | None, asked: Asked | None
+    schemas: Mapping[int, SentSchema], reader: str | None, origin: str, seam: Seam, asked: Asked | None
 ) -> Decoder:
     """A decoder of Avro messages to the texts of their Avro JSON."""
-    return Decoder(AVRO, schemas, AvroJsonMaker(reader), _avro_errors(), origin, ruled, asked)
+    return Decoder(AVRO, schemas, AvroJsonMaker(reader), _avro_errors(), origin, seam, asked)
 
 
 def _avro_errors() -> tuple[type[Exception], ...]:
@@ -298,12 +290,12 @@ class JsonMaker:
         return valid_texts(validator.accepts, validator.longest, kind) if validator.longest >= 0 else None
 
 
-def json_decoder(schemas: Mapping[int, SentSchema], origin: str, ruled: Ruled | None, asked: Asked | None) -> Decoder:
+def json_decoder(schemas: Mapping[int, SentSchema], origin: str, seam: Seam, asked: Asked | None) -> Decoder:
     """A decoder of JSON Schema messages with validation."""
     # ValidationUnavailable is not among them: the message may be valid, so the task fails.
     errors = (ValueError, RecursionError)
     maker = JsonMaker()
-    return Decoder(JSON, schemas, maker, errors, origin, ruled, asked, maker.columns)
+    return Decoder(JSON, schemas, maker, errors, origin, seam, asked, maker.columns)
 
 
 @dataclass(frozen=True)
@@ -364,7 +356,7 @@ def protobuf_decoder(
     reader: SentSchema,
     message: str,
     origin: str,
-    ruled: Ruled | None,
+    seam: Seam,
     asked: Asked | None,
 ) -> Decoder:
     """A decoder of Protobuf messages."""
@@ -373,4 +365,4 @@ def protobuf_decoder(
     # ValueError for a timestamp outside of the years 1 to 9999, and for a proto2 string that is not UTF-8.
     errors = (DecodeError, SerdesError, ValueError)
     maker = ProtobufMaker(reader, message)
-    return Decoder(PROTOBUF, schemas, maker, errors, origin, ruled, asked, maker.columns)
+    return Decoder(PROTOBUF, schemas, maker, errors, origin, seam, asked, maker.columns)

@@ -163,6 +163,7 @@ def test_a_body_without_length_must_come_on(start: Any, connect: Any) -> None:
     assert code(connection.rest()) == (b"HTTP/1.1 408 Request Timeout", 408)
 
 
+@pytest.mark.slow
 def test_a_connection_may_wait_for_its_next_request_for_so_long(start: Any, connect: Any) -> None:
     connection = connect(start(**{"idle.timeout.ms": "3000"}))
     for _ in range(5):
@@ -189,6 +190,7 @@ def is_reset(connection: Any) -> bool:
     return bool(waiting.poll(30_000))
 
 
+@pytest.mark.slow
 def test_time_in_which_the_server_stands_still_does_not_count(start: Any, connect: Any) -> None:
     server = start(**{"magicbyte.request.head.timeout.ms": "3000", "idle.timeout.ms": "3000"})
     half, kept = connect(server), connect(server)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -41,6 +42,17 @@ def registry() -> Iterator[ServerProcess]:
     properties = {"magicbyte.log.format": "json", "magicbyte.node.id": "node-1", "some.unknown": "x", "debug": "true"}
     with running_registry(properties=properties) as server:
         yield server
+
+
+def test_a_request_that_cannot_be_parsed_has_a_line(registry: ServerProcess) -> None:
+    url = httpx.URL(registry.url)
+    with socket.create_connection((url.host, url.port)) as connection:
+        connection.sendall(b"NONSENSE\r\n\r\n")
+        assert connection.recv(100).startswith(b"HTTP/1.1 400 ")
+    lines = wait_for(registry, lambda lines: any(line["event"] == "request_refused" for line in lines))
+    (line,) = [line for line in lines if line["event"] == "request_refused"]
+    assert (line["method"], line["path"], line["status"]) == ("-", "-", 400)
+    assert line["reason"]
 
 
 def test_each_line_is_an_object_with_its_fields(registry: ServerProcess) -> None:
@@ -119,3 +131,15 @@ def test_text_is_for_people() -> None:
         while "INFO    magicbyte.access: GET /subjects 200 [mine]" not in (log := server.log.read_text()):
             assert time.monotonic() < deadline, log
             time.sleep(0.02)
+
+
+def test_a_collector_that_does_not_answer_does_not_hold_up_a_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as collector:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{collector.getsockname()[1]}")
+        monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "10")
+        with running_registry(properties={"magicbyte.log.format": "json"}) as server:
+            assert httpx.get(f"{server.url}/subjects").status_code == 200
+            taken, _ = collector.accept()  # it has begun to send, and gets no answer
+            with taken:
+                assert server.stop() == 0
+            assert "log_closed" in {line["event"] for line in lines_of(server)}

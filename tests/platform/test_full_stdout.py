@@ -33,6 +33,7 @@ def letters(kafka: str, topic: str) -> str:
     return topic
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "arguments"),
     [

@@ -96,6 +96,7 @@ def test_describe_shows_members_and_lags(groups: Any, records: str, member: Cons
     assert second.split()[1:5] == ["1", "-", "2", "-"]
 
 
+@pytest.mark.slow
 def test_describe_shows_members_without_partitions(groups: Any, kafka: str, records: str, member: Consumer):
     others = [Consumer({"bootstrap.servers": kafka, "group.id": records, "client.id": f"other-{n}"}) for n in range(2)]
     for other in others:

@@ -80,12 +80,21 @@ FIGURES = parse(
         (Load(schemas=11000), {"memory of a node": (122.0, ""), "topic on a broker's disk": (13.2, "")}),
         (Load(schemas=21000), {"memory of a node": (142.0, "beyond the 11,000 schemas that were measured")}),
         (
-            Load(schemas=0, records=12000, instances=1000),
+            Load(schemas=0, records=12000, instances=900),
             {
-                "memory": (190.0, "beyond the 500 instances that were measured"),
-                "memory limit": (320.0, "1.5 times the memory, and its buffer"),
+                "memory of a process": (180.0, "beyond the 500 instances that were measured"),
+                "memory limit of a process": (320.0, "1.5 times the memory, and its buffer"),
                 "cores, json, 1 a request": (5.0, "at 60% load"),
                 "cores, json, 100 a request": (0.2, "at 60% load"),
+            },
+        ),
+        # One process has room for 960.
+        (
+            Load(schemas=0, instances=961),
+            {
+                "processes": (2, "each has at most 960 consumer instances"),
+                "memory of a process": (138.1, ""),
+                "memory limit of a process": (256.0, "1.5 times the memory, and its buffer"),
             },
         ),
     ],
@@ -98,6 +107,10 @@ def test_a_load_needs_what_the_slopes_say(wanted: Load, expected: dict[str, tupl
 def test_a_proxy_is_told_only_if_it_has_a_load() -> None:
     assert {need.server for need in needs(Load(schemas=1), FIGURES)} == {"registry"}
     assert {need.server for need in needs(Load(schemas=1, instances=1), FIGURES)} == {"registry", "rest-proxy"}
+
+
+def test_as_many_instances_as_fit_need_one_process() -> None:
+    assert "processes" not in {need.what for need in needs(Load(instances=960), FIGURES)}
 
 
 @pytest.mark.parametrize(("memory", "expected"), [(1.0, 64), (42.6, 64), (42.7, 128), (128.0, 192), (129.0, 256)])

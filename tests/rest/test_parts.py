@@ -105,6 +105,7 @@ def _open_instance(held: Instances, failure: Exception) -> Exception:
             "Failed to create thread",
         ),
         (RuntimeError("can't start new thread"), "can't start new thread"),
+        (RuntimeError("Failed to initialize thread local storage"), "thread local storage"),
         (OSError(errno.EMFILE, "Too many open files"), "Too many open files"),
     ],
 )

@@ -254,6 +254,7 @@ def sent(server: ServerProcess) -> socket.socket:
     return connection
 
 
+@pytest.mark.slow
 def test_a_killed_worker_is_replaced_and_its_job_repeated(server: ServerProcess, http: httpx.Client) -> None:
     decoded(http, LONG)
     with ThreadPoolExecutor(1) as threads:

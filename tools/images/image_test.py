@@ -28,7 +28,7 @@ from tools.images.sandbox import USER, Container
 from tools.images.sbom import bill
 
 #: The most bytes of all layers, compressed, and of ours alone.
-BUDGET, OUR_BUDGET = 110_000_000, 65_000_000
+BUDGET, OUR_BUDGET = 115_000_000, 65_000_000
 _TOOLS = ROOT / ".venv-deploy" / "bin"
 _SECRETS = re.compile(r"(?i)(password|passwd|secret|token|api.?key)\s*=|-----BEGIN|//[^/\s:]+:[^@\s]+@")
 _STOP_SECONDS = 5.0

@@ -23,7 +23,7 @@ def entries_of(option: Option) -> list[tuple[str, Value]]:
 def tags_of(options: Iterable[Option], meta: str) -> tuple[str, ...]:
     """The tags in the meta options of a name, without repetitions."""
     tags: list[str] = []
-    for value in _values(options, meta, "tags"):
+    for value in values_of(options, meta, "tags"):
         values = value.values if isinstance(value, ListLiteral) else (value,)
         literals = [literal for literal in values if isinstance(literal, StringLiteral)]
         tags += [literal.value.decode(errors="replace") for literal in literals]
@@ -32,10 +32,11 @@ def tags_of(options: Iterable[Option], meta: str) -> tuple[str, ...]:
 
 def doc_of(options: Iterable[Option], meta: str) -> str | None:
     """The doc in the meta options of a name; None if there is none."""
-    docs = [value for value in _values(options, meta, "doc") if isinstance(value, StringLiteral)]
+    docs = [value for value in values_of(options, meta, "doc") if isinstance(value, StringLiteral)]
     return docs[-1].value.decode(errors="replace") if docs else None
 
 
-def _values(options: Iterable[Option], meta: str, name: str) -> list[Value]:
+def values_of(options: Iterable[Option], meta: str, name: str) -> list[Value]:
+    """The values of an entry in the meta options of a name."""
     entries = [entry for option in options if is_meta(option, meta) for entry in entries_of(option)]
     return [value for key, value in entries if key == name]

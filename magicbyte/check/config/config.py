@@ -75,11 +75,17 @@ class Entry(Section):
         _POLICY, "How JSON Schema differences are judged.", default=None, default_words="the project's"
     )
     references: tuple[Link, ...] = setting(ListOf(Nested(Link)), "The references of its schemas.", default=())
+    rules: str | None = setting(
+        text("a file", numbers=False),
+        "The file with the rules of its schema.",
+        default=None,
+        default_words="`STEM.rules.json` or `STEM.rules.yaml` beside the schema",
+    )
 
     def subject_of(self, path: str) -> str:
         """The subject of a file."""
-        folder, _, name = path.rpartition("/")
-        return self.subject.format(stem=_stem(name), folder=folder.rpartition("/")[2], path=path)
+        folder = path.rpartition("/")[0]
+        return self.subject.format(stem=stem_of(path), folder=folder.rpartition("/")[2], path=path)
 
     def problems(self) -> Iterable[tuple[str, str]]:
         """Problems of the subject's pattern."""
@@ -154,6 +160,11 @@ class Config(Section):
         _FOLDERS, "The folders at which Protobuf imports start.", default=("",), default_words="the project's folder"
     )
     subjects: tuple[Entry, ...] = setting(ListOf(Nested(Entry)), "Settings for some files, `[[subjects]]`.", default=())
+    rules_types: tuple[str, ...] = setting(
+        ListOf(text("a name", numbers=False), or_one=True),
+        "Types of rules and actions that your clients have executors for, besides the known ones.",
+        default=(),
+    )
     strict: bool = setting(flag(), "As `--strict`: what breaks although the rules allow it is an error.", default=False)
     lint: Lint = setting(Nested(Lint), "Rules about one schema.", default=Lint(), default_words="off")
     declarations: tuple[Declaration, ...] = setting(
@@ -168,7 +179,7 @@ class Config(Section):
 
     def entry_of(self, path: str) -> Entry | None:
         """The entry for a file; None if the file is ignored."""
-        if any(matches(pattern, path) for pattern in self.exclude):
+        if is_rule_file(path) or any(matches(pattern, path) for pattern in self.exclude):
             return None
         return next((entry for entry in self.entries if matches(entry.files, path)), None)
 
@@ -221,7 +232,14 @@ def parse_config(node: MapNode, root: Path) -> Config:
     return config
 
 
-def _stem(name: str) -> str:
+def is_rule_file(path: str) -> bool:
+    """Whether a file has the rules of a schema, by its name."""
+    return path.endswith((".rules.json", ".rules.yaml", ".rules.yml"))
+
+
+def stem_of(path: str) -> str:
+    """The name of a schema file without its folder and the ending of its type."""
+    name = path.rpartition("/")[2]
     for end in (".schema.json", *TYPES):
         if name.endswith(end):
             return name.removesuffix(end)

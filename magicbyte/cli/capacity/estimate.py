@@ -12,6 +12,8 @@ from magicbyte.cli.capacity.figures import Figures
 HEADROOM = 1.5
 #: Memory limits are rounded up to a multiple of this, in MB.
 _STEP = 64
+#: How many consumer instances fit into a REST proxy; rest_proxy/consume/consumers/instance_limit.py says why.
+MOST_INSTANCES = 960
 #: Part of a core that the estimate fills; the rest is for bursts.
 _BUSY = 0.6
 
@@ -82,10 +84,16 @@ def _of_registry(load: Load, figures: Figures) -> Iterator[Need]:
 
 
 def _of_proxy(load: Load, figures: Figures) -> Iterator[Need]:
-    far = _beyond(load.instances, figures.instances[-1].instances, "instances")
-    memory = figures.of_instances().at(load.instances)
-    yield Need("rest-proxy", "memory", memory, "MB", far)
-    yield Need("rest-proxy", "memory limit", limit(memory), "MB", f"{HEADROOM:g} times the memory, and its buffer")
+    proxies = max(1, math.ceil(load.instances / MOST_INSTANCES))
+    if proxies > 1:
+        yield Need("rest-proxy", "processes", proxies, "", f"each has at most {MOST_INSTANCES} consumer instances")
+    instances = math.ceil(load.instances / proxies)
+    memory = figures.of_instances().at(instances)
+    far = _beyond(instances, figures.instances[-1].instances, "instances")
+    yield Need("rest-proxy", "memory of a process", memory, "MB", far)
+    yield Need(
+        "rest-proxy", "memory limit of a process", limit(memory), "MB", f"{HEADROOM:g} times the memory, and its buffer"
+    )
     if load.records:
         for row in figures.records:
             cores = load.records / row.per_core / _BUSY

@@ -74,7 +74,8 @@ def _table(lines: Sequence[Need], figures: Figures) -> str:
 
 
 def _amount(line: Need) -> str:
-    return f"{line.amount:,.0f}" if line.unit == "MB" and line.amount >= 10 else f"{line.amount:,.2f}"
+    is_whole = not line.unit or (line.unit == "MB" and line.amount >= 10)
+    return f"{line.amount:,.0f}" if is_whole else f"{line.amount:,.2f}"
 
 
 def _json(lines: Sequence[Need], figures: Figures) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,9 @@ from serdes.console.outcome import OK
 
 _MASK = "***"
 _DEFAULT = "default"
+_UNKNOWN = "unknown"
+#: Letters and digits without spaces, as in tokens and keys; paths and addresses have `/`, `:` or dots.
+_TOKEN = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[\w+=-]{16,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,8 @@ def explanation(catalog: Catalog, layers: Sequence[Layer]) -> Iterator[Explained
         yield Explained(name, text, winner, tuple(overridden))
     for name, (winner, *overridden) in given.items():
         note = f"old name of {old_names[name]}" if name in old_names else _note(catalog, name)
-        secret = is_secret(name) or _nearest_is_secret(catalog, name)
+        is_known = name in old_names or not note.startswith(_UNKNOWN)
+        secret = is_secret(name) or _nearest_is_secret(catalog, name) or (not is_known and _may_be_token(winner.text))
         yield Explained(name, shown(winner.text, secret=secret), winner, tuple(overridden), note)
 
 
@@ -113,13 +118,18 @@ def _note(catalog: Catalog, name: str) -> str:
     if name in catalog.translated:
         return f"translated: {catalog.translated[name]}"
     taker = next((taker for prefix, taker in catalog.passed_on.items() if name.startswith(prefix)), None)
-    return f"unknown{nearest(name, catalog.rows)}" if taker is None else f"passed on to {taker}"
+    return f"{_UNKNOWN}{nearest(name, catalog.rows)}" if taker is None else f"passed on to {taker}"
 
 
 def _nearest_is_secret(catalog: Catalog, name: str) -> bool:
     """Whether an unknown setting seems to be a mistyped secret."""
     meant = nearest(name, catalog.rows).removeprefix("; did you mean ").removesuffix("?")
     return meant in catalog.rows and catalog.rows[meant].is_secret
+
+
+def _may_be_token(text: str) -> bool:
+    """Whether the value of an unknown setting may be a token or a key, which must not be shown."""
+    return _TOKEN.fullmatch(text) is not None
 
 
 def shown(text: str, *, secret: bool) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from magicbyte.cli.config.checking import Refusals
+from magicbyte.http.addresses import warn_of_foreign
 from magicbyte.http.server import check_security
 from magicbyte.security.tls.server import ServerTls
 from registry.app import cannot_start, guard_of
@@ -26,6 +27,7 @@ def find_refusals(properties: dict[str, str], found: Refusals) -> None:
     found.run(lambda: _check_storage(settings))
     if "listeners" in found.dropped:
         return
+    warn_of_foreign(settings.listeners)
     # Users, rules and keys are read only by settings that fit together.
     if found.run(lambda: check_security(settings.listeners, settings)):
         found.run(lambda: guard_of(settings))

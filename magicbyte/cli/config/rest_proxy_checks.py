@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from magicbyte.cli.config.checking import Refusals
+from magicbyte.http.addresses import warn_of_foreign
 from magicbyte.http.server import check_security
 from magicbyte.security.tls.server import ServerTls
 from rest_proxy.app import guard_of, listeners_of
@@ -31,6 +32,7 @@ def find_refusals(properties: dict[str, str], found: Refusals) -> None:
     if not found.run(lambda: listeners_of(settings)):
         return
     listeners = listeners_of(settings)
+    warn_of_foreign(listeners)
     # Users, rules and keys are read only by settings that fit together.
     if found.run(lambda: check_security(listeners, settings)):
         found.run(lambda: guard_of(settings))

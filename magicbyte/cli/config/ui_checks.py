@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from magicbyte.cli.config.checking import Refusals
 from magicbyte.cli.servers.ui import is_of_page, require_http
+from magicbyte.http.addresses import warn_of_foreign
 from magicbyte.kit.failure import Failure
 from magicbyte.ui.settings import UiSettings
 from serdes.client.config import client_options
@@ -22,6 +23,7 @@ def find_refusals(properties: dict[str, str], found: Refusals) -> None:
     settings = found.settings(UiSettings.from_properties, of_page)
     if settings is not None:
         found.run(lambda: require_http(settings))
+        warn_of_foreign([settings.listener])
     found.run(lambda: _check_client(client))
 
 

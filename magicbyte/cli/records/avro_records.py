@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -12,15 +12,21 @@ from magicbyte.check.project.avro_file import ContainerWriter
 from serdes.avro import compiled, record_name
 from serdes.client.clients import RegistryClient
 from serdes.client.flow import Flow
-from serdes.codec import DecodeError, EncodeError, compile_codec
+from serdes.codec import AvroCodec, DecodeError, EncodeError, compile_codec
 from serdes.console.produce.lines import BadLine
 from serdes.error import PayloadError, SchemaNotFound, SerializationError
 from serdes.message.config import DeserializerConfig, SerializerConfig
-from serdes.message.deserializer import Decode, Deserializer, ReaderFormat, Resolved
-from serdes.message.serializer import Encoder, Serializer, WriterFormat
+from serdes.message.deserializer import Deserializer
+from serdes.message.reading import Around, Decode, ReaderFormat, Resolved
+from serdes.message.serializer import Serializer
+from serdes.message.writing import Encoder, WriterFormat
+from serdes.rules.error import RuleFailed
+from serdes.rules.inline.rule import ValidationRulesFailed
 from serdes.schema import Schema
 from serdes.serialization import Context, SerializationContext
+from serdes.text.avro import data_decoder, data_encoder
 from serdes.text.field_reader import schema_id_of
+from serdes.text.text_serdes import AdaptRules, unchanged_rules
 from serdes.text.undecodable import Undecodable
 
 _named = partial(compile_codec, record_names=True)
@@ -34,7 +40,11 @@ class BadRecord(BadLine):
 
 
 def container_serializer(
-    client: RegistryClient, file_schema: Schema, conf: Mapping[str, Any], kind: type[Serializer] = Serializer
+    client: RegistryClient,
+    file_schema: Schema,
+    conf: Mapping[str, Any],
+    kind: type[Serializer] = Serializer,
+    adapt_rules: AdaptRules = unchanged_rules,
 ) -> Serializer:
     """A serializer for payloads with a file's schema.
 
@@ -52,8 +62,12 @@ def container_serializer(
         if schema.text != file_schema.text.text:
             target = compiled(schema, dependencies)
             read = compiled(file_schema.text, (), (schema, dependencies), make=_named).decode
-            return Encoder(lambda payload: target.encode(read(payload)))
-        return Encoder(written.decode if written.is_raw else bytes)
+            return with_rules(lambda payload: target.encode(read(payload)), compiled(schema, dependencies, make=_named))
+        return with_rules(written.decode if written.is_raw else bytes, written)
+
+    def with_rules(encode: Callable[[Any], bytes], codec: AvroCodec) -> Encoder:
+        ruled = Encoder(encode, datum_of=data_decoder(codec), unchecked=data_encoder(codec))
+        return Encoder(encode, with_rules=lambda: ruled)
 
     form = WriterFormat(
         AVRO,
@@ -63,7 +77,8 @@ def container_serializer(
         (EncodeError, DecodeError),
         lambda error, _: _unfit(error),
     )
-    return kind(client, form, SerializerConfig.load(conf), file_schema)
+    config = SerializerConfig.load(conf)
+    return kind(client, form, config, file_schema, rules=adapt_rules(config.rules()))
 
 
 def to_record(serializer: Serializer, topic: str, payload: bytes, number: int) -> tuple[bytes, list[Any]]:
@@ -77,6 +92,8 @@ def to_record(serializer: Serializer, topic: str, payload: bytes, number: int) -
         value = serializer(payload, SerializationContext(topic, "value", headers))
     except PayloadError as error:
         raise BadRecord(number, 1, error.problem, "value") from error
+    except (RuleFailed, ValidationRulesFailed) as error:
+        raise BadRecord(number, 1, str(error), "value") from error
     assert value is not None
     return value, headers
 
@@ -89,14 +106,20 @@ class ContainerSink:
     """
 
     def __init__(
-        self, path: str, codec: str, client: RegistryClient, schema: Resolved, conf: Mapping[str, Any]
+        self,
+        path: str,
+        codec: str,
+        client: RegistryClient,
+        schema: Resolved,
+        conf: Mapping[str, Any],
+        adapt_rules: AdaptRules = unchanged_rules,
     ) -> None:
         text, dependencies = schema
         whole = parse(text, dependencies).rendered("resolved")
         self._container = ContainerWriter(path, whole, codec)
-        self._deserialize = Deserializer(
-            client, _reading(SchemaText(AVRO, whole), text), DeserializerConfig.load(conf), SchemaText(AVRO, whole)
-        )
+        reader, config = SchemaText(AVRO, whole), DeserializerConfig.load(conf)
+        rules = adapt_rules(config.rules())
+        self._deserialize = Deserializer(client, _reading(reader, text), config, reader, rules=rules)
         self.tombstones = 0
 
     def line(self, message: Any) -> bytes:
@@ -141,8 +164,19 @@ def _reading(whole: SchemaText, latest: SchemaText) -> ReaderFormat:
 
         return checked
 
+    def around_rules(writer: Resolved | None, reader: Resolved | None, of_writer: bool) -> Around:  # noqa: ARG001, FBT001
+        # The rules are the writer's: the file's schema brings none.
+        assert writer is not None
+        codec = compiled(*writer, make=_named)
+        to_payload, encode = decoder(writer, reader), data_encoder(codec)
+
+        def finish(datum: Any, message: bytes, offset: int, unchanged: bool) -> bytes:  # noqa: FBT001
+            return to_payload(message, offset) if unchanged else to_payload(encode(datum), 0)  # type: ignore[no-any-return]
+
+        return data_decoder(codec), finish
+
     errors = (DecodeError, EncodeError)
-    return ReaderFormat(AVRO, record_name, decoder, errors, lambda error, _: _unfit(error))
+    return ReaderFormat(AVRO, record_name, decoder, errors, lambda error, _: _unfit(error), around_rules=around_rules)
 
 
 def _unfit(error: Exception) -> PayloadError:

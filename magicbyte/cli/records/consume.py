@@ -23,6 +23,7 @@ from serdes.console.registry_settings import gather_settings
 if TYPE_CHECKING:
     from magicbyte.cli.records.avro_records import ContainerSink
     from serdes.text.field_reader import FieldReader
+    from serdes.text.text_serdes import AdaptRules
 
 PROGRAM = "magicbyte consume"
 #: fastavro's codecs; fastavro itself is imported only when a file is written.
@@ -66,6 +67,13 @@ def _parser() -> argparse.ArgumentParser:
     add("--max-messages", type=number, metavar="N", help="end after N records")
     add("--timeout-ms", type=number, metavar="MS", help="end after so long without a record")
     add("--skip-message-on-error", action="store_true", help="go on after a record that cannot be decoded")
+    add(
+        "--redact",
+        action="append",
+        default=[],
+        metavar="TAG",
+        help="replace strings and bytes with this tag by <REDACTED>; may be given many times",
+    )
     add("--dlq-topic", metavar="TOPIC", help="send records that cannot be decoded to this topic, and go on")
     add("--fail-if-empty", action="store_true", help="exit with 4 if there was no record")
     return parser
@@ -100,6 +108,7 @@ def main(arguments: Sequence[str]) -> int:
 def _run(arguments: Sequence[str]) -> int:
     from serdes.console.consume.loop import Records, Selection, Showing, consume  # noqa: PLC0415 - not for --help
     from serdes.console.consume.start import OFFSET_BEGINNING, OFFSET_END, Start  # noqa: PLC0415
+    from serdes.console.produce.rule_letters import RuleLetters, console_rules  # noqa: PLC0415
 
     parser = _parser()
     options = parser.parse_args(arguments)
@@ -133,8 +142,9 @@ def _run(arguments: Sequence[str]) -> int:
     config = consumer_config(options.bootstrap_servers, kafka, group=group, committing=options.group is not None)
     records = Records(PROGRAM, config, selection, patience)
     records.begin()
-    sink = _sink(options, config) if options.output_file is not None else None
-    line = _line(options, config) if sink is None else sink.line
+    adapt = console_rules(RuleLetters(producer_config(options.bootstrap_servers, dict(kafka), {})), options.redact)
+    sink = _sink(options, config, adapt) if options.output_file is not None else None
+    line = _line(options, config, adapt) if sink is None else sink.line
     dead_letter = None
     if options.dlq_topic is not None:
         from serdes.console.consume.dead_letters import DeadLetters  # noqa: PLC0415 - rarely used
@@ -152,7 +162,7 @@ def _run(arguments: Sequence[str]) -> int:
                 tell(PROGRAM, f"{sink.tombstones} records without a value are not in {options.output_file}")
 
 
-def _sink(options: argparse.Namespace, config: dict[str, Any]) -> ContainerSink:
+def _sink(options: argparse.Namespace, config: dict[str, Any], adapt_rules: AdaptRules) -> ContainerSink:
     """The container file for the values, with the latest schema of the topic's subject."""
     from magicbyte.cli.records.avro_records import ContainerSink  # noqa: PLC0415 - rarely used
     from serdes.console.client import open_client  # noqa: PLC0415
@@ -167,12 +177,12 @@ def _sink(options: argparse.Namespace, config: dict[str, Any]) -> ContainerSink:
         raise Failure(f"--output-file: the latest schema of {subject} is of type {latest.schema_type}, not AVRO")
     resolved = (latest, client.dependencies(latest, subject))
     try:
-        return ContainerSink(options.output_file, options.codec, client, resolved, settings.serde)
+        return ContainerSink(options.output_file, options.codec, client, resolved, settings.serde, adapt_rules)
     except OSError as error:
         raise Failure(f"--output-file {options.output_file} cannot be written: {error.strerror}") from error
 
 
-def _line(options: argparse.Namespace, config: dict[str, Any]) -> Callable[[Any], bytes]:
+def _line(options: argparse.Namespace, config: dict[str, Any], adapt_rules: AdaptRules) -> Callable[[Any], bytes]:
     from magicbyte.cli.records.json_lines import RecordLines  # noqa: PLC0415 - while the consumer connects
     from serdes.console.client import open_client  # noqa: PLC0415
     from serdes.console.properties import LOGICAL_TYPES  # noqa: PLC0415
@@ -189,7 +199,7 @@ def _line(options: argparse.Namespace, config: dict[str, Any]) -> Callable[[Any]
         logical=settings.has_logical_texts,
     )
     readers = [
-        _FORMATS[chosen](FieldReader(client, part, None, settings.serde, text_options))
+        _FORMATS[chosen](FieldReader(client, part, None, settings.serde, text_options, adapt_rules=adapt_rules))
         for part, chosen in (("key", options.key_format), ("value", options.value_format))
     ]
     lines = RecordLines(*readers)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +17,16 @@ from serdes.console import properties
 from serdes.console.client import open_client
 from serdes.console.kafka import producer_config
 from serdes.console.options import number
-from serdes.console.outcome import BAD_DATA, Ended, carried_out, tell_explanations
+from serdes.console.outcome import BAD_DATA, OK, Ended, carried_out, tell_explanations
 from serdes.console.produce.loop import DLQ, FAIL, SKIP, Sending, ToRecord, convert, open_source, produce, send_all
 from serdes.console.produce.outbox import Record
+from serdes.console.produce.rule_letters import RuleLetters, console_rules, no_letters
 from serdes.console.produce.writing import Serialize, writer
 from serdes.error import SubjectNotFound, VersionNotFound
 from serdes.schema import Schema
 from serdes.serialization import SerializationContext
 from serdes.text import TextOptions
+from serdes.text.text_serdes import AdaptRules
 
 PROGRAM = "magicbyte produce"
 #: The file name ending of Avro container files.
@@ -66,6 +68,11 @@ def _parser() -> argparse.ArgumentParser:
     add("--on-error", choices=(FAIL, SKIP, DLQ), default=FAIL, help="what becomes of a bad line (default fail)")
     add("--dlq-topic", metavar="TOPIC", help="where --on-error dlq sends bad lines")
     add("--dry-run", action="store_true", help="convert all lines, register and send nothing")
+    add(
+        "--explain",
+        action="store_true",
+        help="show the rules that records would pass, and on which fields; send nothing",
+    )
     return parser
 
 
@@ -90,6 +97,8 @@ def _run(arguments: Sequence[str]) -> int:
         parser.error("--value-format string sends text: it excludes an Avro file and the options of the value's schema")
     if options.key_framing and not _has_key_schema(options):
         parser.error("--key-framing is for keys with a schema: name one, or say --key-format schema")
+    if options.explain:
+        return _explain(options)
     kafka = kafka_properties(options)
     config = producer_config(options.bootstrap_servers, kafka, {})
     sending = Sending(
@@ -125,7 +134,7 @@ def _produce_container(options: argparse.Namespace, sending: Sending) -> int:
             elif options.dry_run:
                 _check(client, subject, file_schema)
             kind = DrySerializer if options.dry_run else Serializer
-            serializer = container_serializer(client, file_schema, conf, kind)
+            serializer = container_serializer(client, file_schema, conf, kind, _rules(options, sending.config))
             client.drive(serializer.chosen(SerializationContext(options.topic, "value", [])))
 
             def record(payload: bytes, number: int) -> Record:
@@ -155,7 +164,8 @@ def _to_record(options: argparse.Namespace, config: dict[str, Any]) -> ToRecord:
     settings = gather_properties(options, (properties.LOGICAL_TYPES,))
     # A client connects with its first request: none is sent if both key and value are text.
     client = open_client(settings.client, config)
-    value = None if options.value_format == "string" else _serializer(client, "value", options, settings)
+    adapt = _rules(options, config)
+    value = None if options.value_format == "string" else _serializer(client, "value", options, settings, adapt)
     if options.input == "values":
         if value is None:
             return lambda text, _: Record(None, text.encode())
@@ -168,11 +178,35 @@ def _to_record(options: argparse.Namespace, config: dict[str, Any]) -> ToRecord:
         return of_value
     key = None
     if _has_key_schema(options):
-        key = _serializer(client, "key", options, settings)
+        key = _serializer(client, "key", options, settings, adapt)
 
     from magicbyte.cli.records.json_lines import record_of_line  # noqa: PLC0415 - values need none of it
 
     return lambda text, number: record_of_line(text, number, key, value)
+
+
+def _explain(options: argparse.Namespace) -> int:
+    """Write the rules of the versions that records would be written with."""
+    from magicbyte.cli.records.rule_plans import write_rules  # noqa: PLC0415 - rarely used
+
+    client = open_client(gather_properties(options).client, {})
+    parts = ["value"] if options.value_format != "string" else []
+    if _has_key_schema(options):
+        parts.insert(0, "key")
+    for part in parts:
+        subject = client.drive(_subject(client, part, options))
+        schema_id, version = getattr(options, f"{part}_schema_id"), getattr(options, f"{part}_schema_version")
+        if schema_id is not None:
+            versions = [one.version for one in client.versions_of(schema_id) if one.subject == subject]
+            if not versions:
+                raise Failure(f"--{part}-schema-id {schema_id}: it is no version of subject {subject}")
+            version = max(versions)
+        write_rules(client, subject, version or "latest", ("WRITE",))
+    return OK
+
+
+def _rules(options: argparse.Namespace, config: Mapping[str, Any]) -> AdaptRules:
+    return console_rules(no_letters if options.dry_run else RuleLetters(config))
 
 
 def _has_key_schema(options: argparse.Namespace) -> bool:
@@ -190,7 +224,11 @@ def _framing(part: str, options: argparse.Namespace) -> dict[str, str]:
 
 
 def _serializer(
-    client: RegistryClient, part: str, options: argparse.Namespace, settings: properties.Properties
+    client: RegistryClient,
+    part: str,
+    options: argparse.Namespace,
+    settings: properties.Properties,
+    adapt_rules: AdaptRules,
 ) -> Serialize:
     schema, schema_type, conf = _schema(client, part, options)
     is_plain = options.avro_json == "plain"
@@ -206,6 +244,7 @@ def _serializer(
         options.topic,
         part,
         dry_run=options.dry_run,
+        adapt_rules=adapt_rules,
     )
 
 

@@ -47,8 +47,8 @@ class Front:
     turns: RequestTurns
 
     def raw_answer(self, error: ApiError) -> bytes:
-        """Count an error that answers no parsed request, and return the whole answer; it closes the connection."""
-        self.recorder.unrouted(error.status)
+        """Count and log an error that answers no parsed request, and return the answer; it closes the connection."""
+        self.recorder.refuse_unparsed(error)
         body = orjson.dumps(error.body())
         fixed = [
             (b"content-type", b"application/json"),

@@ -96,7 +96,15 @@ class Recorder:
 
     async def refuse(self, scope: Scope, send: Send, error: ApiError, *, close: bool = False) -> None:
         """Answer a request with an error before it reaches a route; count it, and log it with the reason."""
-        method, path, status = scope["method"], scope["path"][:_LOGGED_PATH], error.status
+        self._refused(scope["method"], scope["path"][:_LOGGED_PATH], error)
+        await answer(send, error.status, error.body(), error.header_lines(), close=close)
+
+    def refuse_unparsed(self, error: ApiError) -> None:
+        """Count and log an error that answers a request whose method and path could not be read."""
+        self._refused("-", "-", error)
+
+    def _refused(self, method: str, path: str, error: ApiError) -> None:
+        status = error.status
         self.unrouted(status)
         if status >= ACCESS.lowest_status:
             access_log.info(
@@ -112,7 +120,6 @@ class Recorder:
                     "reason": error.message,
                 },
             )
-        await answer(send, status, error.body(), error.header_lines(), close=close)
 
     def log(self, scope: Scope, tallies: Tallies, status: int, seconds: float, facts: RequestFacts) -> None:
         """Write the log line of an answer, which the caller has found to be logged.

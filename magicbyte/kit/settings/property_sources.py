@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 from magicbyte.kit.environment import variables_of_properties
 from magicbyte.kit.properties_file import read_property_lines
-from magicbyte.kit.settings.place import Place, PlacedText
+from magicbyte.kit.settings.place import Place, PlacedText, place_of
+
+log = logging.getLogger("magicbyte.settings")
 
 
 def properties_of_file(path: Path) -> dict[str, str]:
-    """The properties of a file; the place of each is the file and its line.
+    """The properties of a file, each with its file and line as the place; of a repeated name, the last one counts.
 
     Raises:
         OSError, UnicodeDecodeError: The file cannot be read.
     """
-    lines = read_property_lines(path)
-    return {name: PlacedText(value, Place(str(path), line)) for name, (value, line) in lines.items()}
+    properties: dict[str, str] = {}
+    for name, value, line in read_property_lines(path):
+        place = Place(str(path), line)
+        earlier = properties.get(name)
+        if earlier is not None:
+            log.warning(
+                "%s: %s repeats the property of %s, whose value is not used",
+                name,
+                place,
+                place_of(earlier),
+                extra={"event": "property_repeated", "property": name},
+            )
+        properties[name] = PlacedText(value, place)
+    return properties
 
 
 def properties_of_environment(prefix: str) -> dict[str, str]:

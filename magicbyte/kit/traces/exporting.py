@@ -70,11 +70,12 @@ class Exporting:
 
     def close(self) -> None:
         """Send the spans that wait, for a few seconds at most."""
-        giving_up = threading.Timer(_CLOSING_SECONDS, self._exporter.shutdown)
-        giving_up.daemon = True
-        giving_up.start()
-        self._processor.shutdown()  # type: ignore[no-untyped-call]
-        giving_up.cancel()
+        closing = threading.Thread(target=self._processor.shutdown, daemon=True)
+        closing.start()
+        closing.join(_CLOSING_SECONDS)
+        if closing.is_alive():
+            # This ends repeated attempts. A collector that does not answer holds up the thread, a daemon.
+            self._exporter.shutdown()
 
 
 class OursExporter(SpanExporter):

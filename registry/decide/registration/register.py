@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from msgspec.structs import replace
+
 from magicbyte.kit.errors import ApiError
 from registry import errors
 from registry.decide.decision import Decision
 from registry.decide.question import Terms
 from registry.decide.registration.candidate import candidate_of, candidates_to_register, unparsed_of
+from registry.decide.registration.check_rules import rule_warnings
 from registry.decide.registration.complete import completed, completed_import, with_tags
 from registry.decide.registration.judge import require_compatible
 from registry.decide.registration.new_version import new_version
@@ -73,7 +76,9 @@ def decide_register(view: View, now: int, *, sent: Sent, terms: Terms, anew: boo
     assert isinstance(candidate, Candidate), "the last candidate is the one to store"
     if not (mode.imports or sent.force):
         require_compatible(view, complete, candidate, terms)
-    return new_version(view, now, sent, candidate.content, terms, is_import=mode.imports)
+    warnings = () if mode.imports else rule_warnings(view, candidate, terms)
+    decision = new_version(view, now, sent, candidate.content, terms, is_import=mode.imports)
+    return replace(decision, warnings=warnings) if warnings else decision
 
 
 def _require_permitted(view: View, sent: Sent, mode: Mode) -> None:

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from registry.http.models.listings import Graph, Health, HeldVersions, Hit, ImportReport, Overview, WordHits
 from registry.http.models.outlines import Comparison, FailedComparison, Outline
+from registry.http.models.rules import RuleFindings, RulesPlan
 from registry.http.models.schemas import (
     ContextId,
     RegisteredSchema,
@@ -35,6 +36,8 @@ __all__ = [
     "RegisteredSchema",
     "Rights",
     "RuleChange",
+    "RuleFindings",
+    "RulesPlan",
     "Schema",
     "SchemaString",
     "TagSchemaRequest",
@@ -46,6 +49,9 @@ Names = Annotated[list[str], Field(description="The names.")]
 Integers = Annotated[list[int], Field(description="The numbers.")]
 Integer = Annotated[int, Field(description="The number.")]
 Text = Annotated[Any, Field(description="The text: JSON for Avro and JSON Schema, not for Protobuf.")]
+SchemaOrPlan = Annotated[
+    Schema | RulesPlan, Field(description="The version; with `explain=rules`, the plan of its rules.")
+]
 Schemas = Annotated[list[Schema], Field(description="The versions.")]
 SubjectVersions = Annotated[list[SubjectVersion], Field(description="The versions.")]
 ContextIds = Annotated[list[ContextId], Field(description="The ids.")]

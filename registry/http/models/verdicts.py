@@ -8,6 +8,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from registry.http.models.listings import Holder
+from registry.http.models.rules import RuleFinding
 
 
 class Edit(TypedDict):
@@ -169,6 +170,9 @@ class Error(TypedDict):
                 "those of subjects that the sender may not read are left out."
             ),
         ]
+    ]
+    findings: NotRequired[
+        Annotated[list[RuleFinding], Field(description="Extension: of 42210, all findings about the rules.")]
     ]
     position: NotRequired[
         Annotated[

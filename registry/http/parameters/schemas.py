@@ -76,6 +76,19 @@ NewVersion = Annotated[
         description="The new version: a number or `latest`, which is the default. In a list, the newest version.",
     ),
 ]
+ExplainRules = Annotated[
+    str,
+    Query(
+        alias="explain",
+        description="Extension: `rules` answers the order in which the version's rules are carried out, and on which "
+        "fields, instead of the version.",
+        json_schema_extra={"enum": ["", "rules"]},
+    ),
+]
+RulesSubject = Annotated[
+    str,
+    Query(alias="subject", description="The subject that the schema is for: it inherits what a registration would."),
+]
 FromSubject = Annotated[
     str,
     Query(

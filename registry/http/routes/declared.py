@@ -10,6 +10,7 @@ from registry.http.parameters import (
     DeletedAsNegative,
     DeletedOnly,
     Explain,
+    ExplainRules,
     FetchMaxId,
     FindTags,
     Force,
@@ -79,8 +80,9 @@ async def get_version(
     reference_format: ReferenceFormat = "",
     tags: FindTags = (),
     deleted: Deleted = False,
-) -> Json[models.Schema]:
-    """One version."""
+    explained: ExplainRules = "",
+) -> Json[models.SchemaOrPlan]:
+    """One version; with `explain=rules`, the order in which its rules are carried out."""
     raise NotImplementedError
 
 

@@ -60,6 +60,7 @@ from registry.http.request import (
     version_of,
     write_of,
 )
+from registry.http.routes.rules import rules_plan
 from registry.service import Registry
 from registry.state.lookup import find_version, named, with_other_contexts
 from registry.state.model import Version
@@ -158,11 +159,13 @@ async def register_schema(request: Request) -> Json[models.RegisteredSchema]:
     return answer(request, registered_object(version, text))
 
 
-async def get_version(request: Request) -> Json[models.Schema]:
+async def get_version(request: Request) -> Json[models.SchemaOrPlan]:
     """Answer one version; it takes the bare request."""
     version = await find_in_contexts(
         registry_of(request), subject_of(request), version_of(request), include_deleted=flag(request, "deleted")
     )
+    if request.scope["query_string"] and request.query_params.get("explain", "").lower() == "rules":
+        return answer(request, await rules_plan(registry_of(request), version))
     return answer(request, await version_object(request, version, shown_of(request)))
 
 

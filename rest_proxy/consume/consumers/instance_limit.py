@@ -1,17 +1,21 @@
-"""The limits on consumer instances: open files and threads of this process."""
+"""The limits on consumer instances: open files, threads and thread-specific keys of this process."""
 
 from __future__ import annotations
 
 import logging
 import os
 import resource
+from dataclasses import dataclass
 from pathlib import Path
 
 log = logging.getLogger("rest_proxy")
 
 #: The file descriptors that a librdkafka consumer uses with one broker, and those reserved for everything else.
-_DESCRIPTORS_A_CONSUMER = 8
+_DESCRIPTORS_A_CONSUMER = 12
 _RESERVED_DESCRIPTORS = 256
+#: The Python client of librdkafka takes one for each client that it makes. Producers and administration take some, too.
+_THREAD_KEYS = os.sysconf("SC_THREAD_KEYS_MAX")
+_RESERVED_KEYS = 64
 #: The most threads that a consumer has at its start, and those reserved for everything else: librdkafka ends the
 #: process if it cannot start one of its threads.
 _THREADS_A_CONSUMER = 16
@@ -25,30 +29,47 @@ _THREAD_LIMITS = (
 )
 
 
-def instance_limit(requested: int) -> int:
-    """The limit on consumer instances: the requested one, or less if the limit on open files is low; 0 for the most."""
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    fits = max(1, (soft - _RESERVED_DESCRIPTORS) // _DESCRIPTORS_A_CONSUMER)
-    if requested > fits:
+@dataclass(frozen=True, slots=True)
+class InstanceLimit:
+    """The most consumer instances of this process.
+
+    Attributes:
+        instances: The number.
+        by: What it comes from: the setting, or a limit of the system.
+    """
+
+    instances: int
+    by: str
+
+
+def instance_limit(requested: int) -> InstanceLimit:
+    """The limit on consumer instances: the requested one, or less if fewer fit; 0 for as many as fit."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    fits = min(
+        (
+            max(1, (files - _RESERVED_DESCRIPTORS) // _DESCRIPTORS_A_CONSUMER),
+            f"the limit of open files, ulimit -n {files}",
+        ),
+        (_THREAD_KEYS - _RESERVED_KEYS, f"the C library's {_THREAD_KEYS:,} thread-specific keys of a process"),
+    )
+    if not requested:
+        return InstanceLimit(*fits)
+    most, by = fits
+    if requested > most:
         log.warning(
-            "consumer.instances.max=%d needs a limit of %d open files (ulimit -n), which is %d: %d instances fit",
+            "consumer.instances.max=%d cannot be kept: %d instances fit (%s)",
             requested,
-            requested * _DESCRIPTORS_A_CONSUMER + _RESERVED_DESCRIPTORS,
-            soft,
-            fits,
-            extra={"event": "consumer_instances_limited", "requested": requested, "fits": fits},
+            most,
+            by,
+            extra={"event": "consumer_instances_limited", "requested": requested, "fits": most},
         )
-    return min(requested, fits) if requested else fits
+        return InstanceLimit(most, by)
+    return InstanceLimit(requested, "consumer.instances.max")
 
 
 def shortage() -> str:
     """What a further instance needs and this process cannot have, in words that name the limit; empty if nothing."""
     return _shortage_of_files() or _shortage_of_threads()
-
-
-def limited_by(requested: int, limit: int) -> str:
-    """The name of what a limit on instances comes from: the setting, or the limit on open files."""
-    return "consumer.instances.max" if limit == requested else "the limit of open files, ulimit -n"
 
 
 def _shortage_of_files() -> str:

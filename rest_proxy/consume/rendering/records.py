@@ -12,6 +12,7 @@ from rest_proxy.access.rights import ProxyRights
 from rest_proxy.consume.rendering.run_by_size import run_by_size
 from rest_proxy.formats.embedded import PROTOBUF, EmbeddedFormat
 from rest_proxy.formats.plain import NULL, DataError, Options, bytes_to_base64
+from rest_proxy.formats.ruled import Place, ReadRecord, RuledReading
 from rest_proxy.formats.schema_reading import HiddenSchema, SchemaId
 from rest_proxy.formats.schemas import Read, Schemas
 from rest_proxy.metrics import RECORDS
@@ -54,10 +55,14 @@ async def render(
         blocking: The threads that render large batches.
     """
     readers = await _load(messages, form, schemas, options, rights) if form.schema_type is not None else {}
+    size = sum(map(len, messages))
     rendered = await run_by_size(
         lambda: _render(messages, form, readers, report_errors=report_errors),
-        sum(map(len, messages)),
+        size,
         blocking,
+        is_light=all(
+            not isinstance(read, RuledReading) or read.is_light(size, len(messages)) for read in readers.values()
+        ),
     )
     RECORDS.count_read(messages[: rendered.done], form.name)
     RECORDS.undecodable(rendered.faults)
@@ -66,7 +71,7 @@ async def render(
 
 async def _load(
     messages: Sequence[Any], form: EmbeddedFormat, schemas: Schemas, options: Options, rights: ProxyRights | None
-) -> dict[SchemaId, Read | DataError]:
+) -> dict[SchemaId, Read | RuledReading | DataError]:
     """Return the decoder of each schema that the records name, or the error of one that cannot be used."""
     schema_ids: set[SchemaId] = set()
     for message in messages:
@@ -77,10 +82,14 @@ async def _load(
                     schema_ids.add(framed(data, headers, is_key=is_key).schema_id)
                 except DataError:
                     continue
-    readers: dict[SchemaId, Read | DataError] = {}
+    readers: dict[SchemaId, Read | RuledReading | DataError] = {}
     for schema_id in schema_ids:
         try:
-            readers[schema_id] = await schemas.reader(form, schema_id, options, rights)
+            read = readers[schema_id] = await schemas.reader(form, schema_id, options, rights)
+            if isinstance(read, RuledReading):
+                for topic in {message.topic() for message in messages}:
+                    await read.load(Place(topic, is_key=True))
+                    await read.load(Place(topic, is_key=False))
         except DataError as error:
             readers[schema_id] = error
     return readers
@@ -120,7 +129,7 @@ def framed(data: bytes, headers: Any, *, is_key: bool) -> Framed:
 def _render(
     messages: Sequence[Any],
     form: EmbeddedFormat,
-    readers: dict[SchemaId, Read | DataError],
+    readers: dict[SchemaId, Read | RuledReading | DataError],
     *,
     report_errors: bool,
 ) -> Rendered:
@@ -131,12 +140,15 @@ def _render(
             return plain(data)
         if data is None:
             return NULL
-        message = framed(data, headers, is_key=is_key)
-        read = readers[message.schema_id]
+        part = framed(data, headers, is_key=is_key)
+        read = readers[part.schema_id]
         if isinstance(read, DataError):
             raise read
-        return message.decoded(form, read)
+        if isinstance(read, RuledReading):
+            read = verdicts.reader(read, message, headers, data, is_key=is_key)
+        return part.decoded(form, read)
 
+    verdicts = _Verdicts()
     topics: dict[str, bytes] = {}
     parts: list[bytes] = []
     faults = 0
@@ -161,6 +173,34 @@ def _render(
             % (topic, key, value, message.partition(), message.offset(), reason)
         )
     return Rendered(b"[%b]" % b",".join(parts), len(parts), None, faults)
+
+
+class _Verdicts:
+    """The verdicts of rules on the record in hand: they run once, also if a fault of the record is then explained."""
+
+    def __init__(self) -> None:
+        self._message: Any = None
+        self._of: dict[bool, bytes | DataError] = {}
+
+    def reader(self, reading: RuledReading, message: Any, headers: Any, data: bytes, *, is_key: bool) -> Read:
+        """The function that decodes a key or value."""
+        if message is not self._message:
+            self._message = message
+            self._of.clear()
+        read = reading.read(ReadRecord(Place(message.topic(), is_key), headers, data, message.key()))
+
+        def read_once(data: bytes, offset: int) -> bytes:
+            if is_key not in self._of:
+                try:
+                    self._of[is_key] = read(data, offset)
+                except DataError as error:
+                    self._of[is_key] = error
+            verdict = self._of[is_key]
+            if isinstance(verdict, DataError):
+                raise verdict
+            return verdict
+
+        return read_once
 
 
 class _Decode(Protocol):

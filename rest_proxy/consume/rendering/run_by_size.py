@@ -12,14 +12,15 @@ R = TypeVar("R")
 _INLINE_BYTES = 65536
 
 
-async def run_by_size(work: Callable[[], R], size: int, threads: Executor) -> R:
+async def run_by_size(work: Callable[[], R], size: int, threads: Executor, *, is_light: bool = True) -> R:
     """Run work on the event loop if it handles few bytes, else on a thread.
 
     Args:
         work: Called once.
         size: How many bytes it handles.
         threads: The threads for large work.
+        is_light: Whether it takes no longer than usual for so many bytes; if not, a thread runs it.
     """
-    if size <= _INLINE_BYTES:
+    if is_light and size <= _INLINE_BYTES:
         return work()
     return await asyncio.get_running_loop().run_in_executor(threads, work)

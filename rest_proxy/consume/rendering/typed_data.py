@@ -12,6 +12,7 @@ from rest_proxy.consume.rendering.records import Framed, framed
 from rest_proxy.consume.stateless.fetched import FetchedRecord
 from rest_proxy.formats.embedded import FORMATS
 from rest_proxy.formats.plain import DataError, Options, bytes_to_base64, bytes_to_json
+from rest_proxy.formats.ruled import Place, ReadRecord, RuledReading
 from rest_proxy.formats.schema_reading import SchemaId
 from rest_proxy.formats.schemas import Read, Schemas
 
@@ -58,7 +59,7 @@ class DataDecoder:
         self._required = required
         #: Schema -> its type, its decoder, and why it cannot be used.
         self._names: dict[SchemaId, str] = {}
-        self._readers: dict[SchemaId, Read] = {}
+        self._readers: dict[SchemaId, Read | RuledReading] = {}
         self._unusable: dict[SchemaId, DataError] = {}
 
     async def load(self, records: Sequence[FetchedRecord]) -> None:
@@ -72,9 +73,18 @@ class DataDecoder:
                 if form is None:
                     continue
                 self._names[schema_id] = _TYPES[form.name]
-                self._readers[schema_id] = await self._schemas.reader(form, schema_id, self._options, self._rights)
+                read = await self._schemas.reader(form, schema_id, self._options, self._rights)
+                if isinstance(read, RuledReading):
+                    for topic in {record.topic() for record in records}:
+                        await read.load(Place(topic, self._is_key))
+                self._readers[schema_id] = read
             except DataError as error:
                 self._unusable[schema_id] = error
+
+    def is_light(self, size: int, count: int) -> bool:
+        """Whether decoding so many records with a total size in bytes may run on the event loop."""
+        readers = self._readers.values()
+        return all(not isinstance(read, RuledReading) or read.is_light(size, count) for read in readers)
 
     def decode(self, record: FetchedRecord) -> Decoded | None:
         """The key or value of a record whose schemas are loaded; None if the record has none.
@@ -98,6 +108,9 @@ class DataDecoder:
         read = self._readers.get(frame.schema_id)
         if read is None:
             raise self._unusable[frame.schema_id]
+        if isinstance(read, RuledReading):
+            place = Place(record.topic(), self._is_key)
+            read = read.read(ReadRecord(place, record.headers(), data, record.key()))
         return Decoded(name, frame.decoded(_FORMS[name], read), frame.schema_id, frame.header is not None)
 
     def _frame(self, record: FetchedRecord) -> Framed | None:

@@ -152,7 +152,7 @@ def _run(
     # First, so that the consumer connects while the rest is imported.
     records = Records(program, config, selection, patience)
     records.begin()
-    line = _line(schema_type, sorted_, config)
+    line = _line(schema_type, sorted_, config, producer_config(bootstrap, kafka, {}))
     dead_letter = None
     if options.dlq_topic is not None:
         from serdes.console.consume.dead_letters import DeadLetters  # noqa: PLC0415  # rarely used
@@ -181,9 +181,10 @@ def _group(options: argparse.Namespace, kafka: dict[str, str]) -> tuple[str | No
     return (named.pop() if named else None), reset
 
 
-def _line(schema_type: str, sorted_: properties.Properties, config: Config) -> Callable[[Any], bytes]:
+def _line(schema_type: str, sorted_: properties.Properties, config: Config, letters: Config) -> Callable[[Any], bytes]:
     from serdes.console.client import open_client  # noqa: PLC0415  # while the consumer connects
     from serdes.console.consume.columns import columns  # noqa: PLC0415
+    from serdes.console.produce.rule_letters import RuleLetters, console_rules  # noqa: PLC0415
     from serdes.text import TextOptions  # noqa: PLC0415
     from serdes.text.field_reader import FieldReader  # noqa: PLC0415
 
@@ -197,10 +198,11 @@ def _line(schema_type: str, sorted_: properties.Properties, config: Config) -> C
         # Java's formatter shows records whether or not they are valid.
         conf.setdefault("json.fail.invalid.schema", "false")
     with_remarks = sorted_.flag("print.remarks")
-    key = FieldReader(client, "key", schema_type, conf, options, with_remarks=with_remarks)
+    adapt = console_rules(RuleLetters(letters))
+    key = FieldReader(client, "key", schema_type, conf, options, with_remarks=with_remarks, adapt_rules=adapt)
     if "key.deserializer" in sorted_.tool:
         from serdes.console.plain import plain  # noqa: PLC0415  # rarely used
 
         key.plain = plain("key.deserializer", sorted_.tool["key.deserializer"])[1]
-    value = FieldReader(client, "value", schema_type, conf, options, with_remarks=with_remarks)
+    value = FieldReader(client, "value", schema_type, conf, options, with_remarks=with_remarks, adapt_rules=adapt)
     return columns(sorted_, key, value).line

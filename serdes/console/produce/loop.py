@@ -15,7 +15,7 @@ from serdes.console.produce.lines import BadLine
 from serdes.console.produce.outbox import Outbox, Record
 from serdes.console.produce.progress import Progress
 from serdes.error import SerializationError
-from serdes.letters.headers import DeadLetter
+from serdes.letters.headers import DeadLetter, rule_headers
 
 FAIL, SKIP, DLQ = "fail", "skip", "dlq"
 
@@ -175,7 +175,7 @@ def _dead_letter(program: str, topic: str, line: bytes, error: BadLine) -> Recor
         exception=f"{type(error).__module__}.{type(error).__qualname__}",
         message=str(error),
     )
-    return Record(None, line, letter.headers())
+    return Record(None, line, [*letter.headers(), *rule_headers(error.__cause__, topic)])
 
 
 def convert(serialize: Callable[[str], bytes | None], text: str, number: int, column: int, part: str) -> bytes | None:
@@ -184,14 +184,17 @@ def convert(serialize: Callable[[str], bytes | None], text: str, number: int, co
     Raises:
         BadLine: The text is not a datum of the schema.
     """
-    from serdes.text.text_serdes import BadText  # noqa: PLC0415  # already imported
+    from serdes.rules.error import RuleFailed  # noqa: PLC0415  # already imported
+    from serdes.rules.inline.rule import ValidationRulesFailed  # noqa: PLC0415  # as above
+    from serdes.text.text_serdes import BadText  # noqa: PLC0415  # as above
 
     try:
         return serialize(text)
     except BadText as error:
         raise BadLine(number, column + error.offset, str(error), part) from error
     except SerializationError as error:
-        if type(error) is SerializationError or error.__class__.__module__ == "serdes.console.plain":
+        is_of_line = type(error) is SerializationError or isinstance(error, RuleFailed | ValidationRulesFailed)
+        if is_of_line or error.__class__.__module__ == "serdes.console.plain":
             raise BadLine(number, column, str(error), part) from error
         raise
 

@@ -238,6 +238,7 @@ def _serializer(
         to_bytes = plain(f"{field}.serializer", java_class)[0]
         return lambda text, _: to_bytes(text)
     from serdes.console.client import open_client  # noqa: PLC0415  # while the producer connects
+    from serdes.console.produce.rule_letters import RuleLetters, console_rules, no_letters  # noqa: PLC0415
     from serdes.console.produce.schemas import own_schema  # noqa: PLC0415
     from serdes.console.produce.writing import writer  # noqa: PLC0415
     from serdes.text import TextOptions  # noqa: PLC0415
@@ -245,7 +246,18 @@ def _serializer(
     client = open_client(sorted_.client, config)
     schema = own_schema(client, field, schema_type, sorted_.tool, sorted_.serde)
     text = TextOptions(message=sorted_.tool.get(f"{field}.schema.full.name"), logical=sorted_.has_logical_texts)
-    return writer(client, schema, schema_type, sorted_.serde, text, options.topic, field, dry_run=options.dry_run)
+    letters = no_letters if options.dry_run else RuleLetters(config)
+    return writer(
+        client,
+        schema,
+        schema_type,
+        sorted_.serde,
+        text,
+        options.topic,
+        field,
+        dry_run=options.dry_run,
+        adapt_rules=console_rules(letters),
+    )
 
 
 __all__ = ["BadLine", "line_format", "parser", "run", "to_record"]

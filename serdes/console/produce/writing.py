@@ -15,7 +15,7 @@ from serdes.message.serializer import Serializer
 from serdes.schema import Schema
 from serdes.serialization import SerializationContext
 from serdes.text import TextOptions
-from serdes.text.text_serdes import text_serializer
+from serdes.text.text_serdes import AdaptRules, text_serializer, unchanged_rules
 
 Serialize = Callable[[str, list[tuple[str, bytes | None]]], bytes | None]
 
@@ -43,6 +43,7 @@ def writer(
     field: str,
     *,
     dry_run: bool = False,
+    adapt_rules: AdaptRules = unchanged_rules,
 ) -> Serialize:
     """Makes the function from a text and the record's headers to the field's bytes.
 
@@ -58,11 +59,13 @@ def writer(
         topic: The topic that the schema is for.
         field: `key` or `value`.
         dry_run: Do not register or look up the schema.
+        adapt_rules: Changes the settings of rules that `conf` has.
 
     Raises:
         SerdesError: The registry refuses the schema or does not answer, or the schema or a setting is invalid.
     """
-    serializer = text_serializer(client, schema, schema_type, conf, options, DrySerializer if dry_run else Serializer)
+    kind = DrySerializer if dry_run else Serializer
+    serializer = text_serializer(client, schema, schema_type, conf, options, kind, adapt_rules)
     client.drive(serializer.chosen(SerializationContext(topic, field, [])))
     name = wire.header_name(is_key=field == "key")
     in_header = serializer.in_header(is_key=field == "key")

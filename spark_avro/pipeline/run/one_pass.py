@@ -24,7 +24,7 @@ from spark_avro.pipeline.run.measures import NEWEST, passing_measures
 from spark_avro.pipeline.run.prepared import Opened, record_columns
 from spark_avro.pipeline.steps.step import StepContext
 from spark_avro.pipeline.steps.table import apply_steps, keeps_rows
-from spark_avro.plan.decoding import ColumnPlan
+from spark_avro.plan.parts import ColumnPlan
 from spark_avro.streams.decoder import ALL, DEAD
 from spark_avro.streams.following import patiently
 

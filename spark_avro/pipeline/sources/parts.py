@@ -16,7 +16,7 @@ from pyspark.sql import types as spark
 
 from spark_avro.pipeline.file.section import Section
 from spark_avro.pipeline.ports import KEY, POSITION
-from spark_avro.plan.decoding import ColumnPlan
+from spark_avro.plan.parts import ColumnPlan
 from spark_avro.plan.united_type import TypesDoNotFit, as_type, united_type
 from spark_avro.streams.decoder import Decoder, RecordDecoder
 from spark_avro.streams.followers import Plans

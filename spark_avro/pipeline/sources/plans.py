@@ -14,9 +14,10 @@ from compat.schema import AVRO, JSON, PROTOBUF
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.policies import Pin
 from spark_avro.pipeline.file.source import Format, Topics
-from spark_avro.plan.decoding import ColumnPlan, Decoded
 from spark_avro.plan.frames import Guids, Message
+from spark_avro.plan.parts import ColumnPlan, Decoded
 from spark_avro.plan.reasons import MALFORMED
+from spark_avro.rules.reading import NO_RULES, ReadRules
 from spark_avro.streams.followers import AUTO, Follower, Plans, RecordsFollower, SchemaName
 from spark_avro.valid_text import HALF_PAIR, has_half_pair, utf8_text
 
@@ -33,6 +34,7 @@ class RawPlan:
     ids: Sequence[int] = ()
     unreadable: Mapping[int, str] = field(default_factory=dict)
     guids: Guids = field(default_factory=dict)
+    rules: ReadRules = NO_RULES
     has_indexes: ClassVar[bool] = False
 
     def parts(self, message: Message) -> Decoded:
@@ -49,6 +51,7 @@ class PlainJsonPlan:
     ids: Sequence[int] = ()
     unreadable: Mapping[int, str] = field(default_factory=dict)
     guids: Guids = field(default_factory=dict)
+    rules: ReadRules = NO_RULES
     has_indexes: ClassVar[bool] = False
 
     def parts(self, message: Message) -> Decoded:
@@ -100,7 +103,7 @@ def _value_plans(spec: Topics, pipeline: Pipeline) -> Plans:
         return plans_for(spec.value, pipeline, spec.first_topic)
     assert pipeline.registry is not None
     settings = pipeline.registry.client_settings
-    return RecordsFollower(settings, subjects=spec.records.subjects, topics=spec.topics)
+    return RecordsFollower(settings, subjects=spec.records.subjects, topics=spec.topics, rules=spec.records.rules)
 
 
 def plans_for(spec: Format, pipeline: Pipeline, topic: str | None, *, is_key: bool = False) -> Plans:
@@ -121,5 +124,6 @@ def plans_for(spec: Format, pipeline: Pipeline, topic: str | None, *, is_key: bo
         schema_type=SCHEMA_TYPES[spec.format],
         message=spec.message,
         validate=spec.validate,
+        rules=spec.rules,
         reader_version=pin.pin if isinstance(pin, Pin) and not is_key else None,
     )

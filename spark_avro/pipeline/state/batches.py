@@ -49,7 +49,7 @@ from spark_avro.pipeline.state.progress import StateProgress
 from spark_avro.pipeline.state.refused import reads_of, told
 from spark_avro.pipeline.state.settings import PARTITIONS, PROVIDER, state_settings
 from spark_avro.pipeline.steps.table import are_local, before_state
-from spark_avro.plan.decoding import ColumnPlan
+from spark_avro.plan.parts import ColumnPlan
 from spark_avro.streams.followers import SchemaName
 from spark_avro.streams.following import patiently
 

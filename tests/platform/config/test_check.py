@@ -22,6 +22,7 @@ OPEN_HTTP = (
     "listeners: passwords and tokens would cross the network in the clear; use https://, a loopback address, or"
     " magicbyte.allow.plaintext.credentials=true behind a proxy that speaks TLS"
 )
+NAMED_TWICE = "listeners: 127.0.0.1:1 is named twice (was 'http://127.0.0.1:1,https://127.0.0.1:1')"
 CASES = [
     ("registry", REGISTRY, []),
     ("rest-proxy", PROXY, []),
@@ -63,6 +64,13 @@ CASES = [
             "ssl.client.authentication: SSL as a method needs REQUESTED or REQUIRED",
             OPEN_HTTP,
         ],
+    ),
+    ("registry", REGISTRY | {"listeners": "http://127.0.0.1:1,https://127.0.0.1:1"}, [NAMED_TWICE]),
+    ("rest-proxy", PROXY | {"listeners": "http://127.0.0.1:1, 127.0.0.1:1"}, ["listeners: 127.0.0.1:1 is named twice"]),
+    (
+        "registry",
+        REGISTRY | {"listeners": "http://127.0.0.1:0,http://127.0.0.1:0,http://[::1]:1,http://127.0.0.1:1"},
+        [],
     ),
     # What follows from a wrong value is not reported.
     (
@@ -137,6 +145,27 @@ def test_all_refusals_are_named(server: str, properties: dict[str, str], expecte
     else:
         assert found == expected
     assert "planted" not in str(found)
+
+
+@pytest.mark.parametrize(
+    ("server", "properties"),
+    [("registry", REGISTRY), ("rest-proxy", PROXY), ("ui", UI)],
+)
+def test_an_address_of_another_machine_is_a_warning(server: str, properties: dict[str, str]) -> None:
+    with warnings_of_settings() as warnings:
+        assert refusals(SERVERS[server], properties | {"listeners": "http://192.0.2.1:8081"}) == []
+    assert [text for text in warnings if "192.0.2.1" in text] == [
+        "listeners: this machine cannot listen on 192.0.2.1: Cannot assign requested address"
+    ]
+
+
+def test_a_property_that_is_repeated_is_a_warning(magicbyte: Run, tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("magicbyte.storage=memory:\nhost.name=a\n# no\nhost.name=b\n")
+    ran = magicbyte("config", "check", "registry", "--config", "f")
+    assert (ran.returncode, ran.stderr) == (
+        0,
+        "warning: host.name: f:4 repeats the property of f:2, whose value is not used\n",
+    )
 
 
 @pytest.mark.slow

@@ -70,6 +70,10 @@ FILE = [
         "opts",
         ("***", "f:1", "without effect: there is no JVM here; java.security.auth.login.config is a property"),
     ),
+    ("confluent.license=planted", "confluent.license", ("***", "f:1", "unknown")),
+    ("my.bearer=plantedABC0123456", "my.bearer", ("***", "f:1", "unknown")),
+    ("my.path=/srv/plain/0123456789", "my.path", ("/srv/plain/0123456789", "f:1", "unknown")),
+    ("my.jwt=eyJhbGciOiJub25l.eyJzdWIiOiJwIn0.planted", "my.jwt", ("***", "f:1", "unknown")),
     ("ssl.key.password=${file:/run/p:k}", "ssl.key.password", ("${file:/run/p:k}", "f:1", "")),
     ("ssl.key.password=${env:P:-planted}", "ssl.key.password", ("***", "f:1", "")),
 ]

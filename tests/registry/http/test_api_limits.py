@@ -105,6 +105,7 @@ TOO_LARGE_TO_COMPARE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["BACKWARD", "FULL_TRANSITIVE"])
 def test_a_comparison_that_takes_too_much_work_is_refused(api: Any, level: str) -> None:
     for number in range(3):

@@ -18,7 +18,7 @@ from magicbyte.kit.settings import SettingsError
 from magicbyte.platform.broker import free_port
 from magicbyte.testing.broker import temporary_broker
 from magicbyte.testing.servers import running_rest_proxy
-from rest_proxy.consume.consumers.instance_limit import instance_limit, limited_by
+from rest_proxy.consume.consumers.instance_limit import InstanceLimit, instance_limit
 from rest_proxy.formats.embedded import FORMATS
 from rest_proxy.settings import RestProxySettings
 from rest_proxy.start.client_check import check_clients
@@ -174,13 +174,24 @@ def test_settings_that_are_refused_name_the_property(properties: dict[str, str],
     assert message in str(raised.value)
 
 
-def test_the_limit_of_open_files_bounds_the_instances(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("resource.getrlimit", lambda _: (1024, 4096))
-    assert instance_limit(0) == 96
-    assert instance_limit(50) == 50
-    assert instance_limit(1000) == 96
-    assert limited_by(50, 50) == "consumer.instances.max"
-    assert limited_by(1000, 96) == "the limit of open files, ulimit -n"
+@pytest.mark.parametrize(
+    ("files", "requested", "limit"),
+    [
+        (1024, 0, (64, "the limit of open files, ulimit -n 1024")),
+        (1024, 50, (50, "consumer.instances.max")),
+        (1024, 64, (64, "consumer.instances.max")),
+        (1024, 65, (64, "the limit of open files, ulimit -n 1024")),
+        (100, 0, (1, "the limit of open files, ulimit -n 100")),
+        (1_000_000, 0, (960, "the C library's 1,024 thread-specific keys of a process")),
+        (1_000_000, 2000, (960, "the C library's 1,024 thread-specific keys of a process")),
+        (1_000_000, 960, (960, "consumer.instances.max")),
+    ],
+)
+def test_the_system_bounds_the_instances(
+    files: int, requested: int, limit: tuple[int, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("resource.getrlimit", lambda _: (files, files))
+    assert instance_limit(requested) == InstanceLimit(*limit)
 
 
 @pytest.fixture(scope="module")

@@ -147,6 +147,7 @@ def test_a_closed_stdout_is_no_error(tools: Any, topic: str):
         assert process.stderr.read() == b""
 
 
+@pytest.mark.slow
 def test_a_poisoned_record_does_not_stop_the_tools(tools: Any, topic: str, stored: Any):
     links = {f"d{level}": {"oneOf": [{"$ref": f"#/definitions/d{level + 1}"}] * 2} for level in range(30)}
     schema = json.dumps(

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from pyspark.sql import SparkSession
 
 FLIGHT = json.dumps(
@@ -15,6 +16,7 @@ FLIGHT = json.dumps(
 )
 
 
+@pytest.mark.slow
 def test_a_topic_through_each_example(
     spark: SparkSession, topics: Any, avro: Any, example: Any, tmp_path: Path
 ) -> None:

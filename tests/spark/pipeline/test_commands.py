@@ -160,6 +160,7 @@ def test_a_sink_that_does_not_keep_its_promise_in_an_object_store_is_refused(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_cases_need_neither_kafka_nor_a_registry(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -290,6 +291,7 @@ sink: {iceberg: {table: lake.db.flights}}
     assert Path(capsys.readouterr().out.strip()).name == "main.py"
 
 
+@pytest.mark.slow
 def test_status_prints_what_changed(
     topics: Any, avro: Any, flights: tuple[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

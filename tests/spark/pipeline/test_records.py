@@ -30,6 +30,7 @@ def columns(row: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in row.items() if not name.startswith("_")}
 
 
+@pytest.mark.slow
 def test_topics_with_several_types_have_a_column_for_each(
     spark: SparkSession, topics: Any, avro: Any, sink: ListSink, pipeline_file: Callable[..., Path]
 ) -> None:

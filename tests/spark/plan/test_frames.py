@@ -187,6 +187,7 @@ def test_an_error_names_the_id_of_a_guid_and_keeps_the_bytes(
         data.limit(1).select(from_confluent_avro("value", **settings)).collect()
 
 
+@pytest.mark.slow
 def test_keys_are_named_by_a_header_of_their_own(
     spark: SparkSession, avro: Any, subject: str, versions: Versions
 ) -> None:
@@ -260,6 +261,7 @@ def test_protobuf_indexes_follow_the_guid(spark: SparkSession, avro: Any, subjec
     assert found[4:] == [("u",)] * 40
 
 
+@pytest.mark.slow
 def test_several_record_types(spark: SparkSession, avro: Any, subject: str) -> None:
     other = json.dumps({"type": "record", "name": "Gate", "fields": [{"name": "g", "type": "string"}]})
     avro.register(f"{subject}-a", V1)
@@ -310,6 +312,7 @@ def test_workers_ask_for_guids(spark: SparkSession, avro: Any, subject: str, ver
         assert outcomes(data, column) == [(7, "N1"), (7, "N1"), (7, "?"), absent]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_key", [False, True])
 def test_written_headers_are_read_by_all_deserializers(
     spark: SparkSession, avro: Any, subject: str, is_key: bool
@@ -361,6 +364,7 @@ def test_written_json_and_protobuf(spark: SparkSession, avro: Any, subject: str)
     ]
 
 
+@pytest.mark.slow
 def test_headers_of_all_serializers_are_read(spark: SparkSession, avro: Any, subject: str) -> None:
     topic = f"t-{uuid.uuid4()}"
     headers: list[tuple[str, bytes]] = []

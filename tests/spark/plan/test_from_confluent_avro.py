@@ -371,6 +371,7 @@ DIGITS = [
 ]
 
 
+@pytest.mark.slow
 def test_no_digit_of_a_decimal_is_lost(spark: SparkSession, avro: Any, subject: str) -> None:
     """Each place of a record with each case, while the others have 0.01."""
     kinds = {**dict.fromkeys(PLACES, SHORT), "long": LONG, "fixed": FIXED}

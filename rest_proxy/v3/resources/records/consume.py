@@ -56,7 +56,10 @@ async def consume(
     records = [record for page in pages.values() for record in page.records]
     viewer = None if is_raw else await _Viewer.of(call, reading.schemas, records)
     size = sum(record.size for record in records)
-    partitions = await run_by_size(lambda: _partitions(pages, viewer, shown_bytes), size, reading.blocking)
+    is_light = viewer is None or viewer.is_light(size, len(records))
+    partitions = await run_by_size(
+        lambda: _partitions(pages, viewer, shown_bytes), size, reading.blocking, is_light=is_light
+    )
     RECORDS.count_read(records, ANY)
     RECORDS.undecodable(0 if viewer is None else viewer.faults)
     return answer({"cluster_id": call.cluster_id, "topic_name": topic, "partition_data_list": partitions})
@@ -118,6 +121,10 @@ class _Viewer:
         await key.load(records)
         await value.load(records)
         return cls(key, value)
+
+    def is_light(self, size: int, count: int) -> bool:
+        """Whether showing so many records with a total size in bytes may run on the event loop."""
+        return all(decoder.is_light(size, count) for decoder in self._decoders.values())
 
     def show(self, record: FetchedRecord, side: str, shown: dict[str, Any]) -> Any:
         """A key or value; notes in `shown` the schema, or why it does not decode."""

@@ -170,8 +170,9 @@ async def _answer(
     await value.load(records)
     writer = RecordWriter(key, value, fails=fails)
     size = sum(record.size for record in records)
+    is_light = key.is_light(size, len(records)) and value.is_light(size, len(records))
     try:
-        data = await run_by_size(lambda: writer.write(records), size, reading.blocking)
+        data = await run_by_size(lambda: writer.write(records), size, reading.blocking, is_light=is_light)
     finally:
         RECORDS.undecodable(writer.faults)
     RECORDS.count_read(records, ANY)

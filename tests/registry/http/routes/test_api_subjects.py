@@ -17,7 +17,7 @@ INCOMPATIBLE = (
     "{oldSchema: '" + USER + "'}, {validateFields: 'false', compatibility: 'BACKWARD'}]"
 )
 
-RULE = {"name": "r", "kind": "CONDITION", "mode": "WRITE", "type": "CEL"}
+RULE = {"name": "r", "kind": "CONDITION", "mode": "WRITE", "type": "CEL", "expr": "true"}
 
 
 def error(code: int, message: str) -> dict[str, Any]:

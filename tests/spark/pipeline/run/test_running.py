@@ -211,6 +211,7 @@ def test_rows_of_files_and_of_rate(spark: SparkSession, sink: ListSink, tmp_path
     assert len(sink.batches) == 2
 
 
+@pytest.mark.slow
 def test_rows_that_the_target_refuses_become_letters_before_it_commits(
     spark: SparkSession, topics: Any, avro: Any, sink: ListSink, pipeline_file: Any
 ) -> None:
@@ -293,6 +294,7 @@ def test_what_a_step_remembers_outlives_the_run(
     assert sorted(row["id"] for row in sink.rows) == list(range(8))
 
 
+@pytest.mark.slow
 def test_a_repeated_batch_reports_the_rows_that_were_refused_the_first_time(
     spark: SparkSession, topics: Any, avro: Any, pipeline_file: Any, tmp_path: Path
 ) -> None:

@@ -191,6 +191,7 @@ POSTGRESQL_CASES: dict[str, list[tuple[str, Any]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_postgresql_keeps_each_value_or_its_row_is_rejected(
     jdbc_url: str,
     postgresql: str,

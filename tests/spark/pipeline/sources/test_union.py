@@ -50,6 +50,7 @@ def union_file(pipeline_file: Callable[..., Path]) -> Callable[..., Path]:
     return write
 
 
+@pytest.mark.slow
 def test_rows_of_topics_with_different_schemas_are_united_by_column(
     spark: SparkSession, topics: Any, avro: Any, sink: ListSink, union_file: Callable[..., Path]
 ) -> None:

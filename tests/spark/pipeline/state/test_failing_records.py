@@ -18,6 +18,7 @@ from tests.spark.pipeline.state.events import EVENT, MINUTE
 pytestmark = pytest.mark.usefixtures("strict")
 
 
+@pytest.mark.slow
 def test_a_broken_record_goes_round_the_state(
     spark: SparkSession, topics: Any, events: Any, sink: ListSink, pipeline_file: Any
 ) -> None:

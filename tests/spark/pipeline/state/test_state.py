@@ -20,6 +20,7 @@ from tests.spark.pipeline.state.events import GROUPS
 pytestmark = pytest.mark.usefixtures("strict")
 
 
+@pytest.mark.slow
 def test_a_repeat_of_a_later_run_is_dropped(
     spark: SparkSession, topics: Any, events: Any, sink: ListSink, pipeline_file: Any
 ) -> None:

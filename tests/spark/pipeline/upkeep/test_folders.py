@@ -31,7 +31,7 @@ from tests.spark.pipeline.upkeep.checkpoints import FINISHED, ran, write, write_
         ("version: &v source\nsteps: name\n", False),
         ("services: {}\n---\nversion: 1\nname: a\nsource: {}\n", True),
         ("version: 1\n---\nname: a\n---\nsource: {}\n", False),
-        ("version: 1\nname: a\nsource: " + "[" * 100_000, True),
+        ("version: 1\nname: a\nsource: " + "[" * 10_000, True),
         ('"version" : 1\n"name": a\n\'source\': {}\n', True),
         ("name: a\nsource: {\nsink: {files: {path: /x}}\n", True),
         ("kafka: {}\nregistry: {}\ncheckpoint: /c\n", False),

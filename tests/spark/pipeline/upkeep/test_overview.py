@@ -356,6 +356,7 @@ def test_a_pipeline_does_not_get_the_hadoop_settings_of_the_one_before(spark: Sp
         assert [configuration.get(name) for name in names] == [None, buffer, "x"]
 
 
+@pytest.mark.slow
 def test_real_runs(spark: SparkSession, topics: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     del spark
     topic = topics.create()

@@ -1,0 +1,1 @@
+"""Rules of schemas in the proxy: settings, weight and counts."""

@@ -1,0 +1,1 @@
+"""Executors of CEL and CEL_FIELD."""

@@ -1,0 +1,1 @@
+"""The action DLQ: a record that a rule stops goes to a topic of dead letters, and the message stops."""

@@ -1,0 +1,96 @@
+"""Validation rules of JSON Schemas: on all schemas that apply to a value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from compat.contracts.tags import TagPatterns
+from compat.contracts.walk.json_nodes import Schemas
+from compat.contracts.walk.json_places import Place, Shape
+from compat.contracts.walk.json_shapes import Shapes
+from compat.contracts.walk.leaf import RecordAccess
+from compat.json import json_text
+from compat.schema import JSON, Dependencies, InvalidSchema, SchemaText
+from serdes.rules.inline.check import Check, compiled_check
+from serdes.rules.inline.rule import PROPERTY, Findings, read_rules
+
+#: The most places that are kept: in a recursive schema, messages decide how many there are.
+_MOST_KEPT = 10_000
+
+
+def json_check(schema: SchemaText, dependencies: Dependencies, records: RecordAccess | None) -> Check | None:
+    """The check of messages of a schema; None if it has no rules.
+
+    The arguments and errors are those of `avro_check`.
+    """
+    if not any(f'"{PROPERTY}"' in text for text in (schema.text, *(other.text for other in dependencies))):
+        return None
+    try:
+        raw = json_text.loads(schema.text, decimals=True)
+    except json_text.InvalidJson as error:
+        raise InvalidSchema(JSON, f"the schema is not JSON: {error}", error.position) from None
+    shapes = Shapes(Schemas(raw, dependencies), TagPatterns(None))
+    return _Checks(shapes, records).root
+
+
+class _Checks:
+    def __init__(self, shapes: Shapes, records: RecordAccess | None) -> None:
+        self._shapes = shapes
+        self._records = records
+        self._places: dict[Any, dict[tuple[int, ...], Shape]] = {}
+        self._rules: dict[int, list[Check]] = {}
+
+    def root(self, value: Any, path: str, findings: Findings) -> None:
+        """Check the outermost value."""
+        self._at(self._shapes.root, value, path, findings)
+
+    def _at(self, place: Place, value: Any, path: str, findings: Findings) -> None:
+        if value is None:
+            return
+        if len(self._places) > _MOST_KEPT:
+            self._places.clear()
+        shape = self._shapes.made(place, value, self._places.setdefault(place.key, {}))
+        for rule in self._rules_of(shape, path):
+            rule(value, path, findings)
+        if isinstance(value, Mapping):
+            self._mapping(shape, value, path, findings)
+        elif isinstance(value, list | tuple):
+            for index, part in enumerate(value):
+                item = shape.item(min(index, shape.tuple_length))
+                if item is not None:
+                    self._at(item, part, f"{path}[{index}]", findings)
+        elif self._records is not None and self._records.is_record(value):
+            for name, child in shape.properties.items():
+                self._at(child, self._records.get(value, name, None), f"{path}.{name}", findings)
+
+    def _mapping(self, shape: Shape, value: Mapping[Any, Any], path: str, findings: Findings) -> None:
+        for name, child in shape.properties.items():
+            self._at(child, value.get(name), f"{path}.{name}", findings)
+        if not shape.has_entries:
+            return
+        for key, part in value.items():
+            entry = None if key in shape.properties else shape.entry(str(key))
+            if entry is not None:
+                place = f"{path}.{key}" if shape.flat.is_record else f'{path}["{key}"]'
+                self._at(entry, part, place, findings)
+
+    def _rules_of(self, shape: Shape, path: str) -> list[Check]:
+        """The rules of all schemas that apply."""
+        key = id(shape)
+        if key not in self._rules:
+            # The shape is kept as long as its rules: another one must not get its identity.
+            self._rules[key] = _Kept(shape)
+            for node in shape.flat.nodes:
+                place = f"the schema at {path}"
+                rules = read_rules(node.get(PROPERTY), place)
+                self._rules[key] += [compiled_check(rule, place) for rule in rules]
+        return self._rules[key]
+
+
+class _Kept(list[Check]):
+    """The checks of a shape, which they keep."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.shape = shape

@@ -1,0 +1,1 @@
+"""The executor JSONATA: bounded expressions on JSON documents of messages."""

@@ -1,0 +1,99 @@
+"""The key of the record whose value comes next, for actions that send records to a topic of dead letters.
+
+Serializers and deserializers of keys note the key. They do so for each message only after a plan has such an action:
+until then their fast paths stay as they are.
+
+A key belongs to a value if both calls have the same context or list of headers. Calls that share neither belong
+together if each key comes just before its value. Once a value of the topic came without a key before it, nobody can
+tell whether the next key is that of the value before or after it, so such a key counts for none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+from weakref import WeakMethod
+
+from serdes.serialization import Context
+
+
+class _Noted(NamedTuple):
+    """A key, and the call that it comes from.
+
+    `is_current` says that all keys are noted since then, so that it is not an old one.
+    """
+
+    key: Any
+    is_current: bool
+    topic: str | None
+    headers: Any
+    context: Any
+
+
+class _State(NamedTuple):
+    """What a thread or task serialized last.
+
+    Attributes:
+        noted: The key whose value has not come yet.
+        unpaired: The topics in which a value came without a key before it.
+    """
+
+    noted: _Noted | None = None
+    unpaired: frozenset[str | None] = frozenset()
+
+
+_STATE: ContextVar[_State] = ContextVar("magicbyte_record_key", default=_State())  # noqa: B039  # it is immutable
+
+
+class _Wish:
+    """Whether keys are wanted, and the methods to call once they are."""
+
+    def __init__(self) -> None:
+        self.is_set = False
+        self.listeners: list[WeakMethod[Callable[[], None]]] = []
+
+
+_WISH = _Wish()
+
+
+def note(context: Context, key: Any) -> None:
+    """Notes the key of a record: the datum, or the bytes on reading."""
+    noted = _Noted(key, _WISH.is_set, context.topic, context.headers, context)
+    _STATE.set(_STATE.get()._replace(noted=noted))
+
+
+def taken(context: Context) -> Any:
+    """The key of the record whose value comes now, and forgets it; None if it is not known."""
+    if not _WISH.is_set:
+        return None
+    noted, unpaired = _STATE.get()
+    if noted is None or noted.topic != context.topic:
+        _STATE.set(_State(None, unpaired | {context.topic}))
+        return None
+    _STATE.set(_State(None, unpaired))
+    is_same = noted.context is context or (noted.headers is not None and noted.headers is context.headers)
+    return noted.key if is_same or (noted.is_current and context.topic not in unpaired) else None
+
+
+def are_wanted() -> bool:
+    """Whether a plan has an action that needs keys."""
+    return _WISH.is_set
+
+
+def want() -> None:
+    """Asks all serializers and deserializers to note the keys of all messages."""
+    if not _WISH.is_set:
+        _WISH.is_set = True
+        for listener in _WISH.listeners:
+            method = listener()
+            if method is not None:
+                method()
+        _WISH.listeners.clear()
+
+
+def when_wanted(method: Callable[[], None]) -> None:
+    """Calls a method, which is not kept alive, once keys are wanted."""
+    if not _WISH.is_set:
+        _WISH.listeners = [listener for listener in _WISH.listeners if listener() is not None]
+        _WISH.listeners.append(WeakMethod(method))

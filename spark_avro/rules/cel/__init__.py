@@ -1,0 +1,1 @@
+"""CEL expressions as columns."""
