@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import Column
@@ -46,22 +47,38 @@ def present(
     raise PlanError(f"mode is FAILFAST, PERMISSIVE or DROP, not {mode!r}")
 
 
-def written(encoded: Column, failure: Column | None, *, mode: str, position: Sequence[ColumnOrName] = ()) -> Column:
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """An encoded column.
+
+    Attributes:
+        column: The column.
+        failure: What rules left of the value, see `spark_avro.rules.carried.FAILURE`; None without rules.
+    """
+
+    column: Column
+    failure: Column | None = None
+
+
+def written(encoded: Encoded, *, mode: str, position: Sequence[ColumnOrName] = ()) -> Column:
     """An encoded column in a mode.
 
     Args:
         encoded: The column.
-        failure: What rules left of the value, see `spark_avro.rules.carried.FAILURE`; None without rules.
         mode: FAILFAST, PERMISSIVE or DROP.
         position: Columns of topic, partition and offset for errors.
+
+    Raises:
+        PlanError: there is no such mode.
     """
     if mode not in (FAILFAST, PERMISSIVE, DROP):
         raise PlanError(f"mode is FAILFAST, PERMISSIVE or DROP, not {mode!r}")
+    failure = encoded.failure
     if failure is None:
         if mode == PERMISSIVE:
-            return F.struct(encoded.alias("value"), no_failure().alias("error"))
-        return encoded if mode == FAILFAST else F.explode(F.array(encoded))
-    kept, passed = F.array(encoded), failure.isNull()
+            return F.struct(encoded.column.alias("value"), no_failure().alias("error"))
+        return encoded.column if mode == FAILFAST else F.explode(F.array(encoded.column))
+    kept, passed = F.array(encoded.column), failure.isNull()
     if mode == FAILFAST:
         raised = F.raise_error(_placed(failure["reason"], position))
         return F.get(kept, F.when(passed, F.lit(0)).otherwise(raised))

@@ -114,15 +114,19 @@ class RecordsPlan:
 
     @property
     def rules(self) -> ReadRules:
-        """The rules on records: those before they are decoded. Each type has the others."""
-        return ReadRules(by_id={key: task for plan in self.plans.values() for key, task in plan.rules.by_id.items()})
+        """The rules on records of all types."""
+        plans = self.plans.values()
+        domain = tuple(rule for plan in plans for rule in plan.rules.domain)
+        return ReadRules(domain, {key: task for plan in plans for key, task in plan.rules.by_id.items()})
 
     def parts(self, message: Message) -> Decoded:
         """The parts of a message decoded by this plan."""
-        return parts_of(message, self.guids, self._decoded, before=self.rules.by_id)
+        return parts_of(
+            message, self.guids, lambda by_id: self._decoded(by_id, message.replayed), before=self.rules.by_id
+        )
 
-    def _decoded(self, message: Column) -> Decoded:
-        parts = {field: decoded(message, plan) for field, plan in self.plans.items()}
+    def _decoded(self, message: Column, replayed: Column | None) -> Decoded:
+        parts = {field: decoded(message, plan, replayed) for field, plan in self.plans.items()}
         # A type's `sound` is true only for its records, and its value is NULL for all others.
         sound = F.greatest(message.isNull(), *(part.sound for part in parts.values()))
         together = F.array(F.struct(*(part.value.alias(field) for field, part in parts.items())))
@@ -161,7 +165,9 @@ def plan_records(
         field = last if short.count(last.lower()) == 1 else name.replace(".", "_")
         reader = trees.tree(members[0].schema, members[0].label, reader=True)
         plan = decoding(members, reader, origin, guids=guids)
-        plans[field] = replace(plan, rules=read_rules(members, members[0], rules, of_writers=False))
+        if members[0].refusal is None:
+            plan = replace(plan, rules=read_rules(members, members[0], rules, of_writers=False))
+        plans[field] = plan
     # Newest first so far; the fields are in the order in which the types were registered.
     return dict(reversed(plans.items()))
 

@@ -73,6 +73,11 @@ EXIT_CODES: Mapping[str, Mapping[int, str]] = {
     "consume": {**_CONSOLE, 4: "`--fail-if-empty`, and there was no record"},
     "ids": {**_CONSOLE, 100: "`--fail-unknown`, and the registry lacks an id"},
     "dead-letter": _LETTERS,
+    "rules": {
+        **_CONSOLE,
+        1: "`test`: an outcome is not the expected one; `dry-run`: a record fails; or the command failed",
+        100: "`check`: there are findings",
+    },
     "pipeline": _PIPELINE,
     "spark-packages": _PLAIN,
     "secure": _PLAIN,

@@ -90,11 +90,13 @@ class ProxySerializer(Serializer):
         endpoints = self.client.endpoints
         try:
             registered = yield from endpoints.lookup(subject, schema)
-            if schema_id in (registered.id, registered.guid and UUID(registered.guid)) or isinstance(schema_id, UUID):
+            if schema_id in (registered.id, registered.guid and UUID(registered.guid)):
                 return registered
-            for holder in (yield from endpoints.versions_of(schema_id, subject)):
-                if holder.subject == registered.subject:
-                    return (yield from endpoints.version(holder.subject, holder.version))
+            ids = [schema_id] if isinstance(schema_id, int) else (yield from endpoints.ids_of(str(schema_id)))
+            for number in ids:
+                for holder in (yield from endpoints.versions_of(number, subject)):
+                    if holder.subject == registered.subject:
+                        return (yield from endpoints.version(holder.subject, holder.version))
         except RegistryError as missing:
             details = f"subject = {subject}, schemaId = {schema_id}"
             raise failed(f"Error when fetching schema version. {details}", missing) from None

@@ -361,9 +361,10 @@ class Schemas:
             assert form.schema_type is not None
             config = text_form(form.schema_type).reading.load({"validate": False} if form.schema_type == "JSON" else {})
             part = deserializing(form.schema_type, config, text_options(options))
-            made = ProxyDeserializer(self._registry(), part, config, rules=self._rules.settings)
-            made.rule_counts = self._rules.counts
-            self._deserializers[key] = made
+            rules = self._rules
+            self._deserializers[key] = ProxyDeserializer(
+                self._registry(), part, config, rules=rules.settings, counts=rules.counts
+            )
         return self._deserializers[key]
 
     def _registry(self) -> AsyncRegistryClient:

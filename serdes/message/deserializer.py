@@ -45,6 +45,7 @@ class Deserializer:
         *,
         rules: RuleSettings | None = None,
         own: Schema | None = None,
+        counts: RuleCounts | None = None,
     ) -> None:
         """Make a deserializer.
 
@@ -56,6 +57,7 @@ class Deserializer:
             from_dict: Takes the datum and its context; returns an object.
             rules: The settings of rules; None to refuse schemas with rules for clients.
             own: The reader's schema with its own rules and metadata, if it has some.
+            counts: Where messages are counted by rule and verdict; None for counts of its own.
         """
         if client is not None:
             checked_client(client, self.client_type)
@@ -66,7 +68,7 @@ class Deserializer:
         self._config = config
         self._reader = reader
         #: The number of messages by subject, rule, and what became of them there.
-        self.rule_counts = RuleCounts()
+        self.rule_counts = RuleCounts() if counts is None else counts
         is_awaited = self.client_type is AsyncRegistryClient
         self._reading = RuledReading(form, config, rules, own, self.rule_counts, is_awaited=is_awaited)
         self._from_dict = checked_function("from_dict", from_dict)

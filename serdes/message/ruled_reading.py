@@ -118,8 +118,9 @@ class RuledReading:
         steps: Migration | None = None,
     ) -> Flow[Decode | RuledDecoder]:
         form, settings = self._form, self._settings or RuleSettings()
-        encoding = rules_plan(writer, READ, settings, phase=ENCODING_RULES, counts=self._counts)
-        domain = rules_plan(reader, READ, settings, counts=self._counts, records=form.records)
+        counts = self._counts
+        encoding = yield from called(lambda: rules_plan(writer, READ, settings, phase=ENCODING_RULES, counts=counts))
+        domain = yield from called(lambda: rules_plan(reader, READ, settings, counts=counts, records=form.records))
         decode: Decode
         decode, finish = yield from called(
             lambda: self._decoder(written, read, steps, of_writer=reader is writer, has_domain_rules=bool(domain))

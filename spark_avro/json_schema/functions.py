@@ -14,7 +14,7 @@ from compat.schema import JSON, SchemaText
 from serdes.rules.context import WRITE
 from spark_avro.errors import PlanError
 from spark_avro.json_schema.types import json_schema_of, json_type
-from spark_avro.modes import FAILFAST, as_column, message_in, present, written
+from spark_avro.modes import FAILFAST, Encoded, as_column, message_in, present, written
 from spark_avro.plan.frames import Guids, Message, body
 from spark_avro.plan.frames import schema_id as id_of
 from spark_avro.plan.parts import Decoded, parts_of
@@ -72,24 +72,26 @@ class JsonPlan:
 
     def parts(self, message: Message) -> Decoded:
         """The parts of a message decoded by this plan."""
-        return parts_of(message, self.guids, self._decoded, before=self.rules.by_id)
+        return parts_of(
+            message, self.guids, lambda by_id: self._decoded(by_id, message.replayed), before=self.rules.by_id
+        )
 
-    def _decoded(self, message: Column) -> Decoded:
+    def _decoded(self, message: Column, replayed: Column | None) -> Decoded:
         number = id_of(message)
         readable = F.coalesce(number.isin(*self.ids), F.lit(False))
         text = F.when(readable, utf8_text(body(message)))
-        carried = self._parsed(text)
+        carried = self._parsed(text, replayed)
         sound = message.isNull() | (readable & F.coalesce(carried.sound, F.lit(False)))
         why = reason(message, ids=self.ids, unreadable=self.unreadable, origin=self.chosen.origin)
         why = F.when(has_half_pair(text), F.lit(f"{MALFORMED}: {HALF_PAIR}")).otherwise(why)
         return Decoded(carried.value, sound, why, number).failed(carried.failure, has_rules=bool(self.row_rules))
 
-    def _parsed(self, text: Column) -> Carried:
+    def _parsed(self, text: Column, replayed: Column | None) -> Carried:
         """The value of a JSON text after its rules, and whether there is one."""
         parsed = _parse(text, self.kind)
         if not self.row_rules:
             return Carried(parsed.value(parsed.whole), parsed.sound(parsed.whole), no_failure())
-        return carry_out(self.row_rules, parsed)
+        return carry_out(self.row_rules, replace(parsed, replayed=replayed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +100,11 @@ class ValidatingJsonPlan(JsonPlan):
 
     asked: Asked | None = None
 
-    def _decoded(self, message: Column) -> Decoded:
+    def _decoded(self, message: Column, replayed: Column | None) -> Decoded:
         chosen = self.chosen
         batch = json_decoder(chosen.sent_schemas, chosen.origin, chosen.seam, self.asked)
         valid = decoded_by(batch, message, spark.StringType())
-        carried = self._parsed(valid.value)
+        carried = self._parsed(valid.value, replayed)
         sound = message.isNull() | (valid.sound & F.coalesce(carried.sound, F.lit(False)))
         unfit = F.when(has_half_pair(valid.value), F.lit(f"{MALFORMED}: {HALF_PAIR}"))
         unfit = unfit.otherwise(F.lit(f"{MALFORMED}: the JSON does not have the column's type"))
@@ -132,7 +134,7 @@ def _planned(
         row_rules = () if validate and changes else json_rules(rules, chosen.reader)
     except Untranslatable:
         row_rules = ()
-    if rules.domain and not row_rules:
+    if not row_rules:
         chosen = replace(chosen, rules=on_messages(rules, chosen.versions, chosen.reader))
     check_asked(chosen.rules, asked)
     return ValidatingJsonPlan(chosen, kind, row_rules, asked) if validate else JsonPlan(chosen, kind, row_rules)
@@ -204,7 +206,7 @@ def confluent_json_udf(  # noqa: PLR0913 - independent settings, by name
     return present(plan.parts(sent), sent.payload, mode=mode, position=position)
 
 
-def to_confluent_json(
+def to_confluent_json(  # noqa: PLR0913 - independent settings, by name
     column: Any,
     *,
     registry: Registry,
@@ -242,6 +244,37 @@ def to_confluent_json(
         IncompatibleSchema: the schema is incompatible with the subject's versions.
         RulesNotSupported: the schema has rules, and `rules` refuses them.
     """
+    encoded = encode_json(
+        column,
+        registry=registry,
+        subject=subject,
+        topic=topic,
+        schema=schema,
+        data=data,
+        title=title,
+        register=register,
+        is_key=is_key,
+        schema_id=schema_id,
+        rules=rules,
+    )
+    return written(encoded, mode=mode, position=position)
+
+
+def encode_json(  # noqa: PLR0913 - as above
+    column: Any,
+    *,
+    registry: Registry,
+    subject: str | None = None,
+    topic: str | None = None,
+    schema: str | SchemaText | None = None,
+    data: DataFrame | None = None,
+    title: str = "Row",
+    register: bool = True,
+    is_key: bool = False,
+    schema_id: str = PREFIX,
+    rules: str = APPLY,
+) -> Encoded:
+    """A column as JSON, and what rules reject; the arguments and errors are those of `to_confluent_json`."""
     check_schema_id(schema_id)
     check_rules(rules, WRITE)
     payload = as_column(column)
@@ -257,7 +290,7 @@ def to_confluent_json(
     client = client_of(registry)
     held = register_or_look_up(client, name, text, register=register)
     texts, failure = _after_rules(payload, source, written_schema(client, held), rules)
-    return written(framed(texts, payload, held, schema_id, is_key=is_key), failure, mode=mode, position=position)
+    return Encoded(framed(texts, payload, held, schema_id, is_key=is_key), failure)
 
 
 def _after_rules(

@@ -18,7 +18,7 @@ from serdes.message.subject import STRATEGIES
 from serdes.rules.context import WRITE
 from serdes.serialization import SerializationContext, SerializationError
 from spark_avro.errors import NoSubject, PlanError
-from spark_avro.modes import FAILFAST, written
+from spark_avro.modes import FAILFAST, Encoded, written
 from spark_avro.plan import tree as trees
 from spark_avro.plan.column_fit import fit
 from spark_avro.plan.derive import derive
@@ -91,6 +91,45 @@ def to_confluent_avro(  # noqa: PLR0913 - independent settings, by name
             version does not exist.
         RegistryUnavailable: the registry does not answer.
     """
+    encoded = encode_avro(
+        column,
+        registry=registry,
+        subject=subject,
+        topic=topic,
+        strategy=strategy,
+        schema=schema,
+        version=version,
+        data=data,
+        record_name=record_name,
+        register=register,
+        normalize=normalize,
+        drop_extra=drop_extra,
+        is_key=is_key,
+        schema_id=schema_id,
+        rules=rules,
+    )
+    return written(encoded, mode=mode, position=position)
+
+
+def encode_avro(  # noqa: PLR0913 - independent settings, by name
+    column: Any,
+    *,
+    registry: Registry,
+    subject: str | None = None,
+    topic: str | None = None,
+    strategy: str = "TopicNameStrategy",
+    schema: Schema | None = None,
+    version: int | str | None = None,
+    data: DataFrame | None = None,
+    record_name: str = "topLevelRecord",
+    register: bool = True,
+    normalize: bool = False,
+    drop_extra: bool = False,
+    is_key: bool = False,
+    schema_id: str = PREFIX,
+    rules: str = APPLY,
+) -> Encoded:
+    """A column as Avro, and what rules reject; the arguments and errors are those of `to_confluent_avro`."""
     check_schema_id(schema_id)
     check_rules(rules, WRITE)
     client = client_of(registry)
@@ -109,7 +148,7 @@ def to_confluent_avro(  # noqa: PLR0913 - independent settings, by name
         fitted, failure = carried.value, carried.failure
     # Avro reports a NULL that the schema does not allow; a check here would take a tenth of the encoding time.
     encoded = fitted if writer == {"type": "bytes"} else to_avro(fitted, trees.text(writer))
-    return written(framed(encoded, payload, held, schema_id, is_key=is_key), failure, mode=mode, position=position)
+    return Encoded(framed(encoded, payload, held, schema_id, is_key=is_key), failure)
 
 
 def _given(

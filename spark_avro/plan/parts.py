@@ -90,7 +90,7 @@ def parts_of(
     """
     by_id = message.by_id(guids, indexes=indexes)
     if before:
-        carried = before_decoding(by_id, before) if message.carried is None else message.carried
+        carried = before_decoding(by_id, before, message.replayed) if message.carried is None else message.carried
         parts = replace(decode(carried["message"]), schema_id=schema_id(by_id)).failed(carried["failure"])
     else:
         parts = decode(by_id)

@@ -22,6 +22,7 @@ from spark_avro.registry import (
     versions_of,
 )
 from spark_avro.rules.listed import APPLY, check_rules
+from spark_avro.rules.migrating import with_foreign_refused
 from spark_avro.rules.reading import NO_RULES, ReadRules, read_rules
 from spark_avro.rules.refusing import Seam, refuse_all, with_refusals
 from spark_avro.sent_schema import SentSchema
@@ -132,6 +133,9 @@ def select_versions(  # noqa: PLR0913 - independent settings, by name
         reader = by_id[0] if name is None else version_of(client, name, schema_type, reader_version, why=why)
     reader_ruled = None if as_written or reader_schema is not None else reader.ruled
     versions = with_refusals(versions, reader_ruled, rules)
+    if rules == APPLY and reader_ruled is not None:
+        versions = with_foreign_refused(versions, reader)
+    carried_out = read_rules(versions, reader, rules, of_writers=reader_ruled is None)
     refuse_all(versions, reader_ruled, rules)
     return Selection(
         versions,
@@ -140,7 +144,7 @@ def select_versions(  # noqa: PLR0913 - independent settings, by name
         explicit=reader_schema is not None,
         reader_ruled=reader_ruled,
         rules_mode=rules,
-        rules=read_rules(versions, reader, rules, of_writers=reader_ruled is None),
+        rules=carried_out,
     )
 
 

@@ -15,7 +15,7 @@ from compat.schema import PROTOBUF, SchemaText
 from serdes.message import wire
 from serdes.rules.context import WRITE, Ruled
 from spark_avro.errors import PlanError
-from spark_avro.modes import FAILFAST, as_column, message_in, present, written
+from spark_avro.modes import FAILFAST, Encoded, as_column, message_in, present, written
 from spark_avro.plan.frames import Guids, Message
 from spark_avro.plan.parts import Decoded, parts_of
 from spark_avro.plan.protobuf_types import message_class, message_type, parsed
@@ -145,7 +145,7 @@ def from_confluent_protobuf(  # noqa: PLR0913 - independent settings, by name
 confluent_protobuf_udf = from_confluent_protobuf
 
 
-def to_confluent_protobuf(
+def to_confluent_protobuf(  # noqa: PLR0913 - independent settings, by name
     column: Any,
     *,
     registry: Registry,
@@ -182,6 +182,35 @@ def to_confluent_protobuf(
         IncompatibleSchema: the subject's compatibility level refuses the schema.
         RulesNotSupported: the schema has rules, and `rules` refuses them.
     """
+    encoded = encode_protobuf(
+        column,
+        registry=registry,
+        schema=schema,
+        subject=subject,
+        topic=topic,
+        message=message,
+        register=register,
+        is_key=is_key,
+        schema_id=schema_id,
+        rules=rules,
+    )
+    return written(encoded, mode=mode, position=position)
+
+
+def encode_protobuf(
+    column: Any,
+    *,
+    registry: Registry,
+    schema: str | SchemaText,
+    subject: str | None = None,
+    topic: str | None = None,
+    message: str | None = None,
+    register: bool = True,
+    is_key: bool = False,
+    schema_id: str = PREFIX,
+    rules: str = APPLY,
+) -> Encoded:
+    """A column as Protobuf, and what rules reject; the arguments and errors are those of `to_confluent_protobuf`."""
     check_schema_id(schema_id)
     check_rules(rules, WRITE)
     if subject is None and topic is None:
@@ -208,7 +237,7 @@ def to_confluent_protobuf(
         carried = carried_on_bytes(encoded, held, listed, full_name)
         encoded, failure = F.concat(F.lit(before), carried.value), carried.failure
     framed = with_frame(encoded, as_column(column), registered, schema_id, is_key=is_key, indexes=indexes)
-    return written(framed, failure, mode=mode, position=position)
+    return Encoded(framed, failure)
 
 
 def _encoder(schema: SentSchema, full_name: str, prefix: bytes) -> Callable[[pd.Series], pd.Series]:

@@ -31,15 +31,25 @@ class Carried:
 def failure_at(listed: ListedRule, path: Column) -> Column:
     """The failure of a rule at a path; NULL if the path is NULL."""
     before, after = listed.text("\0").split("\0")
-    at = F.concat(F.lit(before), path, F.lit(after))
-    text = F.when(path == "", F.lit(listed.text(""))).otherwise(at)
-    return F.when(path.isNotNull(), failure_struct(text, F.lit(listed.name), path))
+
+    def failure(path: Column) -> Column:
+        at = F.concat(F.lit(before), path, F.lit(after))
+        text = F.when(path == "", F.lit(listed.text(""))).otherwise(at)
+        return failure_struct(text, F.lit(listed.name), path)
+
+    # No item for no failure, so that the path is computed once, whatever mentions it.
+    return F.get(F.transform(F.array_compact(F.array(path)), failure), F.lit(0))
 
 
 def failure_of_success(listed: ListedRule) -> Column:
     """The failure of a rule whose action after a success stops the row."""
     text = listed.text("", "the rule's action after a success stops the record")
     return failure_struct(F.lit(text), F.lit(listed.name), F.lit(""))
+
+
+def is_skipped(listed: ListedRule, replayed: Column) -> Column:
+    """Whether a record skips a rule, because it comes from the dead letters of this rule."""
+    return F.coalesce(replayed == listed.name, F.lit(False))
 
 
 def failure_struct(text: Column, rule: Column, path: Column) -> Column:

@@ -13,7 +13,7 @@ from itertools import groupby
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from spark_avro.rules.carried import Carried, failure_at, failure_of_success, no_failure
+from spark_avro.rules.carried import Carried, failure_at, failure_of_success, is_skipped, no_failure
 from spark_avro.rules.cel_columns import JvmRule
 from spark_avro.rules.worker_rules import WorkerRule
 
@@ -26,13 +26,15 @@ class Opened:
 
     Attributes:
         whole: The column that is computed once.
-        value: Its value; NULL if it is not sound.
+        value: Its value; rules run only if it is sound.
         sound: Whether it is sound.
+        replayed: The rule that a record from the dead letters skips; None if no record does.
     """
 
     whole: Column
     value: Callable[[Column], Column]
     sound: Callable[[Column], Column]
+    replayed: Column | None = None
 
 
 def opened(column: Column) -> Opened:
@@ -50,14 +52,15 @@ def carry_out(rules: Sequence[RowRule], start: Opened) -> Carried:
     groups = [list(members) for _, members in groupby(rules, lambda rule: isinstance(rule, JvmRule))]
     first = _of_jvm(groups[0]) if groups else []
     state = let(start.whole, lambda whole: _started(first, start, whole))
-    carried = Carried(state["value"], state["sound"], state["failure"])
+    value = state["value"] if first else F.when(state["sound"], state["value"])
+    carried = Carried(value, state["sound"], state["failure"])
     for members in groups[1:] if first else groups:
         of_jvm = _of_jvm(members)
         if of_jvm:
-            carried = _in_jvm(of_jvm, carried)
+            carried = _in_jvm(of_jvm, carried, start.replayed)
         for rule in members:
             if isinstance(rule, WorkerRule):
-                carried = rule.after(carried)
+                carried = rule.after(carried, start.replayed)
     return Carried(F.when(carried.failure.isNull(), carried.value), carried.sound, carried.failure)
 
 
@@ -66,39 +69,53 @@ def _of_jvm(rules: Sequence[RowRule]) -> list[JvmRule]:
 
 
 def _started(rules: Sequence[JvmRule], start: Opened, whole: Column) -> Column:
-    value, failure = _run(rules, start.value(whole), no_failure())
-    return F.struct(value.alias("value"), start.sound(whole).alias("sound"), failure.alias("failure"))
+    sound, value = start.sound(whole), start.value(whole)
+    if not rules:
+        return F.struct(value.alias("value"), sound.alias("sound"), no_failure().alias("failure"))
+    # A broken payload may be a struct of nulls.
+    parts = F.struct(F.when(sound, value).alias("value"), sound.alias("sound"))
+    return let(parts, lambda parts: _state(rules, parts["value"], start.replayed, parts["sound"]))
 
 
-def _in_jvm(rules: Sequence[JvmRule], before: Carried) -> Carried:
-    def run(value: Column) -> Column:
-        new, failure = _run(rules, value, no_failure())
-        return F.struct(new.alias("value"), failure.alias("failure"))
+def _state(rules: Sequence[JvmRule], value: Column, replayed: Column | None, sound: Column) -> Column:
+    """A struct of the value after rules, whether it is sound, and their first failure."""
 
-    state = let(before.value, run)
+    def finish(value: Column, failure: Column) -> Column:
+        return F.struct(value.alias("value"), sound.alias("sound"), failure.alias("failure"))
+
+    return _run(rules, value, no_failure(), replayed, finish)
+
+
+def _in_jvm(rules: Sequence[JvmRule], before: Carried, replayed: Column | None) -> Carried:
+    state = let(before.value, lambda value: _state(rules, value, replayed, F.lit(True)))
     return Carried(state["value"], before.sound, F.coalesce(before.failure, state["failure"]))
 
 
-def _run(rules: Sequence[JvmRule], value: Column, failure: Column) -> tuple[Column, Column]:
-    """The value and the first failure after rules; a lambda of its own binds each change of the value."""
+def _run(
+    rules: Sequence[JvmRule],
+    value: Column,
+    failure: Column,
+    replayed: Column | None,
+    finish: Callable[[Column, Column], Column],
+) -> Column:
+    """What `finish` makes of the value and the first failure after rules.
+
+    A lambda binds each change of the value. Spark computes columns in a lambda once for each mention, so what comes
+    next is made inside of it.
+    """
     if not rules:
-        return value, failure
+        return finish(value, failure)
     rule, *rest = rules
-    path = rule.rejected(value)
+    path, runs = rule.rejected(value), value.isNotNull()
+    if replayed is not None:
+        runs &= ~is_skipped(rule.listed, replayed)
     after = failure
     if not rule.listed.may_fail:
-        after = F.coalesce(after, F.when(value.isNotNull(), failure_at(rule.listed, path)))
+        after = F.coalesce(after, F.when(runs, failure_at(rule.listed, path)))
     if rule.listed.must_fail:
-        after = F.coalesce(after, F.when(value.isNotNull() & path.isNull(), failure_of_success(rule.listed)))
+        after = F.coalesce(after, F.when(runs & path.isNull(), failure_of_success(rule.listed)))
     if rule.changed is None:
-        return _run(rest, value, after)
-    changed = F.when(path.isNull(), rule.changed(value)).otherwise(value)
-    if not rest:
-        return changed, after
-
-    def run(state: Column) -> Column:
-        new, then = _run(rest, state["value"], state["failure"])
-        return F.struct(new.alias("value"), then.alias("failure"))
-
-    state = let(F.struct(changed.alias("value"), after.alias("failure")), run)
-    return state["value"], state["failure"]
+        return _run(rest, value, after, replayed, finish)
+    changed = F.when(runs & path.isNull(), rule.changed(value)).otherwise(value)
+    state = F.struct(changed.alias("value"), after.alias("failure"))
+    return let(state, lambda state: _run(rest, state["value"], state["failure"], replayed, finish))

@@ -79,12 +79,13 @@ class _Shapes:
     def _shape(
         self, kind: str | None, schema: dict[str, Any], scope: Scope, path: str, above: tuple[str, ...]
     ) -> Shape:
+        scalar = _SCALARS.get(kind or "")
         if "enum" in schema or "const" in schema:
-            if kind not in _SCALARS:
+            if scalar is None:
                 raise Untranslatable(f"{path}, an enum without a type")
-            return replace(_SCALARS[kind], type_name="ENUM")
-        if kind in _SCALARS:
-            return _SCALARS[kind]
+            return replace(scalar, type_name="ENUM")
+        if scalar is not None:
+            return scalar
         if kind == "array" and isinstance(schema.get("items"), dict):
             return Items(self.of(schema["items"], scope, path, above))
         if kind != "object":

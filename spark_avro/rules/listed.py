@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from serdes.rules.context import DOMAIN_RULES, ENCODING_RULES, READ, WRITE, RuleContext, Ruled
+from serdes.rules.context import ENCODING_RULES, READ, WRITE, RuleContext, Ruled
 from serdes.rules.error import RuleFailed, RuleUnusable
 from serdes.rules.executors import executor_of
-from serdes.rules.plan import rules_plan
+from serdes.rules.plan import Plan, rules_plan
 from serdes.rules.settings import RuleSettings
 from spark_avro.errors import PlanError
 
@@ -98,16 +98,31 @@ def listed_rules(ruled: Ruled, mode: str, settings: RuleSettings | None = None) 
 
 def _listed(context: RuleContext, *, by_field: bool) -> ListedRule:
     rule, settings = context.rule, context.settings
-    if context.type not in EXECUTORS:
-        raise _unusable(context, f"rules of type {rule.type} are not carried out in Spark")
-    try:
-        executor_of(context.type, settings, DOMAIN_RULES).compile(rule, context)
-    except RuleUnusable as error:
-        raise _unusable(context, str(error)) from None
+    _check_executor(context)
     override = settings.override(rule.name or "", context.type)
     on_failure = _action(override.on_failure or rule.on_failure, "ERROR", context)
     on_success = _action(override.on_success or rule.on_success, "NONE", context)
     return ListedRule(context, by_field, on_failure == "NONE", on_success in _STOPPING)
+
+
+def check_executors(plan: Plan) -> None:
+    """Check that Spark has the executors of a plan's rules.
+
+    Raises:
+        PlanError: It lacks one, or a rule cannot be carried out.
+    """
+    for step in plan.steps:
+        _check_executor(step.context)
+
+
+def _check_executor(context: RuleContext) -> None:
+    rule = context.rule
+    if context.type not in EXECUTORS:
+        raise _unusable(context, f"rules of type {rule.type} are not carried out in Spark")
+    try:
+        executor_of(context.type, context.settings, context.phase).compile(rule, context)
+    except RuleUnusable as error:
+        raise _unusable(context, str(error)) from None
 
 
 def _action(actions: str | None, default: str, context: RuleContext) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from serdes.rules.context import READ
@@ -17,6 +18,7 @@ from spark_avro.rules.cel.untranslatable import Untranslatable
 from spark_avro.rules.cel_columns import jvm_rule
 from spark_avro.rules.json_shapes import json_shape
 from spark_avro.rules.listed import APPLY, ListedRule, listed_rules
+from spark_avro.rules.migrating import migrations
 from spark_avro.rules.shapes import Shape
 from spark_avro.rules.worker_rules import worker_rule
 from spark_avro.workers.message_rules import MessageRules
@@ -56,7 +58,7 @@ def read_rules(versions: Sequence[Version], reader: Version, rules: str, *, of_w
     if rules != APPLY:
         return ReadRules()
     if not of_writers:
-        return ReadRules(listed_rules(reader.ruled, READ))
+        return ReadRules(listed_rules(reader.ruled, READ), migrations(versions, reader))
     tasks = {}
     for version in versions:
         listed = [] if version.refusal is not None else listed_rules(version.ruled, READ)
@@ -76,13 +78,16 @@ def on_messages(
         reader: The reader's version, which the rules are of.
         message: The full name of Protobuf's message.
     """
-    if not rules.domain:
+    if not rules:
         return rules
-    tasks = dict(rules.by_id)
+    domain = tuple(rules.domain)
+    tasks: dict[int, Any] = {
+        schema_id: replace(task, rules=domain, message=message) for schema_id, task in rules.by_id.items()
+    }
     for version in versions:
-        if version.refusal is None and version.id not in tasks:
+        if domain and version.refusal is None and version.id not in tasks:
             # Protobuf's payloads are read as the reader's message; JSON needs no schema.
-            tasks[version.id] = MessageRules(reader.sent, tuple(rules.domain), message, version.sent)
+            tasks[version.id] = MessageRules(reader.sent, domain, message, version.sent)
     return ReadRules(by_id=tasks)
 
 
@@ -96,12 +101,12 @@ def json_rules(rules: ReadRules, reader: Version) -> tuple[RowRule, ...]:
     return tuple(jvm_rule(rule, shape) for rule in rules.domain)
 
 
-def after_rules(parts: Decoded, rules: Sequence[RowRule]) -> Decoded:
-    """Decoded parts after rules on columns."""
+def after_rules(parts: Decoded, rules: Sequence[RowRule], replayed: Column | None) -> Decoded:
+    """Decoded parts after rules on columns; `replayed` is the rule that a record skips."""
     if not rules:
         return parts
     whole = F.struct(parts.value.alias("value"), parts.sound.alias("sound"))
-    carried = carry_out(rules, Opened(whole, lambda whole: whole["value"], lambda whole: whole["sound"]))
+    carried = carry_out(rules, Opened(whole, lambda whole: whole["value"], lambda whole: whole["sound"], replayed))
     return replace(parts, value=carried.value, sound=carried.sound).failed(carried.failure)
 
 

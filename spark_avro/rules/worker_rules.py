@@ -14,7 +14,7 @@ from compat.contracts.cel.expression import compile_expression
 from compat.contracts.cel.guard import split_guard
 from spark_avro.plan import tree as trees
 from spark_avro.plan.tree import Tree
-from spark_avro.rules.carried import Carried, failure_of_success, failure_struct
+from spark_avro.rules.carried import Carried, failure_of_success, failure_struct, is_skipped
 from spark_avro.rules.listed import ListedRule
 from spark_avro.rules.shapes import Record, Shape, holds_selected
 from spark_avro.workers.rule_batches import AvroRule, RuleBatch
@@ -35,16 +35,18 @@ class WorkerRule:
     tree: Tree
     fields: tuple[str, ...] | None
 
-    def after(self, before: Carried) -> Carried:
-        """The value after the rule, which runs unless one before failed."""
-        data = to_avro(self._needed(before), trees.text(self._needed_tree))
+    def after(self, before: Carried, replayed: Column | None) -> Carried:
+        """The value after the rule, which runs unless one before failed, or the record skips it."""
+        runs = before.value.isNotNull() & before.failure.isNull()
+        if replayed is not None:
+            runs &= ~is_skipped(self.listed, replayed)
+        data = to_avro(self._needed(before.value, runs), trees.text(self._needed_tree))
         outcome = rule_udf(RuleBatch(AvroRule(self.listed, trees.text(self._needed_tree))))(data)
         result, reason = outcome["value"], outcome["reason"]
         failure = F.when(reason.isNotNull(), failure_struct(reason, result["rule"], result["path"]))
         after = before.failure if self.listed.may_fail else F.coalesce(before.failure, failure)
         if self.listed.must_fail:
-            has_passed = before.value.isNotNull() & reason.isNull()
-            after = F.coalesce(after, F.when(has_passed, failure_of_success(self.listed)))
+            after = F.coalesce(after, F.when(runs & reason.isNull(), failure_of_success(self.listed)))
         if self.listed.context.is_condition:
             return Carried(before.value, before.sound, after)
         return Carried(self._changed(before.value, result["data"]), before.sound, after)
@@ -55,11 +57,10 @@ class WorkerRule:
             return self.tree
         return {**self.tree, "fields": [field for field in self.tree["fields"] if field["name"] in self.fields]}
 
-    def _needed(self, before: Carried) -> Column:
-        runs = before.value.isNotNull() & before.failure.isNull()
+    def _needed(self, value: Column, runs: Column) -> Column:
         if self.fields is None:
-            return F.when(runs, before.value)
-        return F.when(runs, F.struct(*(before.value.getField(name).alias(name) for name in self.fields)))
+            return F.when(runs, value)
+        return F.when(runs, F.struct(*(value.getField(name).alias(name) for name in self.fields)))
 
     def _changed(self, value: Column, data: Column) -> Column:
         """The value with what the rule returned; data is NULL if that was nothing."""

@@ -8,9 +8,14 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from serdes.letters.headers import FORMS, MASKED, OWN, OWN_NAMES, REPLAY, HeaderForm
+from serdes.rules.dead_letters.record import RULE_EXCEPTION, RULE_MODE, RULE_SUBJECT, RULE_TOPIC
+from serdes.rules.plan import RULE_NAME
 
 #: The type of a record's headers in Spark.
 HEADERS = "array<struct<key:string,value:binary>>"
+
+#: The text of `serdes.rules.error.RuleFailed`: the rule, its mode and its subject.
+_RULE_FAILED = r"^rule '([\w-]+)' \(\w*, (\w+)\) of subject (.+?)(?: version \d+| schema id \d+)? failed"
 
 #: The class of the failure by its stage: consumers of letters expect an exception.
 _EXCEPTIONS = {
@@ -45,9 +50,30 @@ def with_headers(
     ]
     if masked:
         pairs.append((MASKED, F.lit("true").cast("binary")))
+    if "message" in failure:
+        # Readers tell the form by the last header that names a topic, so the rule's headers stand before the others.
+        pairs = [*_of_rule(failure["message"], failure.get("topic")), *pairs]
     added = F.array(*(F.struct(F.lit(name).alias("key"), value.alias("value")) for name, value in pairs))
     added = F.filter(added, lambda header: header["value"].isNotNull())
     return added if masked else F.concat(F.coalesce(original, F.slice(added, 1, 0)), added)
+
+
+def _of_rule(message: Column, topic: Column | None) -> list[tuple[str, Column]]:
+    """The headers that name the rule that rejected a record, by the text of its failure; NULL for other failures."""
+
+    def part(number: int) -> Column:
+        found = F.regexp_extract(message, _RULE_FAILED, number)
+        return F.when(found != "", found).cast("binary")
+
+    is_rule = message.rlike(_RULE_FAILED)
+    of_topic = [] if topic is None else [(RULE_TOPIC, F.when(is_rule, topic).cast("string").cast("binary"))]
+    return [
+        (RULE_NAME, part(1)),
+        (RULE_MODE, part(2)),
+        (RULE_SUBJECT, part(3)),
+        *of_topic,
+        (RULE_EXCEPTION, F.when(is_rule, message).cast("binary")),
+    ]
 
 
 def exception_of(stage: Column) -> Column:

@@ -73,8 +73,15 @@ def confluent_avro_udf(  # noqa: PLR0913 - each is a setting of its own, by name
     )
     asked = asked_by_workers(registry) if ask_registry else None
     check_asked(chosen.rules, asked)
-    decode = decoded_as_json if as_json else decoded_in_python
-    parts = parts_of(sent, chosen.guids, lambda by_id: decode(by_id, chosen, asked=asked), before=chosen.rules.by_id)
+
+    def decode(by_id: Column) -> Decoded:
+        if as_json:
+            return decoded_as_json(by_id, chosen, asked=asked)
+        tree = trees.tree(chosen.reader.schema, chosen.reader.label, reader=True)
+        parts = decoded_in_python(by_id, chosen, reader=tree, asked=asked)
+        return after_rules(parts, avro_rules(chosen.rules.domain, tree), sent.replayed)
+
+    parts = parts_of(sent, chosen.guids, decode, before=chosen.rules.by_id)
     return present(parts, sent.payload, mode=mode, position=position)
 
 
@@ -85,18 +92,14 @@ def decoded_as_json(message: Column, chosen: Selection, *, asked: Asked | None) 
     return decoded_by(batch, message, spark.StringType())
 
 
-def decoded_in_python(
-    message: Column, chosen: Selection, *, reader: Tree | None = None, asked: Asked | None = None
-) -> Decoded:
+def decoded_in_python(message: Column, chosen: Selection, *, reader: Tree, asked: Asked | None = None) -> Decoded:
     """The parts of a column that workers decode.
 
     Args:
         message: The messages with ids before the payloads.
         chosen: The schemas.
-        reader: The tree of the reader's schema, if only a part of it is used.
+        reader: The tree of the reader's schema, or of the part of it that is used.
         asked: The settings of the registry's client for looking up other ids; None if other ids are errors.
     """
-    tree = trees.tree(chosen.reader.schema, chosen.reader.label, reader=True) if reader is None else reader
-    batch = avro_decoder(chosen.sent_schemas, reader_text(tree), chosen.origin, chosen.seam, asked)
-    parts = decoded_by(batch, message, spark_type(tree))
-    return parts if reader is not None else after_rules(parts, avro_rules(chosen.rules.domain, tree))
+    batch = avro_decoder(chosen.sent_schemas, reader_text(reader), chosen.origin, chosen.seam, asked)
+    return decoded_by(batch, message, spark_type(reader))

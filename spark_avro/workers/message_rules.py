@@ -18,6 +18,9 @@ from spark_avro.rules.listed import ListedRule
 from spark_avro.sent_schema import SentSchema
 from spark_avro.workers.rule_batches import CarryOut, prepared_rule
 
+#: The bytes with the length of the name of a rule that a record skips.
+SKIPPED_SIZE = 2
+
 
 @dataclass(frozen=True, slots=True)
 class Form:
@@ -57,19 +60,19 @@ class MessageRules:
         """The rules' names, for errors."""
         return "rules " + ", ".join(rule.name for rule in self.rules)
 
-    def prepare(self) -> CarryOut:
-        """The function that carries the rules out on a payload."""
+    def prepare(self) -> Callable[..., bytes | None]:
+        """The function that carries the rules out on a payload, but not the rule of a name."""
         form = form_of(self.schema, self.message, self.written, has_indexes=self.has_indexes)
-        steps = [prepared_step(rule) for rule in self.rules]
+        steps = [(rule.name, prepared_step(rule)) for rule in self.rules]
 
-        def carry_out(payload: bytes) -> bytes | None:
+        def carry_out(payload: bytes, skipped: str = "") -> bytes | None:
             try:
                 datum = form.decode(payload)
             except form.errors:
                 return None
             new = datum
-            for step in steps:
-                new = step(new)
+            for name, step in steps:
+                new = new if name == skipped else step(new)
             if new is datum:
                 return None
             return encoded(form, new, self.rules[-1])
@@ -83,18 +86,27 @@ class FramedRules:
 
     Attributes:
         by_id: The rules on payloads, by the id before them.
+        names_skipped: Whether the name of the rule that it skips stands before a message, after its length.
     """
 
     by_id: Mapping[int, Any]
+    names_skipped: bool = False
 
     def prepare(self) -> CarryOut:
         """The function that carries the rules out on a message with its id."""
         ready = {schema_id: task.prepare() for schema_id, task in self.by_id.items()}
+        targets = {key: task.target_id for key, task in self.by_id.items() if hasattr(task, "target_id")}
 
         def carry_out(message: bytes) -> bytes | None:
-            carry = ready.get(int.from_bytes(message[1 : wire.V0_SIZE], "big"))
-            new = None if carry is None else carry(bytes(message[wire.V0_SIZE :]))
-            return None if new is None else bytes(message[: wire.V0_SIZE]) + new
+            skipped = ""
+            if self.names_skipped:
+                end = SKIPPED_SIZE + int.from_bytes(message[:SKIPPED_SIZE], "big")
+                skipped, message = bytes(message[SKIPPED_SIZE:end]).decode(), message[end:]
+            schema_id = int.from_bytes(message[1 : wire.V0_SIZE], "big")
+            carry = ready.get(schema_id)
+            new = None if carry is None else carry(bytes(message[wire.V0_SIZE :]), skipped)
+            # What was migrated is data of another schema.
+            return None if new is None else wire.prefix(targets.get(schema_id, schema_id)) + new
 
         return carry_out
 

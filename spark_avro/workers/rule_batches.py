@@ -29,8 +29,8 @@ CarryOut = Callable[[bytes], bytes | None]
 class Task(Protocol):
     """Rules to carry out; made on the driver and pickled."""
 
-    def prepare(self) -> CarryOut:
-        """The function that carries them out; called once in each worker's process."""
+    def prepare(self) -> Callable[..., bytes | None]:
+        """The function that carries them out, a CarryOut; called once in each worker's process."""
 
 
 @dataclass(frozen=True)

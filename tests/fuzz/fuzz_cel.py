@@ -116,7 +116,9 @@ class Maker:
             "bytes": lambda: self.random.choice((b"", b"\0", b"a\0\xff", b"ab")),
             "bool": lambda: self.random.random() < 0.5,
             "enum": lambda: self.random.choice("ABC"),
-            "timestamp": lambda: datetime(2020, 1, 1, tzinfo=UTC) + timedelta(seconds=self.random.randint(-(10**9), 10**9)),
+            "timestamp": lambda: (
+                datetime(2020, 1, 1, tzinfo=UTC) + timedelta(seconds=self.random.randint(-(10**9), 10**9))
+            ),
         }
         return chosen[name]()
 
@@ -202,9 +204,10 @@ def avro(kind: Kind) -> Any:
         members = [{"name": name, "type": avro(inner)} for name, inner in kind.fields.items()]
         plain = {"type": "record", "name": kind.title, "namespace": "a.b", "fields": members}
     elif kind.inner is not None:
-        plain = {"list": {"type": "array", "items": avro(kind.inner)}, "map": {"type": "map", "values": avro(kind.inner)}}[
-            kind.name
-        ]
+        plain = {
+            "list": {"type": "array", "items": avro(kind.inner)},
+            "map": {"type": "map", "values": avro(kind.inner)},
+        }[kind.name]
     return ["null", plain] if kind.nullable else plain
 
 
@@ -282,7 +285,11 @@ def fill_container(target: Any, kind: Kind, value: Any) -> None:
 def check_round(seed: int) -> tuple[int, int]:
     """A schema with some messages and expressions; returns the numbers of accepted and refused expressions."""
     maker = Maker(seed)
-    render = {AVRO: lambda kind: json.dumps(avro(kind)), JSON: lambda kind: json.dumps(json_schema(kind)), PROTOBUF: protobuf}
+    render = {
+        AVRO: lambda kind: json.dumps(avro(kind)),
+        JSON: lambda kind: json.dumps(json_schema(kind)),
+        PROTOBUF: protobuf,
+    }
     parsed = parse(SchemaText(maker.format, render[maker.format](maker.root)), strict=True)
     checked = schema_types(parsed).rule()
     run = evaluated(checked)

@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from compat.schema import AVRO, SchemaText
 from serdes.codec import compile_codec
-from serdes.rules.seam import Ruled
+from serdes.rules.context import Ruled
 from spark_avro.columns import part
 from spark_avro.errors import UnsupportedSchema
 from spark_avro.plan import tree as trees

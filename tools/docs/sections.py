@@ -36,6 +36,7 @@ SECTIONS: Sequence[Section] = (
             "generated-records",
             "console",
             "topics",
+            "contracts",
             "dead-letters",
             "spark",
             "pipelines",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from compat.contracts.model import Metadata, RuleSet
@@ -89,6 +90,25 @@ def rule_file_of(config: Config, file: SchemaFile) -> RuleFile | Finding | None:
         return _problem(path, file, _Unreadable("it is not UTF-8 text"))
     except _Unreadable as error:
         return _problem(path, file, error)
+
+
+def read_rule_file(path: Path) -> RuleFile:
+    """The rules of a file of any project.
+
+    Raises:
+        Failure: the file cannot be read, or is no file of rules.
+    """
+    try:
+        return _read(str(path), read_bounded(path, most=_MOST_BYTES).decode())
+    except FileRefused as error:
+        raise Failure(f"{path}: {error.strerror}") from None
+    except OSError as error:
+        raise Failure(f"{path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise Failure(f"{path}: it is not UTF-8 text") from None
+    except _Unreadable as error:
+        position = error.position
+        raise Failure(f"{path}:{position.line}:{position.column}: the rules cannot be read: {error}") from None
 
 
 def _problem(path: str, file: SchemaFile, error: _Unreadable) -> Finding:

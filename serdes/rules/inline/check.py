@@ -14,31 +14,27 @@ from serdes.rules.inline.rule import Findings, InlineRule, Violation
 
 #: Checks a value at a path.
 Check = Callable[[Any, str, Findings], None]
-#: Takes the fields that an expression reads from `this`, or None for all; returns what turns a value into `this`.
-Viewer = Callable[[frozenset[str] | None], Callable[[Any], Any]]
-
-_RESULT_TYPES = frozenset({"bool", "string", "dyn"})
+View = Callable[[Any], Any]
+_RESULT_TYPES = frozenset({"bool", "string", "dyn", "wrapper(bool)", "wrapper(string)"})
 
 
-def compiled_check(rule: InlineRule, place: str, viewer: Viewer, this: CelType = DYN) -> Check:
+def compiled_check(rule: InlineRule, place: str, this: CelType = DYN, view: View | None = None) -> Check:
     """The check of a rule: a value breaks it if it returns false or a text.
 
     Args:
         rule: The rule.
         place: Where it stands, for errors.
-        viewer: Makes the function from a value to `this`.
-        this: The type of `this`.
+        this: The type of `this`, or the form of its data.
+        view: Makes `this` of a value; None if it is the value.
 
     Raises:
         SerializationError: The rule cannot be evaluated for any value.
     """
     expression = _expression(rule, place, this)
     evaluate, reads_now = expression.evaluate, "now" in expression.reads
-    paths = expression.reads.get("this", frozenset())
-    view = viewer(None if paths is None else frozenset(path[0] for path in paths if path) or None)
 
     def check(value: Any, path: str, findings: Findings) -> None:
-        bindings = {"this": view(value)}
+        bindings = {"this": value if view is None else view(value)}
         if reads_now:
             bindings["now"] = findings.now
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from compat.contracts.tags import TagPatterns
@@ -84,7 +84,7 @@ class _Checks:
             for node in shape.flat.nodes:
                 place = f"the schema at {path}"
                 rules = read_rules(node.get(PROPERTY), place)
-                self._rules[key] += [compiled_check(rule, place, _as_it_is) for rule in rules]
+                self._rules[key] += [compiled_check(rule, place) for rule in rules]
         return self._rules[key]
 
 
@@ -94,7 +94,3 @@ class _Kept(list[Check]):
     def __init__(self, shape: Shape) -> None:
         super().__init__()
         self.shape = shape
-
-
-def _as_it_is(_: frozenset[str] | None) -> Callable[[Any], Any]:
-    return lambda value: value

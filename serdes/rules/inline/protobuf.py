@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -118,11 +118,7 @@ def _type_of(field: FieldDescriptor, pool: DescriptorPool) -> CelType:
 
 
 def _compiled(rules: Iterable[InlineRule], place: str, this: CelType) -> list[Check]:
-    return [compiled_check(rule, place, _as_it_is, this) for rule in rules]
-
-
-def _as_it_is(_: frozenset[str] | None) -> Callable[[Any], Any]:
-    return lambda value: value
+    return [compiled_check(rule, place, this) for rule in rules]
 
 
 class _Rules:

@@ -45,8 +45,8 @@ def datum(result: Any) -> Any:
         plain = result.original
     elif result is None or isinstance(result, bool):
         return result
-    elif isinstance(result, HeldBranch):
-        plain = int(result) if isinstance(result, int) else float(result)  # type: ignore[arg-type]  a number
+    elif isinstance(result, HeldBranch) and isinstance(result, int | float):
+        plain = int(result) if isinstance(result, int) else float(result)
     elif isinstance(result, str | int | float):
         return result
     else:

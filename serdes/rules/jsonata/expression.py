@@ -6,7 +6,6 @@ import re
 import sys
 from functools import cache
 from threading import local
-from types import ModuleType
 from typing import Any
 
 from serdes.rules.jsonata.bounds import Bounds, BoundsExceeded, Watch
@@ -102,7 +101,7 @@ def _compile(text: str) -> Any:
 
 
 @cache
-def _library() -> ModuleType:
+def _library() -> Any:
     """jsonata-python, without its side effects, and with a transform operator that keeps the classes of values.
 
     The library may lower the recursion limit, and it reports an unknown function on standard output. Its transform
@@ -112,7 +111,8 @@ def _library() -> ModuleType:
     from jsonata import jsonata as library  # noqa: PLC0415  an extra, and only users of JSONATA need it
 
     sys.setrecursionlimit(max(limit, sys.getrecursionlimit()))
-    library.print = _print_nothing  # type: ignore[attr-defined]  hides the builtin
+    # Its module then has a name that hides the builtin.
+    library.print = _print_nothing
     library.functions.Functions.function_clone = staticmethod(copied)
     return library
 
@@ -142,7 +142,8 @@ def _text(error: Exception) -> str:
     code = getattr(error, "error", None)
     if code is None:
         return str(error) if isinstance(error, _SAFE) else f"a function raised {type(error).__name__}"
-    template = type(error).error_codes.get(code, code)  # type: ignore[attr-defined]  of the untyped library
+    templates: Any = getattr(error, "error_codes", {})
+    template = templates.get(code, code)
     is_safe = (
         str(code).startswith("S") or code == _ERROR_FUNCTION or _OF_EXPRESSION.issuperset(_PLACE.findall(template))
     )
@@ -170,10 +171,11 @@ def _linear_pattern(pattern: str, flags: Any) -> Any:
         raise JsonataInvalid(f"RE2 cannot compile its regular expression /{pattern:.80}/: {error}") from None
 
 
-def _bounded_pad(library: ModuleType) -> Any:
+def _bounded_pad(library: Any) -> Any:
     """`$pad`, which checks the width before it fills the memory."""
+    native: Any = library.Jsonata.JNativeFunction
 
-    class BoundedPad(library.Jsonata.JNativeFunction):  # type: ignore[misc, name-defined]  of an untyped library
+    class BoundedPad(native):  # type: ignore[misc]  # the library has no types
         watch: Watch
 
         def call(self, focus: Any, args: Any) -> Any:

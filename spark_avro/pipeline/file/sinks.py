@@ -41,10 +41,18 @@ class Payload(Section):
         "Where a record names its schema: by id before the payload, or by guid in a header (needs readers of it).",
         default="prefix",
     )
+    rules: str = setting(
+        choice("apply", "refuse"),
+        "What becomes of the rules of the schema: apply carries them out, and a row that one rejects goes where errors"
+        " go; refuse stops.",
+        default="apply",
+    )
 
     def problems(self) -> Iterable[tuple[str, str]]:
         if self.schema_id == "header" and self.format not in _WITH_SCHEMAS:
             yield "schema-id", f"is for formats with schemas: {', '.join(_WITH_SCHEMAS)}; the format is {self.format}"
+        if "rules" in self.origin.places and self.format not in _WITH_SCHEMAS:
+            yield "rules", f"is for formats with schemas: {', '.join(_WITH_SCHEMAS)}; the format is {self.format}"
 
 
 class Mirror(Section):

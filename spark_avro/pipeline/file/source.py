@@ -17,7 +17,12 @@ from spark_avro.pipeline.file.section import Section
 BY_ID = ("auto", "avro", "json", "protobuf")
 FORMATS = (*BY_ID, "json-plain", "string", "bytes")
 
-_SCHEMA_SETTINGS = ("subject", "fields", "message", "validate")
+_SCHEMA_SETTINGS = ("subject", "fields", "message", "validate", "rules")
+
+_RULES = (
+    "What becomes of the rules of schemas: apply carries them out, and a record that one rejects goes where errors go;"
+    " refuse stops, and ignore reads without them."
+)
 
 
 class Format(Section):
@@ -39,6 +44,7 @@ class Format(Section):
         default_words="the schema's first",
     )
     validate: bool = setting(flag(), "Whether each JSON Schema record is validated.", default=False)
+    rules: str = setting(choice("apply", "refuse", "ignore"), _RULES, default="apply")
     type: str | None = setting(
         text("a type in Spark's DDL"), "The columns of json-plain, such as `id long, name string`.", default=None
     )
@@ -76,6 +82,7 @@ class Records(Section):
         default=(),
         default_words="TOPIC-value and TOPIC-RECORD of all topics",
     )
+    rules: str = setting(choice("apply", "refuse", "ignore"), _RULES, default="apply")
 
 
 class Topics(Section):

@@ -103,7 +103,7 @@ def _value_plans(spec: Topics, pipeline: Pipeline) -> Plans:
         return plans_for(spec.value, pipeline, spec.first_topic)
     assert pipeline.registry is not None
     settings = pipeline.registry.client_settings
-    return RecordsFollower(settings, subjects=spec.records.subjects, topics=spec.topics)
+    return RecordsFollower(settings, subjects=spec.records.subjects, topics=spec.topics, rules=spec.records.rules)
 
 
 def plans_for(spec: Format, pipeline: Pipeline, topic: str | None, *, is_key: bool = False) -> Plans:
@@ -124,5 +124,6 @@ def plans_for(spec: Format, pipeline: Pipeline, topic: str | None, *, is_key: bo
         schema_type=SCHEMA_TYPES[spec.format],
         message=spec.message,
         validate=spec.validate,
+        rules=spec.rules,
         reader_version=pin.pin if isinstance(pin, Pin) and not is_key else None,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
 from spark_avro.rules.cel.untranslatable import Untranslatable
 
@@ -26,6 +27,8 @@ _TOKEN = re.compile(
 _CLASSES = {"d": "0-9", "w": "0-9A-Za-z_", "D": "^0-9", "W": "^0-9A-Za-z_"}
 #: The most parts of open length: more of them take Java long for a text that almost matches.
 _MOST_OPEN = 3
+#: What a repeat cannot follow.
+_NOTHING = frozenset({"start", "repeat", "or", "group"})
 
 
 def java_pattern(pattern: str) -> str:
@@ -34,38 +37,55 @@ def java_pattern(pattern: str) -> str:
     Raises:
         Untranslatable: There is none, or it could take Java long.
     """
-    parts: list[str] = []
-    at, last = 0, "start"
-    #: Whether the open groups hold repeats or alternatives.
-    groups: list[bool] = []
-    closed_complex = False
-    open_lengths = 0
+    tokens = list(_tokens(pattern))
+    _check_groups(tokens)
+    _check_lengths(tokens)
+    java = "".join(_java(token, str(token.lastgroup)) for token in tokens)
+    try:
+        re.compile(java.replace(r"\z", r"\Z"))
+    except re.error as error:
+        raise Untranslatable(f"a pattern of matches() that is none: {error}") from None
+    return java
+
+
+def _tokens(pattern: str) -> Iterator[re.Match[str]]:
+    at = 0
     while at < len(pattern):
         token = _TOKEN.match(pattern, at)
         if token is None:
             raise Untranslatable("a pattern of matches() that Java may read differently")
+        yield token
+        at = token.end()
+
+
+def _check_groups(tokens: Sequence[re.Match[str]]) -> None:
+    """Refuse a repeat of nothing, of a repeat, or of a group with repeats or alternatives: Java would backtrack."""
+    last = "start"
+    #: Whether the open groups hold repeats or alternatives.
+    groups: list[bool] = []
+    is_complex = False
+    for token in tokens:
         kind = str(token.lastgroup)
-        if kind == "repeat":
-            if last in {"repeat", "start", "or", "group"} or (last == "close" and closed_complex):
-                raise Untranslatable("a pattern of matches() with nested repeats")
-            open_lengths += token[0].rstrip("?")[-1:] in {"*", "+"} or ",}" in token[0]
-            if groups:
-                groups[-1] = True
-        elif kind == "group":
+        if kind == "group":
             groups.append(False)
-        elif kind == "or" and groups:
-            groups[-1] = True
         elif kind == "close":
             if not groups:
                 raise Untranslatable("a pattern of matches() with a parenthesis that closes nothing")
-            closed_complex = groups.pop()
-            if groups and closed_complex:
-                groups[-1] = True
-        parts.append(_java(token, kind))
-        at, last = token.end(), kind
-    if groups or open_lengths > _MOST_OPEN:
+            is_complex = groups.pop()
+            groups[-1:] = [groups[-1] or is_complex] if groups else []
+        elif kind in {"repeat", "or"}:
+            if kind == "repeat" and (last in _NOTHING or (last == "close" and is_complex)):
+                raise Untranslatable("a pattern of matches() with nested repeats")
+            groups[-1:] = [True] if groups else []
+        last = kind
+    if groups:
+        raise Untranslatable("a pattern of matches() with an open parenthesis")
+
+
+def _check_lengths(tokens: Sequence[re.Match[str]]) -> None:
+    repeats = (token[0].rstrip("?") for token in tokens if token.lastgroup == "repeat")
+    if sum(repeat[-1:] in {"*", "+"} or ",}" in repeat for repeat in repeats) > _MOST_OPEN:
         raise Untranslatable("a pattern of matches() that may take Java long")
-    return "".join(parts)
 
 
 def _java(token: re.Match[str], kind: str) -> str:

@@ -136,7 +136,7 @@ def test_tombstones_and_other_formats_have_no_rules(
 
 
 def test_the_rules_of_the_version_that_is_written_with(
-    rest: Any, registry: Registry, topic: str, read_topic: Callable[..., list[Any]]
+    rest: Any, cluster: str, registry: Registry, topic: str, read_topic: Callable[..., list[Any]]
 ) -> None:
     first = registry.register(f"{topic}-value", "avro")
     second = registry.register(f"{topic}-value", "avro", ADULT)
@@ -151,9 +151,15 @@ def test_the_rules_of_the_version_that_is_written_with(
     assert code(value_schema=AVRO) == 42207
     assert code(value_schema_id=first) is None
     assert code(value_schema_id=second) == 42207
+    # v3 may name the version by its guid.
+    guids = [registry.client.get(f"/subjects/{topic}-value/versions/{one}").json()["guid"] for one in (1, 2)]
+    assert guids[0] != guids[1]
+    for guid, expected in zip(guids, (200, 422), strict=True):
+        record = {"value": {"schema_guid": guid, "data": BAD}}
+        assert rest.post(f"{cluster}/topics/{topic}/records", json=record).json()["error_code"] == expected
     good = rest.produce(topic, [{"value": GOOD}], "avro", value_schema_id=second)
     assert good["value_schema_id"] == second
-    assert values(read_topic, topic) == [framed(first, "avro", BAD), framed(second, "avro", GOOD)]
+    assert values(read_topic, topic) == [framed(first, "avro", BAD)] * 2 + [framed(second, "avro", GOOD)]
 
 
 def test_rules_that_a_new_schema_inherits(rest: Any, registry: Registry, topic: str) -> None:

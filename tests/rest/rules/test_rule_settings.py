@@ -61,6 +61,7 @@ def lettered(server: ServerProcess) -> Iterator[Rest]:
         yield client
 
 
+@pytest.mark.slow
 def test_overrides(lettered: Rest, registry: Registry, topic: str) -> None:
     rules = [{**ADULT, "name": "lenient"}, {**ADULT, "name": "off"}]
     registry.register(f"{topic}-value", "avro", *rules)
@@ -70,6 +71,7 @@ def test_overrides(lettered: Rest, registry: Registry, topic: str) -> None:
     assert counts == {f'magicbyte_rest_rules_total{{rule="lenient",subject="{topic}-value",verdict="ignored"}} 1.0'}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_dead_letters_of_produced_records(
     lettered: Rest, registry: Registry, topic: str, dead_letters: str, read_topic: Callable[..., list[Any]], form: str
@@ -100,6 +102,7 @@ def test_dead_letters_of_produced_records(
     assert second.headers() == [("mine", b"hi"), *expected]
 
 
+@pytest.mark.slow
 def test_dead_letters_of_records_that_are_read(  # fixtures
     lettered: Rest,
     registry: Registry,
@@ -121,6 +124,7 @@ def test_dead_letters_of_records_that_are_read(  # fixtures
     assert letter.headers()[0] == ("mine", b"hi")
 
 
+@pytest.mark.slow
 def test_a_replay_passes_the_rule_that_it_names(lettered: Rest, registry: Registry, topic: str) -> None:
     schema_id = registry.register(f"{topic}-value", "avro", ADULT)
     report = lettered.post(
@@ -133,6 +137,7 @@ def test_a_replay_passes_the_rule_that_it_names(lettered: Rest, registry: Regist
     assert report["error_code"] == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_no_value_leaves_the_proxy(  # noqa: PLR0917  # fixtures
     server: ServerProcess,
@@ -189,7 +194,7 @@ def test_wrong_settings(properties: dict[str, str], error: str) -> None:
 
 def test_settings_reach_the_rules() -> None:
     properties = {
-        "execution.environment": "client",
+        "execution.environment": "CLIENT",
         "magicbyte.rules.show.values": "true",
         "rule.executors.r.param.k": "v",
         "rule.executors._CEL_.onFailure": "NONE",

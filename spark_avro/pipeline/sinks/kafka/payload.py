@@ -16,8 +16,9 @@ from compat.schema import AVRO, JSON, PROTOBUF, SchemaText
 from serdes.client.clients import LATEST, RegistryClient
 from serdes.error import RegistryError, RegistryUnavailable, SchemaNotFound, SubjectNotFound
 from spark_avro.errors import PlanError
-from spark_avro.json_schema.functions import to_confluent_json
+from spark_avro.json_schema.functions import encode_json
 from spark_avro.json_schema.types import json_schema_of
+from spark_avro.modes import Encoded
 from spark_avro.pipeline.file.sinks import KafkaSink, Mirror, Payload
 from spark_avro.pipeline.ports import HEADERS, KEY, POSITION, REASON, SinkContext, SinkRefused
 from spark_avro.pipeline.sinks.broken_texts import broken_text
@@ -25,9 +26,9 @@ from spark_avro.pipeline.sinks.kafka.mirroring import SchemaMirror
 from spark_avro.pipeline.sinks.kafka.murmur2 import offer_murmur2
 from spark_avro.pipeline.sinks.positions import NOT_DATA
 from spark_avro.plan.derive import derive
-from spark_avro.plan.encoding import to_confluent_avro
+from spark_avro.plan.encoding import encode_avro
 from spark_avro.plan.written_frame import HEADER
-from spark_avro.protobuf.functions import to_confluent_protobuf
+from spark_avro.protobuf.functions import encode_protobuf
 from spark_avro.registry import client_of
 from spark_avro.stored_values import NO_KEYS, has_json, json_text
 
@@ -40,11 +41,10 @@ _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _OF_JSON = ("json", "json-plain", "protobuf")
 
 _TYPES = {"avro": AVRO, "json": JSON, "protobuf": PROTOBUF}
-_Encode = Callable[..., Column]
-_ENCODERS: dict[str, _Encode] = {
-    "avro": to_confluent_avro,
-    "json": to_confluent_json,
-    "protobuf": to_confluent_protobuf,
+_ENCODERS: dict[str, Callable[..., Encoded]] = {
+    "avro": encode_avro,
+    "json": encode_json,
+    "protobuf": encode_protobuf,
 }
 
 
@@ -83,7 +83,8 @@ class Encoding:
     def records(self, rows: DataFrame, *, source_header: bool) -> DataFrame:
         """The records of rows: `_kafka` if the rows have it, then topic, key, value and headers.
 
-        If keys or values are JSON, the column REASON follows: why a record is rejected, or NULL.
+        If keys or values are JSON, or their schemas have rules, the column REASON follows: why a record is rejected, or
+        NULL.
 
         Args:
             rows: The rows.
@@ -102,11 +103,14 @@ class Encoding:
         key = self._key(rows)
         none = F.lit(None).cast("binary")
         position = [F.col(POSITION)] if POSITION in rows.columns else []
-        reason = self._broken_text(rows, key)
+        reasons = [self._broken_text(rows, key)]
         framed_key, key_frame = none, None
         if key is not None:
-            framed_key, key_frame = self._framed(self._spec.key_format, key, rows, is_key=True)
-        value, value_frame = self._framed(self._spec.value, self._value(rows), rows, is_key=False)
+            framed_key, key_frame, reason = self._framed(self._spec.key_format, key, rows, is_key=True)
+            reasons.append(reason)
+        value, value_frame, reason = self._framed(self._spec.value, self._value(rows), rows, is_key=False)
+        reasons.append(reason)
+        rejected = [reason for reason in reasons if reason is not None]
         frames = [frame for frame in (key_frame, value_frame) if frame is not None]
         return [
             *position,
@@ -115,7 +119,7 @@ class Encoding:
             value.alias("value"),
             self._headers(rows, frames, source_header=source_header).alias("headers"),
             *self._partition(rows),
-            *([] if reason is None else [reason.alias(REASON)]),
+            *([F.coalesce(*rejected).alias(REASON)] if rejected else []),
         ]
 
     def _broken_text(self, rows: DataFrame, key: Column | None) -> Column | None:
@@ -165,12 +169,13 @@ class Encoding:
 
     def _framed(
         self, payload: Payload, column: Column, rows: DataFrame, *, is_key: bool
-    ) -> tuple[Column, Column | None]:
-        """The encoded column, and the headers that name its schema, if headers do."""
+    ) -> tuple[Column, Column | None, Column | None]:
+        """The encoded column, the headers that name its schema, if headers do, and why a rule rejects a row, if any."""
         encoded = self._encoded(payload, column, rows, is_key=is_key)
+        reason = None if encoded.failure is None else encoded.failure["reason"]
         if payload.schema_id != HEADER:
-            return encoded, None
-        return encoded["key" if is_key else "value"], encoded["headers"]
+            return encoded.column, None, reason
+        return encoded.column["key" if is_key else "value"], encoded.column["headers"], reason
 
     def _headers(self, rows: DataFrame, frames: Sequence[Column], *, source_header: bool) -> Column:
         entries = [_header(name, F.expr(sql.text)) for name, sql in self._spec.headers.items()]
@@ -200,21 +205,21 @@ class Encoding:
             raise SinkRefused(f"sink.kafka.partition: the expression gives {kind.simpleString()}, not a whole number")
         return [number.cast("int").alias("partition")]
 
-    def _encoded(self, payload: Payload, column: Column, rows: DataFrame, *, is_key: bool) -> Column:
+    def _encoded(self, payload: Payload, column: Column, rows: DataFrame, *, is_key: bool) -> Encoded:
         where = f"sink.kafka.{'key-format' if is_key else 'value'}"
         kind = rows.select(column.alias("payload")).schema["payload"].dataType
         if isinstance(kind, spark.BinaryType) and payload.format in ("string", "bytes"):
-            return column
+            return Encoded(column)
         if payload.format in ("string", "bytes"):
             if isinstance(kind, spark.StructType | spark.ArrayType | spark.MapType):
                 raise SinkRefused(f"{where}: format {payload.format} takes one field, not {kind.simpleString()}")
-            return column.cast("string").cast("binary")
+            return Encoded(column.cast("string").cast("binary"))
         _check_json(payload, kind, where)
         if payload.format == "json-plain":
-            return json_text(column).cast("binary")
+            return Encoded(json_text(column).cast("binary"))
         client, subject = self._client(), self._subject(payload, is_key=is_key)
         settings: dict[str, Any] = {"registry": client, "subject": subject, "register": payload.register}
-        settings |= {"schema_id": payload.schema_id, "is_key": is_key}
+        settings |= {"schema_id": payload.schema_id, "is_key": is_key, "rules": payload.rules}
         if payload.schema == "derive":
             settings |= {"data": rows}
             if payload.format == "avro":
@@ -223,7 +228,7 @@ class Encoding:
             settings |= {"version": LATEST, "data": rows}
         else:
             settings |= {"schema": self._schema(payload, kind, subject)}
-            settings |= {"data": rows} if payload.format == "avro" else {}
+            settings |= {"data": rows} if payload.format in ("avro", "json") else {}
         try:
             return _ENCODERS[payload.format](column, **settings)
         except RegistryUnavailable:
@@ -250,6 +255,8 @@ class Encoding:
                     f"subject {subject}: the schema is not registered, and sink.kafka.value.register is false"
                 ) from error
         else:
+            # This refuses rules that cannot be carried out.
+            self._encoded(payload, column, rows, is_key=is_key)
             return None
         try:
             verdict = client.check_compatibility(subject, text)

@@ -1,0 +1,1 @@
+"""`magicbyte rules`: the rules of schemas explained, checked, tried and measured."""
