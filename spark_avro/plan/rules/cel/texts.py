@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from spark_avro.rules.cel.patterns import java_pattern
-from spark_avro.rules.cel.terms import Term, scalar
-from spark_avro.rules.cel.untranslatable import Untranslatable
-from spark_avro.rules.shapes import Kind
+from spark_avro.plan.rules.cel.patterns import java_pattern
+from spark_avro.plan.rules.cel.terms import Term, scalar
+from spark_avro.plan.rules.cel.untranslatable import Untranslatable
+from spark_avro.plan.rules.shapes import Kind
 
 
 def _test(test: Callable[[Column, Column], Column]) -> Callable[[Term, Term], Term]:

@@ -9,8 +9,8 @@ from typing import Any
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from spark_avro.rules.cel.untranslatable import Untranslatable
-from spark_avro.rules.shapes import Choice, Field, Form, Kind, Record, Scalar, Shape
+from spark_avro.plan.rules.cel.untranslatable import Untranslatable
+from spark_avro.plan.rules.shapes import Choice, Field, Form, Kind, Record, Scalar, Shape
 
 #: Stands for a value that is not known before the query runs.
 UNKNOWN_VALUE: Any = object()

@@ -13,9 +13,9 @@ from itertools import groupby
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from spark_avro.rules.carried import Carried, failure_at, failure_of_success, is_skipped, no_failure
-from spark_avro.rules.cel_columns import JvmRule
-from spark_avro.rules.worker_rules import WorkerRule
+from spark_avro.plan.rules.carried import Carried, failure_at, failure_of_success, is_skipped, no_failure
+from spark_avro.plan.rules.cel_columns import JvmRule
+from spark_avro.plan.rules.worker_rules import WorkerRule
 
 RowRule = JvmRule | WorkerRule
 

@@ -12,9 +12,9 @@ from serdes.rules.error import RuleError
 from serdes.rules.failures import failed
 from serdes.rules.plan import RULE_NAME, Plan, rules_plan
 from serdes.rules.settings import RuleSettings
-from spark_avro.rules.listed import ListedRule
+from spark_avro.plan.rules.listed import ListedRule
+from spark_avro.plan.rules.workers.message_rules import form_of, prepared_step
 from spark_avro.sent_schema import SentSchema
-from spark_avro.workers.message_rules import form_of, prepared_step
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from spark_avro.rules.cel.terms import Term
-from spark_avro.rules.cel.untranslatable import Untranslatable
-from spark_avro.rules.shapes import Form, Kind, Scalar
+from spark_avro.plan.rules.cel.terms import Term
+from spark_avro.plan.rules.cel.untranslatable import Untranslatable
+from spark_avro.plan.rules.shapes import Form, Kind, Scalar
 
 _INT = 2**31
 _LARGEST_FLOAT = 3.4028235677973366e38

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from spark_avro.json_schema.types import Scope, properties_of, root_of
-from spark_avro.rules.avro_shapes import Tags, with_null
-from spark_avro.rules.cel.untranslatable import Untranslatable
-from spark_avro.rules.shapes import Entries, Field, Form, Items, Kind, Record, Scalar, Shape
+from spark_avro.plan.rules.avro_shapes import Tags, with_null
+from spark_avro.plan.rules.cel.untranslatable import Untranslatable
+from spark_avro.plan.rules.shapes import Entries, Field, Form, Items, Kind, Record, Scalar, Shape
 from spark_avro.sent_schema import SentSchema
 
 _SCALARS: Mapping[str, Scalar] = {

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from spark_avro.rules.cel.terms import Term, scalar
-from spark_avro.rules.cel.untranslatable import Untranslatable
-from spark_avro.rules.shapes import Items, Kind, Scalar
+from spark_avro.plan.rules.cel.terms import Term, scalar
+from spark_avro.plan.rules.cel.untranslatable import Untranslatable
+from spark_avro.plan.rules.shapes import Items, Kind, Scalar
 
 #: From an item's column to the term of condition or result; None if the macro has none.
 Inner = Callable[[Column], Term] | None

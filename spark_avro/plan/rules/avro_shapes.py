@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from spark_avro.plan.rules.shapes import Choice, Entries, Field, Form, Items, Kind, Record, Scalar, Shape
 from spark_avro.plan.tree import Tree
 from spark_avro.plan.types import members
-from spark_avro.rules.shapes import Choice, Entries, Field, Form, Items, Kind, Record, Scalar, Shape
 
 #: The tags of fields by full name.
 Tags = Mapping[str, frozenset[str]]

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from spark_avro.rules.cel.terms import Term, of_column
-from spark_avro.rules.cel.untranslatable import Untranslatable
-from spark_avro.rules.shapes import Choice, Entries, Field, Items, Record, Scalar, Shape, holds_selected
+from spark_avro.plan.rules.cel.terms import Term, of_column
+from spark_avro.plan.rules.cel.untranslatable import Untranslatable
+from spark_avro.plan.rules.shapes import Choice, Entries, Field, Items, Record, Scalar, Shape, holds_selected
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from serdes.message import wire
-from spark_avro.rules.carried import failure_struct, no_failure
-from spark_avro.workers.message_rules import SKIPPED_SIZE, FramedRules
-from spark_avro.workers.rule_batches import RuleBatch
-from spark_avro.workers.vectorized import rule_udf
+from spark_avro.plan.rules.carried import failure_struct, no_failure
+from spark_avro.plan.rules.workers.message_rules import SKIPPED_SIZE, FramedRules
+from spark_avro.plan.rules.workers.rule_batches import RuleBatch
+from spark_avro.plan.rules.workers.vectorized import rule_udf
 
 #: The most characters of a rule's name.
 _LONGEST_NAME = 256

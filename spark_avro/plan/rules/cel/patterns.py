@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from spark_avro.rules.cel.untranslatable import Untranslatable
+from spark_avro.plan.rules.cel.untranslatable import Untranslatable
 
 #: The parts of the common part of both languages.
 _TOKEN = re.compile(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from spark_avro.rules.cel.untranslatable import Untranslatable
+from spark_avro.plan.rules.cel.untranslatable import Untranslatable
 
 
 @dataclass(frozen=True, slots=True)

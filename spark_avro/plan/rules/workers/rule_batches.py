@@ -17,7 +17,7 @@ from serdes.rules.failures import failed
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from spark_avro.rules.listed import ListedRule
+    from spark_avro.plan.rules.listed import ListedRule
 
 #: The columns of an outcome besides its reason: the bytes after the rules, and what failed.
 OUTCOME = "struct<data: binary, rule: string, path: string>"

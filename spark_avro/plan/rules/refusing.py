@@ -11,7 +11,7 @@ from serdes.rules.context import ENCODING_RULES, READ, Ruled
 from serdes.rules.plan import rules_plan
 from serdes.rules.seam import after_decoding, before_encoding, refusal
 from serdes.rules.settings import RuleSettings
-from spark_avro.rules.listed import APPLY, EXECUTORS, IGNORE
+from spark_avro.plan.rules.listed import APPLY, EXECUTORS, IGNORE
 
 if TYPE_CHECKING:
     from spark_avro.registry import Version

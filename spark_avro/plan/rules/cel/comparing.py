@@ -11,9 +11,9 @@ from functools import reduce
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from spark_avro.rules.cel.terms import Term, literal, of_column, scalar
-from spark_avro.rules.cel.untranslatable import Untranslatable
-from spark_avro.rules.shapes import Entries, Items, Kind
+from spark_avro.plan.rules.cel.terms import Term, literal, of_column, scalar
+from spark_avro.plan.rules.cel.untranslatable import Untranslatable
+from spark_avro.plan.rules.shapes import Entries, Items, Kind
 
 _NUMBERS = frozenset({Kind.INT, Kind.DOUBLE, Kind.NUMBER})
 _DOUBLES = frozenset({Kind.DOUBLE, Kind.NUMBER})

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from spark_avro.rules.listed import ListedRule
+from spark_avro.plan.rules.listed import ListedRule
 
 #: The type of a failure: the text, the rule, and the path of what it rejects, empty for the whole value.
 FAILURE = "struct<reason: string, rule: string, path: string>"

@@ -7,9 +7,9 @@ from dataclasses import replace
 from itertools import pairwise
 
 from serdes.rules.context import DOWNGRADE, UPGRADE
+from spark_avro.plan.rules.listed import check_executors
+from spark_avro.plan.rules.workers.migrated_messages import MigrationRules, MigrationStep
 from spark_avro.registry import Version
-from spark_avro.rules.listed import check_executors
-from spark_avro.workers.migrated_messages import MigrationRules, MigrationStep
 
 
 def migrations(versions: Sequence[Version], reader: Version) -> Mapping[int, MigrationRules]:

@@ -24,7 +24,7 @@ class Batch(Protocol):
 
 def vectorized(batch: Batch, returns: spark.StructType) -> Any:
     """Wrap a decoder for Spark's Arrow interface: `arrow_udf` in Spark 4.1 or newer, pandas in older versions."""
-    from spark_avro.workers.arrow_type import arrow_type  # noqa: PLC0415 - only if a UDF is made
+    from spark_avro.plan.arrow_type import arrow_type  # noqa: PLC0415 - only if a UDF is made
 
     kind = arrow_type(returns[VALUE].dataType)
     arrow_udf = getattr(F, "arrow_udf", None)
@@ -41,7 +41,7 @@ def vectorized(batch: Batch, returns: spark.StructType) -> Any:
         import pandas as pd  # noqa: PLC0415 - in the workers
         import pyarrow as pa  # noqa: PLC0415
 
-        from spark_avro.columns.series import arrow_series  # noqa: PLC0415
+        from spark_avro.plan.arrow_series import arrow_series  # noqa: PLC0415
 
         arrays = batch(pa.array(messages, pa.large_binary()), kind)
         return pd.DataFrame(dict(zip(returns.names, map(arrow_series, arrays), strict=True)))
@@ -70,7 +70,7 @@ def rule_udf(batch: Batch) -> Any:
     )
 
 
-#: The type of `spark_avro.workers.rule_batches.OUTCOME`.
+#: The type of `spark_avro.plan.rules.workers.rule_batches.OUTCOME`.
 _OUTCOME = spark.StructType(
     [
         spark.StructField("data", spark.BinaryType()),

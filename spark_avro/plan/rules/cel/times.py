@@ -10,9 +10,9 @@ from fractions import Fraction
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from spark_avro.rules.cel.terms import DAY, Term, scalar
-from spark_avro.rules.cel.untranslatable import Untranslatable
-from spark_avro.rules.shapes import Kind
+from spark_avro.plan.rules.cel.terms import DAY, Term, scalar
+from spark_avro.plan.rules.cel.untranslatable import Untranslatable
+from spark_avro.plan.rules.shapes import Kind
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICRO = timedelta(microseconds=1)

@@ -11,15 +11,15 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from compat.contracts.cel.declarations import field_variables, message_variables
 from compat.contracts.cel.expression import compile_expression
 from compat.contracts.cel.guard import split_guard
-from spark_avro.rules.cel import times
-from spark_avro.rules.cel.nodes import Name, Node, read_nodes
-from spark_avro.rules.cel.terms import Term, literal, of_column
-from spark_avro.rules.cel.translating import Variables, translate
-from spark_avro.rules.cel.untranslatable import Untranslatable
-from spark_avro.rules.fields import FieldColumns, Leaf
-from spark_avro.rules.listed import ListedRule
-from spark_avro.rules.narrowing import narrowed
-from spark_avro.rules.shapes import Items, Kind, Scalar, Shape
+from spark_avro.plan.rules.cel import times
+from spark_avro.plan.rules.cel.nodes import Name, Node, read_nodes
+from spark_avro.plan.rules.cel.terms import Term, literal, of_column
+from spark_avro.plan.rules.cel.translating import Variables, translate
+from spark_avro.plan.rules.cel.untranslatable import Untranslatable
+from spark_avro.plan.rules.fields import FieldColumns, Leaf
+from spark_avro.plan.rules.listed import ListedRule
+from spark_avro.plan.rules.narrowing import narrowed
+from spark_avro.plan.rules.shapes import Items, Kind, Scalar, Shape
 
 _REDACTED = "<REDACTED>"
 _NO_GUARD = "cel.ignore.guard.separator"

@@ -6,22 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pyspark.sql import Column
-from pyspark.sql import functions as F  # noqa: N812 - its usual name
-
 from serdes.rules.context import READ
-from spark_avro.plan.parts import Decoded
+from spark_avro.plan.rules.avro_shapes import avro_shape
+from spark_avro.plan.rules.carrying import RowRule
+from spark_avro.plan.rules.cel.untranslatable import Untranslatable
+from spark_avro.plan.rules.cel_columns import jvm_rule
+from spark_avro.plan.rules.listed import APPLY, ListedRule, listed_rules
+from spark_avro.plan.rules.migrating import migrations
+from spark_avro.plan.rules.shapes import Shape
+from spark_avro.plan.rules.worker_rules import worker_rule
+from spark_avro.plan.rules.workers.message_rules import MessageRules
 from spark_avro.registry import Version
-from spark_avro.rules.avro_shapes import avro_shape
-from spark_avro.rules.carrying import Opened, RowRule, carry_out
-from spark_avro.rules.cel.untranslatable import Untranslatable
-from spark_avro.rules.cel_columns import jvm_rule
-from spark_avro.rules.json_shapes import json_shape
-from spark_avro.rules.listed import APPLY, ListedRule, listed_rules
-from spark_avro.rules.migrating import migrations
-from spark_avro.rules.shapes import Shape
-from spark_avro.rules.worker_rules import worker_rule
-from spark_avro.workers.message_rules import MessageRules
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,25 +84,6 @@ def on_messages(
             # Protobuf's payloads are read as the reader's message; JSON needs no schema.
             tasks[version.id] = MessageRules(reader.sent, domain, message, version.sent)
     return ReadRules(by_id=tasks)
-
-
-def json_rules(rules: ReadRules, reader: Version) -> tuple[RowRule, ...]:
-    """The rules on columns of JSON Schema, which the JVM carries out.
-
-    Raises:
-        Untranslatable: It cannot carry all of them out.
-    """
-    shape = json_shape(reader.sent, tags_of(rules.domain))
-    return tuple(jvm_rule(rule, shape) for rule in rules.domain)
-
-
-def after_rules(parts: Decoded, rules: Sequence[RowRule], replayed: Column | None) -> Decoded:
-    """Decoded parts after rules on columns; `replayed` is the rule that a record skips."""
-    if not rules:
-        return parts
-    whole = F.struct(parts.value.alias("value"), parts.sound.alias("sound"))
-    carried = carry_out(rules, Opened(whole, lambda whole: whole["value"], lambda whole: whole["sound"], replayed))
-    return replace(parts, value=carried.value, sound=carried.sound).failed(carried.failure)
 
 
 def tags_of(listed: Sequence[ListedRule]) -> Mapping[str, frozenset[str]]:

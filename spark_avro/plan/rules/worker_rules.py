@@ -13,12 +13,12 @@ from compat.contracts.cel.declarations import field_variables, message_variables
 from compat.contracts.cel.expression import compile_expression
 from compat.contracts.cel.guard import split_guard
 from spark_avro.plan import tree as trees
+from spark_avro.plan.rules.carried import Carried, failure_of_success, failure_struct, is_skipped
+from spark_avro.plan.rules.listed import ListedRule
+from spark_avro.plan.rules.shapes import Record, Shape, holds_selected
+from spark_avro.plan.rules.workers.rule_batches import AvroRule, RuleBatch
+from spark_avro.plan.rules.workers.vectorized import rule_udf
 from spark_avro.plan.tree import Tree
-from spark_avro.rules.carried import Carried, failure_of_success, failure_struct, is_skipped
-from spark_avro.rules.listed import ListedRule
-from spark_avro.rules.shapes import Record, Shape, holds_selected
-from spark_avro.workers.rule_batches import AvroRule, RuleBatch
-from spark_avro.workers.vectorized import rule_udf
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from spark_avro.errors import PlanError
-from spark_avro.rules.reading import ReadRules
+from spark_avro.plan.rules.reading import ReadRules
 
 
 def check_asked(rules: ReadRules, asked: Any) -> None:

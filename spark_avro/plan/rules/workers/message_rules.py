@@ -14,9 +14,9 @@ from compat.schema import AVRO, PROTOBUF
 from serdes.message import wire
 from serdes.rules.error import RuleError, RuleFailed
 from serdes.rules.failures import failed
-from spark_avro.rules.listed import ListedRule
+from spark_avro.plan.rules.listed import ListedRule
+from spark_avro.plan.rules.workers.rule_batches import CarryOut, prepared_rule
 from spark_avro.sent_schema import SentSchema
-from spark_avro.workers.rule_batches import CarryOut, prepared_rule
 
 #: The bytes with the length of the name of a rule that a record skips.
 SKIPPED_SIZE = 2

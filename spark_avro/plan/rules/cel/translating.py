@@ -9,15 +9,15 @@ from typing import Any
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from spark_avro.rules.cel.arithmetic import ARITHMETIC
-from spark_avro.rules.cel.comparing import COMPARING
-from spark_avro.rules.cel.macros import MACROS
-from spark_avro.rules.cel.nodes import Call, Constant, ListOf, Loop, MapOf, Name, Node, Select
-from spark_avro.rules.cel.terms import Term, field_of, literal, of_column, scalar, select
-from spark_avro.rules.cel.texts import TEXTS
-from spark_avro.rules.cel.times import TIMES
-from spark_avro.rules.cel.untranslatable import Untranslatable
-from spark_avro.rules.shapes import Entries, Items, Kind, Record
+from spark_avro.plan.rules.cel.arithmetic import ARITHMETIC
+from spark_avro.plan.rules.cel.comparing import COMPARING
+from spark_avro.plan.rules.cel.macros import MACROS
+from spark_avro.plan.rules.cel.nodes import Call, Constant, ListOf, Loop, MapOf, Name, Node, Select
+from spark_avro.plan.rules.cel.terms import Term, field_of, literal, of_column, scalar, select
+from spark_avro.plan.rules.cel.texts import TEXTS
+from spark_avro.plan.rules.cel.times import TIMES
+from spark_avro.plan.rules.cel.untranslatable import Untranslatable
+from spark_avro.plan.rules.shapes import Entries, Items, Kind, Record
 
 #: The variables of an expression; a variable without a column raises Untranslatable when it is read.
 Variables = Mapping[str, Callable[[], Term]]
