@@ -15,8 +15,11 @@ PLACES = {
     # compat knows nothing of serdes, and shows small messages of its own making.
     "MessageToDict": "serdes/text/ compat/protobuf/witness/reception.py",
     "ParseDict": "serdes/text/",
-    # Rules for clients are refused at the seam alone; the proxy words the refusal anew.
-    "RulesNotSupported(": "serdes/rules/seam.py serdes/error.py rest_proxy/formats/schemas.py",
+    # Rules for clients are refused at the seam alone; the proxy words the refusal anew, and Spark
+    # refuses those that it does not carry out.
+    "RulesNotSupported(": (
+        "serdes/rules/seam.py serdes/error.py rest_proxy/formats/schemas.py spark_avro/plan/rules/refusing.py"
+    ),
     # A relay decides which headers travel, and an application in this process is asked in one way.
     "_HOP_BY_HOP": "magicbyte/http/relay/headers.py",
     '"raw_path":': "magicbyte/http/connection/request/scope.py magicbyte/http/relay/in_process.py",

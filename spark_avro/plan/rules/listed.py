@@ -19,7 +19,8 @@ APPLY, REFUSE, IGNORE = "apply", "refuse", "ignore"
 EXECUTORS = frozenset({"CEL", "CEL_FIELD", "JSONATA", "REDACT"})
 #: Actions that stop a row. A row that stops goes where `mode` says, as to the dead letters.
 _STOPPING = frozenset({"ERROR", "DLQ"})
-_REMEDY = "disable the rule for this client, or pass rules='ignore' to read without rules"
+_REMEDY = "set `disabled` of the rule, or `enableAt` of the rule set to leave clients out"
+_READ_REMEDY = f"{_REMEDY}, or pass rules='ignore' to read without rules"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,4 +140,5 @@ def _action(actions: str | None, default: str, context: RuleContext) -> str:
 
 def _unusable(context: RuleContext, problem: str) -> PlanError:
     rule, ruled = context.rule, context.ruled
-    return PlanError(f"rule '{rule.name}' ({rule.type}, {context.mode}) of {ruled.name}: {problem}; {_REMEDY}")
+    remedy = _REMEDY if context.mode == WRITE else _READ_REMEDY
+    return PlanError(f"rule '{rule.name}' ({rule.type}, {context.mode}) of {ruled.name}: {problem}; {remedy}")
