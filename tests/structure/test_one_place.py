@@ -16,7 +16,7 @@ PLACES = {
     ),
     # compat knows nothing of serdes, and shows small messages of its own making.
     "MessageToDict": (
-        "serdes/text/ serdes/rules/jsonata/ serdes/rules/migrations/ magicbyte/cli/rules/"
+        "serdes/text/ serdes/rules/jsonata/ serdes/rules/migrations/ serdes/rules/dead_letters/ magicbyte/cli/rules/"
         " compat/protobuf/witness/reception.py"
     ),
     "ParseDict": "serdes/text/ serdes/rules/jsonata/ serdes/rules/migrations/ magicbyte/cli/rules/",
