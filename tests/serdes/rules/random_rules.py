@@ -64,9 +64,9 @@ FIELDS: dict[str, tuple[Any, Callable[[Random], Any], tuple[str, ...]]] = {
 }
 #: Conditions and transformations of CEL_FIELD.
 FIELD_CONDITIONS = (
-    "typeName == 'STRING' ; value != 'eve'",
+    "name == 'name' ; value != 'eve'",
     "name == 'age' ; value > 10",
-    "typeName == 'BOOLEAN' ; value",
+    "name == 'ok' ; value",
     "fullName == 'acme.R.total' ; value != 5",
 )
 FIELD_TRANSFORMS = (
