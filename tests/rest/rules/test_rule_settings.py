@@ -49,6 +49,7 @@ def server(kafka: str, registry_url: str, dead_letters: str) -> Iterator[ServerP
         "rule.executors._default_.onFailure": "DLQ",
         "rule.executors.lenient.onFailure": "NONE",
         "rule.executors.off.disabled": "true",
+        "validation.rules.execution": "BEFORE_DOMAIN_RULES",
         "debug": "true",
     }
     with running_rest_proxy(kafka, registry_url, properties=properties) as proxy:
@@ -173,6 +174,18 @@ def test_no_value_leaves_the_proxy(  # noqa: PLR0917  # fixtures
     assert SECRET.encode() not in server.log.read_bytes()
 
 
+@pytest.mark.slow
+def test_validation_rules_of_the_schema(lettered: Rest, registry: Registry, topic: str) -> None:
+    rule = {"name": "short", "expr": "size(this) < 4"}
+    schema = {"type": "record", "name": "P", "fields": [{"name": "ssn", "type": "string", "confluent:rules": [rule]}]}
+    schema_id = registry.register(f"{topic}-value", "avro", schema=json.dumps(schema))
+    records = [{"value": {"ssn": ssn}} for ssn in ("abc", SECRET)]
+    good, bad = lettered.produce(topic, records, "avro", value_schema_id=schema_id)["offsets"]
+    assert (good["error_code"], bad["error_code"]) == (None, 42207)
+    assert "ssn: short: size(this) < 4" in bad["error"]
+    assert SECRET not in bad["error"]
+
+
 @pytest.mark.parametrize(
     ("properties", "error"),
     [
@@ -194,7 +207,7 @@ def test_wrong_settings(properties: dict[str, str], error: str) -> None:
 
 def test_settings_reach_the_rules() -> None:
     properties = {
-        "execution.environment": "client",
+        "execution.environment": "CLIENT",
         "magicbyte.rules.show.values": "true",
         "rule.executors.r.param.k": "v",
         "rule.executors._CEL_.onFailure": "NONE",
