@@ -37,6 +37,12 @@ PLACE = {"title": "Place", "type": "object", "properties": {"city": {"type": "st
 ORDER = 'syntax = "proto3";\npackage shop;\nimport "shop/money.proto";\nmessage Order { Money total = 1; }\n'
 MONEY = 'syntax = "proto3";\npackage shop;\nmessage Money { int64 cents = 1; }\n'
 
+
+def nested(depth: int) -> str:
+    kind = '{"type": "array", "items": ' * depth + '"int"' + "}" * depth
+    return json.dumps({**ADDRESS, "fields": [{"name": "x", "type": "KIND"}]}).replace('"KIND"', kind)
+
+
 Run = Callable[..., tuple[int, list[str], str]]
 
 
@@ -151,6 +157,7 @@ def test_names_folders_and_patterns_select_files_and_their_references(
             "com.other.Address differs from the one of file a.avsc",
         ),
         ({"a.proto": 'syntax = "proto3"; message A { B b = 1; }'}, (), "protoc refuses file a.proto"),
+        ({"a.avsc": nested(400)}, (), "Nested deeper than 200 levels"),
         ({"a.avsc": json.dumps(ADDRESS)}, ("--package", "a-b"), "--package a-b: a Python package is names"),
         ({}, ("--subject", "a", "--property", "url=http://127.0.0.1:1"), "name the registry"),
     ],
