@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -152,8 +153,8 @@ class Both:
         plain = serdes.AvroSerializer(self._client, conf={**conf, "execution.environment": "NONE"})(datum, context)
         for message in (written, other, plain):
             if isinstance(message, bytes):
-                read = _outcome(lambda message=message: our_read(message, context))
-                other_read = _outcome(lambda message=message: their_read(message, their_context))
+                read = _outcome(partial(our_read, message, context))
+                other_read = _outcome(partial(their_read, message, their_context))
                 if read != other_read:
                     found.append(f"read: {read!r} and {other_read!r}")
         return [f"case {number}: {difference}; {schema} {json.dumps(rule_set)} {datum}" for difference in found]
