@@ -146,7 +146,7 @@ class JSONDeserializer(Deserializer):
             check = check_of(make(*schema), is_awaited=is_awaited)
 
             def finish(datum: Any, message: bytes, offset: int, unchanged: bool) -> Any:  # noqa: FBT001
-                return check(datum, message[offset:] if unchanged else _dumps(datum))
+                return check(datum, message[offset:] if unchanged else _changed_text(datum))
 
             return plain, finish
 
@@ -220,6 +220,15 @@ def _dumps(datum: Any) -> bytes:
         if _not_json(datum, ()) is not None:
             raise
         return dumps(datum)
+
+
+def _changed_text(datum: Any) -> bytes:
+    """The text of a datum that rules changed."""
+    try:
+        return _dumps(datum)
+    except TypeError:
+        path, value = _not_json(datum, ()) or ((), datum)
+        raise ValueError(f"the rules' result has a {type(value).__name__} at {data_path(path)}") from None
 
 
 def _text_of(encode: Callable[[Any], str | bytes]) -> Callable[[Any], bytes]:

@@ -8,15 +8,17 @@ from dataclasses import replace
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from spark_avro.modes import FAILFAST, ColumnOrName, message_in, present
+from spark_avro.modes import message_in, present
+from spark_avro.plan.after_rules import after_rules
 from spark_avro.plan.decoding import Decoding, decoded, kept_part
 from spark_avro.plan.frames import Guids, Message, schema_guid, schema_id
+from spark_avro.plan.outcomes import FAILFAST, ColumnOrName
 from spark_avro.plan.parts import Decoded, parts_of
+from spark_avro.plan.rules.asked import check_asked
+from spark_avro.plan.rules.listed import APPLY
+from spark_avro.plan.rules.reading import ReadRules, avro_rules
 from spark_avro.plan.selection import Selection, plan_decoding, select_versions
 from spark_avro.registry import Registry
-from spark_avro.rules.asked import check_asked
-from spark_avro.rules.listed import APPLY
-from spark_avro.rules.reading import ReadRules, after_rules, avro_rules
 from spark_avro.workers.avro import decoded_in_python
 from spark_avro.workers.decoding import Asked
 from spark_avro.workers.udf import asked_by_workers

@@ -13,12 +13,16 @@ from compat.schema import AVRO
 from serdes.client.clients import RegistryClient
 from serdes.rules.context import READ
 from spark_avro.errors import NoSubject, PlanError
-from spark_avro.modes import FAILFAST, message_in, present
+from spark_avro.modes import message_in, present
 from spark_avro.plan import tree as trees
 from spark_avro.plan.decoding import Decoding, decoded, decoding, long_decimals
 from spark_avro.plan.frames import Guids, Message, schema_id
+from spark_avro.plan.outcomes import FAILFAST
 from spark_avro.plan.parts import Decoded, parts_of
 from spark_avro.plan.reasons import reason
+from spark_avro.plan.rules.listed import APPLY, check_rules
+from spark_avro.plan.rules.reading import ReadRules, read_rules
+from spark_avro.plan.rules.refusing import refuse_all, with_refusals
 from spark_avro.plan.selection import guids_of
 from spark_avro.registry import (
     Registry,
@@ -28,9 +32,6 @@ from spark_avro.registry import (
     version_type,
     versions_of,
 )
-from spark_avro.rules.listed import APPLY, check_rules
-from spark_avro.rules.reading import ReadRules, read_rules
-from spark_avro.rules.refusing import refuse_all, with_refusals
 
 
 def from_confluent_avro_records(

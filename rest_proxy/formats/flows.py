@@ -83,7 +83,8 @@ class ProxySerializer(Serializer):
             return (yield from endpoints.register(subject, schema))
         # The look-up may find the text in a version from before the rules.
         latest = yield from self._latest(subject)
-        return latest if latest is not None and latest.schema == registered.schema else registered
+        has_rules = latest is not None and bool(latest.rule_set)
+        return latest if latest is not None and has_rules and latest.schema == registered.schema else registered
 
     def _version_of_id(self, subject: str, schema: SchemaText, schema_id: SchemaId) -> Flow[RegisteredSchema]:
         """The subject's version with an id or guid: several versions may have one text, with other rules."""

@@ -43,21 +43,21 @@ PLAIN: dict[str, type] = {
 class Kind(NamedTuple):
     """An Avro type: its type, its valid logical type if it has one, and the full name of a named type."""
 
-    type: str
+    avro: str
     meaning: str | None = None
     name: str | None = None
 
     @property
     def python(self) -> type | None:
         """Python's type; None for a class of its own."""
-        if self.meaning is not None and (self.type, self.meaning) in LOGICAL:
-            return LOGICAL[self.type, self.meaning]
-        return PLAIN.get(self.type)
+        if self.meaning is not None and (self.avro, self.meaning) in LOGICAL:
+            return LOGICAL[self.avro, self.meaning]
+        return PLAIN.get(self.avro)
 
     @property
     def branch(self) -> str:
         """The name of a union's branch of this type."""
-        return self.name or self.type
+        return self.name or self.avro
 
 
 def wrapped(branches: Iterable[Kind]) -> frozenset[str]:
@@ -67,12 +67,12 @@ def wrapped(branches: Iterable[Kind]) -> frozenset[str]:
     """
     by_type: dict[type, list[Kind]] = {}
     for branch in branches:
-        python = str if branch.type == "enum" else branch.python
+        python = str if branch.avro == "enum" else branch.python
         if python is not None:
             by_type.setdefault(python, []).append(branch)
     return frozenset(
         branch.branch
         for same in by_type.values()
-        if len(same) > 1 and not all(branch.type == "enum" for branch in same)
+        if len(same) > 1 and not all(branch.avro == "enum" for branch in same)
         for branch in same
     )

@@ -42,14 +42,15 @@ class Bound:
         attributes: The attributes by the schema's names of the fields.
         extra: The attribute with all other properties, if there is one.
         stores: Whether an instance may be made by storing its attributes, without a call of `__init__`.
-        frozen: Whether its attributes are stored by the descriptors of the slots alone.
+        twin: Of a frozen class, a class with the same slots that can be changed: an instance of it becomes one of the
+            class once its attributes are stored.
     """
 
     cls: type
     attributes: Mapping[str, str]
     extra: str | None = None
     stores: bool = False
-    frozen: bool = False
+    twin: type | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,8 +160,26 @@ def _bound(cls: type) -> Bound:
     # Codecs write these names into the source text of functions.
     if not all(name.isidentifier() for name in attributes.values()):
         raise ConfigError("schema_str", f"{cls.__name__} has fields that are not Python names")
-    frozen = bool(vars(generated)["__dataclass_params__"].frozen)
-    return Bound(cls, attributes, extra, _stores(cls, generated), frozen)
+    stores, twin = _stores(cls, generated), None
+    if stores and _is_frozen(generated):
+        twin = _twin(cls)
+        stores = twin is not None
+    return Bound(cls, attributes, extra, stores, twin)
+
+
+def _is_frozen(generated: type) -> bool:
+    return bool(vars(generated)["__dataclass_params__"].frozen)
+
+
+def _twin(cls: type) -> type | None:
+    """A class whose instances may become those of a frozen class; None if the class has another layout."""
+    twin: type = type(f"_{cls.__name__}", (), {"__slots__": cls.__dict__.get("__slots__", ())})
+    instance: Any = object.__new__(twin)
+    try:
+        instance.__class__ = cls
+    except TypeError:
+        return None
+    return twin
 
 
 def _stores(cls: Any, generated: Any) -> bool:

@@ -13,22 +13,24 @@ from pyspark.sql import types as spark
 from compat.schema import JSON, SchemaText
 from serdes.rules.context import WRITE
 from spark_avro.errors import PlanError
+from spark_avro.json_schema.rules import carried_as_json, json_rules
 from spark_avro.json_schema.types import json_schema_of, json_type
-from spark_avro.modes import FAILFAST, Encoded, as_column, message_in, present, written
+from spark_avro.modes import message_in, present
 from spark_avro.plan.frames import Guids, Message, body
 from spark_avro.plan.frames import schema_id as id_of
+from spark_avro.plan.outcomes import FAILFAST, Encoded, as_column, written
 from spark_avro.plan.parts import Decoded, parts_of
 from spark_avro.plan.reasons import MALFORMED, reason
+from spark_avro.plan.rules.asked import check_asked
+from spark_avro.plan.rules.carried import Carried, no_failure
+from spark_avro.plan.rules.carrying import Opened, RowRule, carry_out
+from spark_avro.plan.rules.cel.untranslatable import Untranslatable
+from spark_avro.plan.rules.listed import APPLY, check_rules
+from spark_avro.plan.rules.reading import ReadRules, on_messages
+from spark_avro.plan.rules.writing import carried_on_bytes, write_rules, written_schema
 from spark_avro.plan.selection import Selection, select_versions
 from spark_avro.plan.written_frame import PREFIX, check_schema_id, framed
 from spark_avro.registry import Registry, client_of, register_or_look_up, subject_of
-from spark_avro.rules.asked import check_asked
-from spark_avro.rules.carried import Carried, no_failure
-from spark_avro.rules.carrying import Opened, RowRule, carry_out
-from spark_avro.rules.cel.untranslatable import Untranslatable
-from spark_avro.rules.listed import APPLY, check_rules
-from spark_avro.rules.reading import ReadRules, json_rules, on_messages
-from spark_avro.rules.writing import carried_as_json, carried_on_bytes, write_rules, written_schema
 from spark_avro.sent_schema import SentSchema
 from spark_avro.stored_values import json_text
 from spark_avro.valid_text import HALF_PAIR, has_half_pair, utf8_text

@@ -33,11 +33,11 @@ from spark_avro.plan.guard import shape
 from spark_avro.plan.parts import Decoded, parts_of
 from spark_avro.plan.reasons import TOO_MANY_DIGITS, reason, verbatim
 from spark_avro.plan.resolution import Resolved, Unreadable, resolve, with_nulls
+from spark_avro.plan.rules.carrying import Opened, carry_out
+from spark_avro.plan.rules.reading import NO_RULES, ReadRules, avro_rules
 from spark_avro.plan.tree import Tree
 from spark_avro.plan.types import spark_type
 from spark_avro.registry import Version
-from spark_avro.rules.carrying import Opened, carry_out
-from spark_avro.rules.reading import NO_RULES, ReadRules, avro_rules
 
 
 @dataclass(frozen=True, slots=True)

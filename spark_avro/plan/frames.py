@@ -40,7 +40,7 @@ class Message:
         payload: The key or value, perhaps with a prefix.
         header: The value of the header that names its schema, see `frame_header`; None if no headers are read.
         resolved: The column that `by_id` returned in an earlier selection; None if there is none.
-        carried: The column of `spark_avro.rules.before` in an earlier selection; None if there is none.
+        carried: The column of `spark_avro.plan.rules.before` in an earlier selection; None if there is none.
         replayed: The rule that a record from the dead letters skips, as text; None if no headers are read.
     """
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from spark_avro.modes import PERMISSIVE, present
+from spark_avro.modes import present
 from spark_avro.plan.frames import BY_ID, FRAME, REPLAYED, Message, frame_column, replayed_rule
+from spark_avro.plan.outcomes import PERMISSIVE
 from spark_avro.plan.parts import ColumnPlan
-from spark_avro.rules.before import CARRIED, before_decoding
+from spark_avro.plan.rules.before import CARRIED, before_decoding
 from spark_avro.streams.header_columns import HEADERS, with_headers
 
 #: Columns of Spark's Kafka source.

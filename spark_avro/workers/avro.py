@@ -8,17 +8,19 @@ from typing import Any
 from pyspark.sql import Column
 from pyspark.sql import types as spark
 
-from spark_avro.modes import FAILFAST, message_in, present
+from spark_avro.modes import message_in, present
 from spark_avro.plan import tree as trees
+from spark_avro.plan.after_rules import after_rules
+from spark_avro.plan.outcomes import FAILFAST
 from spark_avro.plan.parts import Decoded, parts_of
+from spark_avro.plan.rules.asked import check_asked
+from spark_avro.plan.rules.listed import APPLY
+from spark_avro.plan.rules.reading import avro_rules
 from spark_avro.plan.selection import Selection, select_versions
 from spark_avro.plan.spark_form import reader_text
 from spark_avro.plan.tree import Tree
 from spark_avro.plan.types import spark_type
 from spark_avro.registry import Registry
-from spark_avro.rules.asked import check_asked
-from spark_avro.rules.listed import APPLY
-from spark_avro.rules.reading import after_rules, avro_rules
 from spark_avro.workers.decoding import Asked, avro_decoder, avro_json_decoder
 from spark_avro.workers.udf import asked_by_workers, decoded_by
 

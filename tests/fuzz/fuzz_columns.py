@@ -30,7 +30,7 @@ from spark_avro.plan.spark_form import reader_text
 from spark_avro.plan.types import spark_type
 from spark_avro.registry import parsed_text
 from spark_avro.sent_schema import SentSchema
-from spark_avro.workers.arrow_type import arrow_type
+from spark_avro.plan.arrow_type import arrow_type
 from spark_avro.workers.decoding import Decoder, avro_decoder
 
 

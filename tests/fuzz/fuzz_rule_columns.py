@@ -18,7 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 import spark_avro
 from compat.contracts.cel.errors import ExpressionInvalid
-from spark_avro.rules.cel.untranslatable import Untranslatable
+from spark_avro.plan.rules.cel.untranslatable import Untranslatable
 from tests.spark.rules.engine import by_columns, by_engine, term_of
 from tests.spark.rules.random_expressions import random_expression
 

@@ -68,10 +68,9 @@ def instance_of(source: Source, plan: Plan, bound: Bound, values: Mapping[int, s
         source.line(f"{made} = {cls}({', '.join(f'{name}={value}' for name, value in fields.items())})")
         return made
     # Stores into slots take a third of the time of a call of __init__.
-    source.line(f"{made} = new({cls})")
+    source.line(f"{made} = new({cls if bound.twin is None else source.bind(bound.twin)})")
     for name, value in fields.items():
-        if bound.frozen:
-            source.line(f"{source.bind(getattr(bound.cls, name).__set__)}({made}, {value})")
-        else:
-            source.line(f"{made}.{name} = {value}")
+        source.line(f"{made}.{name} = {value}")
+    if bound.twin is not None:
+        source.line(f"{made}.__class__ = {cls}")
     return made

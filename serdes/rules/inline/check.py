@@ -14,18 +14,16 @@ from serdes.rules.inline.rule import Findings, InlineRule, Violation
 
 #: Checks a value at a path.
 Check = Callable[[Any, str, Findings], None]
-View = Callable[[Any], Any]
 _RESULT_TYPES = frozenset({"bool", "string", "dyn", "wrapper(bool)", "wrapper(string)"})
 
 
-def compiled_check(rule: InlineRule, place: str, this: CelType = DYN, view: View | None = None) -> Check:
+def compiled_check(rule: InlineRule, place: str, this: CelType = DYN) -> Check:
     """The check of a rule: a value breaks it if it returns false or a text.
 
     Args:
         rule: The rule.
         place: Where it stands, for errors.
         this: The type of `this`, or the form of its data.
-        view: Makes `this` of a value; None if it is the value.
 
     Raises:
         SerializationError: The rule cannot be evaluated for any value.
@@ -34,7 +32,7 @@ def compiled_check(rule: InlineRule, place: str, this: CelType = DYN, view: View
     evaluate, reads_now = expression.evaluate, "now" in expression.reads
 
     def check(value: Any, path: str, findings: Findings) -> None:
-        bindings = {"this": value if view is None else view(value)}
+        bindings = {"this": value}
         if reads_now:
             bindings["now"] = findings.now
         try:

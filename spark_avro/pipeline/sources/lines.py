@@ -20,7 +20,7 @@ from spark_avro.pipeline.file.source import FilesSource
 from spark_avro.plan.frames import Guids, Message
 from spark_avro.plan.parts import Decoded
 from spark_avro.plan.reasons import MALFORMED
-from spark_avro.rules.reading import NO_RULES, ReadRules
+from spark_avro.plan.rules.reading import NO_RULES, ReadRules
 
 #: Spark's column for the texts of malformed lines.
 _TEXT = "_magicbyte_malformed"

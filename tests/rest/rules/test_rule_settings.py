@@ -49,6 +49,7 @@ def server(kafka: str, registry_url: str, dead_letters: str) -> Iterator[ServerP
         "rule.executors._default_.onFailure": "DLQ",
         "rule.executors.lenient.onFailure": "NONE",
         "rule.executors.off.disabled": "true",
+        "validation.rules.execution": "BEFORE_DOMAIN_RULES",
         "debug": "true",
     }
     with running_rest_proxy(kafka, registry_url, properties=properties) as proxy:
@@ -171,6 +172,18 @@ def test_no_value_leaves_the_proxy(  # noqa: PLR0917  # fixtures
         assert len(letters) == 4
         assert not any(SECRET.encode() in (value or b"") for letter in letters for _, value in letter.headers())
     assert SECRET.encode() not in server.log.read_bytes()
+
+
+@pytest.mark.slow
+def test_validation_rules_of_the_schema(lettered: Rest, registry: Registry, topic: str) -> None:
+    rule = {"name": "short", "expr": "size(this) < 4"}
+    schema = {"type": "record", "name": "P", "fields": [{"name": "ssn", "type": "string", "confluent:rules": [rule]}]}
+    schema_id = registry.register(f"{topic}-value", "avro", schema=json.dumps(schema))
+    records = [{"value": {"ssn": ssn}} for ssn in ("abc", SECRET)]
+    good, bad = lettered.produce(topic, records, "avro", value_schema_id=schema_id)["offsets"]
+    assert (good["error_code"], bad["error_code"]) == (None, 42207)
+    assert "ssn: short: size(this) < 4" in bad["error"]
+    assert SECRET not in bad["error"]
 
 
 @pytest.mark.parametrize(

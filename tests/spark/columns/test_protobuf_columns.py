@@ -11,10 +11,10 @@ import pytest
 from compat.schema import PROTOBUF, SchemaText
 from serdes.rules.context import Ruled
 from spark_avro.columns import decode_batch, part
+from spark_avro.plan.arrow_type import arrow_type
 from spark_avro.plan.protobuf_types import message_class, message_type
-from spark_avro.rules.refusing import ANY
+from spark_avro.plan.rules.refusing import ANY
 from spark_avro.sent_schema import SentSchema
-from spark_avro.workers.arrow_type import arrow_type
 from spark_avro.workers.decoding import Decoder, protobuf_decoder
 
 ID = 7

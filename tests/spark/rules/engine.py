@@ -13,11 +13,11 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from compat.contracts.cel.declarations import untyped
 from compat.contracts.cel.errors import EvaluationFailed
 from compat.contracts.cel.expression import compile_expression
+from spark_avro.plan.rules.avro_shapes import avro_shape
+from spark_avro.plan.rules.cel.nodes import read_nodes
+from spark_avro.plan.rules.cel.terms import Term, of_column
+from spark_avro.plan.rules.cel.translating import translate
 from spark_avro.plan.types import spark_type
-from spark_avro.rules.avro_shapes import avro_shape
-from spark_avro.rules.cel.nodes import read_nodes
-from spark_avro.rules.cel.terms import Term, of_column
-from spark_avro.rules.cel.translating import translate
 
 #: Stands for an evaluation that fails.
 FAILS = "fails"

@@ -8,8 +8,8 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from spark_avro.rules.cel.patterns import java_pattern
-from spark_avro.rules.cel.untranslatable import Untranslatable
+from spark_avro.plan.rules.cel.patterns import java_pattern
+from spark_avro.plan.rules.cel.untranslatable import Untranslatable
 from tests.spark.rules.engine import FAILS, ROWS, by_columns, by_engine, term_of
 from tests.spark.rules.random_expressions import random_expression
 
