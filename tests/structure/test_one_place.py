@@ -10,11 +10,11 @@ PACKAGES = ("compat", "magicbyte", "registry", "rest_proxy", "serdes", "spark_av
 #: What is done in one place -> the files and folders that may mention it.
 PLACES = {
     # The text forms of values.
-    "json_to_avro": "serdes/codec/ serdes/text/",
-    "avro_to_json": "serdes/codec/ serdes/text/ spark_avro/workers/decoding.py",
+    "json_to_avro": "serdes/codec/ serdes/text/ serdes/rules/migrations/avro.py",
+    "avro_to_json": "serdes/codec/ serdes/text/ serdes/rules/migrations/avro.py spark_avro/workers/decoding.py",
     # compat knows nothing of serdes, and shows small messages of its own making.
-    "MessageToDict": "serdes/text/ compat/protobuf/witness/reception.py",
-    "ParseDict": "serdes/text/",
+    "MessageToDict": "serdes/text/ serdes/rules/jsonata/values.py compat/protobuf/witness/reception.py",
+    "ParseDict": "serdes/text/ serdes/rules/jsonata/values.py",
     # Rules for clients are refused at the seam alone; the proxy words the refusal anew.
     "RulesNotSupported(": "serdes/rules/seam.py serdes/error.py rest_proxy/formats/schemas.py",
     # A relay decides which headers travel, and an application in this process is asked in one way.

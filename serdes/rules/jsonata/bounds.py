@@ -73,9 +73,9 @@ class Watch:
             self._check_items(len(result), made=expression.type not in _SELECTING)
         self._check_time()
 
-    def require_width(self, width: float) -> None:
-        """Check a width before a text is padded to it."""
-        if abs(width) > MOST_CHARACTERS_MADE:
+    def require_characters(self, count: float) -> None:
+        """Check the length of a text before it is made."""
+        if count > MOST_CHARACTERS_MADE:
             self._stop(f"it makes more than {MOST_CHARACTERS_MADE} characters of text")
 
     def _check_items(self, size: int, *, made: bool) -> None:
