@@ -22,7 +22,8 @@ SerdesError
     │   └── DatumRefused         a JSON Schema refuses the datum
     ├── PayloadError             the payload is not what its schema says
     ├── IncompatibleReader       the registry's schema cannot read data of the serializer's own schema
-    ├── RulesNotSupported        the schema has rules for clients
+    ├── RulesNotSupported        the schema has rules, and the caller carries none out
+    ├── RuleFailed               a rule stopped the message; in `serdes.rules.error`
     └── WrongSchemaType          the id belongs to a schema of another type
 """
 
@@ -275,7 +276,7 @@ class ValueTooLarge(SerializationError):
 
 @dataclass(unsafe_hash=True)
 class RulesNotSupported(SerializationError):
-    """A schema with rules that clients must carry out, such as encryption; serdes refuses them, as it runs none."""
+    """A schema with rules that clients must carry out, met by a caller that carries no rules out."""
 
     schema: str
     rules: tuple[str, ...]

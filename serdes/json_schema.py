@@ -13,6 +13,7 @@ from serdes.client.clients import AsyncRegistryClient, BaseClient
 from serdes.client.flow import Flow
 from serdes.error import ConfigError, DatumMismatch, DatumRefused, PayloadError, SchemaCompileError, SerdesError
 from serdes.json_bytes import dumps
+from serdes.json_records import data_of, instances_of
 from serdes.message.awaited import AsyncDeserializer, AsyncSerializer
 from serdes.message.config import JSONDeserializerConfig, JSONSerializerConfig
 from serdes.message.deserializer import Deserializer, FromDict
@@ -20,6 +21,7 @@ from serdes.message.json_validation import check_of, decoder_of, encoder_of, mig
 from serdes.message.reading import Around, Decode, ReaderFormat, Resolved
 from serdes.message.serializer import Serializer, ToDict
 from serdes.message.writing import Encoder, WriterFormat
+from serdes.records.table import record_class
 from serdes.schema import as_schema
 from serdes.serialization import Context
 from serdes.validation import ValueRefused
@@ -34,9 +36,11 @@ _DEEPEST = 254
 class JSONSerializer(Serializer):
     """Serializes data as JSON, validated by a JSON Schema.
 
+    With a class of `magicbyte generate` as the schema, it serializes instances of the class and of no other type.
+
     Args:
-        schema_str: The schema as JSON text, or a Schema if it has references; None if a setting says which of the
-            registry's schemas to use.
+        schema_str: The schema as JSON text, a Schema if it has references, or a class of `magicbyte generate`; None if
+            a setting says which of the registry's schemas to use.
         schema_registry_client: The registry's client.
         to_dict: Takes an object and its context; returns the datum.
         conf: Settings by name; see JSONSerializerConfig.
@@ -80,14 +84,19 @@ class JSONSerializer(Serializer):
         name = title(schema_text) if schema_text else None
         form = WriterFormat(JSON, name, own_schema, encoder, errors, _explain_datum)
         rules = config.rules(rule_conf, rule_registry)
-        super().__init__(schema_registry_client, form, config, schema, to_dict, rules=rules)
+        record = record_class(schema_str)
+        to_datum = to_dict if record is None else data_of(record, to_dict)
+        super().__init__(schema_registry_client, form, config, schema, to_datum, rules=rules)
 
 
 class JSONDeserializer(Deserializer):
     """Deserializes JSON messages, validated by the reader's schema if there is one, else by the writer's.
 
+    With a class of `magicbyte generate` as the schema, it returns instances of the class.
+
     Args:
-        schema_str: The reader's schema as JSON text or a Schema; it may be None if there is a client.
+        schema_str: The reader's schema as JSON text, a Schema or a class of `magicbyte generate`; it may be None if
+            there is a client.
         from_dict: Takes the datum and its context; returns an object.
         schema_registry_client: The registry's client; without one, the schema id in the frame is ignored.
         conf: Settings by name; see JSONDeserializerConfig.
@@ -137,7 +146,7 @@ class JSONDeserializer(Deserializer):
             check = check_of(make(*schema), is_awaited=is_awaited)
 
             def finish(datum: Any, message: bytes, offset: int, unchanged: bool) -> Any:  # noqa: FBT001
-                return check(datum, message[offset:] if unchanged else _dumps(datum))
+                return check(datum, message[offset:] if unchanged else _changed_text(datum))
 
             return plain, finish
 
@@ -158,7 +167,9 @@ class JSONDeserializer(Deserializer):
             ),
         )
         rules, reader = config.rules(rule_conf, rule_registry), schema.text if schema else None
-        super().__init__(schema_registry_client, form, config, reader, from_dict, rules=rules, own=schema)
+        record = record_class(schema_str)
+        from_datum = from_dict if record is None else instances_of(record, from_dict)
+        super().__init__(schema_registry_client, form, config, reader, from_datum, rules=rules, own=schema)
 
 
 class _AwaitedJSONSerializer(JSONSerializer):
@@ -209,6 +220,15 @@ def _dumps(datum: Any) -> bytes:
         if _not_json(datum, ()) is not None:
             raise
         return dumps(datum)
+
+
+def _changed_text(datum: Any) -> bytes:
+    """The text of a datum that rules changed."""
+    try:
+        return _dumps(datum)
+    except TypeError:
+        path, value = _not_json(datum, ()) or ((), datum)
+        raise ValueError(f"the rules' result has a {type(value).__name__} at {data_path(path)}") from None
 
 
 def _text_of(encode: Callable[[Any], str | bytes]) -> Callable[[Any], bytes]:

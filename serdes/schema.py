@@ -8,6 +8,7 @@ from typing import Any
 
 from compat.schema import AVRO, Reference, SchemaText
 from serdes.error import ConfigError
+from serdes.records.table import checked_classes, is_record_class
 
 #: confluent-kafka's name.
 SchemaReference = Reference
@@ -44,7 +45,7 @@ class Schema:
 
 
 def as_schema(schema: Any, schema_type: str) -> Schema | None:
-    """The Schema of a text, a SchemaText, or an object with a Schema's attributes.
+    """The Schema of a text, a SchemaText, a class of `magicbyte generate`, or an object with a Schema's attributes.
 
     Raises:
         ConfigError: it is none of these.
@@ -55,6 +56,10 @@ def as_schema(schema: Any, schema_type: str) -> Schema | None:
         return Schema(schema, schema_type)
     if isinstance(schema, SchemaText):
         return Schema(schema.text, schema.schema_type, schema.references)
+    if is_record_class(schema):
+        checked_classes(schema, schema_type)
+        references = tuple(Reference(*reference) for reference in getattr(schema, "__references__", ()))
+        return Schema(schema.__schema__, schema_type, references)
     if not hasattr(schema, "schema_str"):
         raise ConfigError("schema_str", f"must be a text or a Schema, not {type(schema).__name__}")
     return Schema(

@@ -13,9 +13,9 @@ from magicbyte.kit.extras import require
 if TYPE_CHECKING:
     from spark_avro.functions import confluent_schema_guid, confluent_schema_id, from_confluent_avro
     from spark_avro.json_schema.functions import confluent_json_udf, from_confluent_json, to_confluent_json
-    from spark_avro.modes import KAFKA_POSITION
     from spark_avro.pipeline.api import pipeline
     from spark_avro.plan.encoding import to_confluent_avro
+    from spark_avro.plan.outcomes import KAFKA_POSITION
     from spark_avro.protobuf.functions import confluent_protobuf_udf, from_confluent_protobuf, to_confluent_protobuf
     from spark_avro.records import from_confluent_avro_records
     from spark_avro.spark_session import packages, session
@@ -46,7 +46,7 @@ __all__ = [
 
 #: Public name -> its module.
 _MODULES = {
-    "KAFKA_POSITION": "modes",
+    "KAFKA_POSITION": "plan.outcomes",
     "Follower": "streams.followers",
     "confluent_avro_udf": "workers.avro",
     "confluent_json_udf": "json_schema.functions",

@@ -8,15 +8,17 @@ from dataclasses import replace
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from spark_avro.modes import FAILFAST, ColumnOrName, message_in, present
+from spark_avro.modes import message_in, present
+from spark_avro.plan.after_rules import after_rules
 from spark_avro.plan.decoding import Decoding, decoded, kept_part
 from spark_avro.plan.frames import Guids, Message, schema_guid, schema_id
+from spark_avro.plan.outcomes import FAILFAST, ColumnOrName
 from spark_avro.plan.parts import Decoded, parts_of
+from spark_avro.plan.rules.asked import check_asked
+from spark_avro.plan.rules.listed import APPLY
+from spark_avro.plan.rules.reading import ReadRules, avro_rules
 from spark_avro.plan.selection import Selection, plan_decoding, select_versions
 from spark_avro.registry import Registry
-from spark_avro.rules.asked import check_asked
-from spark_avro.rules.listed import APPLY
-from spark_avro.rules.reading import ReadRules, after_rules, avro_rules
 from spark_avro.workers.avro import decoded_in_python
 from spark_avro.workers.decoding import Asked
 from spark_avro.workers.udf import asked_by_workers
@@ -58,8 +60,8 @@ def from_confluent_avro(  # noqa: PLR0913 - independent settings, by name
         ask_registry: Whether Python workers look up ids that were not registered when the query was planned, and decode
             their records; this also slows down all other records.
         mode: FAILFAST raises on the first broken record. PERMISSIVE returns a struct of `value` and `error`: error is
-            NULL, or a struct of `reason`, `id` and `raw`, and then value is NULL. DROP drops the rows of broken records
-            (the column generates rows: only one such column per select).
+            NULL, or a struct of `reason`, `id`, `raw`, `rule` and `path`, and then value is NULL. DROP drops the rows
+            of broken records (the column generates rows: only one such column per select).
         position: Columns of topic, partition and offset for errors: KAFKA_POSITION with the Kafka source.
         is_key: Whether `topic` means the subject of the topic's keys, and headers name keys' schemas.
         headers: The records' headers, if headers may name the schemas: the column of that name of the Kafka source,
@@ -94,7 +96,7 @@ def from_confluent_avro(  # noqa: PLR0913 - independent settings, by name
         asked = asked_by_workers(registry)
         check_asked(plan.rules, asked)
         sent = message_in(column, headers, is_key=is_key)
-        parts = parts_of(sent, plan.guids, lambda by_id: _with_fallback(by_id, plan, chosen, asked))
+        parts = parts_of(sent, plan.guids, lambda by_id: _with_fallback(by_id, plan, chosen, asked, sent.replayed))
         return present(parts, sent.payload, mode=mode, position=position, drop=_unselected(sent, plan))
     return decode_column(column, plan, mode=mode, position=position, is_key=is_key, headers=headers)
 
@@ -113,7 +115,9 @@ def decode_column(
     return present(plan.parts(sent), sent.payload, mode=mode, position=position, drop=_unselected(sent, plan))
 
 
-def _with_fallback(message: Column, plan: Decoding, chosen: Selection, asked: Asked) -> Decoded:
+def _with_fallback(
+    message: Column, plan: Decoding, chosen: Selection, asked: Asked, replayed: Column | None
+) -> Decoded:
     """The JVM's parts, or those of Python workers for ids that the plan lacks; the workers get NULL for all others."""
     parts = decoded(message, replace(plan, rules=ReadRules()))
     planned = [*plan.ids, *plan.unreadable, *plan.unselected]
@@ -128,7 +132,7 @@ def _with_fallback(message: Column, plan: Decoding, chosen: Selection, asked: As
         F.coalesce(in_python.reason, parts.reason),
         parts.schema_id,
     )
-    ruled = after_rules(merged, avro_rules(plan.rules.domain, plan.reader))
+    ruled = after_rules(merged, avro_rules(plan.rules.domain, plan.reader), replayed)
     return ruled if plan.kept is None else replace(ruled, value=kept_part(ruled.value, plan))
 
 

@@ -13,12 +13,16 @@ from compat.schema import AVRO
 from serdes.client.clients import RegistryClient
 from serdes.rules.context import READ
 from spark_avro.errors import NoSubject, PlanError
-from spark_avro.modes import FAILFAST, message_in, present
+from spark_avro.modes import message_in, present
 from spark_avro.plan import tree as trees
 from spark_avro.plan.decoding import Decoding, decoded, decoding, long_decimals
 from spark_avro.plan.frames import Guids, Message, schema_id
+from spark_avro.plan.outcomes import FAILFAST
 from spark_avro.plan.parts import Decoded, parts_of
 from spark_avro.plan.reasons import reason
+from spark_avro.plan.rules.listed import APPLY, check_rules
+from spark_avro.plan.rules.reading import ReadRules, read_rules
+from spark_avro.plan.rules.refusing import refuse_all, with_refusals
 from spark_avro.plan.selection import guids_of
 from spark_avro.registry import (
     Registry,
@@ -28,9 +32,6 @@ from spark_avro.registry import (
     version_type,
     versions_of,
 )
-from spark_avro.rules.listed import APPLY, check_rules
-from spark_avro.rules.reading import ReadRules, read_rules
-from spark_avro.rules.refusing import refuse_all, with_refusals
 
 
 def from_confluent_avro_records(
@@ -114,15 +115,19 @@ class RecordsPlan:
 
     @property
     def rules(self) -> ReadRules:
-        """The rules on records: those before they are decoded. Each type has the others."""
-        return ReadRules(by_id={key: task for plan in self.plans.values() for key, task in plan.rules.by_id.items()})
+        """The rules on records of all types."""
+        plans = self.plans.values()
+        domain = tuple(rule for plan in plans for rule in plan.rules.domain)
+        return ReadRules(domain, {key: task for plan in plans for key, task in plan.rules.by_id.items()})
 
     def parts(self, message: Message) -> Decoded:
         """The parts of a message decoded by this plan."""
-        return parts_of(message, self.guids, self._decoded, before=self.rules.by_id)
+        return parts_of(
+            message, self.guids, lambda by_id: self._decoded(by_id, message.replayed), before=self.rules.by_id
+        )
 
-    def _decoded(self, message: Column) -> Decoded:
-        parts = {field: decoded(message, plan) for field, plan in self.plans.items()}
+    def _decoded(self, message: Column, replayed: Column | None) -> Decoded:
+        parts = {field: decoded(message, plan, replayed) for field, plan in self.plans.items()}
         # A type's `sound` is true only for its records, and its value is NULL for all others.
         sound = F.greatest(message.isNull(), *(part.sound for part in parts.values()))
         together = F.array(F.struct(*(part.value.alias(field) for field, part in parts.items())))

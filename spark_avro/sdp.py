@@ -14,7 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from spark_avro.errors import PlanError
 from spark_avro.functions import from_confluent_avro
-from spark_avro.modes import KAFKA_POSITION, PERMISSIVE
+from spark_avro.plan.outcomes import KAFKA_POSITION, PERMISSIVE
 from spark_avro.registry import Registry
 
 _PLACE = ("topic", "partition", "offset", "timestamp")

@@ -16,11 +16,12 @@ from typing import Any
 import pyarrow as pa
 
 from compat.schema import JSON, PROTOBUF, SchemaText
-from serdes.rules.seam import Ruled
+from serdes.rules.context import Ruled
 from spark_avro.columns import decode_batch
 from spark_avro.plan.protobuf_types import message_class, message_type
+from spark_avro.plan.rules.refusing import ANY
 from spark_avro.sent_schema import SentSchema
-from spark_avro.workers.arrow_type import arrow_type
+from spark_avro.plan.arrow_type import arrow_type
 from spark_avro.workers.decoding import Decoder, json_decoder, protobuf_decoder
 
 ID = 7
@@ -73,7 +74,7 @@ def protobuf(count: int) -> tuple[Decoder, pa.DataType, pa.Array]:
         message.at.seconds = 1_600_000_000 + number
         messages.append(HEADER + b"\x00" + message.SerializeToString())
     kind = arrow_type(message_type(make.DESCRIPTOR))
-    return protobuf_decoder({ID: sent}, sent, "Flight", "the bench", None, None), kind, pa.array(messages)
+    return protobuf_decoder({ID: sent}, sent, "Flight", "the bench", ANY, None), kind, pa.array(messages)
 
 
 def json_schema(count: int) -> tuple[Decoder, pa.DataType, pa.Array]:
@@ -81,7 +82,7 @@ def json_schema(count: int) -> tuple[Decoder, pa.DataType, pa.Array]:
     schema = {"type": "object", "properties": {name: {"type": kind} for name, kind in TYPES.items()}}
     sent = SentSchema(Ruled("the bench", SchemaText(JSON, json.dumps({**schema, "required": ["id"]}))))
     messages = [HEADER + json.dumps({**flight, "at": "2013-01-01"}).encode() for flight in flights(count)]
-    return json_decoder({ID: sent}, "the bench", None, None), pa.string(), pa.array(messages)
+    return json_decoder({ID: sent}, "the bench", ANY, None), pa.string(), pa.array(messages)
 
 
 def compare(decoder: Decoder, kind: pa.DataType, messages: pa.Array, turns: int) -> tuple[list[float], list[float]]:

@@ -44,6 +44,7 @@ COMMANDS = {
         "magicbyte.cli.check.main", "check schema files against a git ref, a folder, a lock, a registry or a topic"
     ),
     "rules": Command("magicbyte.cli.rules.main", "explain, check, try and measure the rules of schemas"),
+    "generate": Command("magicbyte.cli.generate.main", "write typed Python records for schemas"),
     "register": Command("magicbyte.cli.registry_state.register", "register a project's schemas, references first"),
     "download": Command("magicbyte.cli.registry_state.download", "write a registry's schemas, or its state, to files"),
     "set-compatibility": Command(

@@ -83,18 +83,21 @@ class ProxySerializer(Serializer):
             return (yield from endpoints.register(subject, schema))
         # The look-up may find the text in a version from before the rules.
         latest = yield from self._latest(subject)
-        return latest if latest is not None and latest.schema == registered.schema else registered
+        has_rules = latest is not None and bool(latest.rule_set)
+        return latest if latest is not None and has_rules and latest.schema == registered.schema else registered
 
     def _version_of_id(self, subject: str, schema: SchemaText, schema_id: SchemaId) -> Flow[RegisteredSchema]:
         """The subject's version with an id or guid: several versions may have one text, with other rules."""
         endpoints = self.client.endpoints
         try:
             registered = yield from endpoints.lookup(subject, schema)
-            if schema_id in (registered.id, registered.guid and UUID(registered.guid)) or isinstance(schema_id, UUID):
+            if schema_id in (registered.id, registered.guid and UUID(registered.guid)):
                 return registered
-            for holder in (yield from endpoints.versions_of(schema_id, subject)):
-                if holder.subject == registered.subject:
-                    return (yield from endpoints.version(holder.subject, holder.version))
+            ids = [schema_id] if isinstance(schema_id, int) else (yield from endpoints.ids_of(str(schema_id)))
+            for number in ids:
+                for holder in (yield from endpoints.versions_of(number, subject)):
+                    if holder.subject == registered.subject:
+                        return (yield from endpoints.version(holder.subject, holder.version))
         except RegistryError as missing:
             details = f"subject = {subject}, schemaId = {schema_id}"
             raise failed(f"Error when fetching schema version. {details}", missing) from None

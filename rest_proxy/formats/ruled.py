@@ -72,7 +72,11 @@ class RuledWriting:
         self._subject = subject
         self._prefix = prefix
         self._place = place
-        self.weight = Weight.of(encoder.domain, encoder.encoding)
+        weight = Weight.of(encoder.domain, encoder.encoding)
+        if encoder.before is not None or encoder.after is not None:
+            # Nobody knows how many validation rules a message meets.
+            weight = weight._replace(steps=weight.steps + 1, has_loops=True)
+        self.weight = weight
 
     def covers(self, size: int, count: int) -> bool:
         """Whether so many values with so many bytes of JSON are certain to take little time; see QuickWriter."""

@@ -136,11 +136,12 @@ class _OfRecord:
     def encode(self, value: Any) -> bytes | None:
         """The bytes of a value; it may wait."""
         payload = self._encoded(lambda: self.ruled.encode(value, self.record), value)
-        return self._encoded(payload.function, value) if isinstance(payload, Later) else payload
+        encoded: bytes | None = self._encoded(payload.function, value) if isinstance(payload, Later) else payload
+        return encoded
 
     def encode_now(self, value: Any) -> bytes | None:
         """The bytes of a value; raises MayTakeLong."""
-        payload = self._encoded(lambda: self.ruled.encode(value, self.record), value)
+        payload: bytes | Later | None = self._encoded(lambda: self.ruled.encode(value, self.record), value)
         if isinstance(payload, Later):
             raise MayTakeLong(payload)
         return payload

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from magicbyte.kit.settings import SettingsError
 from magicbyte.kit.settings.server import Milliseconds, ServerSettings, Takes
@@ -16,16 +16,12 @@ from serdes.rules.settings import RuleSection, RuleSettings, executor_settings, 
 SendLetter = Callable[[str, bytes | None, bytes | None, list[tuple[str, bytes | None]]], None]
 
 
-def _upper(value: Any) -> Any:
-    return value.strip().upper() if isinstance(value, str) else value
-
-
 class RuleProperties(ServerSettings):
     """The properties of rules, as serializers have them."""
 
     title = "Rules of schemas"
 
-    execution_environment: Annotated[Literal["GATEWAY", "CLIENT", "NONE"], BeforeValidator(_upper)] = Field(
+    execution_environment: Literal["GATEWAY", "CLIENT", "NONE"] = Field(
         "GATEWAY",
         alias="execution.environment",
         description="Where this process runs: rule sets that are enabled elsewhere are skipped; NONE skips all.",
@@ -43,9 +39,7 @@ class RuleProperties(ServerSettings):
         alias="dlq.redact.rule.types",
         description="Dead letters have no strings and bytes with the tags of rules of these types.",
     )
-    validation_execution: Annotated[
-        Literal["DISABLED", "BEFORE_DOMAIN_RULES", "AFTER_DOMAIN_RULES"], BeforeValidator(_upper)
-    ] = Field(
+    validation_execution: Literal["DISABLED", "BEFORE_DOMAIN_RULES", "AFTER_DOMAIN_RULES"] = Field(
         "DISABLED",
         alias="validation.rules.execution",
         description="When the validation rules that stand in schemas are checked.",

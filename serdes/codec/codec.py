@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from compat.json.json_text import loads
 from serdes.codec.decode import walk as decode_walk
 from serdes.codec.encode import walk as encode_walk
 from serdes.codec.errors import DecodeError, SchemaError
-from serdes.codec.forms.form import Form, data_form, json_form
+from serdes.codec.forms.form import Form, data_form, json_form, record_form
+from serdes.codec.forms.records import Records
 from serdes.codec.resolve.plan import Plan, resolve
 from serdes.codec.schema import Node, parse
+from serdes.records.table import classes_of
 
 Buffer = bytes | bytearray | memoryview
+#: Whether values of unions are decoded to pairs of the branch's name and the value; see `compile_codec`.
+RecordNames = bool | Literal["branches"]
 
 #: The number of codecs that are cached; the least recently used one is dropped first.
 CACHED_CODECS = 1000
@@ -31,7 +35,8 @@ class Source(NamedTuple):
     json_defaults: bool
     strict: bool = False
     strict_allow_default: bool = False
-    record_names: bool = False
+    record_names: RecordNames = False
+    record: type | None = None
 
 
 class AvroCodec:
@@ -46,6 +51,7 @@ class AvroCodec:
     """
 
     def __init__(self, source: Source) -> None:
+        self.source = source
         self.schema = parse(source.writer, source.named)
         reader = None if source.reader is None else parse(source.reader, source.reader_named)
         if (
@@ -57,8 +63,14 @@ class AvroCodec:
             reader = None
         self._json = json_form(plain=source.plain_unions, defaults=source.json_defaults)
         self._data = data_form(
-            strict=source.strict, strict_allow_default=source.strict_allow_default, record_names=source.record_names
+            strict=source.strict,
+            strict_allow_default=source.strict_allow_default,
+            record_names=source.record_names is True,
         )
+        if source.record_names == "branches":
+            self._data = self._data._replace(branch_names=True)
+        if source.record is not None:
+            self._data = record_form(self._data, Records(classes_of(source.record), self.schema.name))
         try:
             #: How a datum is read; decoders of all forms are compiled from it.
             self.plan = resolve(self.schema, reader)
@@ -164,7 +176,8 @@ def compile_codec(
     json_defaults: bool = False,
     strict: bool = False,
     strict_allow_default: bool = False,
-    record_names: bool = False,
+    record_names: RecordNames = False,
+    record: type | None = None,
 ) -> AvroCodec:
     """The codec of a schema; it is cached by its arguments.
 
@@ -178,7 +191,8 @@ def compile_codec(
         strict: `encode` refuses records with unknown or missing fields.
         strict_allow_default: As `strict`, but a field with a default may be missing.
         record_names: `decode` returns a record of a union as a pair of its full name and the record, as fastavro
-            does with `return_record_name`.
+            does with `return_record_name`; with `branches`, any value of a union of several.
+        record: A class of `magicbyte generate`: `encode` takes and `decode` returns its instances instead of dicts.
 
     Raises:
         SchemaError: A text is not a schema.
@@ -197,6 +211,7 @@ def compile_codec(
         strict=strict,
         strict_allow_default=strict_allow_default,
         record_names=record_names,
+        record=record,
     )
     return _compile(source)
 

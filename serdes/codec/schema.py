@@ -103,24 +103,28 @@ def parse(text: str, named: Sequence[str] = ()) -> Node:
     try:
         for dependency in named:
             parser.parse(dependency, strict=False)
-        return _Graph().node(parser.parse(text, strict=False))
+        return Graph().node(parser.parse(text, strict=False))
     except InvalidSchema as error:
         raise SchemaError(error.detail) from None
     except RecursionError:
         raise SchemaError("the schema is nested too deeply") from None
 
 
-class _Graph:
+class Graph:
     """The nodes made so far: all mentions of a named type are one node."""
 
     def __init__(self) -> None:
-        self._nodes: dict[int, Node] = {}
+        #: The source is held, too: its id must not become another node's.
+        self._nodes: dict[int, tuple[Node, nodes.Node]] = {}
 
     def node(self, source: nodes.Node) -> Node:
-        node = self._nodes.get(id(source))
-        if node is None:
-            node = self._nodes[id(source)] = Node(source.type, _full_name(source))
-            self._fill(node, source)
+        """The node of one of compat's nodes."""
+        known = self._nodes.get(id(source))
+        if known is not None:
+            return known[0]
+        node = Node(source.type, _full_name(source))
+        self._nodes[id(source)] = (node, source)
+        self._fill(node, source)
         return node
 
     def _fill(self, node: Node, source: nodes.Node) -> None:

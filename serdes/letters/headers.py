@@ -267,3 +267,20 @@ def _number(text: str | None) -> int | None:
     except ValueError:
         return None
     return number if number is not None and -(2**63) <= number < 2**63 else None
+
+
+def rule_headers(error: BaseException | None, topic: str) -> list[Header]:
+    """The headers that name a rule, as the action DLQ writes them, if a rule stopped the record.
+
+    A consumer skips the rule that they name, so that a record can be sent back once it was looked at.
+
+    Args:
+        error: The error of the record.
+        topic: The topic that it was read from, or was for.
+    """
+    rule, mode = getattr(error, "rule", None), getattr(error, "mode", None)
+    if not isinstance(rule, str) or not isinstance(mode, str):
+        return []
+    subject = getattr(error, "subject", None) or ""
+    values = {"name": rule, "mode": mode, "subject": subject, "topic": topic, "exception": str(error)}
+    return [(f"{RULE}{name}", value.encode()) for name, value in values.items()]

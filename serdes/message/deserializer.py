@@ -80,7 +80,9 @@ class Deserializer:
         self._stale_at: float | None = None
         #: Decoders by topic, field and frame, each with its time of expiry if the reader's schema may change.
         self._decoders: dict[tuple[str | None, str | None, object], tuple[Decode | RuledDecoder, float | None]] = {}
-        keys.when_wanted(self._forget_ready_keys)
+        keys.when_wanted(self)
+        if rules is not None and rules.names_dead_letters:
+            keys.want()
 
     def __call__(self, data: bytes | None, ctx: Any = None) -> Any:
         """The datum of a message; None, a tombstone, stays None.
@@ -203,8 +205,8 @@ class Deserializer:
         self._ready.clear()
         self._ready_ruled.clear()
 
-    def _forget_ready_keys(self) -> None:
-        """Leaves the fast path for keys, which does not note them."""
+    def leave_fast_path(self) -> None:
+        """Stop taking the fast path for keys, which does not note them for dead letters."""
         for by_field in list(self._ready.values()):
             by_field.pop("key", None)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -75,7 +76,9 @@ class Serializer:
         self._stale_at: float | None = None
         #: Schemas by topic and field, for frames in any place, each with its time of expiry.
         self._chosen: dict[tuple[str | None, str | None], tuple[Chosen, float | None]] = {}
-        keys.when_wanted(self._forget_ready_keys)
+        keys.when_wanted(self)
+        if rules is not None and rules.names_dead_letters:
+            keys.want()
 
     def __call__(self, obj: Any, ctx: Any = None) -> bytes | None:
         """The message's bytes; None, a tombstone, stays None.
@@ -183,8 +186,8 @@ class Serializer:
         self._ready.clear()
         self._ready_ruled.clear()
 
-    def _forget_ready_keys(self) -> None:
-        """Leaves the fast path for keys, which does not note them."""
+    def leave_fast_path(self) -> None:
+        """Stop taking the fast path for keys, which does not note them for dead letters."""
         for by_field in list(self._ready.values()):
             by_field.pop("key", None)
 
@@ -221,15 +224,11 @@ class Serializer:
             source = yield from self.client.endpoints.schema_by_id(registered.id, subject)
         rules, metadata = source.rule_set, source.metadata
         ruled = Ruled(_named(subject), schema[0], rules, metadata, schema[1], subject, schema_id, registered.version)
-        if self._rules is None:
-            before_encoding(ruled, encoder)
-            return None
         settings, is_awaited = self._rules, self.client_type is AsyncRegistryClient
-        return (
-            yield from called(
-                lambda: ruled_encoder(self._form, encoder, ruled, settings, self.rule_counts, is_awaited=is_awaited)
-            )
-        )
+        if settings is None:
+            return before_encoding(ruled, None)
+        make = partial(ruled_encoder, self._form, encoder, ruled, settings, self.rule_counts, is_awaited=is_awaited)
+        return (yield from called(make))
 
     def registered(self, subject: str, own_schema: SchemaText | None) -> Flow[RegisteredSchema | SchemaInfo]:
         """The registry's version of the schema to write with: registered, looked up, or named by a setting."""

@@ -20,12 +20,22 @@ class RuleConditionError(RuleError):
         """Make the error of a rule: one of the model, or one with confluent-kafka's attributes."""
         super().__init__(self.error_message(rule))
 
+    def __reduce__(self) -> Any:
+        """A copy in another process has the text alone."""
+        return _condition_error, (str(self),)
+
     @staticmethod
     def error_message(rule: Any) -> str:
         """The rule's doc, else its expression, else its name."""
         if rule.doc:
             return str(rule.doc)
         return f"Rule expr failed: {rule.expr}" if rule.expr else f"Rule failed: {rule.name}"
+
+
+def _condition_error(text: str) -> RuleConditionError:
+    error = RuleConditionError.__new__(RuleConditionError)
+    error.args = (text,)
+    return error
 
 
 class RuleUnusable(RuleError):

@@ -10,10 +10,9 @@ tell whether the next key is that of the value before or after it, so such a key
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any, NamedTuple
-from weakref import WeakMethod
+from typing import Any, NamedTuple, Protocol
+from weakref import WeakSet
 
 from serdes.serialization import Context
 
@@ -46,12 +45,19 @@ class _State(NamedTuple):
 _STATE: ContextVar[_State] = ContextVar("magicbyte_record_key", default=_State())  # noqa: B039  # it is immutable
 
 
+class KeyNoter(Protocol):
+    """A serializer or deserializer."""
+
+    def leave_fast_path(self) -> None:
+        """Stop taking the fast path for keys, which does not note them."""
+
+
 class _Wish:
-    """Whether keys are wanted, and the methods to call once they are."""
+    """Whether keys are wanted, and who has to know once they are."""
 
     def __init__(self) -> None:
         self.is_set = False
-        self.listeners: list[WeakMethod[Callable[[], None]]] = []
+        self.noters: WeakSet[KeyNoter] = WeakSet()
 
 
 _WISH = _Wish()
@@ -85,15 +91,11 @@ def want() -> None:
     """Asks all serializers and deserializers to note the keys of all messages."""
     if not _WISH.is_set:
         _WISH.is_set = True
-        for listener in _WISH.listeners:
-            method = listener()
-            if method is not None:
-                method()
-        _WISH.listeners.clear()
+        for noter in list(_WISH.noters):
+            noter.leave_fast_path()
 
 
-def when_wanted(method: Callable[[], None]) -> None:
-    """Calls a method, which is not kept alive, once keys are wanted."""
+def when_wanted(noter: KeyNoter) -> None:
+    """Tells a serializer or deserializer, which is not kept alive, once keys are wanted."""
     if not _WISH.is_set:
-        _WISH.listeners = [listener for listener in _WISH.listeners if listener() is not None]
-        _WISH.listeners.append(WeakMethod(method))
+        _WISH.noters.add(noter)

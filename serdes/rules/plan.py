@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from compat.contracts.model import DATA_MODES, MIGRATION_MODES, PLACES, Metadata, Rule, RuleSet
+from compat.contracts.model import DATA_MODES, KINDS, MIGRATION_MODES, PLACES, Metadata, Rule, RuleSet
 from compat.contracts.walk import field_walk
 from compat.contracts.walk.leaf import RecordAccess
 from compat.formats import parse
@@ -224,6 +224,8 @@ def _step(context: RuleContext, counts: RuleCounts | None) -> Step:
     try:
         if not rule.type:
             raise RuleUnusable("the rule has no type")  # noqa: TRY301  # as any rule that cannot be carried out
+        if rule.kind is not None and rule.kind not in KINDS:
+            raise RuleUnusable(f"the kind {rule.kind} is unknown; use {' or '.join(KINDS)}")  # noqa: TRY301  # as above
         executor = executor_of(rule.type, settings, context.phase)
         by_field, holds_up = executor.by_field, executor.holds_up
         if by_field and context.phase == MIGRATION_RULES:

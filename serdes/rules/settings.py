@@ -22,6 +22,7 @@ _PREFIX = "rule.executors"
 _ACTIONS = "rule.actions"
 _DEFAULT = "_default_"
 _LETTERS = "DLQ"
+_TOPIC = "dlq.topic"
 DISABLED = "DISABLED"
 BEFORE_DOMAIN_RULES = "BEFORE_DOMAIN_RULES"
 AFTER_DOMAIN_RULES = "AFTER_DOMAIN_RULES"
@@ -116,6 +117,12 @@ class RuleSettings:
     registry: RuleRegistry | None = None
     options: RuleSection | None = None
     redacted: tuple[str, ...] = ()
+
+    @property
+    def names_dead_letters(self) -> bool:
+        """Whether a setting names a topic of dead letters, whose records have keys."""
+        has_topic = self.options is not None and self.options.dead_letter_topic is not None
+        return has_topic or any(_TOPIC in parameters for parameters in self.parameter_sets.values())
 
     @property
     def custom(self) -> RuleRegistry:

@@ -38,20 +38,18 @@ def _encoder(
 
         convert = readable_encoder(codec, plain_unions=options.plain_unions, defaults=options.defaults)
 
+    encode = convert if not codec.is_raw else lambda value: _without_length(convert(value))
+
     def with_rules() -> Encoder:
         # Rules see the datum of serializers, so the payload is decoded for them.
         plain = compiled(schema, dependencies, make=_exact)
         return Encoder(encode, datum_of=data_decoder(plain), unchecked=data_encoder(plain))
 
-    if not codec.is_raw:
-        encode = convert
-        return Encoder(convert, with_rules=with_rules)
-
-    def encode(value: Any) -> bytes:
-        payload = convert(value)
-        return payload[_size_of_length(payload) :]
-
     return Encoder(encode, with_rules=with_rules)
+
+
+def _without_length(payload: bytes) -> bytes:
+    return payload[_size_of_length(payload) :]
 
 
 def _size_of_length(payload: bytes) -> int:

@@ -13,22 +13,24 @@ from pyspark.sql import types as spark
 from compat.schema import JSON, SchemaText
 from serdes.rules.context import WRITE
 from spark_avro.errors import PlanError
+from spark_avro.json_schema.rules import carried_as_json, json_rules
 from spark_avro.json_schema.types import json_schema_of, json_type
-from spark_avro.modes import FAILFAST, Encoded, as_column, message_in, present, written
+from spark_avro.modes import message_in, present
 from spark_avro.plan.frames import Guids, Message, body
 from spark_avro.plan.frames import schema_id as id_of
+from spark_avro.plan.outcomes import FAILFAST, Encoded, as_column, written
 from spark_avro.plan.parts import Decoded, parts_of
 from spark_avro.plan.reasons import MALFORMED, reason
+from spark_avro.plan.rules.asked import check_asked
+from spark_avro.plan.rules.carried import Carried, no_failure
+from spark_avro.plan.rules.carrying import Opened, RowRule, carry_out
+from spark_avro.plan.rules.cel.untranslatable import Untranslatable
+from spark_avro.plan.rules.listed import APPLY, check_rules
+from spark_avro.plan.rules.reading import ReadRules, on_messages
+from spark_avro.plan.rules.writing import carried_on_bytes, write_rules, written_schema
 from spark_avro.plan.selection import Selection, select_versions
 from spark_avro.plan.written_frame import PREFIX, check_schema_id, framed
 from spark_avro.registry import Registry, client_of, register_or_look_up, subject_of
-from spark_avro.rules.asked import check_asked
-from spark_avro.rules.carried import Carried, no_failure
-from spark_avro.rules.carrying import Opened, RowRule, carry_out
-from spark_avro.rules.cel.untranslatable import Untranslatable
-from spark_avro.rules.listed import APPLY, check_rules
-from spark_avro.rules.reading import ReadRules, json_rules, on_messages
-from spark_avro.rules.writing import carried_as_json, carried_on_bytes, write_rules, written_schema
 from spark_avro.sent_schema import SentSchema
 from spark_avro.stored_values import json_text
 from spark_avro.valid_text import HALF_PAIR, has_half_pair, utf8_text
@@ -72,24 +74,26 @@ class JsonPlan:
 
     def parts(self, message: Message) -> Decoded:
         """The parts of a message decoded by this plan."""
-        return parts_of(message, self.guids, self._decoded, before=self.rules.by_id)
+        return parts_of(
+            message, self.guids, lambda by_id: self._decoded(by_id, message.replayed), before=self.rules.by_id
+        )
 
-    def _decoded(self, message: Column) -> Decoded:
+    def _decoded(self, message: Column, replayed: Column | None) -> Decoded:
         number = id_of(message)
         readable = F.coalesce(number.isin(*self.ids), F.lit(False))
         text = F.when(readable, utf8_text(body(message)))
-        carried = self._parsed(text)
+        carried = self._parsed(text, replayed)
         sound = message.isNull() | (readable & F.coalesce(carried.sound, F.lit(False)))
         why = reason(message, ids=self.ids, unreadable=self.unreadable, origin=self.chosen.origin)
         why = F.when(has_half_pair(text), F.lit(f"{MALFORMED}: {HALF_PAIR}")).otherwise(why)
         return Decoded(carried.value, sound, why, number).failed(carried.failure, has_rules=bool(self.row_rules))
 
-    def _parsed(self, text: Column) -> Carried:
+    def _parsed(self, text: Column, replayed: Column | None) -> Carried:
         """The value of a JSON text after its rules, and whether there is one."""
         parsed = _parse(text, self.kind)
         if not self.row_rules:
             return Carried(parsed.value(parsed.whole), parsed.sound(parsed.whole), no_failure())
-        return carry_out(self.row_rules, parsed)
+        return carry_out(self.row_rules, replace(parsed, replayed=replayed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +102,11 @@ class ValidatingJsonPlan(JsonPlan):
 
     asked: Asked | None = None
 
-    def _decoded(self, message: Column) -> Decoded:
+    def _decoded(self, message: Column, replayed: Column | None) -> Decoded:
         chosen = self.chosen
         batch = json_decoder(chosen.sent_schemas, chosen.origin, chosen.seam, self.asked)
         valid = decoded_by(batch, message, spark.StringType())
-        carried = self._parsed(valid.value)
+        carried = self._parsed(valid.value, replayed)
         sound = message.isNull() | (valid.sound & F.coalesce(carried.sound, F.lit(False)))
         unfit = F.when(has_half_pair(valid.value), F.lit(f"{MALFORMED}: {HALF_PAIR}"))
         unfit = unfit.otherwise(F.lit(f"{MALFORMED}: the JSON does not have the column's type"))

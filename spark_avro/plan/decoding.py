@@ -33,11 +33,11 @@ from spark_avro.plan.guard import shape
 from spark_avro.plan.parts import Decoded, parts_of
 from spark_avro.plan.reasons import TOO_MANY_DIGITS, reason, verbatim
 from spark_avro.plan.resolution import Resolved, Unreadable, resolve, with_nulls
+from spark_avro.plan.rules.carrying import Opened, carry_out
+from spark_avro.plan.rules.reading import NO_RULES, ReadRules, avro_rules
 from spark_avro.plan.tree import Tree
 from spark_avro.plan.types import spark_type
 from spark_avro.registry import Version
-from spark_avro.rules.carrying import Opened, carry_out
-from spark_avro.rules.reading import NO_RULES, ReadRules, avro_rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,9 @@ class Decoding:
 
     def parts(self, message: Message) -> Decoded:
         """The parts of a message decoded by this plan."""
-        return parts_of(message, self.guids, lambda by_id: decoded(by_id, self), before=self.rules.by_id)
+        return parts_of(
+            message, self.guids, lambda by_id: decoded(by_id, self, message.replayed), before=self.rules.by_id
+        )
 
 
 def decoding(
@@ -129,14 +131,14 @@ def decoding(
     return Decoding(reader, tuple(branches), unreadable, unselected, origin, guids)
 
 
-def decoded(message: Column, plan: Decoding) -> Decoded:
-    """The parts of a message with an id before the payload.
+def decoded(message: Column, plan: Decoding, replayed: Column | None = None) -> Decoded:
+    """The parts of a message with an id before the payload; `replayed` is the rule that a record skips.
 
     If `value` and `sound` are both always evaluated, Spark decodes once.
     """
     raw_bytes = plan.reader == {"type": "bytes"} and all(branch.writer == {"type": "bytes"} for branch in plan.branches)
     build = _raw if raw_bytes else _decoded_by_avro
-    value, sound, failure = build(message, plan)
+    value, sound, failure = build(message, plan, replayed)
     why = reason(
         message,
         ids=plan.ids,
@@ -162,15 +164,19 @@ def long_decimals(message: Column, plan: Decoding) -> Iterator[tuple[Sequence[in
 _Built = tuple[Column, Column, Column | None]
 
 
-def _raw(message: Column, plan: Decoding) -> _Built:
+def _raw(message: Column, plan: Decoding, replayed: Column | None) -> _Built:
     """A top-level `bytes` is the message itself, without a length (wire format, Avro payloads)."""
     raw = body(message)
     whole = _by_schema(message, raw, plan, lambda _branch, raw: raw, plan.reader)
-    return _after_rules(whole, lambda whole: (whole, whole.isNotNull()), message, plan)
+    return _after_rules(whole, lambda whole: (whole, whole.isNotNull()), message, plan, replayed)
 
 
 def _after_rules(
-    whole: Column, parts: Callable[[Column], tuple[Column, Column]], message: Column, plan: Decoding
+    whole: Column,
+    parts: Callable[[Column], tuple[Column, Column]],
+    message: Column,
+    plan: Decoding,
+    replayed: Column | None,
 ) -> _Built:
     """What is left of a decoded column after the rules.
 
@@ -179,12 +185,13 @@ def _after_rules(
         parts: Takes it, and returns the value and whether there is one.
         message: The messages.
         plan: The plan.
+        replayed: The rule that a record skips.
     """
     expected = _expected(message, plan)
     if not plan.rules.domain:
         value, is_there = parts(whole)
         return value, is_there == expected, None
-    start = Opened(whole, lambda whole: parts(whole)[0], lambda whole: parts(whole)[1])
+    start = Opened(whole, lambda whole: parts(whole)[0], lambda whole: parts(whole)[1], replayed)
     carried = carry_out(avro_rules(plan.rules.domain, plan.reader), start)
     return kept_part(carried.value, plan), carried.sound == expected, carried.failure
 
@@ -194,7 +201,7 @@ def kept_part(value: Column, plan: Decoding) -> Column:
     return value if plan.kept is None else fit(value, spark_type(plan.reader), plan.kept, drop_extra=True)
 
 
-def _decoded_by_avro(message: Column, plan: Decoding) -> _Built:
+def _decoded_by_avro(message: Column, plan: Decoding, replayed: Column | None) -> _Built:
     around = shape(plan.reader, [branch.writer for branch in plan.branches])
     # rpad copies the message in a third of concat's time. It is called by name because PySpark 3.5's function does not
     # accept columns.
@@ -224,7 +231,7 @@ def _decoded_by_avro(message: Column, plan: Decoding) -> _Built:
         # last.
         return F.get(F.array(value), F.when(fits, F.lit(0))).cast(spark_type(plan.reader)), is_there & fits
 
-    return _after_rules(whole, parts, message, plan)
+    return _after_rules(whole, parts, message, plan, replayed)
 
 
 def _common(plan: Decoding) -> Tree:

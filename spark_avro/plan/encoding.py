@@ -18,16 +18,16 @@ from serdes.message.subject import STRATEGIES
 from serdes.rules.context import WRITE
 from serdes.serialization import SerializationContext, SerializationError
 from spark_avro.errors import NoSubject, PlanError
-from spark_avro.modes import FAILFAST, Encoded, written
 from spark_avro.plan import tree as trees
 from spark_avro.plan.column_fit import fit
 from spark_avro.plan.derive import derive
+from spark_avro.plan.outcomes import FAILFAST, Encoded, written
+from spark_avro.plan.rules.carrying import carry_out, opened
+from spark_avro.plan.rules.listed import APPLY, check_rules
+from spark_avro.plan.rules.reading import avro_rules
+from spark_avro.plan.rules.writing import write_rules, written_schema
 from spark_avro.plan.written_frame import PREFIX, check_schema_id, framed
 from spark_avro.registry import Registry, client_of, parsed, register_or_look_up
-from spark_avro.rules.carrying import carry_out, opened
-from spark_avro.rules.listed import APPLY, check_rules
-from spark_avro.rules.reading import avro_rules
-from spark_avro.rules.writing import write_rules, written_schema
 
 #: A schema: its text, or a SchemaText if it has references.
 Schema = str | SchemaText

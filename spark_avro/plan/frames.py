@@ -21,6 +21,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from serdes.error import TruncatedMessage, WrongMagic
 from serdes.message import wire
+from serdes.rules.plan import RULE_NAME
 
 #: The ids of guids.
 Guids = Mapping[str, int]
@@ -39,13 +40,15 @@ class Message:
         payload: The key or value, perhaps with a prefix.
         header: The value of the header that names its schema, see `frame_header`; None if no headers are read.
         resolved: The column that `by_id` returned in an earlier selection; None if there is none.
-        carried: The column of `spark_avro.rules.before` in an earlier selection; None if there is none.
+        carried: The column of `spark_avro.plan.rules.before` in an earlier selection; None if there is none.
+        replayed: The rule that a record from the dead letters skips, as text; None if no headers are read.
     """
 
     payload: Column
     header: Column | None = None
     resolved: Column | None = None
     carried: Column | None = None
+    replayed: Column | None = None
 
     def by_id(self, guids: Guids, *, indexes: bool = False) -> Column:
         """The message with its schema's id before the payload.
@@ -100,11 +103,15 @@ def message_of(payload: Column, headers: Column | None, *, is_key: bool) -> Mess
         headers: The record's headers, an array of structs of key and value; None if they are not read.
         is_key: Whether the payload is a key.
     """
-    return Message(payload, None if headers is None else frame_header(headers, is_key=is_key))
+    if headers is None:
+        return Message(payload)
+    return Message(payload, frame_header(headers, is_key=is_key), replayed=replayed_rule(headers))
 
 
 #: The columns of an earlier selection: the header that names a record's schema, and the message with its id.
 FRAME, BY_ID = "frame_", "by_id_"
+#: The column of an earlier selection with the rule that a record skips.
+REPLAYED = "replayed_"
 
 
 def frame_column(*, is_key: bool) -> Column:
@@ -112,12 +119,21 @@ def frame_column(*, is_key: bool) -> Column:
     return frame_header(F.col("headers"), is_key=is_key).alias(FRAME)
 
 
+def replayed_rule(headers: Column) -> Column:
+    """The rule that a record from the dead letters failed at, which it skips; NULL for other records."""
+    return _last_header(headers, RULE_NAME).cast("string")
+
+
 def frame_header(headers: Column, *, is_key: bool) -> Column:
-    """The value of the last header that names the schema of a key or value; NULL if there is none with a value.
+    """The value of the last header that names the schema of a key or value; NULL if there is none with a value."""
+    return _last_header(headers, wire.header_name(is_key=is_key))
+
+
+def _last_header(headers: Column, name: str) -> Column:
+    """The value of the last header of a name that has one; NULL if there is none.
 
     A lambda (`filter`) would take the whole projection, with its Avro decoder, out of the generated code.
     """
-    name = wire.header_name(is_key=is_key)
     nothing = F.struct(F.lit(name).alias("key"), F.lit(None).cast("binary").alias("value"))
     last_first = F.reverse(F.call_function("array_remove", headers, nothing))
     last = F.get(last_first["value"], F.array_position(last_first["key"], name) - 1)

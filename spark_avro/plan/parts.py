@@ -11,10 +11,10 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from spark_avro.plan.frames import Guids, Message, schema_id
 from spark_avro.plan.reasons import HEADER
-from spark_avro.rules.before import before_decoding
+from spark_avro.plan.rules.before import before_decoding
 
 if TYPE_CHECKING:
-    from spark_avro.rules.reading import ReadRules
+    from spark_avro.plan.rules.reading import ReadRules
 
 
 class ColumnPlan(Protocol):
@@ -53,7 +53,7 @@ class Decoded:
         sound: Whether the payload is sound and passed its rules.
         reason: The reason if not.
         schema_id: The id.
-        failure: What rules left of it, see `spark_avro.rules.carried.FAILURE`; None without rules.
+        failure: What rules left of it, see `spark_avro.plan.rules.carried.FAILURE`; None without rules.
     """
 
     value: Column
@@ -90,7 +90,7 @@ def parts_of(
     """
     by_id = message.by_id(guids, indexes=indexes)
     if before:
-        carried = before_decoding(by_id, before) if message.carried is None else message.carried
+        carried = before_decoding(by_id, before, message.replayed) if message.carried is None else message.carried
         parts = replace(decode(carried["message"]), schema_id=schema_id(by_id)).failed(carried["failure"])
     else:
         parts = decode(by_id)

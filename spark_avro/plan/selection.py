@@ -11,6 +11,10 @@ from spark_avro.errors import PlanError
 from spark_avro.plan import tree as trees
 from spark_avro.plan.decoding import Decoding, decoding
 from spark_avro.plan.frames import Guids
+from spark_avro.plan.rules.listed import APPLY, check_rules
+from spark_avro.plan.rules.migrating import with_foreign_refused
+from spark_avro.plan.rules.reading import NO_RULES, ReadRules, read_rules
+from spark_avro.plan.rules.refusing import Seam, refuse_all, with_refusals
 from spark_avro.registry import (
     Registry,
     Version,
@@ -21,10 +25,6 @@ from spark_avro.registry import (
     versions_by_id,
     versions_of,
 )
-from spark_avro.rules.listed import APPLY, check_rules
-from spark_avro.rules.migrating import with_foreign_refused
-from spark_avro.rules.reading import NO_RULES, ReadRules, read_rules
-from spark_avro.rules.refusing import Seam, refuse_all, with_refusals
 from spark_avro.sent_schema import SentSchema
 
 

@@ -15,17 +15,18 @@ from compat.schema import PROTOBUF, SchemaText
 from serdes.message import wire
 from serdes.rules.context import WRITE, Ruled
 from spark_avro.errors import PlanError
-from spark_avro.modes import FAILFAST, Encoded, as_column, message_in, present, written
+from spark_avro.modes import message_in, present
 from spark_avro.plan.frames import Guids, Message
+from spark_avro.plan.outcomes import FAILFAST, Encoded, as_column, written
 from spark_avro.plan.parts import Decoded, parts_of
 from spark_avro.plan.protobuf_types import message_class, message_type, parsed
+from spark_avro.plan.rules.asked import check_asked
+from spark_avro.plan.rules.listed import APPLY, check_rules
+from spark_avro.plan.rules.reading import ReadRules, on_messages
+from spark_avro.plan.rules.writing import carried_on_bytes, write_rules, written_schema
 from spark_avro.plan.selection import Selection, select_versions
 from spark_avro.plan.written_frame import PREFIX, check_schema_id, frame_before, with_frame
 from spark_avro.registry import Registry, client_of, register_or_look_up, subject_of
-from spark_avro.rules.asked import check_asked
-from spark_avro.rules.listed import APPLY, check_rules
-from spark_avro.rules.reading import ReadRules, on_messages
-from spark_avro.rules.writing import carried_on_bytes, write_rules, written_schema
 from spark_avro.sent_schema import SentSchema
 from spark_avro.stored_values import json_text
 from spark_avro.workers.decoding import Asked, protobuf_decoder

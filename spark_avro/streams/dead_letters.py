@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from spark_avro.modes import PERMISSIVE, present
-from spark_avro.plan.frames import BY_ID, FRAME, Message, frame_column
+from spark_avro.modes import present
+from spark_avro.plan.frames import BY_ID, FRAME, REPLAYED, Message, frame_column, replayed_rule
+from spark_avro.plan.outcomes import PERMISSIVE
 from spark_avro.plan.parts import ColumnPlan
-from spark_avro.rules.before import CARRIED, before_decoding
+from spark_avro.plan.rules.before import CARRIED, before_decoding
 from spark_avro.streams.header_columns import HEADERS, with_headers
 
 #: Columns of Spark's Kafka source.
@@ -35,7 +36,7 @@ def split(
     drop_raw: bool = True,
     names: tuple[str, str] = ("decoded", "error"),
 ) -> DataFrame:
-    """The records with `decoded` (the value, or NULL) and `error` (NULL, or a struct of reason, id and raw).
+    """The records with `decoded` (the value, or NULL) and `error` (NULL, or a struct of `modes.present`).
 
     If the rows have `headers`, they may name the schemas.
 
@@ -77,15 +78,19 @@ def split_columns(
     if plan.ids or plan.unreadable:
         needed = [F.col(f"`{name}`") for name in dict.fromkeys([*kept, column])]
         if "headers" in present_names:
-            selections.append([*needed, frame_column(is_key=column == "key" if is_key is None else is_key)])
+            frames = [frame_column(is_key=column == "key" if is_key is None else is_key)]
             sent = Message(F.col(column), F.col(FRAME))
-            needed.append(F.col(FRAME))
+            if plan.rules:
+                frames.append(replayed_rule(F.col("headers")).alias(REPLAYED))
+                sent = replace(sent, replayed=F.col(REPLAYED))
+            selections.append([*needed, *frames])
+            needed += [F.col(FRAME), *([F.col(REPLAYED)] if plan.rules else [])]
         by_id = sent.by_id(plan.guids, indexes=plan.has_indexes)
         selections.append([*needed, by_id.alias(BY_ID)])
         sent = replace(sent, resolved=F.col(BY_ID))
         if plan.rules.by_id:
             needed.append(F.col(BY_ID))
-            selections.append([*needed, before_decoding(F.col(BY_ID), plan.rules.by_id).alias(CARRIED)])
+            selections.append([*needed, before_decoding(F.col(BY_ID), plan.rules.by_id, sent.replayed).alias(CARRIED)])
             sent = replace(sent, carried=F.col(CARRIED))
     result = present(plan.parts(sent), sent.payload, mode=PERMISSIVE).alias("result_")
     value, error = F.col("result_.value").alias(names[0]), F.col("result_.error").alias(names[1])

@@ -13,6 +13,7 @@ from compat.schema import AVRO, JSON, PROTOBUF
 from serdes.error import RegistryUnavailable, SchemaNotFound
 from spark_avro.json_schema.functions import plan_json
 from spark_avro.plan.parts import ColumnPlan
+from spark_avro.plan.rules.listed import APPLY
 from spark_avro.plan.selection import Selection, plan_decoding, select_versions
 from spark_avro.protobuf.functions import plan_protobuf
 from spark_avro.records import RecordsPlan, subjects_of_topics
@@ -26,7 +27,6 @@ from spark_avro.registry import (
     version_type,
     versions_of,
 )
-from spark_avro.rules.listed import APPLY
 
 log = logging.getLogger(__name__)
 

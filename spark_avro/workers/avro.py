@@ -8,17 +8,19 @@ from typing import Any
 from pyspark.sql import Column
 from pyspark.sql import types as spark
 
-from spark_avro.modes import FAILFAST, message_in, present
+from spark_avro.modes import message_in, present
 from spark_avro.plan import tree as trees
+from spark_avro.plan.after_rules import after_rules
+from spark_avro.plan.outcomes import FAILFAST
 from spark_avro.plan.parts import Decoded, parts_of
+from spark_avro.plan.rules.asked import check_asked
+from spark_avro.plan.rules.listed import APPLY
+from spark_avro.plan.rules.reading import avro_rules
 from spark_avro.plan.selection import Selection, select_versions
 from spark_avro.plan.spark_form import reader_text
 from spark_avro.plan.tree import Tree
 from spark_avro.plan.types import spark_type
 from spark_avro.registry import Registry
-from spark_avro.rules.asked import check_asked
-from spark_avro.rules.listed import APPLY
-from spark_avro.rules.reading import after_rules, avro_rules
 from spark_avro.workers.decoding import Asked, avro_decoder, avro_json_decoder
 from spark_avro.workers.udf import asked_by_workers, decoded_by
 
@@ -73,8 +75,15 @@ def confluent_avro_udf(  # noqa: PLR0913 - each is a setting of its own, by name
     )
     asked = asked_by_workers(registry) if ask_registry else None
     check_asked(chosen.rules, asked)
-    decode = decoded_as_json if as_json else decoded_in_python
-    parts = parts_of(sent, chosen.guids, lambda by_id: decode(by_id, chosen, asked=asked), before=chosen.rules.by_id)
+
+    def decode(by_id: Column) -> Decoded:
+        if as_json:
+            return decoded_as_json(by_id, chosen, asked=asked)
+        tree = trees.tree(chosen.reader.schema, chosen.reader.label, reader=True)
+        parts = decoded_in_python(by_id, chosen, reader=tree, asked=asked)
+        return after_rules(parts, avro_rules(chosen.rules.domain, tree), sent.replayed)
+
+    parts = parts_of(sent, chosen.guids, decode, before=chosen.rules.by_id)
     return present(parts, sent.payload, mode=mode, position=position)
 
 
@@ -85,18 +94,14 @@ def decoded_as_json(message: Column, chosen: Selection, *, asked: Asked | None) 
     return decoded_by(batch, message, spark.StringType())
 
 
-def decoded_in_python(
-    message: Column, chosen: Selection, *, reader: Tree | None = None, asked: Asked | None = None
-) -> Decoded:
+def decoded_in_python(message: Column, chosen: Selection, *, reader: Tree, asked: Asked | None = None) -> Decoded:
     """The parts of a column that workers decode.
 
     Args:
         message: The messages with ids before the payloads.
         chosen: The schemas.
-        reader: The tree of the reader's schema, if only a part of it is used.
+        reader: The tree of the reader's schema, or of the part of it that is used.
         asked: The settings of the registry's client for looking up other ids; None if other ids are errors.
     """
-    tree = trees.tree(chosen.reader.schema, chosen.reader.label, reader=True) if reader is None else reader
-    batch = avro_decoder(chosen.sent_schemas, reader_text(tree), chosen.origin, chosen.seam, asked)
-    parts = decoded_by(batch, message, spark_type(tree))
-    return parts if reader is not None else after_rules(parts, avro_rules(chosen.rules.domain, tree))
+    batch = avro_decoder(chosen.sent_schemas, reader_text(reader), chosen.origin, chosen.seam, asked)
+    return decoded_by(batch, message, spark_type(reader))

@@ -20,7 +20,7 @@ from serdes.client.config import client_options
 from serdes.error import SerdesError
 from serdes.message import wire
 from serdes.rules.context import Ruled
-from spark_avro.rules.refusing import ANY, Seam
+from spark_avro.plan.rules.refusing import ANY, Seam
 from spark_avro.sent_schema import SentSchema
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from pyspark.sql import types as spark
 
 from spark_avro.plan.frames import schema_id
 from spark_avro.plan.parts import Decoded
+from spark_avro.plan.rules.workers.vectorized import REASON, VALUE, Batch, vectorized
 from spark_avro.registry import Registry, settings_for_workers
 from spark_avro.workers.decoding import Asked
-from spark_avro.workers.vectorized import REASON, VALUE, Batch, vectorized
 
 
 def decoded_by(batch: Batch, message: Column, kind: spark.DataType) -> Decoded:

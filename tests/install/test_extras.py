@@ -51,6 +51,13 @@ NEEDS = {
     "magicbyte/kit/metrics.py": {"server"},
     # pytest imports it.
     "magicbyte/testing/plugin.py": {"dev"},
+    "compat/contracts/cel/": {"rules"},
+    "compat/contracts/findings/jsonata.py": {"rules"},
+    "serdes/rules/jsonata/": {"rules"},
+    # Rules and cases in YAML; JSON needs no extra.
+    "magicbyte/check/project/rule_file.py": {"server"},
+    "magicbyte/cli/rules/cases.py": {"server"},
+    "magicbyte/generate/protobuf.py": {"generate"},
     "spark_avro/": {"spark"},
     "spark_avro/pipeline/sinks/sql/": {"spark", "postgresql"},
     "magicbyte/cli/pipeline/": {"spark"},

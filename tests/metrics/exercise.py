@@ -79,11 +79,15 @@ def use_registry(leader: str, follower: str) -> None:
         assert client.delete("/subjects/JSON-value").status_code == 200
 
 
-def use_proxy(rest: Rest) -> None:
+def use_proxy(rest: Rest, registry_url: str) -> None:
     """Produce and consume in both versions of the API."""
     topic = rest.unique("metrics")
     rest.produce(topic, [{"value": 1}, {"value": 2}])
     rest.produce(topic, [{"value": 1}], "avro", value_schema='"int"')
+    rule = {"name": "low", "kind": "CONDITION", "mode": "WRITE", "type": "CEL", "expr": "message < 2"}
+    ruled = {"schema": '"int"', "ruleSet": {"domainRules": [rule]}}
+    assert httpx.post(f"{registry_url}/subjects/{topic}-ruled-value/versions", json=ruled).is_success
+    rest.produce(f"{topic}-ruled", [{"value": 1}], "avro", value_schema='"int"')
     cluster = rest.get("/v3/clusters").json()["data"][0]["cluster_id"]
     path = f"/v3/clusters/{cluster}/topics/{topic}/records"
     for body in ({"value": {"type": "JSON", "data": 3}}, {"value": {"type": "AVRO", "data": 3}}):
@@ -103,7 +107,7 @@ def scrapes_after_use(kafka: str, secured: SecuredRegistry, folder: Path) -> lis
     with running_pair(kafka) as pair:
         use_registry(*pair)
         with running_rest_proxy(kafka, pair[0]) as proxy, Rest(base_url=proxy.url, timeout=60) as rest:
-            use_proxy(rest)
+            use_proxy(rest, pair[0])
             scrapes.append(Scrape("rest proxy", httpx.get(f"{proxy.url}/metrics").text))
         scrapes += [Scrape("registry", httpx.get(f"{url}/metrics").text) for url in pair]
     tls = ssl.create_default_context(cafile=secured.files.ca)

@@ -15,7 +15,6 @@ from serdes.error import (
     IncompatibleReader,
     PayloadError,
     RegistryUnavailable,
-    RulesNotSupported,
     SchemaCompileError,
     SchemaNotFound,
     SerializationError,
@@ -25,6 +24,7 @@ from serdes.error import (
     WrongSchemaType,
 )
 from serdes.message import wire
+from serdes.rules.error import RuleFailed
 from serdes.schema import Schema
 from serdes.serialization import MessageField, SerializationContext
 
@@ -390,26 +390,16 @@ def test_threads_share_a_serializer(client: RegistryClient):
     assert client.subjects() == ["users0-value", "users1-value", "users2-value"]
 
 
-def test_rules_for_clients_are_not_passed_over(client: RegistryClient):
+def test_encryption_is_not_passed_over(client: RegistryClient):
+    params = {"encrypt.kek.name": "kek", "encrypt.kms.type": "local-kms", "encrypt.kms.key.id": "key"}
     rule = {"name": "secret", "kind": "TRANSFORM", "mode": "WRITEREAD", "type": "ENCRYPT", "tags": ["PII"]}
-    client.register("users-value", SchemaText("AVRO", USER), rule_set={"domainRules": [rule]})
-    error = "secret"
-    with pytest.raises(RulesNotSupported, match=error):
+    rule_set = {"domainRules": [{**rule, "params": params}]}
+    client.register("users-value", SchemaText("AVRO", USER), rule_set=rule_set)
+    error = r"rule 'secret' \(ENCRYPT, (WRITE|READ)\) of subject users-value .*encryption is not supported"
+    with pytest.raises(RuleFailed, match=error):
         AvroSerializer(client, conf={"use.latest.version": True})({"name": "ada"}, VALUE)
-    with pytest.raises(RulesNotSupported, match=error):
+    with pytest.raises(RuleFailed, match=error):
         AvroDeserializer(client)(b"\x00\x00\x00\x00\x01\x06ada", VALUE)
-
-
-def test_migration_rules_are_not_passed_over(client: RegistryClient):
-    message = AvroSerializer(client, USER)({"name": "ada"}, VALUE)
-    rule = {"name": "rename", "kind": "TRANSFORM", "mode": "UPGRADE", "type": "JSONATA", "expr": "$"}
-    client.register("users-value", SchemaText("AVRO", USER2), rule_set={"migrationRules": [rule]})
-    latest = AvroDeserializer(client, conf={"use.latest.version": True})
-    with pytest.raises(RulesNotSupported, match=r"the latest version of subject users-value has rules .*: rename"):
-        latest(message, VALUE)
-    message = AvroSerializer(client, USER2, conf={"use.schema.id": 2})({"name": "ada"}, VALUE)
-    assert latest(message, VALUE) == {"name": "ada", "age": 7}
-    assert AvroDeserializer(client, USER2)(message, VALUE) == {"name": "ada", "age": 7}
 
 
 def test_a_registry_that_is_down():

@@ -1,4 +1,4 @@
-"""Schemas with rules that a client must carry out: no function writes or hands out a value under them."""
+"""Rules that are refused, or that nobody carries out: no function writes or hands out a value under them."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ from spark_avro import (
     to_confluent_json,
     to_confluent_protobuf,
 )
+from spark_avro.errors import PlanError
 from spark_avro.streams.followers import Follower
-from spark_avro.workers import udf
-from spark_avro.workers.vectorized import Batch
 
 #: Most tests of this file take seconds each.
 pytestmark = pytest.mark.slow
@@ -86,14 +85,27 @@ def test_nothing_is_written_under_a_rule(spark: SparkSession, avro: Any, subject
     }
     for schema_type, write in writers.items():
         text = FORMS[schema_type][0]
-        settings = {"subject": f"{subject}-{schema_type}", "registry": avro.registry}
+        settings = {"subject": f"{subject}-{schema_type}", "registry": avro.registry, "rules": "refuse"}
         register(avro, settings["subject"], schema_type, **{phase: [rule]})
         for more in ({"schema": text}, {"schema": text, "register": False}):
             with pytest.raises(RulesNotSupported, match=match):
                 write(value, **settings, **more)
     for version in (1, "latest"):
         with pytest.raises(RulesNotSupported, match=match):
-            to_confluent_avro(value, subject=f"{subject}-{AVRO}", registry=avro.registry, version=version)
+            to_confluent_avro(
+                value, subject=f"{subject}-{AVRO}", registry=avro.registry, version=version, rules="refuse"
+            )
+
+
+def test_nothing_is_written_under_a_rule_of_encryption(spark: SparkSession, avro: Any, subject: str) -> None:
+    value = F.struct(F.lit("123").alias("ssn"))
+    register(avro, subject, AVRO, domainRules=[ENCRYPT])
+    with pytest.raises(PlanError, match=r"rule 'encryptSsn' \(ENCRYPT, WRITE\) of the schema of subject"):
+        to_confluent_avro(value, subject=subject, registry=avro.registry, schema=AVRO_TEXT)
+    bytes_rule = {**ENCRYPT, "type": "ENCRYPT_PAYLOAD"}
+    register(avro, f"{subject}-2", AVRO, encodingRules=[bytes_rule])
+    with pytest.raises(PlanError, match="rules on encoded bytes are not carried out in Spark"):
+        to_confluent_avro(value, subject=f"{subject}-2", registry=avro.registry, schema=AVRO_TEXT)
 
 
 @pytest.mark.parametrize("name", [*READERS, "as_json"])
@@ -104,21 +116,23 @@ def test_nothing_is_handed_out_if_the_readers_schema_has_a_rule(
     schema_id = register(avro, subject, schema_type, domainRules=[ENCRYPT])
     for settings in ({"subject": subject}, {"ids": [schema_id]}):
         with pytest.raises(RulesNotSupported, match="has rules that this library does not carry out: encryptSsn"):
-            reader("value", registry=avro.registry, **settings)
+            reader("value", registry=avro.registry, rules="refuse", **settings)
 
 
 def test_no_way_around_a_rule_of_all_versions(spark: SparkSession, avro: Any, subject: str) -> None:
     register(avro, subject, AVRO, domainRules=[ENCRYPT])
     match = "has rules that this library does not carry out: encryptSsn"
     with pytest.raises(RulesNotSupported, match=match):
-        from_confluent_avro("value", subject=subject, registry=avro.registry, reader_schema=AVRO_TEXT)
+        from_confluent_avro("value", subject=subject, registry=avro.registry, reader_schema=AVRO_TEXT, rules="refuse")
     with pytest.raises(RulesNotSupported, match=match):
-        from_confluent_avro_records("value", subjects=[subject], registry=avro.registry)
+        from_confluent_avro_records("value", subjects=[subject], registry=avro.registry, rules="refuse")
     with pytest.raises(RulesNotSupported, match=match):
-        Follower(avro.registry, subject=subject).refresh()
+        Follower(avro.registry, subject=subject, rules="refuse").refresh()
     register(avro, f"{subject}-json", JSON, domainRules=[ENCRYPT])
     with pytest.raises(RulesNotSupported, match=match):
-        from_confluent_json("value", subject=f"{subject}-json", registry=avro.registry, data_type="ssn string")
+        from_confluent_json(
+            "value", subject=f"{subject}-json", registry=avro.registry, data_type="ssn string", rules="refuse"
+        )
 
 
 @pytest.mark.parametrize("name", [*READERS, "as_json"])
@@ -165,39 +179,6 @@ def test_workers_that_ask_the_registry_refuse_rules(spark: SparkSession, avro: A
     assert bad.error.reason.endswith("does not carry out: encryptSsn")
 
 
-def spied(batch: Batch) -> Batch:
-    """The same, with a seam in the worker process that writes a word into each value that it sees."""
-
-    def decode(messages: Any, kind: Any) -> Any:
-        from spark_avro.workers import decoding as workers  # noqa: PLC0415 - in the workers
-
-        def mark(value: Any) -> Any:
-            return value.replace("123", "seen") if isinstance(value, str) else {"ssn": mark(value["ssn"])}
-
-        seam = workers.after_decoding
-        workers.after_decoding = lambda _writer, _reader, decoder: lambda *given: mark(decoder(*given))
-        try:
-            return batch(messages, kind)
-        finally:
-            workers.after_decoding = seam
-
-    return decode
-
-
-@pytest.mark.parametrize("name", ["confluent_avro_udf", "as_json", "confluent_json_udf", "from_confluent_protobuf"])
-@pytest.mark.parametrize("count", [1, 200], ids=["one by one", "enough to read in columns"])
-def test_each_value_of_a_udf_passes_through_the_seam(
-    spark: SparkSession, avro: Any, subject: str, monkeypatch: pytest.MonkeyPatch, name: str, count: int
-) -> None:
-    schema_type, reader = READERS.get(name, (AVRO, as_json))
-    schema_id = register(avro, subject, schema_type)
-    vectorized = udf._vectorized
-    monkeypatch.setattr(udf, "_vectorized", lambda batch, returns: vectorized(spied(batch), returns))
-    column = reader("value", subject=subject, registry=avro.registry)
-    values = read(spark, column, *[message(schema_id, schema_type)] * count)
-    assert values == ['{"ssn":"seen"}' if name == "as_json" else Row(ssn="seen")] * count
-
-
 @pytest.mark.parametrize("name", READERS)
 def test_a_migration_rule_of_the_latest_version(spark: SparkSession, avro: Any, subject: str, name: str) -> None:
     schema_type, reader = READERS[name]
@@ -205,7 +186,7 @@ def test_a_migration_rule_of_the_latest_version(spark: SparkSession, avro: Any, 
     one = register(avro, subject, schema_type, first)
     two = register(avro, subject, schema_type, second, migrationRules=[UPGRADE])
     messages = (message(one, schema_type), message(two, schema_type))
-    column = reader("value", subject=subject, registry=avro.registry, mode="PERMISSIVE")
+    column = reader("value", subject=subject, registry=avro.registry, mode="PERMISSIVE", rules="refuse")
     [old, new] = read(spark, column, *messages)
     assert (old.value, new.value.ssn) == (None, "123")
     assert old.error.reason.endswith("has rules that this library does not carry out: upgradeSsn")

@@ -13,8 +13,8 @@ from pyspark.sql.pandas import types as pyspark_types
 
 from magicbyte.platform.jars import TableFormatMissing
 from spark_avro import packages
+from spark_avro.plan.arrow_type import arrow_type
 from spark_avro.spark_session import format_properties, modules
-from spark_avro.workers.arrow_type import arrow_type
 
 
 def test_session_takes_its_modules_from_the_lock_file_or_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

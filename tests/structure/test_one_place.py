@@ -9,14 +9,22 @@ PACKAGES = ("compat", "magicbyte", "registry", "rest_proxy", "serdes", "spark_av
 
 #: What is done in one place -> the files and folders that may mention it.
 PLACES = {
-    # The text forms of values.
-    "json_to_avro": "serdes/codec/ serdes/text/ serdes/rules/migrations/avro.py",
-    "avro_to_json": "serdes/codec/ serdes/text/ serdes/rules/migrations/avro.py spark_avro/workers/decoding.py",
+    # The text forms of values. Rules of JSONATA and migrations see values in such a form.
+    "json_to_avro": "serdes/codec/ serdes/text/ serdes/rules/jsonata/ serdes/rules/migrations/",
+    "avro_to_json": (
+        "serdes/codec/ serdes/text/ serdes/rules/jsonata/ serdes/rules/migrations/ spark_avro/workers/decoding.py"
+    ),
     # compat knows nothing of serdes, and shows small messages of its own making.
-    "MessageToDict": "serdes/text/ serdes/rules/jsonata/values.py compat/protobuf/witness/reception.py",
-    "ParseDict": "serdes/text/ serdes/rules/jsonata/values.py",
-    # Rules for clients are refused at the seam alone; the proxy words the refusal anew.
-    "RulesNotSupported(": "serdes/rules/seam.py serdes/error.py rest_proxy/formats/schemas.py",
+    "MessageToDict": (
+        "serdes/text/ serdes/rules/jsonata/ serdes/rules/migrations/ serdes/rules/dead_letters/ magicbyte/cli/rules/"
+        " compat/protobuf/witness/reception.py"
+    ),
+    "ParseDict": "serdes/text/ serdes/rules/jsonata/ serdes/rules/migrations/ magicbyte/cli/rules/",
+    # Rules for clients are refused at the seam alone; the proxy words the refusal anew, and Spark refuses those that it
+    # does not carry out.
+    "RulesNotSupported(": (
+        "serdes/rules/seam.py serdes/error.py rest_proxy/formats/schemas.py spark_avro/plan/rules/refusing.py"
+    ),
     # A relay decides which headers travel, and an application in this process is asked in one way.
     "_HOP_BY_HOP": "magicbyte/http/relay/headers.py",
     '"raw_path":': "magicbyte/http/connection/request/scope.py magicbyte/http/relay/in_process.py",

@@ -28,6 +28,7 @@ from magicbyte.security.settings import SecuritySettings
 from magicbyte.security.sign_in.settings import SignInSettings
 from magicbyte.security.tls.settings import TlsSettings
 from registry.settings import RegistrySettings
+from rest_proxy.rules.settings import RuleProperties
 from rest_proxy.settings import RestProxySettings
 from serdes.console.outcome import Ended
 from spark_avro.pipeline.file.pipeline import Pipeline
@@ -37,6 +38,7 @@ from tools.references import DOCS, PAGES, REFERENCES, marks, with_reference
 OF_SERVERS = (
     RegistrySettings,
     RestProxySettings,
+    RuleProperties,
     PageSettings,
     HttpSettings,
     LogSettings,

@@ -55,7 +55,19 @@ def _sphinx(work: Path, built: Path, version: str, repository: str) -> int:
 
     All pages are written: each has the list of all pages beside it, which Sphinx does not count as a dependency.
     """
-    command: list[str | Path] = [sys.executable, "-m", "sphinx", "-n", "-W", "-a", "-q", "-c", _HERE, "-d", work / "doctrees"]
+    command: list[str | Path] = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-n",
+        "-W",
+        "-a",
+        "-q",
+        "-c",
+        _HERE,
+        "-d",
+        work / "doctrees",
+    ]
     environment = os.environ | {
         "PYTHONPATH": str(ROOT),
         "MAGICBYTE_DOCS_VERSION": version,

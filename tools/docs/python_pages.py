@@ -30,8 +30,9 @@ def python_page(package: str) -> str:
     for title, directive, names in _groups(module):
         lines.append(f"## {title}\n")
         for name in names:
-            options = "\n   :members:\n   :inherited-members: object, Exception, BaseException\n   :exclude-members: twin" * (
-                directive == "autoclass"
+            options = (
+                "\n   :members:\n   :inherited-members: object, Exception, BaseException\n   :exclude-members: twin"
+                * (directive == "autoclass")
             )
             lines.append(f"```{{eval-rst}}\n.. {directive}:: {package}.{name}{options}\n```\n")
     if package == "magicbyte.testing":

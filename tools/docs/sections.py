@@ -33,8 +33,10 @@ SECTIONS: Sequence[Section] = (
         (
             "page",
             "check",
+            "generated-records",
             "console",
             "topics",
+            "contracts",
             "dead-letters",
             "spark",
             "pipelines",

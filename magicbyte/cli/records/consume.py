@@ -108,7 +108,7 @@ def main(arguments: Sequence[str]) -> int:
 def _run(arguments: Sequence[str]) -> int:
     from serdes.console.consume.loop import Records, Selection, Showing, consume  # noqa: PLC0415 - not for --help
     from serdes.console.consume.start import OFFSET_BEGINNING, OFFSET_END, Start  # noqa: PLC0415
-    from serdes.console.rules import RuleLetters, console_rules  # noqa: PLC0415
+    from serdes.console.produce.rule_letters import RuleLetters, console_rules  # noqa: PLC0415
 
     parser = _parser()
     options = parser.parse_args(arguments)

@@ -17,11 +17,11 @@ from serdes.console import properties
 from serdes.console.client import open_client
 from serdes.console.kafka import producer_config
 from serdes.console.options import number
-from serdes.console.outcome import BAD_DATA, Ended, carried_out, tell_explanations
+from serdes.console.outcome import BAD_DATA, OK, Ended, carried_out, tell_explanations
 from serdes.console.produce.loop import DLQ, FAIL, SKIP, Sending, ToRecord, convert, open_source, produce, send_all
 from serdes.console.produce.outbox import Record
+from serdes.console.produce.rule_letters import RuleLetters, console_rules, no_letters
 from serdes.console.produce.writing import Serialize, writer
-from serdes.console.rules import RuleLetters, console_rules, no_letters
 from serdes.error import SubjectNotFound, VersionNotFound
 from serdes.schema import Schema
 from serdes.serialization import SerializationContext
@@ -68,6 +68,11 @@ def _parser() -> argparse.ArgumentParser:
     add("--on-error", choices=(FAIL, SKIP, DLQ), default=FAIL, help="what becomes of a bad line (default fail)")
     add("--dlq-topic", metavar="TOPIC", help="where --on-error dlq sends bad lines")
     add("--dry-run", action="store_true", help="convert all lines, register and send nothing")
+    add(
+        "--explain",
+        action="store_true",
+        help="show the rules that records would pass, and on which fields; send nothing",
+    )
     return parser
 
 
@@ -92,6 +97,8 @@ def _run(arguments: Sequence[str]) -> int:
         parser.error("--value-format string sends text: it excludes an Avro file and the options of the value's schema")
     if options.key_framing and not _has_key_schema(options):
         parser.error("--key-framing is for keys with a schema: name one, or say --key-format schema")
+    if options.explain:
+        return _explain(options)
     kafka = kafka_properties(options)
     config = producer_config(options.bootstrap_servers, kafka, {})
     sending = Sending(
@@ -176,6 +183,26 @@ def _to_record(options: argparse.Namespace, config: dict[str, Any]) -> ToRecord:
     from magicbyte.cli.records.json_lines import record_of_line  # noqa: PLC0415 - values need none of it
 
     return lambda text, number: record_of_line(text, number, key, value)
+
+
+def _explain(options: argparse.Namespace) -> int:
+    """Write the rules of the versions that records would be written with."""
+    from magicbyte.cli.records.rule_plans import write_rules  # noqa: PLC0415 - rarely used
+
+    client = open_client(gather_properties(options).client, {})
+    parts = ["value"] if options.value_format != "string" else []
+    if _has_key_schema(options):
+        parts.insert(0, "key")
+    for part in parts:
+        subject = client.drive(_subject(client, part, options))
+        schema_id, version = getattr(options, f"{part}_schema_id"), getattr(options, f"{part}_schema_version")
+        if schema_id is not None:
+            versions = [one.version for one in client.versions_of(schema_id) if one.subject == subject]
+            if not versions:
+                raise Failure(f"--{part}-schema-id {schema_id}: it is no version of subject {subject}")
+            version = max(versions)
+        write_rules(client, subject, version or "latest", ("WRITE",))
+    return OK
 
 
 def _rules(options: argparse.Namespace, config: Mapping[str, Any]) -> AdaptRules:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from magicbyte.cli.rules.ruled_schema import from_files, registered, rules_of_file
+from magicbyte.cli.records.rule_plans import registered
+from magicbyte.cli.rules.ruled_schema import from_files, rules_of_file
 from magicbyte.kit.bounded_file import FileRefused, read_bounded
 from magicbyte.kit.failure import Failure
 from serdes.client.clients import RegistryClient

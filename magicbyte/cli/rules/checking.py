@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,29 +13,48 @@ from magicbyte.kit.failure import Failure
 #: The exit code for findings, as of `magicbyte check`.
 FOUND = 100
 _SCHEMAS = (".avsc", ".json", ".schema.json", ".proto")
+_RULES = (".rules.json", ".rules.yaml", ".rules.yml")
 
 
 def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:  # noqa: ARG001  the signature of all
     """Write the findings; returns the exit code."""
-    from magicbyte.check.config.config import is_rule_file  # noqa: PLC0415 - not for --help
+    from magicbyte.check.config.config import find_config  # noqa: PLC0415 - not for --help
     from magicbyte.check.outputs import renderer  # noqa: PLC0415
     from magicbyte.check.run import check_project  # noqa: PLC0415
 
-    named: dict[str, None] = {}
-    for name in options.files:
-        named[name] = None
-        if is_rule_file(name):
-            named[_schema_of(name)] = None
-    report = check_project(Path.cwd(), against=("none",), named=tuple(named))
-    about_rules = tuple(finding for finding in report.findings if finding.rule.startswith("RULES_"))
-    report = replace(report, findings=about_rules)
+    root = find_config(Path.cwd()).root
+    wanted = {file.resolve() for name in options.files for file in _rule_files(Path(name))}
+    report = check_project(Path.cwd(), against=("none",))
+    findings = tuple(
+        finding
+        for finding in report.findings
+        if finding.rule.startswith("RULES_") and (root / finding.file).resolve() in wanted
+    )
+    checked = tuple(one for one in report.checked if wanted & {path.resolve() for path in _beside(root / one.file)})
+    report = replace(report, findings=findings, checked=checked, notes=(), declared=())
     sys.stdout.write(renderer("text")(report))
     return FOUND if report.failed else 0
 
 
-def _schema_of(name: str) -> str:
-    stem = name[: name.rindex(".rules.")]
-    for ending in _SCHEMAS:
-        if Path(f"{stem}{ending}").is_file():
-            return f"{stem}{ending}"
-    raise Failure(f"{name}: there is no schema beside it: {', '.join(stem + ending for ending in _SCHEMAS)}")
+def _rule_files(file: Path) -> Iterator[Path]:
+    """The files of rules that an argument names: itself, or those beside a schema."""
+    if not file.is_file():
+        raise Failure(f"there is no file {file}")
+    if not file.name.endswith(_RULES):
+        beside = list(_beside(file))
+        if not beside:
+            raise Failure(f"{file}: there are no rules beside it, such as {file.stem}.rules.yaml")
+        yield from beside
+        return
+    stem = file.name[: file.name.rindex(".rules.")]
+    if not any(file.with_name(f"{stem}{ending}").is_file() for ending in _SCHEMAS):
+        raise Failure(f"{file}: there is no schema beside it, such as {stem}.avsc")
+    yield file
+
+
+def _beside(schema: Path) -> Iterator[Path]:
+    stem = schema.name.removesuffix(".schema.json").removesuffix(schema.suffix)
+    for ending in _RULES:
+        beside = schema.with_name(f"{stem}{ending}")
+        if beside.is_file():
+            yield beside

@@ -12,7 +12,8 @@ from typing import Any
 
 from magicbyte.cli.flags import kafka_properties
 from magicbyte.cli.records.consume import gather_properties, milliseconds
-from magicbyte.cli.rules.ruled_schema import registered, rules_of_file
+from magicbyte.cli.records.rule_plans import registered
+from magicbyte.cli.rules.ruled_schema import rules_of_file
 from magicbyte.cli.rules.written_data import DataReader
 from magicbyte.cli.tables import aligned
 from magicbyte.kit.failure import Failure
@@ -22,7 +23,7 @@ from serdes.console.consume.loop import Records, Selection
 from serdes.console.consume.start import OFFSET_BEGINNING, Start
 from serdes.console.kafka import consumer_config, take_patience
 from serdes.console.outcome import BAD_DATA, OK
-from serdes.console.rules import no_letters
+from serdes.console.produce.rule_letters import no_letters
 from serdes.error import SerdesError
 from serdes.rules.context import Message, Ruled
 from serdes.rules.error import RuleFailed
@@ -76,7 +77,7 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     if not plan:
         raise Failure(f"{ruled.name} has no rules for {options.mode} at {options.environment}")
     reader = DataReader(client, ruled.schema.schema_type)
-    tally = Tally(options.offsets)
+    tally = Tally(options.examples)
     records = Records(PROGRAM, config, selection, patience)
     records.begin()
     try:

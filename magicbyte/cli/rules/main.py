@@ -61,7 +61,9 @@ def _dry_run_options(parser: argparse.ArgumentParser) -> None:
     add_time_range(
         parser, since="all records since a time: milliseconds since 1970, or ISO 8601", old="--from-timestamp"
     )
-    add("--offsets", type=number, default=5, metavar="K", help="how many offsets of each failure are shown (default 5)")
+    add(
+        "--examples", type=number, default=5, metavar="N", help="how many offsets of each failure are shown (default 5)"
+    )
     add("--output", choices=("table", "json"), default="table", help="the form of the output (default table)")
     add_bootstrap_servers(parser)
     _add_registry(parser)

@@ -25,28 +25,6 @@ def client_and_settings(options: argparse.Namespace) -> tuple[RegistryClient, di
     return open_client(gathered.client), dict(gathered.serde)
 
 
-def registered(client: RegistryClient, subject: str, version: str | int = "latest") -> Ruled:
-    """A version of a subject with its rules.
-
-    Raises:
-        RegistryError, RegistryUnavailable: There is none, or the registry does not answer.
-    """
-    if isinstance(version, str) and version != "latest" and not version.isdecimal():
-        raise Failure(f"--version must be a number or latest, not {version!r}")
-    number = version if version == "latest" else int(version)
-    found = client.version(subject, number)
-    return Ruled(
-        f"version {found.version} of subject {found.subject}",
-        found.schema,
-        found.rule_set,
-        found.metadata,
-        client.dependencies(found.schema, subject),
-        found.subject,
-        found.id,
-        found.version,
-    )
-
-
 def from_files(schema: Path, rules: Path | None, subject: str | None = None) -> Ruled:
     """The schema of a file with the rules of another, or of the one beside it.
 

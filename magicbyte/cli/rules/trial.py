@@ -10,7 +10,7 @@ from typing import Any
 from magicbyte.cli.rules.cases import Case
 from magicbyte.kit.failure import Failure
 from serdes.client.clients import RegistryClient
-from serdes.console.rules import no_letters
+from serdes.console.produce.rule_letters import no_letters
 from serdes.message.reading import RuledDecoder
 from serdes.message.ruled_reading import RuledReading
 from serdes.message.writing import RuledEncoder, ruled_encoder

@@ -21,6 +21,8 @@ from serdes.error import (
     VersionNotFound,
     WrongMagic,
 )
+from serdes.rules.error import RuleFailed
+from serdes.rules.inline.rule import ValidationRulesFailed
 from serdes.text.text_serdes import BadText
 
 #: Errors that end the worker instead of failing an item: no memory is left, or the server has gone.
@@ -65,6 +67,8 @@ _FAILURES: tuple[tuple[type[Exception], Callable[[Any], Failure]], ...] = (
     (BadText, lambda error: Failure("value", error.problem, error.offset, error.path)),
     (ValueTooLarge, lambda error: Failure("size", f"{error} (magicbyte.ui.messages.max.bytes)")),
     (RulesNotSupported, lambda error: Failure("rules", str(error))),
+    (RuleFailed, lambda error: Failure("rules", str(error))),
+    (ValidationRulesFailed, lambda error: Failure("rules", str(error))),
     (SchemaNotFound, lambda error: Failure("unknown", error.message)),
     (SubjectNotFound, lambda error: Failure("unknown", error.message)),
     (VersionNotFound, lambda error: Failure("unknown", error.message)),

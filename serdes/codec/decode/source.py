@@ -8,19 +8,22 @@ A read past the end raises IndexError or struct.error, or leaves the position be
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from serdes.codec.decode import walk as decode_walk
+from serdes.codec.decode.parts import ends_with_buffer, instance_of, literal, shared_records
 from serdes.codec.decode.read_table import ENDS, LENGTHS, READ, REALS, ZIGZAG, count_of, end_of
 from serdes.codec.forms.check import Unfit
 from serdes.codec.forms.form import Form
+from serdes.codec.forms.records import Records
 from serdes.codec.resolve.plan import Plan, unread
 from serdes.codec.schema import Node
 from serdes.codec.size import ZERO_BYTE_ITEMS, least_size
 from serdes.codec.source import MAX_DEPTH, Source
 from serdes.codec.varint import read_int, read_long
+from serdes.records.values import Branch
 
 
 def decoder(plan: Plan, form: Form) -> Callable[..., Any]:
@@ -40,9 +43,11 @@ def decoder(plan: Plan, form: Form) -> Callable[..., Any]:
         json_double=decode_walk.json_double,
         count=count_of,
         Unfit=Unfit,
+        Branch=Branch,
+        new=object.__new__,
         walk=lambda buffer, offset: decode_walk.decode(plan, buffer, offset, form),
     )
-    maker = _Decoder(source, form, _shared(plan))
+    maker = _Decoder(source, form, shared_records(plan))
     with source.function("decode(buffer, offset=0)"):
         source.line("b = buffer if type(buffer) is bytes else bytes(buffer)")
         with source.block("try:"):
@@ -53,42 +58,6 @@ def decoder(plan: Plan, form: Form) -> Callable[..., Any]:
             source.line("pass")
         source.line("return walk(b, offset)")
     return source.compile("decode")
-
-
-def _shared(root: Plan) -> frozenset[int]:
-    """The ids of the records' plans that are used more than once, recursive plans included."""
-    seen: set[int] = set()
-    shared: set[int] = set()
-
-    def visit(plan: Plan) -> None:
-        if plan.kind == "record":
-            if id(plan) in seen:
-                shared.add(id(plan))
-                return
-            seen.add(id(plan))
-        for _, child in (*plan.steps, *plan.branches):
-            visit(child)
-        if plan.child is not plan:
-            visit(plan.child)
-
-    visit(root)
-    return frozenset(shared)
-
-
-def _ends_with_buffer(node: Node) -> bool:
-    """Whether reading a value past the buffer's end surely raises an exception: slices alone do not."""
-    if node.kind == "record":
-        return any(_ends_with_buffer(field.node) for field in node.fields if field.node.kind != "record")
-    return node.kind not in {"null", "fixed"}
-
-
-def literal(value: Any, bind: Callable[[Any], str]) -> str:
-    """An expression that makes a new copy of the value, so that data never share a default's list or dict."""
-    if isinstance(value, list):
-        return "[" + ", ".join(literal(item, bind) for item in value) + "]"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key!r}: {literal(item, bind)}" for key, item in value.items()) + "}"
-    return bind(value)
 
 
 class _Decoder:
@@ -168,7 +137,13 @@ class _Decoder:
 
     def enum(self, plan: Plan, _: int, *, skip: bool) -> str:
         value, line = self.source.fresh("v"), self.source.line
-        by_byte = {2 * index: symbol for index, symbol in enumerate(plan.symbols) if skip or symbol is not None}
+        records = self.form.records
+        members = {} if records is None else records.symbols(plan.target)
+        by_byte: dict[int, Any] = {
+            2 * index: members.get(symbol or "", symbol)
+            for index, symbol in enumerate(plan.symbols)
+            if skip or symbol is not None
+        }
         symbols = self.source.bind(by_byte)
         line(f"{value} = b[p]")
         line(f"if {value} < 128: {value} = {symbols}[{value}]; p += 1")
@@ -183,12 +158,24 @@ class _Decoder:
             return "None"
         for index, field in unread(plan):
             try:
-                values[index] = literal(decode_walk.default_value(field, self.form), self.source.bind)
+                values[index] = literal(
+                    decode_walk.default_value(field, self.form), self.source.bind, self.form.records
+                )
             except LookupError:
                 self.source.line("raise Unfit")
                 values[index] = "None"
+        if self.form.records is not None:
+            return self.instance(plan, values, self.form.records)
         items = (f"{field.name!r}: {values[index]}" for index, field in enumerate(plan.fields))
         return "{" + ", ".join(items) + "}"
+
+    def instance(self, plan: Plan, values: Mapping[int, str], records: Records) -> str:
+        """The expression of an instance of the record's class."""
+        source, bound = self.source, records.record(plan.target)
+        if bound is None:
+            source.line("raise Unfit")
+            return "None"
+        return instance_of(source, plan, bound, values)
 
     def array(self, plan: Plan, depth: int, *, skip: bool) -> str:
         source, value = self.source, self.source.fresh("v")
@@ -240,7 +227,7 @@ class _Decoder:
             if plan.kind == "array" and least == 0:
                 source.line(f"z[0] -= {count}")
                 source.line("if z[0] < 0: raise Unfit")
-            elif plan.kind == "array" and not _ends_with_buffer(item):
+            elif plan.kind == "array" and not ends_with_buffer(item):
                 source.line(f"if {count} * {least} > len(b) - p: raise Unfit")
             with source.block(f"for _ in range({count}):"):
                 yield
@@ -274,7 +261,12 @@ class _Decoder:
         return self.shown(plan, plan.tag, self.value(plan.child, depth, skip=skip))
 
     def shown(self, plan: Plan, tag: str | None, inner: str) -> str:
-        """The expression of a union's value in the form: alone, or in an object."""
+        """The expression of a union's value in the form: alone, in a Branch, or in an object."""
+        records = self.form.records
+        if records is not None and tag is not None and tag in records.wrapped(plan.target):
+            return f"Branch({tag!r}, {inner})"
+        if self.form.names_branch(plan.target, tag):
+            return f"({tag!r}, {inner})"
         keys = self.form.keys(plan.target, tag)
         if keys is None:
             return inner

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from serdes.codec.encode.walk import default_bytes
 from serdes.codec.errors import DecodeError, key_path
-from serdes.codec.forms.check import pack_float
+from serdes.codec.forms.check import Unfit, pack_float
 from serdes.codec.forms.form import Form
 from serdes.codec.resolve.plan import Plan, resolve, unread
 from serdes.codec.schema import Field, Node
@@ -137,9 +137,9 @@ class _Walk:
         if symbol is None:
             detail = f"the reader's {plan.target.branch} has no symbol {plan.node.symbols[index]} and no default"
             raise self.fail(path, start, plan.target, detail)
-        return symbol
+        return symbol if self.form.records is None else self.form.records.symbols(plan.target).get(symbol, symbol)
 
-    def record(self, plan: Plan, path: str) -> dict[str, Any]:
+    def record(self, plan: Plan, path: str) -> Any:
         values: dict[int, Any] = {}
         for index, (target, step) in enumerate(plan.steps):
             name = plan.node.fields[index].name
@@ -155,7 +155,13 @@ class _Walk:
                 raise self.fail(f"{path}.{field.name}", self.position, field.node, detail) from None
             if self.note is not None:
                 self.note(f"{path}.{field.name}", "default")
-        return {field.name: values[target] for target, field in enumerate(plan.fields)}
+        fields = {field.name: values[target] for target, field in enumerate(plan.fields)}
+        if self.form.records is None:
+            return fields
+        try:
+            return self.form.records.made(plan.target, fields)
+        except Unfit as error:
+            raise self.fail(path, self.position, plan.target, str(error)) from None
 
     def skip(self, plan: Plan, path: str) -> None:
         note, self.note = self.note, None
@@ -215,7 +221,11 @@ class _Walk:
         return self.shown(plan, plan.tag, self.any(plan.child, path))
 
     def shown(self, plan: Plan, tag: str | None, value: Any) -> Any:
-        """A union's value in the form: alone, or in an object."""
+        """A union's value in the form: alone, in a Branch, or in an object."""
+        if self.form.records is not None:
+            return self.form.records.shown(plan.target, tag, value)
+        if self.form.names_branch(plan.target, tag):
+            return (tag, value)
         keys = self.form.keys(plan.target, tag)
         return value if keys is None else {key: value if key == keys[1] else None for key in keys[0]}
 

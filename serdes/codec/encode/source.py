@@ -12,16 +12,16 @@ from contextlib import contextmanager
 from typing import Any
 
 from serdes.codec.encode import walk as encode_walk
+from serdes.codec.encode.leaves import EMPTY, QUICK, checked_leaf, joined, prepared_leaf, stored
 from serdes.codec.encode.typed import typed_branches
 from serdes.codec.encode.varint_table import SMALL, SMALL_END, SMALL_MIN, write_int, write_long
 from serdes.codec.forms.check import Unfit, pack_float
 from serdes.codec.forms.form import Form
-from serdes.codec.logical import preparer
+from serdes.codec.forms.records import Records
 from serdes.codec.schema import Node
 from serdes.codec.size import ZERO_BYTE_ITEMS, least_size
 from serdes.codec.source import MAX_DEPTH, Source
 
-EMPTY = 'b""'
 #: If a branch has more pieces than this, it joins them itself.
 MAX_SLOTS = 4
 
@@ -106,8 +106,9 @@ class _Encoder:
 
     def leaf(self, node: Node, value: str) -> list[str]:
         line = self.source.line
-        if node.logical and not self.form.json:
-            line(f"{value} = {self.source.bind(preparer(node))}({value})")
+        prepare = None if self.form.json else self.form.prepare(node)
+        if prepare is not None:
+            line(f"{value} = {self.source.bind(prepare)}({value})")
         kind, p = node.kind, self.source.fresh("p")
         if kind == "null":
             line(f"if {value} is not None: raise Unfit")
@@ -115,11 +116,17 @@ class _Encoder:
         if kind in {"string", "bytes"}:
             return self.sized(node, value, p)
         if kind == "enum":
-            symbols = {symbol: write_long(index) for index, symbol in enumerate(node.symbols)}
+            records = self.form.records
+            members = {symbol: symbol for symbol in node.symbols} if records is None else records.symbols(node)
+            symbols = {members[symbol]: write_long(index) for index, symbol in enumerate(node.symbols)}
             line(f"{p} = {self.source.bind(symbols)}[{value}]")
             return [p]
-        slow = f"{self.source.bind(_slow(node, self.form))}({value})"
-        line(f"{p} = " + _QUICK[kind].format(v=value, size=node.size, low=SMALL_MIN, end=SMALL_END, slow=slow))
+        slow = f"{self.source.bind(checked_leaf(node, self.form))}({value})"
+        fixed = None if self.form.records is None else self.form.records.class_of(node)
+        if fixed is not None:
+            line(f"{p} = {value} if type({value}) is {self.source.bind(fixed)} else {slow}")
+            return [p]
+        line(f"{p} = " + QUICK[kind].format(v=value, size=node.size, low=SMALL_MIN, end=SMALL_END, slow=slow))
         return [p]
 
     def sized(self, node: Node, value: str, p: str) -> list[str]:
@@ -129,7 +136,7 @@ class _Encoder:
         elif self.form.json and not (self.form.texts and node.logical):
             line(f'{p} = E({value}, "iso-8859-1")')
         else:
-            line(f"{p} = {value} if type({value}) is bytes else {self.source.bind(_stored(node, self.form))}({value})")
+            line(f"{p} = {value} if type({value}) is bytes else {self.source.bind(stored(node, self.form))}({value})")
         return [self.count(p), p]
 
     def count(self, value: str) -> str:
@@ -139,6 +146,8 @@ class _Encoder:
         return f"S[{n}] if {n} < {SMALL_END} else long({n})"
 
     def record(self, node: Node, value: str, depth: int) -> list[str]:
+        if self.form.records is not None:
+            return self.instance(node, value, depth, self.form.records)
         source = self.source
         source.line(f"if type({value}) is not dict: {value} = mapping({value})")
         pieces: list[str] = []
@@ -158,6 +167,27 @@ class _Encoder:
             pieces += slots
         if self.form.closed:
             self.refuse_unknown(node, value)
+        return pieces
+
+    def instance(self, node: Node, value: str, depth: int, records: Records) -> list[str]:
+        """The pieces of an instance of the record's class."""
+        source, bound = self.source, records.record(node)
+        if bound is None or (self.form.closed and records.unknown(node) is not None):
+            source.line("raise Unfit")
+            return []
+        cls = source.bind(bound.cls)
+        source.line(f"if type({value}) is not {cls} and not isinstance({value}, {cls}): raise Unfit")
+        pieces: list[str] = []
+        for field in node.fields:
+            attribute = bound.attributes.get(field.name)
+            if attribute is None:
+                missing = encode_walk.missing_bytes(field, self.form)
+                source.line("raise Unfit" if missing is None else "pass")
+                pieces.append(repr(missing or b""))
+                continue
+            var = source.fresh("v")
+            source.line(f"{var} = {value}.{attribute}")
+            pieces += self.pieces(field.node, var, depth + 1)
         return pieces
 
     def refuse_unknown(self, node: Node, value: str) -> None:
@@ -242,7 +272,9 @@ class _Encoder:
         choose, objects = self.form.chooser(node), self.source.objects
         heads = [write_long(index) for index in range(len(node.branches))]
         leaves = {
-            at: _leaf(branch, self.form) for at, branch in enumerate(node.branches) if branch.kind not in _METHODS
+            at: prepared_leaf(branch, self.form)
+            for at, branch in enumerate(node.branches)
+            if branch.kind not in _METHODS
         }
         names = {at: self.function(branch) for at, branch in enumerate(node.branches) if branch.kind in _METHODS}
 
@@ -254,47 +286,9 @@ class _Encoder:
         return encode
 
 
-def joined(pieces: list[str]) -> str:
-    """One expression for the bytes of several pieces."""
-    if len(pieces) == 1:
-        return pieces[0]
-    return f"join(({', '.join(pieces)}))" if pieces else EMPTY
-
-
 _METHODS = {
     "record": _Encoder.record,
     "array": _Encoder.array,
     "map": _Encoder.map,
     "union": _Encoder.union,
 }
-
-#: The usual case of a type as an expression, with `{slow}` for all other cases.
-_NUMBER = "(S[{v}] if {low} <= {v} < {end} else long({v})) if type({v}) is int else {slow}"
-_QUICK = {
-    "boolean": 'b"\\1" if {v} is True else b"\\0" if {v} is False else {slow}',
-    "int": _NUMBER.replace("long", "int32"),
-    "long": _NUMBER,
-    "float": "pack_float({v}) if type({v}) is float or type({v}) is int else {slow}",
-    "double": "pack_double({v}) if type({v}) is float or type({v}) is int else {slow}",
-    "fixed": "{v} if type({v}) is bytes and len({v}) == {size} else {slow}",
-}
-
-
-def _stored(node: Node, form: Form) -> Callable[[Any], Any]:
-    check = form.checks[node.kind]
-    return lambda value: check(node, value)
-
-
-def _leaf(node: Node, form: Form) -> Callable[[Any], bytes]:
-    """The function that encodes a leaf by the step-by-step encoder's rules."""
-    slow = _slow(node, form)
-    if not node.logical or form.json:
-        return slow
-    prepare = preparer(node)
-    return lambda value: slow(prepare(value))
-
-
-def _slow(node: Node, form: Form) -> Callable[[Any], bytes]:
-    """As `_leaf`, for values whose logical type is already prepared."""
-    check, write = form.checks[node.kind], encode_walk.WRITE[node.kind]
-    return lambda value: write(node, check(node, value))

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from serdes.codec.forms.form import Form
+from serdes.codec.forms.records import Records
 from serdes.codec.logical import python_types
 from serdes.codec.schema import Node
+from serdes.records.values import Branch
 
 #: The exact types of values that a branch may accept: in Python data, and in plain JSON.
 _DATA_TYPES: dict[str, frozenset[type]] = {
@@ -54,6 +56,9 @@ def typed_branches(union: Node, form: Form, value: str, bind: Callable[[type], s
     if form.tagged:
         yield from _tagged(union, value)
         return
+    if form.records is not None:
+        yield from _of_records(union, form.records, value, bind)
+        return
     by_type: dict[type, list[int]] = {}
     for index, branch in enumerate(union.branches):
         for accepted in _accepted(branch, form):
@@ -84,6 +89,19 @@ def _condition(accepted: type, form: Form, value: str, bind: Callable[[type], st
         rest = f"len({value}) != 1" if form.json else f'"-type" not in {value}'
         return f"type({value}) is dict and {rest}"
     return f"type({value}) is {bind(accepted)}"
+
+
+def _of_records(union: Node, records: Records, value: str, bind: Callable[[type], str]) -> Iterator[Typed]:
+    in_branch = records.wrapped(union)
+    for index, branch in sorted(enumerate(union.branches), key=lambda pair: pair[1].kind != "null"):
+        accepted = records.accepted(branch)
+        if branch.branch in in_branch:
+            condition = f"type({value}) is {bind(Branch)} and {value}.name == {branch.branch!r}"
+            yield condition, index, f"{value}.value"
+        elif branch.kind == "null":
+            yield f"{value} is None", index, value
+        elif accepted is not None:
+            yield f"type({value}) is {bind(accepted)}", index, value
 
 
 def _tagged(union: Node, value: str) -> Iterator[Typed]:

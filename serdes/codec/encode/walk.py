@@ -9,7 +9,6 @@ from typing import Any
 from serdes.codec.errors import EncodeError, key_path
 from serdes.codec.forms.check import Unfit, pack_float
 from serdes.codec.forms.form import DEFAULT, Form
-from serdes.codec.logical import preparer
 from serdes.codec.schema import MISSING, Field, Node
 from serdes.codec.size import ZERO_BYTE_ITEMS, least_size
 from serdes.codec.varint import write_long
@@ -78,13 +77,19 @@ class _Walk:
     def leaf(self, node: Node, value: Any, path: str) -> None:
         try:
             stored = value
-            if node.logical and not self.form.json:
-                stored = preparer(node)(value)
+            prepare = None if self.form.json else self.form.prepare(node)
+            if prepare is not None:
+                stored = prepare(value)
             self.put(WRITE[node.kind](node, self.form.checks[node.kind](node, stored)))
         except (ValueError, OverflowError) as error:
             raise _unfit(path, value, node, str(error)) from None
 
     def record(self, node: Node, value: Any, path: str) -> None:
+        if self.form.records is not None:
+            try:
+                value = self.form.records.fields(node, value)
+            except Unfit as error:
+                raise _unfit(path, value, node, str(error)) from None
         if not isinstance(value, Mapping):
             raise _unfit(path, value, node)
         for field in node.fields:

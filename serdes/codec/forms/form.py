@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from serdes.codec.forms.branch import Choose, data_chooser, first_chooser, plain_chooser, tag_chooser
 from serdes.codec.forms.check import DATUM, JSON, Check
-from serdes.codec.logical import Convert, presenter
+from serdes.codec.forms.records import Records
+from serdes.codec.logical import Convert, preparer, presenter
 from serdes.codec.resolve.plan import Plan
 from serdes.codec.schema import Node
 
@@ -22,6 +23,11 @@ def by_logical_type(plan: Plan) -> Convert | None:
 def as_it_is(_: Plan) -> Convert | None:
     """No conversion: the stored value, promoted to the reader's type."""
     return None
+
+
+def to_stored(node: Node) -> Convert | None:
+    """The conversion of Python's value of a logical type to the stored value, if there is one."""
+    return preparer(node) if node.logical else None
 
 
 def _no_members(_: Node) -> Mapping[str, str]:
@@ -43,6 +49,10 @@ class Form(NamedTuple):
         record_names: Whether a record of a union is decoded to a pair of its name and itself.
         present: Makes the function that converts, and promotes, the stored value of a plan without parts. None if the
             stored value is only promoted.
+        prepare: Makes the function that converts a value to the stored value; None if values are stored as they are.
+        records: The classes of records, if records are instances of generated classes; else they are dicts.
+        branch_names: Whether any value of a union is decoded to a pair of its branch's name and itself, if the union
+            has several branches besides null.
         members: The keys of the object that represents a union's value, by branch: the value is under its branch's key,
             and the other keys are None. If empty, the value stands alone or under its tag.
     """
@@ -58,6 +68,13 @@ class Form(NamedTuple):
     present: Callable[[Plan], Convert | None] = by_logical_type
     members: Callable[[Node], Mapping[str, str]] = _no_members
     texts: bool = False
+    prepare: Callable[[Node], Convert | None] = to_stored
+    records: Records | None = None
+    branch_names: bool = False
+
+    def names_branch(self, union: Node, tag: str | None) -> bool:
+        """Whether a union's value is decoded to a pair of its branch's name and itself; the name is None for null."""
+        return self.branch_names and tag is not None and sum(branch.kind != "null" for branch in union.branches) > 1
 
     def keys(self, union: Node, tag: str | None) -> tuple[tuple[str, ...], str] | None:
         """The keys of the object that represents a union's value, and the value's key; None if there is no such object.
@@ -89,6 +106,18 @@ def data_form(*, strict: bool, strict_allow_default: bool, record_names: bool) -
         closed=True,
         nulls=False,
         record_names=record_names,
+    )
+
+
+def record_form(form: Form, records: Records) -> Form:
+    """Python data with generated classes for records, enumerations and fixed types."""
+    return form._replace(
+        chooser=records.chooser,
+        present=records.present,
+        prepare=records.prepare,
+        records=records,
+        record_names=False,
+        branch_names=False,
     )
 
 

@@ -9,7 +9,7 @@ from confluent_kafka import Message
 
 from serdes.console.outcome import NOT_DELIVERED, Ended
 from serdes.console.produce.outbox import Outbox, Record
-from serdes.letters.headers import DeadLetter
+from serdes.letters.headers import DeadLetter, rule_headers
 from serdes.text.undecodable import Undecodable
 
 _STAGES = {"key": "KEY_CONVERTER", "value": "VALUE_CONVERTER"}
@@ -42,7 +42,13 @@ class DeadLetters:
         kind, timestamp = message.timestamp()
         key, value = (part.encode() if isinstance(part, str) else part for part in (message.key(), message.value()))
         self._outbox.send(
-            self._topic, Record(key, value, headers + letter.headers(), timestamp=timestamp if kind else None)
+            self._topic,
+            Record(
+                key,
+                value,
+                headers + letter.headers() + rule_headers(error.__cause__, letter.topic),
+                timestamp=timestamp if kind else None,
+            ),
         )
         # The group must not commit an offset past a record that is not delivered yet.
         self._outbox.flush()

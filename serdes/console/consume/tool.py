@@ -184,7 +184,7 @@ def _group(options: argparse.Namespace, kafka: dict[str, str]) -> tuple[str | No
 def _line(schema_type: str, sorted_: properties.Properties, config: Config, letters: Config) -> Callable[[Any], bytes]:
     from serdes.console.client import open_client  # noqa: PLC0415  # while the consumer connects
     from serdes.console.consume.columns import columns  # noqa: PLC0415
-    from serdes.console.rules import RuleLetters, console_rules  # noqa: PLC0415
+    from serdes.console.produce.rule_letters import RuleLetters, console_rules  # noqa: PLC0415
     from serdes.text import TextOptions  # noqa: PLC0415
     from serdes.text.field_reader import FieldReader  # noqa: PLC0415
 

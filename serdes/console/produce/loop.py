@@ -15,7 +15,7 @@ from serdes.console.produce.lines import BadLine
 from serdes.console.produce.outbox import Outbox, Record
 from serdes.console.produce.progress import Progress
 from serdes.error import SerializationError
-from serdes.letters.headers import DeadLetter
+from serdes.letters.headers import DeadLetter, rule_headers
 
 FAIL, SKIP, DLQ = "fail", "skip", "dlq"
 
@@ -175,7 +175,7 @@ def _dead_letter(program: str, topic: str, line: bytes, error: BadLine) -> Recor
         exception=f"{type(error).__module__}.{type(error).__qualname__}",
         message=str(error),
     )
-    return Record(None, line, letter.headers())
+    return Record(None, line, [*letter.headers(), *rule_headers(error.__cause__, topic)])
 
 
 def convert(serialize: Callable[[str], bytes | None], text: str, number: int, column: int, part: str) -> bytes | None:

@@ -238,9 +238,9 @@ def _serializer(
         to_bytes = plain(f"{field}.serializer", java_class)[0]
         return lambda text, _: to_bytes(text)
     from serdes.console.client import open_client  # noqa: PLC0415  # while the producer connects
+    from serdes.console.produce.rule_letters import RuleLetters, console_rules, no_letters  # noqa: PLC0415
     from serdes.console.produce.schemas import own_schema  # noqa: PLC0415
     from serdes.console.produce.writing import writer  # noqa: PLC0415
-    from serdes.console.rules import RuleLetters, console_rules, no_letters  # noqa: PLC0415
     from serdes.text import TextOptions  # noqa: PLC0415
 
     client = open_client(sorted_.client, config)

@@ -17,6 +17,7 @@ from compat.contracts.walk.leaf import RecordAccess
 from compat.contracts.walk.steps import ABSENT
 from compat.schema import ParsedSchema
 from serdes.rules.cel.narrowing import narrowed
+from serdes.rules.cel.records import viewer
 from serdes.rules.error import ValueRejected
 
 
@@ -32,6 +33,7 @@ class AvroResults:
         assert isinstance(schema, AvroSchema)
         self._root = schema.root
         self._records = records
+        self._view = viewer(records)
         self._seen: dict[int, Callable[[Any], Any]] = {}
 
     def written_back(self, result: Any, original: Any) -> Any:
@@ -47,7 +49,7 @@ class AvroResults:
         if id(node) not in self._seen:
             self._seen[id(node)] = binder(None, avro_shape(node))
         try:
-            return from_cel(self._seen[id(node)](value))
+            return from_cel(self._seen[id(node)](value if self._view is None else self._view(value)))
         except EvaluationFailed:
             return ABSENT
 

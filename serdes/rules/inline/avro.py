@@ -12,6 +12,7 @@ from compat.contracts.cel.schema_types.avro import avro_shape
 from compat.contracts.walk.avro_branches import chooser, indices_by_name
 from compat.contracts.walk.leaf import LeafFailed, RecordAccess
 from compat.schema import Dependencies, SchemaText
+from serdes.rules.cel.records import viewer
 from serdes.rules.inline.check import Check, compiled_check
 from serdes.rules.inline.rule import PROPERTY, Findings, read_rules
 
@@ -89,7 +90,8 @@ class _Checks:
     def _checks(self, node: Node, value: Any, place: str) -> list[Check]:
         rules = read_rules(value, place)
         this = CelType("dyn", shape=avro_shape(node)) if rules else DYN
-        return [compiled_check(rule, place, this) for rule in rules]
+        view, checks = viewer(self._records), [compiled_check(rule, place, this) for rule in rules]
+        return checks if view is None else [_seen_by(check, view) for check in checks]
 
     def _union(self, node: Union) -> Check:
         checks = [self.of(branch) for branch in node.branches]
@@ -111,6 +113,11 @@ class _Checks:
                 inner(value, path, findings)
 
         return check
+
+
+def _seen_by(check: Check, view: Callable[[Any], Any]) -> Check:
+    """The check of records by the schema's names."""
+    return lambda value, path, findings: check(view(value), path, findings)
 
 
 def _getter(records: RecordAccess | None) -> Callable[[Any], Callable[[str], Any] | None]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from compat.schema import Dependencies, SchemaText
 from serdes.codec import AvroCodec, compile_codec
+from serdes.codec.codec import RecordNames
 from serdes.rules.context import UPGRADE
 from serdes.rules.jsonata.document import datum
 from serdes.rules.jsonata.fit import Fitter
@@ -14,15 +15,16 @@ from serdes.rules.migrations.migrated import Read, Written
 Resolved = tuple[SchemaText, Dependencies]
 
 
-def plain(writer: Resolved, reader: Resolved, *, record_names: bool) -> Read:
+def plain(writer: Resolved, reader: Resolved, *, record_names: RecordNames) -> Read:
     """Rules see the codec's data, with the name of each record in a union.
 
     Args:
         writer: The writer's schema.
         reader: The reader's schema.
-        record_names: Whether the reader's datum has the names of records in unions, too.
+        record_names: Whether the reader's datum has the names of records in unions, too; see `compile_codec`.
     """
-    written, read = _codec(writer, record_names=True), _codec(reader, record_names=record_names)
+    written = _codec(writer, record_names=record_names or True)
+    read = _codec(reader, record_names=record_names)
     fitter = Fitter(read.schema, UPGRADE)
     decode = _payload if written.is_raw else written.decode
 
@@ -34,7 +36,7 @@ def plain(writer: Resolved, reader: Resolved, *, record_names: bool) -> Read:
     return lambda message, offset: Written(decode(message, offset), take)
 
 
-def tagged(writer: Resolved, reader: Resolved, *, record_names: bool) -> Read:
+def tagged(writer: Resolved, reader: Resolved, *, record_names: RecordNames) -> Read:
     """Rules see Avro's JSON encoding, as in Java: tagged unions, bytes as ISO-8859-1 text, logical types as stored.
 
     The arguments are those of `plain`.
@@ -49,7 +51,7 @@ def tagged(writer: Resolved, reader: Resolved, *, record_names: bool) -> Read:
     return lambda message, offset: Written(decode(message, offset), take)
 
 
-def _codec(schema: Resolved, *, record_names: bool = False) -> AvroCodec:
+def _codec(schema: Resolved, *, record_names: RecordNames = False) -> AvroCodec:
     return compile_codec(schema[0].text, None, _texts(schema[1]), record_names=record_names)
 
 

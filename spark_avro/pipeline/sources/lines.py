@@ -20,6 +20,7 @@ from spark_avro.pipeline.file.source import FilesSource
 from spark_avro.plan.frames import Guids, Message
 from spark_avro.plan.parts import Decoded
 from spark_avro.plan.reasons import MALFORMED
+from spark_avro.plan.rules.reading import NO_RULES, ReadRules
 
 #: Spark's column for the texts of malformed lines.
 _TEXT = "_magicbyte_malformed"
@@ -35,6 +36,7 @@ class LinePlan:
     ids: Sequence[int] = ()
     unreadable: Mapping[int, str] = field(default_factory=dict)
     guids: Guids = field(default_factory=dict)
+    rules: ReadRules = NO_RULES
     has_indexes: ClassVar[bool] = False
 
     def parts(self, message: Message) -> Decoded:

@@ -17,7 +17,7 @@ from spark_avro.pipeline.file.source import Format, Topics
 from spark_avro.plan.frames import Guids, Message
 from spark_avro.plan.parts import ColumnPlan, Decoded
 from spark_avro.plan.reasons import MALFORMED
-from spark_avro.rules.reading import NO_RULES, ReadRules
+from spark_avro.plan.rules.reading import NO_RULES, ReadRules
 from spark_avro.streams.followers import AUTO, Follower, Plans, RecordsFollower, SchemaName
 from spark_avro.valid_text import HALF_PAIR, has_half_pair, utf8_text
 

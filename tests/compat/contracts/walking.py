@@ -27,7 +27,8 @@ def marked(value: Any) -> Any:
         return None
     if isinstance(value, bool):
         return not value
-    return value + {str: "!", bytes: b"!"}.get(type(value), 1)
+    marks: dict[Any, Any] = {str: "!", bytes: b"!"}
+    return value + marks.get(type(value), 1)
 
 
 def selecting(tag: str, visit: Callable[[Any], Any] = marked) -> Callable[[Leaf], Visit | None]:

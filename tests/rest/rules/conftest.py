@@ -103,7 +103,7 @@ def send_raw(kafka: str) -> Callable[..., None]:
 def framed(schema_id: int, form: str, person: Any) -> bytes:
     """The bytes of a person as serializers write them."""
     ssn, age = person["ssn"].encode(), person["age"]
-    payloads = {
+    payloads: dict[str, bytes] = {
         "avro": bytes([2 * len(ssn)])
         + ssn
         + (bytes([2 * age]) if age < 64 else struct.pack("BB", 2 * age & 127 | 128, age >> 6)),

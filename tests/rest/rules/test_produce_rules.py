@@ -136,7 +136,7 @@ def test_tombstones_and_other_formats_have_no_rules(
 
 
 def test_the_rules_of_the_version_that_is_written_with(
-    rest: Any, registry: Registry, topic: str, read_topic: Callable[..., list[Any]]
+    rest: Any, cluster: str, registry: Registry, topic: str, read_topic: Callable[..., list[Any]]
 ) -> None:
     first = registry.register(f"{topic}-value", "avro")
     second = registry.register(f"{topic}-value", "avro", ADULT)
@@ -151,9 +151,15 @@ def test_the_rules_of_the_version_that_is_written_with(
     assert code(value_schema=AVRO) == 42207
     assert code(value_schema_id=first) is None
     assert code(value_schema_id=second) == 42207
+    # v3 may name the version by its guid.
+    guids = [registry.client.get(f"/subjects/{topic}-value/versions/{one}").json()["guid"] for one in (1, 2)]
+    assert guids[0] != guids[1]
+    for guid, expected in zip(guids, (200, 422), strict=True):
+        record = {"value": {"schema_guid": guid, "data": BAD}}
+        assert rest.post(f"{cluster}/topics/{topic}/records", json=record).json()["error_code"] == expected
     good = rest.produce(topic, [{"value": GOOD}], "avro", value_schema_id=second)
     assert good["value_schema_id"] == second
-    assert values(read_topic, topic) == [framed(first, "avro", BAD), framed(second, "avro", GOOD)]
+    assert values(read_topic, topic) == [framed(first, "avro", BAD)] * 2 + [framed(second, "avro", GOOD)]
 
 
 def test_rules_that_a_new_schema_inherits(rest: Any, registry: Registry, topic: str) -> None:
@@ -232,3 +238,50 @@ def test_nothing_is_written_under_a_rule_of_encryption(
     ).json()
     assert report["error_code"] == 422
     assert values(read_topic, topic) == []
+
+
+JSONATA = {
+    "name": "loud",
+    "kind": "TRANSFORM",
+    "mode": "WRITE",
+    "type": "JSONATA",
+    "expr": '$merge([$, {"ssn": ssn & "!"}])',
+}
+
+
+@pytest.mark.parametrize("form", ["avro", "jsonschema"])
+def test_rules_that_run_on_threads(
+    rest: Any, cluster: str, registry: Registry, topic: str, read_topic: Callable[..., list[Any]], form: str
+) -> None:
+    schema_id = registry.register(f"{topic}-value", form, JSONATA, ADULT)
+    sent = rest.produce(topic, [{"value": GOOD}, {"value": BAD}], form, value_schema_id=schema_id)
+    assert [outcome["error_code"] for outcome in sent["offsets"]] == [None, 42207]
+    record = {"value": {"schema_id": schema_id, "data": GOOD}}
+    assert rest.post(f"{cluster}/topics/{topic}/records", json=record).json()["error_code"] == 200
+    assert [b"x-123!" in value for value in values(read_topic, topic)] == [True, True]
+
+
+def test_more_records_than_the_event_loop_takes_at_once(
+    rest: Any, registry: Registry, topic: str, read_topic: Callable[..., list[Any]]
+) -> None:
+    schema_id = registry.register(f"{topic}-value", "avro", ADULT)
+    records = [{"value": {"ssn": "x", "age": age}} for age in range(500)]
+    sent = rest.produce(topic, records, "avro", value_schema_id=schema_id)
+    assert [outcome["error_code"] for outcome in sent["offsets"]] == [42207] * 18 + [None] * 482
+    assert len(read_topic(topic)) == 482
+    counts = rest.get("/metrics").text
+    labels = f'rule="adult",subject="{topic}-value"'
+    assert f'magicbyte_rest_rules_total{{{labels},verdict="passed"}} 482.0' in counts
+    assert f'magicbyte_rest_rules_total{{{labels},verdict="failed"}} 18.0' in counts
+
+
+def test_an_expression_that_never_ends_stops_its_record(rest: Any, registry: Registry, topic: str) -> None:
+    endless = {**JSONATA, "name": "endless", "expr": "($f := function($x) { $f($x) }; $f(1))"}
+    loops = "range.all(a, range.all(b, range.all(c, a + b + c >= 0)))"
+    slow = {**ADULT, "name": "slow", "expr": f"[[{', '.join(map(str, range(60)))}]].all(range, {loops})"}
+    for rule in (endless, slow):
+        subject = f"{topic}-{rule['name']}"
+        schema_id = registry.register(f"{subject}-value", "avro", rule)
+        [outcome] = rest.produce(subject, [{"value": GOOD}], "avro", value_schema_id=schema_id)["offsets"]
+        assert outcome["error_code"] == 42207
+        assert f"rule '{rule['name']}'" in outcome["error"]

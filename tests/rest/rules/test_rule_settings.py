@@ -49,6 +49,7 @@ def server(kafka: str, registry_url: str, dead_letters: str) -> Iterator[ServerP
         "rule.executors._default_.onFailure": "DLQ",
         "rule.executors.lenient.onFailure": "NONE",
         "rule.executors.off.disabled": "true",
+        "validation.rules.execution": "BEFORE_DOMAIN_RULES",
         "debug": "true",
     }
     with running_rest_proxy(kafka, registry_url, properties=properties) as proxy:
@@ -61,6 +62,7 @@ def lettered(server: ServerProcess) -> Iterator[Rest]:
         yield client
 
 
+@pytest.mark.slow
 def test_overrides(lettered: Rest, registry: Registry, topic: str) -> None:
     rules = [{**ADULT, "name": "lenient"}, {**ADULT, "name": "off"}]
     registry.register(f"{topic}-value", "avro", *rules)
@@ -70,6 +72,7 @@ def test_overrides(lettered: Rest, registry: Registry, topic: str) -> None:
     assert counts == {f'magicbyte_rest_rules_total{{rule="lenient",subject="{topic}-value",verdict="ignored"}} 1.0'}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_dead_letters_of_produced_records(
     lettered: Rest, registry: Registry, topic: str, dead_letters: str, read_topic: Callable[..., list[Any]], form: str
@@ -100,6 +103,7 @@ def test_dead_letters_of_produced_records(
     assert second.headers() == [("mine", b"hi"), *expected]
 
 
+@pytest.mark.slow
 def test_dead_letters_of_records_that_are_read(  # fixtures
     lettered: Rest,
     registry: Registry,
@@ -121,6 +125,7 @@ def test_dead_letters_of_records_that_are_read(  # fixtures
     assert letter.headers()[0] == ("mine", b"hi")
 
 
+@pytest.mark.slow
 def test_a_replay_passes_the_rule_that_it_names(lettered: Rest, registry: Registry, topic: str) -> None:
     schema_id = registry.register(f"{topic}-value", "avro", ADULT)
     report = lettered.post(
@@ -133,6 +138,7 @@ def test_a_replay_passes_the_rule_that_it_names(lettered: Rest, registry: Regist
     assert report["error_code"] == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_no_value_leaves_the_proxy(  # noqa: PLR0917  # fixtures
     server: ServerProcess,
@@ -168,6 +174,18 @@ def test_no_value_leaves_the_proxy(  # noqa: PLR0917  # fixtures
     assert SECRET.encode() not in server.log.read_bytes()
 
 
+@pytest.mark.slow
+def test_validation_rules_of_the_schema(lettered: Rest, registry: Registry, topic: str) -> None:
+    rule = {"name": "short", "expr": "size(this) < 4"}
+    schema = {"type": "record", "name": "P", "fields": [{"name": "ssn", "type": "string", "confluent:rules": [rule]}]}
+    schema_id = registry.register(f"{topic}-value", "avro", schema=json.dumps(schema))
+    records = [{"value": {"ssn": ssn}} for ssn in ("abc", SECRET)]
+    good, bad = lettered.produce(topic, records, "avro", value_schema_id=schema_id)["offsets"]
+    assert (good["error_code"], bad["error_code"]) == (None, 42207)
+    assert "ssn: short: size(this) < 4" in bad["error"]
+    assert SECRET not in bad["error"]
+
+
 @pytest.mark.parametrize(
     ("properties", "error"),
     [
@@ -189,7 +207,7 @@ def test_wrong_settings(properties: dict[str, str], error: str) -> None:
 
 def test_settings_reach_the_rules() -> None:
     properties = {
-        "execution.environment": "client",
+        "execution.environment": "CLIENT",
         "magicbyte.rules.show.values": "true",
         "rule.executors.r.param.k": "v",
         "rule.executors._CEL_.onFailure": "NONE",

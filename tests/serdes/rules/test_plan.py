@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import pytest
@@ -269,6 +270,10 @@ def test_a_replayed_record_skips_the_rule_that_it_failed_at(headers: Any, result
     assert carry_out({}, {"expr": "b"}, headers=headers) == result
 
 
+def test_an_unknown_kind_stops_the_message():
+    assert carry_out({"kind": "GUESS"}).endswith("failed: the kind GUESS is unknown; use TRANSFORM or CONDITION")
+
+
 def test_null_has_no_rules():
     assert carry_out({"expr": "!"}, datum=None) is None
 
@@ -375,3 +380,6 @@ def test_the_cause_answers_to_confluents_names():
     assert (failure.rule, failure.type, failure.mode, failure.subject) == ("r", "APPEND", "WRITE", "s")
     assert (failure.schema_id, failure.version, failure.path, failure.value_type) == (9, None, "", "str")
     assert str(failure) == "rule 'r' (APPEND, WRITE) of subject s schema id 9 failed: y"
+    copied = pickle.loads(pickle.dumps(failure))
+    assert copied == failure
+    assert str(copied.cause) == "Rule expr failed: y"

@@ -9,11 +9,12 @@ import pyarrow as pa
 import pytest
 
 from compat.schema import PROTOBUF, SchemaText
-from serdes.rules.seam import Ruled
+from serdes.rules.context import Ruled
 from spark_avro.columns import decode_batch, part
+from spark_avro.plan.arrow_type import arrow_type
 from spark_avro.plan.protobuf_types import message_class, message_type
+from spark_avro.plan.rules.refusing import ANY
 from spark_avro.sent_schema import SentSchema
-from spark_avro.workers.arrow_type import arrow_type
 from spark_avro.workers.decoding import Decoder, protobuf_decoder
 
 ID = 7
@@ -63,7 +64,7 @@ def decoder_of(text: str, message: str) -> tuple[Decoder, pa.DataType, Any]:
     """The decoder of a schema, the type of its values, and the message's class."""
     sent = SentSchema(Ruled("a schema", SchemaText(PROTOBUF, text)))
     kind = arrow_type(message_type(message_class(sent, message).DESCRIPTOR))
-    return protobuf_decoder({ID: sent}, sent, message, "a test", None, None), kind, message_class(sent, message)
+    return protobuf_decoder({ID: sent}, sent, message, "a test", ANY, None), kind, message_class(sent, message)
 
 
 def read(text: str, message: str, payloads: list[bytes]) -> tuple[list[Any], list[bytes]]:

@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import Row, SparkSession
 
 from compat.schema import JSON, Reference, SchemaText
-from serdes.rules.seam import Ruled
+from serdes.rules.context import Ruled
 from spark_avro import confluent_json_udf, from_confluent_json, to_confluent_json
 from spark_avro.errors import NoSubject, UnsupportedSchema
 from spark_avro.json_schema.types import json_type

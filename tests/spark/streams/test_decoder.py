@@ -7,8 +7,8 @@ from typing import Any
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from spark_avro.plan.parts import Decoded
 from spark_avro.plan.frames import Message
+from spark_avro.plan.parts import Decoded
 from spark_avro.streams.decoder import Decoder
 
 

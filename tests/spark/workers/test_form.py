@@ -13,7 +13,7 @@ from serdes.codec.decode import walk as decode_walk
 from serdes.codec.resolve.java_plan import resolve_as_java
 from serdes.codec.schema import parse
 from serdes.codec.varint import write_long
-from serdes.rules.seam import Ruled
+from serdes.rules.context import Ruled
 from spark_avro.plan import tree as trees
 from spark_avro.plan.spark_form import FORM, reader_text
 from spark_avro.registry import parsed_text

@@ -110,8 +110,11 @@ def _passed_tuple(arguments: tuple[Any, ...]) -> tuple[Any, ...] | None:
     """
     if gc.get_count()[0] > _LISTED:
         return None
+    # No generator may close over the list: its cell is one of the youngest objects, so that would be a cycle.
     young = gc.get_objects(generation=0)[-_SOUGHT:]
-    own = next((at for at in range(len(young) - 1, -1, -1) if young[at] is arguments), 0)
+    own = len(young) - 1
+    while own > 0 and young[own] is not arguments:
+        own -= 1
     reach = _SOUGHT if any(map(_is_own, arguments)) else 1
     for at in range(own - 1, max(own - 1 - reach, -1), -1):
         found = young[at]

@@ -15,6 +15,7 @@ from enum import Enum
 from typing import Any
 from uuid import UUID
 
+from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 from google.protobuf.wrappers_pb2 import StringValue
@@ -123,6 +124,12 @@ def _datetime(value: datetime) -> Timestamp:
     return Timestamp(seconds=seconds, nanos=microseconds * 1000)
 
 
+def _duration(value: timedelta) -> Duration:
+    made = Duration()
+    made.FromTimedelta(value)
+    return made
+
+
 def _date(value: date) -> int:
     return value.toordinal() - _EPOCH_DAY
 
@@ -135,7 +142,7 @@ _BY_TYPE: dict[type, Callable[[Any], Any]] = {
     bool: _same,
     float: _same,
     type(None): _same,
-    timedelta: _same,
+    timedelta: _duration,
     int: _integer,
     str: _text,
     bytes: _bytes,

@@ -60,9 +60,10 @@ class Descriptors:
             self.pool.AddSerializedFile(module.DESCRIPTOR.serialized_pb)
             self._file.dependency.append(module.DESCRIPTOR.name)
         self._file.dependency.append("confluent/type/decimal.proto")
-        for record in records(root):
+        described = [record for record in records(root) if len(record.fields) <= _MOST_FIELDS]
+        for record in described:
             self._names[id(record)] = self._free_name(record)
-        for record in records(root):
+        for record in described:
             self._add(record)
         self.pool.AddSerializedFile(self._file.SerializeToString())
 
@@ -81,7 +82,7 @@ class Descriptors:
         if isinstance(shape, Entries):
             return f"map<string, {self._signature(shape.values)}>"
         if isinstance(shape, Record):
-            return self._names[id(shape)]
+            return self._names.get(id(shape), "map<string, dyn>")
         return "dyn"
 
     def _free_name(self, record: Record) -> str:
@@ -93,6 +94,8 @@ class Descriptors:
 
     def _add(self, record: Record) -> None:
         message = self._file.message_type.add(name=self._names[id(record)])
+        # The engine warns on stderr of names such as `a_b` and `aB`, which are equal in Protobuf's JSON.
+        message.options.deprecated_legacy_json_field_conflicts = True
         members = [(name, member) for name, member in record.fields.items() if is_selectable(name)]
         for number, (name, member) in enumerate(members, start=1):
             field = message.field.add(name=name, number=_number(number), json_name=f"{number}", label=1)
@@ -130,7 +133,7 @@ class Descriptors:
         if isinstance(shape, Scalar):
             return _SCALARS[shape.type][0]
         if isinstance(shape, Record):
-            return self._names[id(shape)]
+            return self._names.get(id(shape), _MAP)
         if isinstance(shape, Anything):
             return _DYN
         return _LIST if isinstance(shape, Items) else _MAP
@@ -156,3 +159,5 @@ def _entry_name(name: str) -> str:
 
 
 _RESERVED = 19_000
+#: The most fields of a message: the runtime of Protobuf fails at some 8,000. A larger record is a map without types.
+_MOST_FIELDS = 4_000

@@ -87,7 +87,7 @@ class _Shapes:
         return message_variables(self._descriptors.type_of(self._root))
 
     def field_rule(self, full_name: str) -> Mapping[str, CelType]:
-        found = self._fields.get(full_name)
+        found = self._field(full_name)
         if found is None:
             return field_variables()
         record, shape = found
@@ -96,16 +96,38 @@ class _Shapes:
     def inline_rule(self, full_name: str | None = None) -> Mapping[str, CelType]:
         if full_name is None:
             return inline_variables(self._descriptors.type_of(leaf(self._root)))
-        if full_name in self._fields:
-            return inline_variables(self._descriptors.type_of(self._fields[full_name][1]))
+        field = self._field(full_name)
+        if field is not None:
+            return inline_variables(self._descriptors.type_of(field[1]))
         record = next((record for record in self._records if record.name == full_name), None)
         return inline_variables(DYN if record is None else self._descriptors.type_of(record))
+
+    def _field(self, full_name: str) -> tuple[Record, Shape] | None:
+        """The record and shape of a field; in JSON, a record has several paths if several references lead to it."""
+        if full_name.startswith("$."):
+            return _at_path(self._root, full_name.removeprefix("$."))
+        return self._fields.get(full_name)
 
     @cached_property
     def _fields(self) -> Mapping[str, tuple[Record, Shape]]:
         return {
             member.full_name: (record, member.shape) for record in self._records for member in record.fields.values()
         }
+
+
+def _at_path(shape: Shape, path: str) -> tuple[Record, Shape] | None:
+    """The record and shape of a property at a path; names may have dots."""
+    record = leaf(shape)
+    if not isinstance(record, Record):
+        return None
+    if path in record.fields:
+        return record, record.fields[path].shape
+    below = (
+        _at_path(member.shape, path.removeprefix(f"{name}."))
+        for name, member in record.fields.items()
+        if path.startswith(f"{name}.")
+    )
+    return next((found for found in below if found is not None), None)
 
 
 class _Messages:

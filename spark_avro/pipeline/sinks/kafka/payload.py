@@ -18,7 +18,6 @@ from serdes.error import RegistryError, RegistryUnavailable, SchemaNotFound, Sub
 from spark_avro.errors import PlanError
 from spark_avro.json_schema.functions import encode_json
 from spark_avro.json_schema.types import json_schema_of
-from spark_avro.modes import Encoded
 from spark_avro.pipeline.file.sinks import KafkaSink, Mirror, Payload
 from spark_avro.pipeline.ports import HEADERS, KEY, POSITION, REASON, SinkContext, SinkRefused
 from spark_avro.pipeline.sinks.broken_texts import broken_text
@@ -27,6 +26,7 @@ from spark_avro.pipeline.sinks.kafka.murmur2 import offer_murmur2
 from spark_avro.pipeline.sinks.positions import NOT_DATA
 from spark_avro.plan.derive import derive
 from spark_avro.plan.encoding import encode_avro
+from spark_avro.plan.outcomes import Encoded
 from spark_avro.plan.written_frame import HEADER
 from spark_avro.protobuf.functions import encode_protobuf
 from spark_avro.registry import client_of

@@ -66,7 +66,9 @@ def test_warnings_are_logged_and_do_not_refuse(api: Any, caplog: pytest.LogCaptu
     with caplog.at_level(logging.WARNING, "magicbyte.registry.service"):
         assert api.register("warnings_are", PERSON, ruleSet=rules(CONSTANT)).status_code == 200
     (record,) = caplog.records
-    assert record.message.startswith("a new version has doubtful rules: subject warnings_are: rule 'adult': the condition")
+    assert record.message.startswith(
+        "a new version has doubtful rules: subject warnings_are: rule 'adult': the condition"
+    )
 
 
 @pytest.mark.parametrize(("check", "status", "logged"), [("warn", 200, True), ("off", 200, False)])

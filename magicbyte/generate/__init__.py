@@ -1,0 +1,1 @@
+"""Writes Python modules with typed records from schemas: the engine of `magicbyte generate`."""

@@ -1,0 +1,1 @@
+"""Classes of JSON Schemas."""

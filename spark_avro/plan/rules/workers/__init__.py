@@ -1,0 +1,1 @@
+"""Rules that Python workers carry out."""
