@@ -151,7 +151,8 @@ def _text(error: Exception) -> str:
     is_safe = (
         str(code).startswith("S") or code == _ERROR_FUNCTION or _OF_EXPRESSION.issuperset(_PLACE.findall(template))
     )
-    text = str(error) if is_safe else _PLACE.sub("...", template)
+    # Some of the library's errors have their text in place of a code.
+    text = str(error) if is_safe and code in templates else _PLACE.sub("...", template)
     location = getattr(error, "location", -1)
     at = f" (at character {location})" if isinstance(location, int) and location >= 0 else ""
     return " ".join(text.split()) + at
