@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping
 from functools import cache
 from threading import local
 from typing import Any
 
+from serdes.rules.jsonata.bounded import bounded_functions
 from serdes.rules.jsonata.bounds import Bounds, BoundsExceeded, Watch
 from serdes.rules.jsonata.held import copied
 
@@ -55,12 +57,14 @@ class JsonataExpression:
         Raises:
             JsonataFailed: The expression fails on this document, or exceeds a bound.
         """
-        compiled, pad = self._compiled()
-        watch = pad.watch = Watch(self._bounds)
+        compiled, functions = self._compiled()
+        watch = Watch(self._bounds)
         frame = compiled.create_frame()
         frame.set_evaluate_entry_callback(watch.enter)
         frame.set_evaluate_exit_callback(watch.leave)
-        frame.bind("pad", pad)
+        for name, function in functions.items():
+            function.watch = watch
+            frame.bind(name, function)
         # The library evaluates with the expression that the thread compiled or evaluated last.
         _library().Jsonata.CURRENT.jsonata = compiled
         try:
@@ -77,11 +81,11 @@ class JsonataExpression:
             raise JsonataFailed(watch.exceeded)
         return result
 
-    def _compiled(self) -> tuple[Any, Any]:
-        """The thread's expression and its `$pad`."""
-        compiled: tuple[Any, Any] | None = getattr(self._threads, "compiled", None)
+    def _compiled(self) -> tuple[Any, Mapping[str, Any]]:
+        """The thread's expression, and the functions that replace the library's."""
+        compiled: tuple[Any, Mapping[str, Any]] | None = getattr(self._threads, "compiled", None)
         if compiled is None:
-            compiled = self._threads.compiled = (_compile(self.text), _bounded_pad(_library()))
+            compiled = self._threads.compiled = (_compile(self.text), bounded_functions(_library()))
         return compiled
 
 
@@ -147,7 +151,8 @@ def _text(error: Exception) -> str:
     is_safe = (
         str(code).startswith("S") or code == _ERROR_FUNCTION or _OF_EXPRESSION.issuperset(_PLACE.findall(template))
     )
-    text = str(error) if is_safe else _PLACE.sub("...", template)
+    # Some of the library's errors have their text in place of a code.
+    text = str(error) if is_safe and code in templates else _PLACE.sub("...", template)
     location = getattr(error, "location", -1)
     at = f" (at character {location})" if isinstance(location, int) and location >= 0 else ""
     return " ".join(text.split()) + at
@@ -169,18 +174,3 @@ def _linear_pattern(pattern: str, flags: Any) -> Any:
         return re2.compile(f"(?m){pattern}" if flags.multiline else pattern, options)
     except re2.error as error:
         raise JsonataInvalid(f"RE2 cannot compile its regular expression /{pattern:.80}/: {error}") from None
-
-
-def _bounded_pad(library: Any) -> Any:
-    """`$pad`, which checks the width before it fills the memory."""
-    native: Any = library.Jsonata.JNativeFunction
-
-    class BoundedPad(native):  # type: ignore[misc]  # the library has no types
-        watch: Watch
-
-        def call(self, focus: Any, args: Any) -> Any:
-            if isinstance(args, list) and len(args) > 1 and isinstance(args[1], int | float):
-                self.watch.require_width(args[1])
-            return super().call(focus, args)
-
-    return BoundedPad("pad", "<s-ns?:s>", library.functions.Functions, None)

@@ -52,6 +52,10 @@ def evaluated(text: str, value: Any = None, bounds: Bounds | None = None) -> Any
         ("$count($map([1..1000], function($x) {[$x, $x]}))", 1000),
         ("$eval('1 + 1')", 2),
         ("$pad('x', 3)", "x  "),
+        ("$replace('aaa', 'a', '$0-$$')", "a-$a-$a-$"),
+        ("$replace('aaa', 'a', 'b', 2)", "bba"),
+        ("$replace('aaa', 'a', 'b', 0)", "aaa"),
+        ("$length($replace($pad('', 1000000, 'a'), 'a', 'bb'))", 2_000_000),
         ("$now() > '2020'", True),
     ],
 )
@@ -71,6 +75,11 @@ def test_an_expression_is_evaluated(text: str, result: Any) -> None:
         ("$reduce([1..60], function($a, $b) {$a & $a}, 'x')", "it makes more than 64000000 characters of text"),
         ("$pad('x', 1000000000)", "it makes more than 64000000 characters of text"),
         ("$pad('x', -1000000000)", "it makes more than 64000000 characters of text"),
+        (
+            "$replace($pad('', 10000000, 'a'), 'a', 'bbbbbbbbbb')",
+            "it makes more than 64000000 characters of text",
+        ),
+        ("$replace('a', '', 'b')", "Second argument of replace function cannot be an empty string (at character 0)"),
         ("1 / 0", "float division by zero"),
         ("$number(secret)", "a function raised ValueError"),
         ("secret + 1", "The left side of the + operator must evaluate to a number"),
