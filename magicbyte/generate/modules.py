@@ -12,6 +12,7 @@ from magicbyte.generate.model import Module, Source
 from magicbyte.generate.module_text import MARK, module_text
 from magicbyte.generate.names import distinct, identifier
 from magicbyte.generate.protobuf import protobuf_files
+from magicbyte.kit.failure import Failure
 
 _INIT = "\n".join([*docstring(f"Typed records of schemas.\n\n{MARK}", ""), ""])
 
@@ -40,10 +41,17 @@ def package_files(sources: Sequence[Source], *, package: str = "", frozen: bool 
 
 def record_files(sources: Sequence[Source], *, frozen: bool = False) -> dict[str, str]:
     """The modules with the classes of Avro schemas and JSON Schemas: text by file name, `__init__.py` included."""
-    modules = [
-        *avro_classes([source for source in sources if source.schema_type == AVRO]),
-        *json_classes([source for source in sources if source.schema_type == JSON]),
-    ]
+    try:
+        modules = [
+            *avro_classes([source for source in sources if source.schema_type == AVRO]),
+            *json_classes([source for source in sources if source.schema_type == JSON]),
+        ]
+        return _texts(modules, frozen=frozen)
+    except RecursionError:
+        raise Failure("a schema is nested too deeply") from None
+
+
+def _texts(modules: Sequence[Module], *, frozen: bool) -> dict[str, str]:
     by_key = {module.key: module for module in modules}
     for key, name in _named(modules).items():
         by_key[key].name = name

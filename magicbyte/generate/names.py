@@ -10,7 +10,11 @@ from enum import StrEnum
 
 _NOT_IN_NAMES = re.compile(r"\W+")
 #: Attributes of a member, and names that the enumeration itself reads.
-_OF_MEMBERS = frozenset(name for name in dir(StrEnum) if not name.startswith("__")) | frozenset(dir(str)) | {"mro"}
+_OF_MEMBERS = (
+    frozenset(name for name in dir(StrEnum) if not name.startswith("__"))
+    | frozenset(dir(str))
+    | {"mro", "name", "value"}
+)
 
 
 def identifier(name: str) -> str:

@@ -173,9 +173,10 @@ def _is_frozen(generated: type) -> bool:
 
 def _twin(cls: type) -> type | None:
     """A class whose instances may become those of a frozen class; None if the class has another layout."""
-    twin = type(f"_{cls.__name__}", (), {"__slots__": cls.__dict__.get("__slots__", ())})
+    twin: type = type(f"_{cls.__name__}", (), {"__slots__": cls.__dict__.get("__slots__", ())})
+    instance: Any = object.__new__(twin)
     try:
-        object.__new__(twin).__class__ = cls
+        instance.__class__ = cls
     except TypeError:
         return None
     return twin

@@ -14,7 +14,10 @@ import pytest
 
 from magicbyte.cli.main import main
 from magicbyte.testing import running_registry
-from serdes import RegistryClient
+from registry.app import create_app
+from registry.settings import RegistrySettings
+from serdes import ProtobufDeserializer, ProtobufSerializer, RegistryClient, SerializationContext
+from serdes.client.asgi import AsgiTransport
 from serdes.schema import Schema, SchemaReference
 
 EMPLOYEE = {
@@ -33,6 +36,12 @@ PERSON = {"title": "Person", "type": "object", "properties": {"home": {"$ref": "
 PLACE = {"title": "Place", "type": "object", "properties": {"city": {"type": "string"}}}
 ORDER = 'syntax = "proto3";\npackage shop;\nimport "shop/money.proto";\nmessage Order { Money total = 1; }\n'
 MONEY = 'syntax = "proto3";\npackage shop;\nmessage Money { int64 cents = 1; }\n'
+
+
+def nested(depth: int) -> str:
+    kind = '{"type": "array", "items": ' * depth + '"int"' + "}" * depth
+    return json.dumps({**ADDRESS, "fields": [{"name": "x", "type": "KIND"}]}).replace('"KIND"', kind)
+
 
 Run = Callable[..., tuple[int, list[str], str]]
 
@@ -148,6 +157,7 @@ def test_names_folders_and_patterns_select_files_and_their_references(
             "com.other.Address differs from the one of file a.avsc",
         ),
         ({"a.proto": 'syntax = "proto3"; message A { B b = 1; }'}, (), "protoc refuses file a.proto"),
+        ({"a.avsc": nested(400)}, (), "Nested deeper than 200 levels"),
         ({"a.avsc": json.dumps(ADDRESS)}, ("--package", "a-b"), "--package a-b: a Python package is names"),
         ({}, ("--subject", "a", "--property", "url=http://127.0.0.1:1"), "name the registry"),
     ],
@@ -163,6 +173,7 @@ def test_what_cannot_be_generated_is_told(
     assert not Path("out").exists()
 
 
+@pytest.mark.slow
 def test_subjects_of_a_registry_come_with_their_references(run: Run) -> None:
     with running_registry() as registry, RegistryClient(registry.url) as client:
         client.register("address", Schema(json.dumps(ADDRESS)).text)
@@ -209,12 +220,12 @@ def test_protoc_makes_the_modules_of_protobuf(run: Run, tmp_path: Path, monkeypa
     module: Any = importlib.import_module("generated_shop.shop.order_pb2")
     order = module.Order()
     order.total.cents = 5
-    from serdes import ProtobufDeserializer, ProtobufSerializer, SerializationContext  # noqa: PLC0415
-
-    with running_registry() as registry, RegistryClient(registry.url) as client:
+    transport = AsgiTransport(create_app(RegistrySettings.from_properties({"magicbyte.storage": "memory:"})))
+    with RegistryClient("http://registry", transport=transport) as client:
         context = SerializationContext("orders", "value")
         written = ProtobufSerializer(module.Order, client)(order, context)
         assert ProtobufDeserializer(module.Order, {}, client)(written, context) == order
+    transport.close()
 
 
 def test_a_missing_extra_is_told_with_the_line_that_installs_it(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,7 +102,7 @@ def check_json(random: Random, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("check", [check_avro, check_json])
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(random=st.randoms(use_true_random=False))
 def test_random_schemas_make_formatted_classes_that_carry_the_data(
     check: Callable[[Random, Path], None], random: Random

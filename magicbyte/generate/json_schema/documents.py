@@ -100,6 +100,9 @@ class Documents:
             document = _document(text, self._stems.get(text, stem))
         elif not target.resource.foreign:
             document = self.root.document
+        elif "//json-schema.org/" in target.resource.uri:
+            # An official metaschema, which needs no reference.
+            document = Document(target.resource.uri, "metaschema")
         return Place(document, target.pointer, target.raw, target.resource)
 
     def members(self, place: Place, keyword: str) -> Iterator[Place]:

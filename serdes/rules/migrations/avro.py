@@ -23,7 +23,8 @@ def plain(writer: Resolved, reader: Resolved, *, record_names: RecordNames) -> R
         reader: The reader's schema.
         record_names: Whether the reader's datum has the names of records in unions, too; see `compile_codec`.
     """
-    written, read = _codec(writer, record_names=True), _codec(reader, record_names=record_names)
+    written = _codec(writer, record_names=record_names or True)
+    read = _codec(reader, record_names=record_names)
     fitter = Fitter(read.schema, UPGRADE)
     decode = _payload if written.is_raw else written.decode
 

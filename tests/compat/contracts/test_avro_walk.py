@@ -287,3 +287,11 @@ def test_a_message_that_is_nested_too_deeply_fails() -> None:
         message = {**MESSAGE, "friend": message}
     with pytest.raises(LeafFailed, match="nested too deeply"):
         changed_by(walk_over(PERSON), "PII", message)
+
+
+def test_paths_join_fields_items_and_entries() -> None:
+    failure = LeafFailed("bad").in_field("x").in_item(2).in_entry("k").in_item(0).in_field("a").in_field("b")
+    assert str(failure) == 'b.a[0]["k"][2].x: bad'
+    assert str(LeafFailed("bad").in_entry('a"b').in_field("m")) == 'm["a\\"b"]: bad'
+    assert str(LeafFailed("bad").in_field("x").in_entry("k")) == '["k"].x: bad'
+    assert str(LeafFailed("bad")) == "bad"

@@ -233,6 +233,45 @@ def test_tags_of_an_object_do_not_reach_its_properties_but_those_of_a_map_do() -
     ]
 
 
+@pytest.mark.parametrize(
+    ("schema", "message", "expected"),
+    [
+        (
+            {
+                "if": {"required": ["x"]},
+                "then": {"properties": {"a": tagged("P")}},
+                "else": {"properties": {"b": tagged("P")}},
+            },
+            {"x": 1, "a": "1", "b": "2"},
+            {"x": 1, "a": "1!", "b": "2"},
+        ),
+        (
+            {
+                "if": {"required": ["x"]},
+                "then": {"properties": {"a": tagged("P")}},
+                "else": {"properties": {"b": tagged("P")}},
+            },
+            {"a": "1", "b": "2"},
+            {"a": "1", "b": "2!"},
+        ),
+        ({"if": True, "then": {"properties": {"a": tagged("P")}}}, {"a": "1"}, {"a": "1!"}),
+        ({"then": {"properties": {"a": tagged("P")}}}, {"a": "1"}, {"a": "1"}),
+        ({"dependencies": {"x": {"properties": {"a": tagged("P")}}, "y": ["a"]}}, {"a": "1"}, {"a": "1!"}),
+    ],
+)
+def test_conditional_schemas(schema: Any, message: Any, expected: Any) -> None:
+    assert changed_by(walk_over(schema, JSON), "P", message) == expected
+
+
+def test_an_object_that_is_no_mapping_stops_the_walk() -> None:
+    walk = walk_over(SCHEMA, JSON, DEPENDENCIES)
+    for message in ({"home": object()}, object()):
+        with pytest.raises(LeafFailed, match="an object or an array is expected, not object"):
+            changed_by(walk, "S", message)
+    with pytest.raises(LeafFailed, match=r"^tags: an object or an array is expected, not set"):
+        changed_by(walk, "T", {"tags": {"x"}})
+
+
 def test_items_add_nothing_to_the_full_name() -> None:
     walk = walk_over(SCHEMA, JSON, DEPENDENCIES, {"$.lines.no": ["EXACT"]})
     assert changed_by(walk, "EXACT", {"lines": [{"no": 1}]}) == {"lines": [{"no": 2}]}

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 from typing import Any
 
 import pytest
 
 from serdes import (
+    AsyncAvroDeserializer,
+    AsyncAvroSerializer,
+    AsyncSchemaRegistryClient,
     AvroDeserializer,
     AvroSerializer,
     JSONDeserializer,
@@ -106,3 +110,36 @@ def test_rules_of_the_latest_version_see_its_fields(package: Package, client: Re
     registered(client, new.Person.__schema__, "AVRO", MARK, seen)
     read = AvroDeserializer(client, old.Person, conf={"use.latest.version": True})(written, VALUE)
     assert read == old.Person(class_="Ada?", number=Branch("long", 5), tags=[], suit=old.Suit.B)
+
+
+def test_a_migrated_message_becomes_an_instance_of_the_class(package: Package, client: RegistryClient) -> None:
+    fields = AVRO["fields"]
+    renamed = [{**fields[0], "name": "label"}, *fields[1:]]
+    old: Any = package(files_of(AVRO))("com_example")
+    new: Any = package(files_of({**AVRO, "fields": renamed}))("com_example")
+    client.put_config({"compatibility": "NONE"}, "people-value")
+    person = old.Person(class_="Ada", number=Branch("long", 5), tags=["x"], suit=old.Suit.B)
+    written = AvroSerializer(client, old.Person)(person, VALUE)
+    upgrade = rule(
+        "up",
+        RuleKind.TRANSFORM,
+        RuleMode.UPGRADE,
+        "JSONATA",
+        "$merge([$sift($, function($v, $k) {$k != 'class'}), {'label': $.'class'}])",
+    )
+    rule_set = RuleSet([upgrade], []).to_dict()
+    client.register("people-value", Schema(new.Person.__schema__).text, rule_set=rule_set)
+    read = AvroDeserializer(client, new.Person, conf={"use.latest.version": True})(written, VALUE)
+    assert (type(read), read.label, read.number, read.suit) == (new.Person, "Ada", Branch("long", 5), new.Suit.B)
+
+
+def test_asynchronous_serializers_take_classes(package: Package, transport: Any) -> None:
+    module: Any = package(files_of(AVRO))("com_example")
+    client = AsyncSchemaRegistryClient({"url": "http://registry", "max.retries": 0}, transport=transport)
+    person = module.Person(class_="Ada", number=Branch("long", 5), tags=["x"], suit=module.Suit.B)
+
+    async def round_trip() -> Any:
+        written = await AsyncAvroSerializer(client, module.Person)(person, VALUE)
+        return await AsyncAvroDeserializer(client, module.Person)(written, VALUE)
+
+    assert asyncio.run(round_trip()) == person
