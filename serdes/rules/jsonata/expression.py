@@ -71,7 +71,7 @@ class JsonataExpression:
             raise JsonataFailed("it needs too much memory") from None
         except BoundsExceeded as error:
             raise JsonataFailed(str(error)) from None
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  # whatever the library raises stops the message
             # The library's own text may have values, and a log of this error would show its causes.
             raise JsonataFailed(watch.exceeded or _text(error)) from None
         if watch.exceeded is not None:
