@@ -75,8 +75,9 @@ class JsonataExpression:
             raise JsonataFailed("it needs too much memory") from None
         except BoundsExceeded as error:
             raise JsonataFailed(str(error)) from None
-        except Exception as error:
-            raise JsonataFailed(watch.exceeded or _text(error)) from error
+        except Exception as error:  # noqa: BLE001  # whatever the library raises stops the message
+            # The library's own text may have values, and a log of this error would show its causes.
+            raise JsonataFailed(watch.exceeded or _text(error)) from None
         if watch.exceeded is not None:
             raise JsonataFailed(watch.exceeded)
         return result
@@ -137,6 +138,8 @@ _PLACE = re.compile(r"\{{2,3}(\w+)\}{2,3}")
 _OF_EXPRESSION = frozenset({"token", "index", "type"})
 #: The code of `$error`, whose text is the rule's own.
 _ERROR_FUNCTION = "D3137"
+#: The code of a function without its argument: the library puts the value around the call in the place of the index.
+_NO_CONTEXT = "T0411"
 #: Python's exceptions whose texts have no values.
 _SAFE = (ZeroDivisionError, OverflowError, TypeError)
 
@@ -148,7 +151,7 @@ def _text(error: Exception) -> str:
         return str(error) if isinstance(error, _SAFE) else f"a function raised {type(error).__name__}"
     templates: Any = getattr(error, "error_codes", {})
     template = templates.get(code, code)
-    is_safe = (
+    is_safe = code != _NO_CONTEXT and (
         str(code).startswith("S") or code == _ERROR_FUNCTION or _OF_EXPRESSION.issuperset(_PLACE.findall(template))
     )
     # Some of the library's errors have their text in place of a code.

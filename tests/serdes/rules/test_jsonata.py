@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+import traceback
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -82,6 +83,8 @@ def test_an_expression_is_evaluated(text: str, result: Any) -> None:
         ("$replace('a', '', 'b')", "Second argument of replace function cannot be an empty string (at character 0)"),
         ("1 / 0", "float division by zero"),
         ("$number(secret)", "a function raised ValueError"),
+        ("$assert(false, secret)", "... (at character 8)"),
+        ("secret.$abs()", "Context value is not a compatible type with argument ... of Object ... (at character 12)"),
         ("secret + 1", "The left side of the + operator must evaluate to a number"),
         ("$nothing(1)", "Attempted to invoke a non-function (at character 9)"),
         ("$error('must be small')", "must be small (at character 7)"),
@@ -95,7 +98,7 @@ def test_a_failing_expression_says_why_and_never_shows_values(
     with pytest.raises(JsonataFailed) as raised:
         evaluated(text, value, Bounds(200, 100))
     assert str(raised.value) == problem
-    assert "hunter2" not in str(raised.value)
+    assert "hunter2" not in "".join(traceback.format_exception(raised.value)).replace(repr(value), "")
     assert time.monotonic() - start < 3
     assert capsys.readouterr().out == ""
 
