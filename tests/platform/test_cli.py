@@ -153,7 +153,8 @@ UI = ("ui", "--schema-registry-url", "http://127.0.0.1:1")
             REGISTRY,
             {},
             "schema.cache.size=1\nschema.cache.size=x\n",
-            "FILE:2: schema.cache.size: must be a valid integer, not 'x'\n",
+            "schema.cache.size: FILE:2 repeats the property of FILE:1, whose value is not used\n"
+            "magicbyte: FILE:2: schema.cache.size: must be a valid integer, not 'x'\n",
         ),
         (
             REGISTRY,
