@@ -1,108 +1,19 @@
-"""Checks of expressions with the types of a schema, and conversions by the same types."""
+"""Checks of expressions with the types of a schema."""
 
 from __future__ import annotations
 
 import json
-from datetime import UTC, date, datetime, time
-from typing import Any
-from uuid import UUID
 
 import pytest
 
 from compat.contracts.cel.checking import check_expression
 from compat.contracts.cel.declarations import evaluated
-from compat.contracts.cel.errors import EvaluationFailed, ExpressionInvalid
+from compat.contracts.cel.errors import ExpressionInvalid
 from compat.contracts.cel.expression import compile_expression
 from compat.contracts.cel.schema_types.types import schema_types
 from compat.formats import parse
 from compat.schema import AVRO, JSON, PROTOBUF, Dependency, SchemaText
-
-LINE = {
-    "type": "record",
-    "name": "Line",
-    "fields": [{"name": "no", "type": "int"}, {"name": "price", "type": "double"}],
-}
-PERSON: dict[str, Any] = {
-    "type": "record",
-    "name": "Person",
-    "namespace": "a.b",
-    "fields": [
-        {"name": "id", "type": "long"},
-        {"name": "name", "type": "string"},
-        {"name": "nick", "type": ["null", "string"], "default": None},
-        {"name": "pay", "type": "double"},
-        {"name": "price", "type": {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}},
-        {"name": "at", "type": {"type": "long", "logicalType": "timestamp-millis"}},
-        {"name": "local", "type": {"type": "long", "logicalType": "local-timestamp-micros"}},
-        {"name": "day", "type": {"type": "int", "logicalType": "date"}},
-        {"name": "hour", "type": {"type": "int", "logicalType": "time-millis"}},
-        {"name": "tick", "type": {"type": "long", "logicalType": "time-micros"}},
-        {"name": "uuid", "type": {"type": "string", "logicalType": "uuid"}},
-        {"name": "kind", "type": {"type": "enum", "name": "Kind", "symbols": ["A", "B"]}},
-        {"name": "hash", "type": {"type": "fixed", "name": "Hash", "size": 2}},
-        {"name": "boss", "type": ["null", "Person"], "default": None},
-        {"name": "lines", "type": {"type": "array", "items": LINE}},
-        {"name": "counts", "type": {"type": "map", "values": "int"}},
-        {"name": "grid", "type": {"type": "array", "items": {"type": "array", "items": "int"}}},
-        {"name": "notes", "type": ["null", {"type": "array", "items": "string"}], "default": None},
-        {"name": "any", "type": ["null", "string", "int", "Line"], "default": None},
-        {"name": "first-name", "type": "string", "default": "Ada"},
-        {"name": "raw", "type": "bytes", "default": "\u00ff"},
-        {"name": "in", "type": "int", "default": 5},
-    ],
-}
-ORDER = {
-    "type": "object",
-    "properties": {
-        "id": {"type": "integer"},
-        "name": {"type": "string"},
-        "pay": {"type": "number"},
-        "kind": {"enum": ["A", "B"]},
-        "mixed": {"enum": ["A", 1]},
-        "one": {"const": 1},
-        "nick": {"type": ["string", "null"]},
-        "either": {"oneOf": [{"type": "string"}, {"type": "integer"}]},
-        "maybe": {"anyOf": [{"type": "null"}, {"$ref": "#/definitions/Address"}]},
-        "address": {"$ref": "#/definitions/Address"},
-        "both": {"allOf": [{"$ref": "#/definitions/Address"}, {"properties": {"street": {"type": "string"}}}]},
-        "tags": {"type": "array", "items": {"type": "string"}},
-        "pair": {"type": "array", "items": [{"type": "string"}, {"type": "integer"}]},
-        "open": {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": True},
-        "counts": {"type": "object", "additionalProperties": {"type": "integer"}},
-        "sub": {"$ref": "#"},
-    },
-    "required": ["id"],
-    "definitions": {"Address": {"type": "object", "title": "Address", "properties": {"zip": {"type": "string"}}}},
-}
-NOTE = """
-syntax = "proto3";
-package a.b;
-import "google/protobuf/timestamp.proto";
-import "confluent/type/decimal.proto";
-message Note {
-  int64 id = 1;
-  string name = 2;
-  optional string nick = 3;
-  uint32 count = 4;
-  Kind kind = 5;
-  Note next = 6;
-  repeated Line lines = 7;
-  map<string, int32> counts = 8;
-  google.protobuf.Timestamp at = 9;
-  confluent.type.Decimal price = 10;
-  oneof either { string text = 11; int32 number = 12; }
-  bytes raw = 13;
-  enum Kind { A = 0; B = 1; }
-  message Line { int32 no = 1; }
-}
-message Other { bool flag = 1; }
-"""
-SCHEMAS = {
-    AVRO: SchemaText(AVRO, json.dumps(PERSON)),
-    JSON: SchemaText(JSON, json.dumps(ORDER)),
-    PROTOBUF: SchemaText(PROTOBUF, NOTE),
-}
-TYPES = {kind: schema_types(schema) for kind, schema in SCHEMAS.items()}
+from tests.compat.contracts.cel.rule_schemas import LINE, SCHEMAS, TYPES
 
 
 @pytest.mark.parametrize(
@@ -247,75 +158,3 @@ def test_names_that_differ_in_case_and_underscores_have_a_type_each() -> None:
     fields = [{"name": name, "type": {"type": "map", "values": "int"}} for name in ("a_b", "aB", "AB", "a__b")]
     types = schema_types(SchemaText(AVRO, json.dumps({"type": "record", "name": "list", "fields": fields})))
     check_expression("message.a_b.x == 1 && message.aB.x == 1 && message.AB.x == 1", types.rule())
-
-
-def test_data_are_converted_by_the_schema() -> None:
-    variables = evaluated(TYPES[AVRO].rule())
-    at = datetime(2020, 1, 2, 3, 4, 5, tzinfo=UTC)
-    boss = {"-type": "a.b.Person", "id": 2, "pay": 3, "any": {"no": 1, "price": 2}}
-    message = {
-        "id": 1,
-        "pay": 2,
-        "price": b"\x01\xf4",
-        "at": 1_577_934_245_000,
-        "local": datetime(2020, 1, 2, 3, 4, 5),  # noqa: DTZ001 - it is local
-        "day": date(1970, 1, 11),
-        "hour": time(1, 0, 0, 5000),
-        "tick": time(0, 0, 1, 7),
-        "uuid": UUID(int=5),
-        "nick": ("string", "x"),
-        "any": ("a.b.Line", {"no": 1, "price": 2}),
-        "boss": boss,
-        "lines": ({"no": 1, "price": 3},),
-    }
-
-    def result(text: str) -> Any:
-        return compile_expression(text, variables).evaluate({"message": message})
-
-    assert result("message.pay / 4.0") == 0.5
-    assert result("string(message.price)") == "5.00"
-    assert result("[message.at, message.local]") == [at, at]
-    assert result("[message.day, message.hour, message.tick]") == [10, 3_600_005, 1_000_007]
-    assert result("message.uuid.endsWith('0005') && message.nick == 'x'") is True
-    assert result("message.any.price / 4.0") == 0.5
-    assert result("message.boss.any.price") == 2.0
-    assert result("message.lines[0].price / 2.0") == 1.5
-    assert result("message['first-name']") == "Ada"
-    assert result("message.raw") == b"\xff"
-    assert result("message.notes == null && has(message.boss) && !has(message.kind)") is True
-    whole = result("message")
-    assert (whole["boss"]["pay"], "-type" in whole["boss"], whole["in"]) == (3.0, False, 5)
-    assert message["any"] == ("a.b.Line", {"no": 1, "price": 2})
-
-
-def test_a_timestamp_out_of_range_fails() -> None:
-    expression = compile_expression("message.at < now", evaluated(TYPES[AVRO].rule()))
-    with pytest.raises(EvaluationFailed, match="beyond the years 1 to 9999"):
-        expression.evaluate({"message": {"at": 10**30}, "now": datetime(2020, 1, 1, tzinfo=UTC)})
-
-
-def test_protobuf_messages_are_themselves() -> None:
-    schema = parse(SCHEMAS[PROTOBUF])
-    assert schema.schema_type == PROTOBUF
-    note = schema.message_class()  # type: ignore[attr-defined]
-    variables = evaluated(schema_types(schema).rule())
-    message = note(id=3, name="a\0b", count=7, lines=[note.Line(no=4)], counts={"x\0": 2}, raw=b"\0\1")
-    message.price.value, message.price.scale = b"\x0f", 1
-    message.at.seconds = 5
-
-    def result(text: str) -> Any:
-        return compile_expression(text, variables).evaluate({"message": message})
-
-    assert result("message") == message
-    assert result("message.lines[0]") == note.Line(no=4)
-    assert result("[message.id, message.name, message.raw, message.counts]") == [3, "a\0b", b"\0\1", {"x\0": 2}]
-    assert result("[has(message.nick), has(message.next), has(message.at), has(message.id)]") == [
-        False,
-        False,
-        True,
-        True,
-    ]
-    assert result("message.count + 1u == 8u && message.kind == 0 && message.next.next.id == 0") is True
-    assert result("message.price == decimal('1.50') && string(message.price) == '1.5'") is True
-    assert result("a.b.Note{id: message.id + 1}") == note(id=4)
-    assert (dict(message.counts), len(message.lines)) == ({"x\0": 2}, 1)
