@@ -11,10 +11,38 @@ tell whether the next key is that of the value before or after it, so such a key
 from __future__ import annotations
 
 from contextvars import ContextVar
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 from weakref import WeakSet
 
-_KEY: ContextVar[tuple[str | None, Any] | None] = ContextVar("magicbyte_record_key", default=None)
+from serdes.serialization import Context
+
+
+class _Noted(NamedTuple):
+    """A key, and the call that it comes from.
+
+    `is_current` says that all keys are noted since then, so that it is not an old one.
+    """
+
+    key: Any
+    is_current: bool
+    topic: str | None
+    headers: Any
+    context: Any
+
+
+class _State(NamedTuple):
+    """What a thread or task serialized last.
+
+    Attributes:
+        noted: The key whose value has not come yet.
+        unpaired: The topics in which a value came without a key before it.
+    """
+
+    noted: _Noted | None = None
+    unpaired: frozenset[str | None] = frozenset()
+
+
+_STATE: ContextVar[_State] = ContextVar("magicbyte_record_key", default=_State())  # noqa: B039  # it is immutable
 
 
 class KeyNoter(Protocol):
@@ -35,22 +63,23 @@ class _Wish:
 _WISH = _Wish()
 
 
-def note(topic: str | None, key: Any) -> None:
-    """Notes the key of a record of a topic, if keys are wanted: the datum, or the bytes on reading.
-
-    Before that, the keys that take the fast path are not noted, so another one must not stand for them.
-    """
-    if _WISH.is_set:
-        _KEY.set((topic, key))
+def note(context: Context, key: Any) -> None:
+    """Notes the key of a record: the datum, or the bytes on reading."""
+    noted = _Noted(key, _WISH.is_set, context.topic, context.headers, context)
+    _STATE.set(_STATE.get()._replace(noted=noted))
 
 
-def taken(topic: str | None) -> Any:
-    """The key of the record of a topic whose value comes now, and forgets it; None if none was noted."""
-    noted = _KEY.get()
-    if noted is None:
+def taken(context: Context) -> Any:
+    """The key of the record whose value comes now, and forgets it; None if it is not known."""
+    if not _WISH.is_set:
         return None
-    _KEY.set(None)
-    return noted[1] if noted[0] == topic else None
+    noted, unpaired = _STATE.get()
+    if noted is None or noted.topic != context.topic:
+        _STATE.set(_State(None, unpaired | {context.topic}))
+        return None
+    _STATE.set(_State(None, unpaired))
+    is_same = noted.context is context or (noted.headers is not None and noted.headers is context.headers)
+    return noted.key if is_same or (noted.is_current and context.topic not in unpaired) else None
 
 
 def are_wanted() -> bool:

@@ -283,7 +283,9 @@ def test_ids_of_a_context(helpers: Helpers) -> None:
 
 
 def test_a_schema_with_rules_is_not_decoded(helpers: Helpers) -> None:
-    rules = {"domainRules": [{"name": "secret", "kind": "TRANSFORM", "type": "ENCRYPT", "mode": "WRITEREAD"}]}
+    params = {"encrypt.kek.name": "k", "encrypt.kms.type": "t", "encrypt.kms.key.id": "i"}
+    secret = {"name": "secret", "kind": "TRANSFORM", "type": "ENCRYPT", "mode": "WRITEREAD", "params": params}
+    rules = {"domainRules": [secret]}
     schema_id = helpers.register("ruled-value", '{"type":"record","name":"Ruled","fields":[]}', ruleSet=rules)
     (item,) = helpers.decode(b"\0" + schema_id.to_bytes(4, "big"), topic="ruled")
     assert item["reason"] == "rules"

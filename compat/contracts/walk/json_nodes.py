@@ -60,11 +60,19 @@ class Node:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choice:
-    """The members of an `anyOf` or `oneOf`, of which those apply that accept the value; the key identifies it."""
+    """Schemas of which some apply: members of `anyOf` and `oneOf` that accept the value, or `then` and `else`.
+
+    Attributes:
+        key: The identity of the choice.
+        is_one: Whether one of the members applies at most.
+        members: The schemas.
+        condition: The schema of `if`; None for `anyOf` and `oneOf`.
+    """
 
     key: tuple[int, str]
     is_one: bool
     members: tuple[Node, ...]
+    condition: Node | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +143,8 @@ class Schemas:
                 found[id(node.raw)] = Node({}, node.pointer, node.resource, node.text)
                 waiting += targets
                 continue
-            waiting += [*targets, *self._children(node, "allOf")][::-1]
+            waiting += [*targets, *self._children(node, "allOf"), *self._dependent(node)][::-1]
+            choices += self._conditional(node)
             choices += [
                 Choice((id(node.raw), keyword), keyword == "oneOf", tuple(members))
                 for keyword in ("anyOf", "oneOf")
@@ -159,6 +168,23 @@ class Schemas:
         if not isinstance(members, list):
             return []
         return [self.child(node, keyword, index) for index in range(len(members))]
+
+    def _conditional(self, node: Node) -> list[Choice]:
+        """The choice between `then` and `else`, if a schema has one."""
+        members = [keyword for keyword in ("then", "else") if isinstance(node.get(keyword), dict)]
+        if not members or not isinstance(node.get("if"), dict | bool) or not node.resource.dialect.has_conditional:
+            return []
+        children = tuple(self.child(node, keyword) for keyword in members)
+        return [Choice((id(node.raw), "if"), is_one=True, members=children, condition=self.child(node, "if"))]
+
+    def _dependent(self, node: Node) -> list[Node]:
+        """The schemas that apply if a property is there; tags in them select fields in any case."""
+        found = []
+        for keyword in ("dependentSchemas", "dependencies"):
+            declared = node.get(keyword)
+            if isinstance(declared, dict):
+                found += [self.child(node, keyword, name) for name, raw in declared.items() if isinstance(raw, dict)]
+        return found
 
     def _target(self, node: Node, keyword: str) -> Node | None:
         reference = node.get(keyword)
@@ -184,6 +210,9 @@ class Schemas:
 
         If none is valid, those that allow the value's type: encrypted text, for example, may break a `pattern`.
         """
+        if choice.condition is not None:
+            keyword = "then" if self._accepts(choice.condition, value) else "else"
+            return tuple(member for member in choice.members if member.pointer[-1] == keyword)
         kinds = kinds_of(value)
         fitting = [member for member in choice.members if self.flat((member,)).types & kinds]
         if len(fitting) < 2:

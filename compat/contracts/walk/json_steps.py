@@ -9,6 +9,8 @@ from compat.contracts.walk.json_places import Place, Shape
 from compat.contracts.walk.json_shapes import Shapes
 from compat.contracts.walk.leaf import Leaf, LeafFailed, RecordAccess, Select, Visit
 
+#: Values without parts. Others, such as objects of classes, are not walked through.
+_SCALARS = (str, int, float, type(None))
 #: The most places that are kept: in a recursive schema, messages decide how many there are.
 _MOST_KEPT = 10_000
 
@@ -109,6 +111,8 @@ class ShapeStep:
             return self._array(value, record)
         if self._steps.records is not None and self._steps.records.is_record(value):
             return self._object(value, self._steps.records)
+        if not isinstance(value, _SCALARS) and self._has_parts():
+            raise LeafFailed(f"an object or an array is expected, not {type(value).__name__}")
         if not self._shape.is_field:
             return value
         type_name = self._shape.type_name(value)
@@ -116,6 +120,11 @@ class ShapeStep:
             self._visits[type_name] = self._steps.visit(self._shape.leaf(type_name))
         visit = self._visits[type_name]
         return value if visit is None else visit(value, record)
+
+    def _has_parts(self) -> bool:
+        """Whether the schemas say something of what is in the value."""
+        shape = self._shape
+        return bool(shape.properties) or shape.has_entries or next(shape.items(), None) is not None
 
     def _known(self) -> list[tuple[str, PlaceStep]]:
         """The declared properties with selected leaves."""

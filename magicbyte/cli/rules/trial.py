@@ -10,8 +10,9 @@ from typing import Any
 from magicbyte.cli.rules.cases import Case
 from magicbyte.kit.failure import Failure
 from serdes.client.clients import RegistryClient
+from serdes.client.models import RegisteredSchema
 from serdes.console.produce.rule_letters import no_letters
-from serdes.message.reading import RuledDecoder
+from serdes.message.reading import Resolved, RuledDecoder
 from serdes.message.ruled_reading import RuledReading
 from serdes.message.writing import RuledEncoder, ruled_encoder
 from serdes.rules.context import Message
@@ -72,7 +73,8 @@ class Trial:
             return
         settings = reading.rules().with_letters_by(no_letters)
         around = RuledReading(reader_format, reading, settings, None, counts, is_awaited=False)
-        version, target = None, None
+        version: RegisteredSchema | None = None
+        target: Resolved | None = None
         if case.mode != "READ":
             version = client.version(ruled.subject or "", ruled.version or 0)
             target = (ruled.schema, ruled.dependencies)

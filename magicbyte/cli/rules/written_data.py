@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from compat.schema import AVRO, JSON, PROTOBUF
@@ -17,7 +18,7 @@ class DataReader:
 
     def __init__(self, client: RegistryClient, schema_type: str) -> None:
         conf = {"execution.environment": "NONE", "use.latest.version": True}
-        make = {
+        make: Mapping[str, Callable[[], Any]] = {
             AVRO: lambda: AvroDeserializer(client, return_record_name=True, conf=conf),
             JSON: lambda: JSONDeserializer(None, schema_registry_client=client, conf={**conf, "validate": False}),
             PROTOBUF: lambda: ProtobufDeserializer(None, conf, schema_registry_client=client),

@@ -19,7 +19,7 @@ from spark_avro.plan.rules.cel.untranslatable import Untranslatable
 from spark_avro.plan.rules.fields import FieldColumns, Leaf
 from spark_avro.plan.rules.listed import ListedRule
 from spark_avro.plan.rules.narrowing import narrowed
-from spark_avro.plan.rules.shapes import Items, Kind, Scalar, Shape
+from spark_avro.plan.rules.shapes import Form, Items, Kind, Scalar, Shape
 
 _REDACTED = "<REDACTED>"
 _NO_GUARD = "cel.ignore.guard.separator"
@@ -143,6 +143,8 @@ def _redaction(listed: ListedRule, shape: Shape) -> JvmRule:
 
     def changes(leaf: Leaf) -> Column:
         redacted = _REDACTIONS.get(leaf.shape.type_name)
+        if redacted is not None and leaf.shape.form is not Form.PLAIN:
+            raise Untranslatable("a decimal to redact")
         return leaf.column if redacted is None else F.when(leaf.column.isNotNull(), F.lit(redacted))
 
     return JvmRule(listed, lambda _: F.lit(None).cast("string"), lambda value: fields.changed(shape, value, changes))

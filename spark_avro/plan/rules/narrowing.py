@@ -12,6 +12,8 @@ from spark_avro.plan.rules.cel.untranslatable import Untranslatable
 from spark_avro.plan.rules.shapes import Form, Kind, Scalar
 
 _INT = 2**31
+#: The days of the years 1 to 9999, by their numbers from 1970 on.
+_FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 _LARGEST_FLOAT = 3.4028235677973366e38
 
 
@@ -37,6 +39,10 @@ def _as_int(column: Column) -> Column:
     return F.when(column.between(-_INT, _INT - 1), column).cast("int")
 
 
+def _as_date(column: Column) -> Column:
+    return F.date_from_unix_date(F.when(column.between(_FIRST_DAY, _LAST_DAY), column).cast("int"))
+
+
 def _as_float(column: Column) -> Column:
     is_infinite = F.abs(column) == float("inf")
     return F.when((F.abs(column) <= _LARGEST_FLOAT) | is_infinite | F.isnan(column), column).cast("float")
@@ -54,6 +60,6 @@ _NARROWED: Mapping[tuple[str, Form, Kind | None], Callable[[Column], Column]] = 
     ("DOUBLE", Form.PLAIN, Kind.INT): lambda column: column.cast("double"),
     ("FLOAT", Form.PLAIN, Kind.DOUBLE): _as_float,
     ("FLOAT", Form.PLAIN, Kind.INT): lambda column: column.cast("float"),
-    ("INT", Form.DATE, Kind.INT): lambda column: F.date_from_unix_date(_as_int(column)),
+    ("INT", Form.DATE, Kind.INT): _as_date,
     ("LONG", Form.INSTANT, Kind.TIMESTAMP): F.timestamp_micros,
 }

@@ -76,9 +76,9 @@ def on_messages(
     if not rules:
         return rules
     domain = tuple(rules.domain)
-    tasks: dict[int, Any] = {
-        schema_id: replace(task, rules=domain, message=message) for schema_id, task in rules.by_id.items()
-    }
+    # Without the reader's rules, writers' rules stay.
+    added: dict[str, Any] = {"message": message, **({"rules": domain} if domain else {})}
+    tasks: dict[int, Any] = {schema_id: replace(task, **added) for schema_id, task in rules.by_id.items()}
     for version in versions:
         if domain and version.refusal is None and version.id not in tasks:
             # Protobuf's payloads are read as the reader's message; JSON needs no schema.

@@ -176,6 +176,19 @@ def test_the_branch_of_a_union_is_that_of_the_encoder(body: Any, tag: str, expec
     assert changed_by(walk_over(UNION), tag, {"body": body}) == {"body": expected}
 
 
+@pytest.mark.parametrize(("value", "expected"), [("a", "a!"), (1, 2), (("int", 1), ("int", 2))])
+def test_a_union_without_null(value: Any, expected: Any) -> None:
+    walk = walk_over(record("R", field("u", ["string", "int"], "U")))
+    assert changed_by(walk, "U", {"u": value}) == {"u": expected}
+
+
+def test_tags_inside_of_a_record_tell_its_branch() -> None:
+    inner = [record("A", field("u", ["int", "string"], "A")), record("B", field("u", ["long", "bytes"], "B"))]
+    walk = walk_over(record("R", field("body", inner)))
+    assert changed_by(walk, "B", {"body": {"u": ("bytes", b"x")}}) == {"body": {"u": ("bytes", b"x!")}}
+    assert changed_by(walk, "A", {"body": {"u": ("string", "x")}}) == {"body": {"u": ("string", "x!")}}
+
+
 @pytest.mark.parametrize("body", [3.5, {"z": "1"}, ("C", {}), ("A", {}, 1), b"x"])
 def test_a_value_of_no_branch_stops_the_walk(body: Any) -> None:
     with pytest.raises(LeafFailed, match=r"^body: "):
@@ -287,3 +300,11 @@ def test_a_message_that_is_nested_too_deeply_fails() -> None:
         message = {**MESSAGE, "friend": message}
     with pytest.raises(LeafFailed, match="nested too deeply"):
         changed_by(walk_over(PERSON), "PII", message)
+
+
+def test_paths_join_fields_items_and_entries() -> None:
+    failure = LeafFailed("bad").in_field("x").in_item(2).in_entry("k").in_item(0).in_field("a").in_field("b")
+    assert str(failure) == 'b.a[0]["k"][2].x: bad'
+    assert str(LeafFailed("bad").in_entry('a"b').in_field("m")) == 'm["a\\"b"]: bad'
+    assert str(LeafFailed("bad").in_field("x").in_entry("k")) == '["k"].x: bad'
+    assert str(LeafFailed("bad")) == "bad"

@@ -14,6 +14,7 @@ from compat.schema import AVRO, JSON, PROTOBUF, SchemaText
 from serdes.codec import compile_codec
 from spark_avro import (
     confluent_avro_udf,
+    confluent_json_udf,
     from_confluent_avro,
     from_confluent_avro_records,
     from_confluent_json,
@@ -236,6 +237,17 @@ def test_json(spark: SparkSession, avro: Any, subject: str, rule: dict[str, Any]
     found, without_python = results(rows, column)
     assert [error for _, error in found] == outcomes
     assert without_python is in_jvm
+
+
+def test_a_type_given_in_code_has_the_writers_rules(spark: SparkSession, avro: Any, subject: str) -> None:
+    rule = {"name": "rule", **READ, "type": "CEL", "expr": "message.age > 0"}
+    schema_id = register(avro, subject, rule, text=JSON_TEXT, kind=JSON)
+    rows = frame(spark, *(message(schema_id, text) for text in (b'{"ssn":"a","age":1}', b'{"ssn":"b","age":-1}')))
+    settings = {"registry": avro.registry, "subject": subject, "mode": "PERMISSIVE"}
+    found, _ = results(rows, from_confluent_json("value", data_type="ssn string", **settings))
+    assert found == [(Row(ssn="a"), None), (None, ("rule", ""))]
+    validated, _ = results(rows, confluent_json_udf("value", **settings))
+    assert [error for _, error in validated] == [None, ("rule", "")]
 
 
 PROTOBUF_TEXT = """
