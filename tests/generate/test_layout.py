@@ -22,7 +22,7 @@ from magicbyte.generate.expressions import (
     either,
     laid_out,
 )
-from magicbyte.generate.literals import bytes_literal, docstring, text_literal
+from magicbyte.generate.literals import bytes_literal, docstring, text_literal, width
 from tests.generate.packages import reformatted
 
 FIELD = Import("dataclasses", "field")
@@ -118,6 +118,21 @@ def test_docstrings_of_hostile_texts_are_written_as_by_ruff_and_stay_docstrings(
         cls = names[f"C{index}"]
         assert cls.__annotations__ == {"a": "int"}
         assert inspect.cleandoc(cls.__doc__).split() == text.split()
+
+
+def test_wide_signs_take_two_columns_and_marks_none(tmp_path: Path) -> None:
+    assert [width(text) for text in ("ab", "名前", "e\u0301", "ünï")] == [2, 4, 1, 3]
+    lines = [
+        annotated(
+            "n" * length,
+            Import("builtins", "str"),
+            Call(Import("m", "C"), (("", Text('"名前名前名前"')),)),
+            FIELD,
+            spell,
+        )
+        for length in range(50, 70)
+    ]
+    assert reformatted({"wide.py": "\n".join(["class C:", *lines]) + "\n"}, tmp_path) == []
 
 
 def test_a_union_lists_none_last_and_each_type_once() -> None:
