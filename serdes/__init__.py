@@ -13,6 +13,18 @@ if TYPE_CHECKING:
     from serdes.avro import AsyncAvroDeserializer, AsyncAvroSerializer, AvroDeserializer, AvroSerializer
     from serdes.client.clients import AsyncRegistryClient, RegisteredSchema, RegistryClient
     from serdes.client.confluent import AsyncSchemaRegistryClient, SchemaRegistryClient, SchemaRegistryError
+    from serdes.contracts import (
+        ConfigCompatibilityLevel,
+        Metadata,
+        MetadataProperties,
+        MetadataTags,
+        Rule,
+        RuleKind,
+        RuleMode,
+        RuleParams,
+        RuleSet,
+        ServerConfig,
+    )
     from serdes.error import SerdesError
     from serdes.json_schema import AsyncJSONDeserializer, AsyncJSONSerializer, JSONDeserializer, JSONSerializer
     from serdes.message.subject import (
@@ -26,18 +38,6 @@ if TYPE_CHECKING:
         AsyncProtobufSerializer,
         ProtobufDeserializer,
         ProtobufSerializer,
-    )
-    from serdes.rules.contracts import (
-        ConfigCompatibilityLevel,
-        Metadata,
-        MetadataProperties,
-        MetadataTags,
-        Rule,
-        RuleKind,
-        RuleMode,
-        RuleParams,
-        RuleSet,
-        ServerConfig,
     )
     from serdes.schema import Schema, SchemaReference
     from serdes.serialization import MessageField, SerializationContext, SerializationError
@@ -90,7 +90,7 @@ __all__ = [
 _MODULES = {
     "avro": "AsyncAvroDeserializer AsyncAvroSerializer AvroDeserializer AvroSerializer",
     "client.clients": "AsyncRegistryClient RegisteredSchema RegistryClient",
-    "rules.contracts": "ConfigCompatibilityLevel Metadata MetadataProperties MetadataTags Rule RuleKind RuleMode "
+    "contracts": "ConfigCompatibilityLevel Metadata MetadataProperties MetadataTags Rule RuleKind RuleMode "
     "RuleParams RuleSet ServerConfig",
     "error": "SerdesError",
     "json_schema": "AsyncJSONDeserializer AsyncJSONSerializer JSONDeserializer JSONSerializer",

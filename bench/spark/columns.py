@@ -18,10 +18,10 @@ import pyarrow as pa
 from compat.schema import JSON, PROTOBUF, SchemaText
 from serdes.rules.context import Ruled
 from spark_avro.columns import decode_batch
+from spark_avro.plan.arrow_type import arrow_type
 from spark_avro.plan.protobuf_types import message_class, message_type
 from spark_avro.plan.rules.refusing import ANY
 from spark_avro.sent_schema import SentSchema
-from spark_avro.plan.arrow_type import arrow_type
 from spark_avro.workers.decoding import Decoder, json_decoder, protobuf_decoder
 
 ID = 7

@@ -8,8 +8,7 @@ from typing import Any, Self
 from serdes.client.clients import AsyncRegistryClient, RegistryClient, awaitable, blocking
 from serdes.client.config import client_options
 from serdes.client.endpoints.confluent import ConfluentEndpoints, RegisteredSchema, SchemaVersion
-from serdes.error import SchemaRegistryError
-from serdes.rules.contracts import (
+from serdes.contracts import (
     ConfigCompatibilityLevel,
     Metadata,
     MetadataProperties,
@@ -21,6 +20,7 @@ from serdes.rules.contracts import (
     RuleSet,
     ServerConfig,
 )
+from serdes.error import SchemaRegistryError
 from serdes.schema import Schema, SchemaReference
 
 __all__ = [

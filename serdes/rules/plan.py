@@ -50,6 +50,7 @@ class Step:
         by_field: Whether the rule is carried out on the fields that its tags select.
         holds_up: Whether the rule or an action may take long.
         counts: Where messages are counted; None to count none.
+        is_refused: Whether nothing may let a message pass the rule, as one of encryption; headers cannot, either.
     """
 
     context: RuleContext
@@ -59,6 +60,7 @@ class Step:
     by_field: bool = False
     holds_up: bool = False
     counts: RuleCounts | None = None
+    is_refused: bool = False
 
     def __call__(self, datum: Any, message: Message) -> Any:
         """The datum after the rule.
@@ -121,7 +123,7 @@ class Plan:
             return None
         replayed = _replayed(message.headers) if message.headers else None
         for step in self.steps:
-            if replayed is None or step.context.rule.name != replayed:
+            if replayed is None or step.is_refused or step.context.rule.name != replayed:
                 datum = step(datum, message)
         return datum
 
@@ -220,7 +222,7 @@ def _step(context: RuleContext, counts: RuleCounts | None) -> Step:
     override = settings.override(rule.name or "", context.type)
     on_failure, failure_holds_up = bound_action(override.on_failure or rule.on_failure, "ERROR", context)
     on_success, success_holds_up = bound_action(override.on_success or rule.on_success, "NONE", context)
-    by_field = holds_up = False
+    by_field = holds_up = is_refused = False
     try:
         if not rule.type:
             raise RuleUnusable("the rule has no type")  # noqa: TRY301  # as any rule that cannot be carried out
@@ -235,11 +237,11 @@ def _step(context: RuleContext, counts: RuleCounts | None) -> Step:
             )
         carry_out = executor.compile(rule, context)
     except RuleUnusable as error:
-        carry_out = unusable(error)
+        carry_out, is_refused = unusable(error), isinstance(error, RuleRefused)
     except Exception as error:  # noqa: BLE001  # an executor that cannot start stops the messages, with the rule's name
         carry_out = unusable(RuleUnusable(f"its executor cannot start: {type(error).__name__}: {error}"))
     holds_up = holds_up or failure_holds_up or success_holds_up
-    return Step(context, carry_out, on_success, on_failure, by_field, holds_up, counts)
+    return Step(context, carry_out, on_success, on_failure, by_field, holds_up, counts, is_refused)
 
 
 def _without_repeated_tags(steps: list[Step]) -> list[Step]:

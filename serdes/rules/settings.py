@@ -201,14 +201,14 @@ def executor_settings(executors: Mapping[str, Any]) -> RuleSettings:
         prefix = _PREFIX if name.startswith(_PREFIX) else _ACTIONS
         scope, _, part = name.removeprefix(prefix).removeprefix(".").partition(".")
         scope = f"_{scope[1:-1].upper()}_" if _is_type(scope) else scope
-        if part.startswith("param.") and part != "param.":
+        if scope and part.startswith("param.") and part != "param.":
             parameters.setdefault(scope, {})[part.removeprefix("param.")] = value
-        elif prefix == _PREFIX and part in _PARTS:
+        elif scope and prefix == _PREFIX and part in _PARTS:
             replacement = typed(BOOLEAN, name, value) if part == "disabled" else _action(name, value)
             overrides.setdefault(scope, {})[_PARTS[part]] = replacement
         elif part == "class":
             _LOG.warning("%s names a Java class and is ignored: register the executor in a RuleRegistry", name)
-        elif scope and part:
+        elif name not in (_PREFIX, _ACTIONS):  # in Java, lists of the executors or actions
             raise ConfigError(name, f"unknown; expected {prefix}.<rule name, _TYPE_ or _default_>.{_EXPECTED}")
     read = {scope: Override(**parts) for scope, parts in overrides.items()}
     return RuleSettings(overrides=read, parameter_sets=parameters)

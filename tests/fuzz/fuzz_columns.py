@@ -26,11 +26,11 @@ from serdes.rules.context import Ruled
 from spark_avro.columns import part
 from spark_avro.errors import UnsupportedSchema
 from spark_avro.plan import tree as trees
+from spark_avro.plan.arrow_type import arrow_type
 from spark_avro.plan.spark_form import reader_text
 from spark_avro.plan.types import spark_type
 from spark_avro.registry import parsed_text
 from spark_avro.sent_schema import SentSchema
-from spark_avro.plan.arrow_type import arrow_type
 from spark_avro.workers.decoding import Decoder, avro_decoder
 
 

@@ -96,8 +96,9 @@ def test_a_module_that_no_schema_stands_for_is_named(run: Run) -> None:
     assert Path("out/com_example.py").exists()
 
 
-def test_a_file_of_somebody_else_is_not_overwritten(run: Run) -> None:
-    write(address_dot_avsc=ADDRESS, out__com_other_dot_py="x = 1\n")
+@pytest.mark.parametrize("text", ["x = 1\n", "from google.protobuf import descriptor as _descriptor\n"])
+def test_a_file_of_somebody_else_is_not_overwritten(run: Run, text: str) -> None:
+    write(address_dot_avsc=ADDRESS, out__com_other_dot_py=text)
     Path("out/__init__.py").write_text("y = 1\n")
     code, lines, error = run("--out", "out")
     assert (code, lines) == (1, [])

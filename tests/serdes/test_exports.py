@@ -4,7 +4,7 @@ import confluent_kafka.schema_registry as theirs
 import pytest
 
 import serdes
-from serdes.rules.contracts import Metadata, MetadataProperties, MetadataTags, Rule, RuleKind, RuleParams, RuleSet
+from serdes.contracts import Metadata, MetadataProperties, MetadataTags, Rule, RuleKind, RuleParams, RuleSet
 
 #: What of confluent-kafka's names is not here: associations are looked up, not written.
 MISSING = {

@@ -15,7 +15,7 @@ _FORM = "magicbyte.migration.avro.json"
 def jsonata_findings(placed: PlacedRule, contract: Contract) -> Iterator[Finding]:
     """The findings about the expression of a rule of type JSONATA."""
     try:
-        from jsonata import JException, Jsonata  # type: ignore[import-untyped]  # noqa: PLC0415  few rules need it
+        from jsonata import JException, Jsonata  # noqa: PLC0415  few rules need it
     except ImportError:
         remedy = "install the extra: pip install 'magicbyte[rules]'"
         yield placed.warn("not-checked", "the expression was not checked: JSONATA is not installed", remedy, "expr")

@@ -20,7 +20,7 @@ def differing(folder: Path, files: Mapping[str, str]) -> Iterator[tuple[str, str
         held = _read(folder / name)
         if held is None:
             yield name, "missing"
-        elif not _is_generated(held):
+        elif not _is_generated(name, held):
             # The package may have an __init__.py with other content.
             if not name.endswith("__init__.py"):
                 raise Failure(f"{folder / name} was not made by `magicbyte generate`: name another --out, or remove it")
@@ -50,13 +50,15 @@ def _beside(folder: Path, files: Mapping[str, str]) -> Iterator[Path]:
     folders = sorted({(folder / name).parent for name in files})
     for around in folders:
         for path in sorted(around.glob("*.py")) if around.is_dir() else ():
-            if path.relative_to(folder).as_posix() not in files and _is_generated(_read(path) or ""):
+            if path.relative_to(folder).as_posix() not in files and _is_generated(path.name, _read(path) or ""):
                 yield path
 
 
-def _is_generated(text: str) -> bool:
+def _is_generated(name: str, text: str) -> bool:
     head = text[:2000]
-    return MARK in head or MARK_OF_PROTOC in head or "_descriptor" in head
+    # protoc's stubs have no mark.
+    is_stub = name.endswith("_pb2.pyi") and "_descriptor" in head
+    return is_stub or MARK in head or MARK_OF_PROTOC in head
 
 
 def _read(path: Path) -> str | None:

@@ -12,8 +12,8 @@ from serdes.client.endpoints.plain import LATEST
 from serdes.client.flow import Flow, then
 from serdes.client.models import RegisteredSchema as Registered
 from serdes.client.models import SchemaInfo, SubjectVersion
+from serdes.contracts import Metadata, RuleSet, ServerConfig
 from serdes.error import RegistryError
-from serdes.rules.contracts import Metadata, RuleSet, ServerConfig
 from serdes.schema import Schema, as_schema
 
 SchemaVersion = SubjectVersion

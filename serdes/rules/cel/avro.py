@@ -102,7 +102,8 @@ class AvroResults:
         known = node.by_name
         for name in _map(result, path):
             if name not in known and name != "-type":
-                raise ValueRejected(f"the record {node.name.full} has no field {name!r}", path)
+                # The name may be a value of the message: the expression computed it.
+                raise ValueRejected(f"the result has a field that the record {node.name.full} lacks", path)
         access = self._records if self._records is not None and self._records.is_record(original) else None
         values = {}
         for name, field in known.items():

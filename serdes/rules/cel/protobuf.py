@@ -38,7 +38,8 @@ def message_of(result: Any, message_class: Any, path: str) -> Any:
     for name, value in result.items():
         field = descriptor.fields_by_name.get(name) if isinstance(name, str) else None
         if field is None:
-            raise ValueRejected(f"{descriptor.full_name} has no field {name!r}", path)
+            # The name may be a value of the message: the expression computed it.
+            raise ValueRejected(f"the result has a field that {descriptor.full_name} lacks", path)
         if value is not None:
             _set(message, field, value, f"{path}.{name}" if path else name)
     return message

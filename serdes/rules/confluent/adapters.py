@@ -8,8 +8,8 @@ from typing import Any
 
 from compat.contracts.model import Rule
 from compat.contracts.walk.leaf import Leaf, Visit
+from serdes import contracts
 from serdes.error import SerializationError
-from serdes.rules import contracts
 from serdes.rules.actions import Act, RuleAction
 from serdes.rules.confluent.contexts import FieldType
 from serdes.rules.confluent.contexts import RuleContext as ConfluentContext

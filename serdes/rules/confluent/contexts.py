@@ -10,7 +10,7 @@ from typing import Any
 
 from compat.contracts.model import Metadata as MetadataModel
 from compat.contracts.tags import TagPatterns
-from serdes.rules.contracts import Rule, RuleMode
+from serdes.contracts import Rule, RuleMode
 from serdes.schema import Schema
 
 

@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from serdes.contracts import Rule, RuleKind, RuleMode
 from serdes.error import SerializationError
 from serdes.rules.confluent.contexts import FieldContext, RuleContext
-from serdes.rules.contracts import Rule, RuleKind, RuleMode
 
 #: Takes the rule, the field and its value; returns the new value, or false if a condition does not hold.
 FieldTransform = Callable[[RuleContext, FieldContext, Any], Any]

@@ -15,6 +15,7 @@ from serdes.rules.context import RuleContext
 from serdes.rules.dead_letters.record import json_bytes, scalar_bytes
 from serdes.rules.jsonata.document import document
 from serdes.rules.jsonata.held import HeldText
+from serdes.rules.jsonata.values import protobuf_document
 
 REDACTED = "<REDACTED>"
 _BINARY = (bytes, bytearray, memoryview)
@@ -90,9 +91,7 @@ def _documents(context: RuleContext) -> Callable[[Any], Any]:
 
 def _plain_document(datum: Any) -> Any:
     if hasattr(datum, "DESCRIPTOR"):
-        from google.protobuf.json_format import MessageToDict  # noqa: PLC0415  # only Protobuf needs it
-
-        return MessageToDict(datum)
+        return protobuf_document(datum, defaults=False)
     return document(datum)
 
 

@@ -39,7 +39,7 @@ class _Checks:
         self._shapes = shapes
         self._records = records
         self._places: dict[Any, dict[tuple[int, ...], Shape]] = {}
-        self._rules: dict[int, list[Check]] = {}
+        self._rules: dict[int, _Kept] = {}
 
     def root(self, value: Any, path: str, findings: Findings) -> None:
         """Check the outermost value."""
@@ -49,7 +49,7 @@ class _Checks:
         if value is None:
             return
         if len(self._places) > _MOST_KEPT:
-            self._places.clear()
+            self._places, self._rules = {}, {}
         shape = self._shapes.made(place, value, self._places.setdefault(place.key, {}))
         for rule in self._rules_of(shape, path):
             rule(value, path, findings)
@@ -77,19 +77,19 @@ class _Checks:
 
     def _rules_of(self, shape: Shape, path: str) -> list[Check]:
         """The rules of all schemas that apply."""
-        key = id(shape)
-        if key not in self._rules:
-            # The shape is kept as long as its rules: another one must not get its identity.
-            self._rules[key] = _Kept(shape)
+        made = self._rules.get(id(shape))
+        if made is None:
+            place = f"the schema at {path}"
+            made = _Kept(shape)
             for node in shape.flat.nodes:
-                place = f"the schema at {path}"
-                rules = read_rules(node.get(PROPERTY), place)
-                self._rules[key] += [compiled_check(rule, place) for rule in rules]
-        return self._rules[key]
+                made += [compiled_check(rule, place) for rule in read_rules(node.get(PROPERTY), place)]
+            # Another thread must not see a part of them.
+            self._rules[id(shape)] = made
+        return made
 
 
 class _Kept(list[Check]):
-    """The checks of a shape, which they keep."""
+    """The checks of a shape. They keep the shape, so that no other one gets its identity."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()

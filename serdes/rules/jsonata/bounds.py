@@ -62,20 +62,19 @@ class Watch:
 
     def leave(self, expression: Any, value: Any, environment: Any, result: Any) -> None:  # noqa: ARG002  as above
         """Check the time and the size of an expression's result."""
-        if self._kinds:
-            self._kinds.pop()
+        makes = (self._kinds.pop() if self._kinds else None) not in _SELECTING
         if isinstance(result, str):
-            if expression.type not in _SELECTING:
+            if makes:
                 self._characters += len(result)
                 if self._characters > MOST_CHARACTERS_MADE:
                     self._stop(f"it makes more than {MOST_CHARACTERS_MADE} characters of text")
         elif isinstance(result, list | dict):
-            self._check_items(len(result), made=expression.type not in _SELECTING)
+            self._check_items(len(result), made=makes)
         self._check_time()
 
-    def require_width(self, width: float) -> None:
-        """Check a width before a text is padded to it."""
-        if abs(width) > MOST_CHARACTERS_MADE:
+    def require_characters(self, count: float) -> None:
+        """Check the length of a text before it is made."""
+        if count > MOST_CHARACTERS_MADE:
             self._stop(f"it makes more than {MOST_CHARACTERS_MADE} characters of text")
 
     def _check_items(self, size: int, *, made: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from serdes.codec.schema import Node
@@ -23,7 +23,8 @@ def document(value: Any, node: Node | None = None, *, pairs: bool = False) -> An
     if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str) and _has_pairs(node, pairs=pairs):
         return held_branch(value[0], document(value[1], _branch(node, value[0]), pairs=pairs))
     if isinstance(value, Mapping):
-        parts = {str(key): document(item, _part(node, key, value), pairs=pairs) for key, item in value.items()}
+        part_of = _parts(node, value)
+        parts = {str(key): document(item, part_of(key), pairs=pairs) for key, item in value.items()}
         return held_branch(value.branch, parts) if isinstance(value, HeldBranch) else parts
     if isinstance(value, list | tuple):
         items = [document(item, _item(node), pairs=pairs) for item in value]
@@ -62,15 +63,15 @@ def _branch(node: Node | None, name: str) -> Node | None:
     return None if node is None else next((branch for branch in node.branches if branch.branch == name), None)
 
 
-def _part(node: Node | None, key: object, value: Mapping[Any, Any]) -> Node | None:
-    """The schema of a record's field or of a map's values; in a union, of the branch with the most of the keys."""
-    if node is None:
-        return None
-    if node.kind == "union":
+def _parts(node: Node | None, value: Mapping[Any, Any]) -> Callable[[Any], Node | None]:
+    """The schemas of a record's fields or of a map's values; in a union, of the branch with the most of the keys."""
+    if node is not None and node.kind == "union":
         node = _container(node, value)
-    if node is None or node.kind == "map":
-        return None if node is None else node.item
-    return next((field.node for field in node.fields if field.name == key), None)
+    if node is None:
+        return lambda _: None
+    if node.kind == "map":
+        return lambda _: node.item
+    return {field.name: field.node for field in node.fields}.get
 
 
 def _container(union: Node, value: Mapping[Any, Any]) -> Node | None:

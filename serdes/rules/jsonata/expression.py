@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping
 from functools import cache
 from threading import local
 from typing import Any
 
+from serdes.rules.jsonata.bounded import bounded_functions
 from serdes.rules.jsonata.bounds import Bounds, BoundsExceeded, Watch
 from serdes.rules.jsonata.held import copied
 
@@ -55,12 +57,14 @@ class JsonataExpression:
         Raises:
             JsonataFailed: The expression fails on this document, or exceeds a bound.
         """
-        compiled, pad = self._compiled()
-        watch = pad.watch = Watch(self._bounds)
+        compiled, functions = self._compiled()
+        watch = Watch(self._bounds)
         frame = compiled.create_frame()
         frame.set_evaluate_entry_callback(watch.enter)
         frame.set_evaluate_exit_callback(watch.leave)
-        frame.bind("pad", pad)
+        for name, function in functions.items():
+            function.watch = watch
+            frame.bind(name, function)
         # The library evaluates with the expression that the thread compiled or evaluated last.
         _library().Jsonata.CURRENT.jsonata = compiled
         try:
@@ -71,17 +75,18 @@ class JsonataExpression:
             raise JsonataFailed("it needs too much memory") from None
         except BoundsExceeded as error:
             raise JsonataFailed(str(error)) from None
-        except Exception as error:
-            raise JsonataFailed(watch.exceeded or _text(error)) from error
+        except Exception as error:  # noqa: BLE001  # whatever the library raises stops the message
+            # The library's own text may have values, and a log of this error would show its causes.
+            raise JsonataFailed(watch.exceeded or _text(error)) from None
         if watch.exceeded is not None:
             raise JsonataFailed(watch.exceeded)
         return result
 
-    def _compiled(self) -> tuple[Any, Any]:
-        """The thread's expression and its `$pad`."""
-        compiled: tuple[Any, Any] | None = getattr(self._threads, "compiled", None)
+    def _compiled(self) -> tuple[Any, Mapping[str, Any]]:
+        """The thread's expression, and the functions that replace the library's."""
+        compiled: tuple[Any, Mapping[str, Any]] | None = getattr(self._threads, "compiled", None)
         if compiled is None:
-            compiled = self._threads.compiled = (_compile(self.text), _bounded_pad(_library()))
+            compiled = self._threads.compiled = (_compile(self.text), bounded_functions(_library()))
         return compiled
 
 
@@ -133,6 +138,8 @@ _PLACE = re.compile(r"\{{2,3}(\w+)\}{2,3}")
 _OF_EXPRESSION = frozenset({"token", "index", "type"})
 #: The code of `$error`, whose text is the rule's own.
 _ERROR_FUNCTION = "D3137"
+#: The code of a function without its argument: the library puts the value around the call in the place of the index.
+_NO_CONTEXT = "T0411"
 #: Python's exceptions whose texts have no values.
 _SAFE = (ZeroDivisionError, OverflowError, TypeError)
 
@@ -144,10 +151,11 @@ def _text(error: Exception) -> str:
         return str(error) if isinstance(error, _SAFE) else f"a function raised {type(error).__name__}"
     templates: Any = getattr(error, "error_codes", {})
     template = templates.get(code, code)
-    is_safe = (
+    is_safe = code != _NO_CONTEXT and (
         str(code).startswith("S") or code == _ERROR_FUNCTION or _OF_EXPRESSION.issuperset(_PLACE.findall(template))
     )
-    text = str(error) if is_safe else _PLACE.sub("...", template)
+    # Some of the library's errors have their text in place of a code.
+    text = str(error) if is_safe and code in templates else _PLACE.sub("...", template)
     location = getattr(error, "location", -1)
     at = f" (at character {location})" if isinstance(location, int) and location >= 0 else ""
     return " ".join(text.split()) + at
@@ -169,18 +177,3 @@ def _linear_pattern(pattern: str, flags: Any) -> Any:
         return re2.compile(f"(?m){pattern}" if flags.multiline else pattern, options)
     except re2.error as error:
         raise JsonataInvalid(f"RE2 cannot compile its regular expression /{pattern:.80}/: {error}") from None
-
-
-def _bounded_pad(library: Any) -> Any:
-    """`$pad`, which checks the width before it fills the memory."""
-    native: Any = library.Jsonata.JNativeFunction
-
-    class BoundedPad(native):  # type: ignore[misc]  # the library has no types
-        watch: Watch
-
-        def call(self, focus: Any, args: Any) -> Any:
-            if isinstance(args, list) and len(args) > 1 and isinstance(args[1], int | float):
-                self.watch.require_width(args[1])
-            return super().call(focus, args)
-
-    return BoundedPad("pad", "<s-ns?:s>", library.functions.Functions, None)

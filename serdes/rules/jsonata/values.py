@@ -56,11 +56,11 @@ def _avro(context: RuleContext) -> Values:
     return Values(lambda value: document(value, node), fitted)
 
 
-def protobuf_document(message: Any) -> Any:
-    """The JSON form of a Protobuf message, with all fields that have no presence; a document stays as it is."""
+def protobuf_document(message: Any, *, defaults: bool = True) -> Any:
+    """The JSON form of a Protobuf message; with `defaults` it has all fields without presence."""
     from google.protobuf.json_format import MessageToDict  # noqa: PLC0415  other schema types do not need it
 
-    return MessageToDict(message, always_print_fields_with_no_presence=True)
+    return MessageToDict(message, always_print_fields_with_no_presence=defaults)
 
 
 def protobuf_message(result: Any, message: Any) -> Any:

@@ -176,6 +176,19 @@ def test_the_branch_of_a_union_is_that_of_the_encoder(body: Any, tag: str, expec
     assert changed_by(walk_over(UNION), tag, {"body": body}) == {"body": expected}
 
 
+@pytest.mark.parametrize(("value", "expected"), [("a", "a!"), (1, 2), (("int", 1), ("int", 2))])
+def test_a_union_without_null(value: Any, expected: Any) -> None:
+    walk = walk_over(record("R", field("u", ["string", "int"], "U")))
+    assert changed_by(walk, "U", {"u": value}) == {"u": expected}
+
+
+def test_tags_inside_of_a_record_tell_its_branch() -> None:
+    inner = [record("A", field("u", ["int", "string"], "A")), record("B", field("u", ["long", "bytes"], "B"))]
+    walk = walk_over(record("R", field("body", inner)))
+    assert changed_by(walk, "B", {"body": {"u": ("bytes", b"x")}}) == {"body": {"u": ("bytes", b"x!")}}
+    assert changed_by(walk, "A", {"body": {"u": ("string", "x")}}) == {"body": {"u": ("string", "x!")}}
+
+
 @pytest.mark.parametrize("body", [3.5, {"z": "1"}, ("C", {}), ("A", {}, 1), b"x"])
 def test_a_value_of_no_branch_stops_the_walk(body: Any) -> None:
     with pytest.raises(LeafFailed, match=r"^body: "):

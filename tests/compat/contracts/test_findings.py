@@ -36,6 +36,7 @@ PERSON = {
         field("mixed", ["null", "string", "int"], "U"),
         field("at", {"type": "long", "logicalType": "timestamp-millis"}, "TS"),
         field("price", {"type": "bytes", "logicalType": "decimal", "precision": 4, "scale": 2}, "DEC"),
+        field("mood", ["null", {"type": "enum", "name": "Mood", "symbols": ["UP", "DOWN"]}]),
         field("home", {"type": "record", "name": "Home", "fields": [field("street", "string", "S")]}),
     ],
 }
@@ -194,6 +195,7 @@ WARNED: list[tuple[str, list[dict[str, Any]], list[dict[str, Any]], dict[str, An
     ("constant-condition", [cel("false ; message.ok")], [cel("message.ok ; message.ok")], {}),
     ("constant-condition", [cel("message.id == message.id")], [cel("message.id == message.age")], {}),
     ("outside-enum", [cel("message.kind == 'C'")], [cel("message.kind == 'B'")], {}),
+    ("outside-enum", [cel("message.mood == 'SIDE'")], [cel("message.mood == 'UP'")], {}),
     ("outside-enum", [cel("message.kind in ['A', 'C']")], [cel("message.kind in ['A', 'B']")], {}),
     ("outside-enum", [cel("message.kind == 'c'")], [cel("message.kind == 'b'")], WITH_OPEN),
     ("encrypt-one-way", [encrypt("PII", mode="WRITE")], [encrypt("PII")], {}),
@@ -297,7 +299,10 @@ def test_a_finding_tells_rule_place_and_position() -> None:
         "remedy": finding.remedy,
     }
     assert "idd" in finding.text
-    assert finding.sentence().startswith("rule 'two': ")
+    assert finding.sentence().startswith("rule 'two': undefined field 'idd'")
+    assert "(ruleSet.domainRules[1].expr, line 2, column 9)" in finding.sentence()
+    (without_line,) = found(encrypt("PII", params={}))
+    assert "(ruleSet.domainRules[0].params); name the key" in without_line.sentence()
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,7 @@ def drop_json_names(message: Any) -> None:
 @pytest.mark.parametrize(
     ("path", "type_name", "fields"),
     [
-        ("confluent/meta.proto", "confluent.Meta", ["doc", "params", "tags"]),
+        ("confluent/meta.proto", "confluent.Meta", ["doc", "params", "tags", "rules"]),
         ("confluent/type/decimal.proto", "confluent.type.Decimal", ["value", "precision", "scale"]),
         ("confluent/type/variant.proto", "confluent.type.Variant", ["metadata", "value"]),
     ],

@@ -93,6 +93,7 @@ OF_PROXY = {
         schema.registry.ssl.truststore.location=/a.pem schema.registry.key.subject.name.strategy
     """,
     IDLE: """
+        dlq.auto.flush preserve.source.fields
         zookeeper.connect consumer.iterator.backoff.ms consumer.iterator.timeout.ms producer.threads client.timeout.ms
         client.init.timeout.ms api.v3.produce.rate.limit.cache.expiry.ms api.v3.produce.response.thread.pool.size
         rate.limit.backend rate.limit.per.cluster.cache.expiry.ms use.custom.request.logging request.timeout.ms

@@ -62,6 +62,22 @@ CASES: list[tuple[dict[str, Any], str, str]] = [
 ]
 
 
+@pytest.mark.parametrize(("phase", "kind"), [("domainRules", "ENCRYPT"), ("encodingRules", "ENCRYPT_PAYLOAD")])
+def test_no_header_lets_a_message_pass_a_rule_of_encryption(
+    client: RegistryClient, register: Register, phase: str, kind: str
+):
+    plain = AvroSerializer(client, PERSON, conf={"execution.environment": "NONE"})
+    register(**{phase: [{"name": "culprit", **RULE, "type": kind}]})
+    message = plain(ADA, VALUE)
+    replayed = SerializationContext("people", "value", [("__rule.name", b"culprit")])
+    for work in (
+        lambda: AvroSerializer(client, PERSON)(ADA, replayed),
+        lambda: AvroDeserializer(client)(message, replayed),
+    ):
+        with pytest.raises(RuleFailed, match="encryption is not supported"):
+            work()
+
+
 @pytest.mark.parametrize(("rule", "phase", "problem"), CASES)
 def test_nothing_is_written_and_nothing_handed_out(
     client: RegistryClient, register: Register, rule: dict[str, Any], phase: str, problem: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+import traceback
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -52,6 +53,10 @@ def evaluated(text: str, value: Any = None, bounds: Bounds | None = None) -> Any
         ("$count($map([1..1000], function($x) {[$x, $x]}))", 1000),
         ("$eval('1 + 1')", 2),
         ("$pad('x', 3)", "x  "),
+        ("$replace('aaa', 'a', '$0-$$')", "a-$a-$a-$"),
+        ("$replace('aaa', 'a', 'b', 2)", "bba"),
+        ("$replace('aaa', 'a', 'b', 0)", "aaa"),
+        ("$length($replace($pad('', 1000000, 'a'), 'a', 'bb'))", 2_000_000),
         ("$now() > '2020'", True),
     ],
 )
@@ -71,8 +76,15 @@ def test_an_expression_is_evaluated(text: str, result: Any) -> None:
         ("$reduce([1..60], function($a, $b) {$a & $a}, 'x')", "it makes more than 64000000 characters of text"),
         ("$pad('x', 1000000000)", "it makes more than 64000000 characters of text"),
         ("$pad('x', -1000000000)", "it makes more than 64000000 characters of text"),
+        (
+            "$replace($pad('', 10000000, 'a'), 'a', 'bbbbbbbbbb')",
+            "it makes more than 64000000 characters of text",
+        ),
+        ("$replace('a', '', 'b')", "Second argument of replace function cannot be an empty string (at character 0)"),
         ("1 / 0", "float division by zero"),
         ("$number(secret)", "a function raised ValueError"),
+        ("$assert(false, secret)", "... (at character 8)"),
+        ("secret.$abs()", "Context value is not a compatible type with argument ... of Object ... (at character 12)"),
         ("secret + 1", "The left side of the + operator must evaluate to a number"),
         ("$nothing(1)", "Attempted to invoke a non-function (at character 9)"),
         ("$error('must be small')", "must be small (at character 7)"),
@@ -86,7 +98,7 @@ def test_a_failing_expression_says_why_and_never_shows_values(
     with pytest.raises(JsonataFailed) as raised:
         evaluated(text, value, Bounds(200, 100))
     assert str(raised.value) == problem
-    assert "hunter2" not in str(raised.value)
+    assert "hunter2" not in "".join(traceback.format_exception(raised.value)).replace(repr(value), "")
     assert time.monotonic() - start < 3
     assert capsys.readouterr().out == ""
 

@@ -329,6 +329,8 @@ def test_rules_on_messages_may_repeat_tags():
     ("name", "value", "problem"),
     [
         ("rule.executors.r0.onfailure", "NONE", "unknown; expected rule.executors.<rule name, _TYPE_ or _default_>"),
+        ("rule.executors.r0", "NONE", "unknown; expected rule.executors.<rule name, _TYPE_ or _default_>"),
+        ("rule.executors..disabled", "true", "unknown; expected rule.executors.<rule name, _TYPE_ or _default_>"),
         ("rule.executors.r0.disabled", "perhaps", "must be"),
         ("rule.executors.r0.onFailure", "", "must be the name of an action"),
         ("execution.environment", "MARS", "CLIENT"),

@@ -20,12 +20,12 @@ def message_binder(names: Sequence[str], convert: Callable[[Any], Any]) -> Calla
         names: The names of the fields.
         convert: Converts a value that is no message.
     """
-    copies: dict[Descriptor, list[Copy] | None] = {}
+    copies: dict[Any, list[Copy] | None] = {}
 
     def part(value: Any) -> Any:
         if type(value) is dict or not isinstance(value, Message):
             return convert(value)
-        descriptor = value.DESCRIPTOR
+        descriptor: Any = value.DESCRIPTOR
         if descriptor not in copies:
             copies[descriptor] = _copies(descriptor, names)
         chosen = copies[descriptor]
@@ -57,7 +57,8 @@ def _is_composed(field: FieldDescriptor) -> bool:
 
 def is_repeated(field: FieldDescriptor) -> bool:
     """Whether a field is a list or a map; older protobuf packages say it by the label alone."""
-    return bool(field.is_repeated) if hasattr(field, "is_repeated") else field.label == field.LABEL_REPEATED
+    untyped: Any = field
+    return bool(untyped.is_repeated) if hasattr(untyped, "is_repeated") else untyped.label == untyped.LABEL_REPEATED
 
 
 def _copy(field: FieldDescriptor) -> Copy:

@@ -15,6 +15,7 @@ from compat.contracts.cel.data.decimals import EXACT, decimal_message
 from compat.contracts.cel.data.messages import message_binder
 from compat.contracts.cel.data.shapes import ABSENT, Anything, Entries, Items, Nullable, Record, Scalar, Shape
 from compat.contracts.cel.data.values import time_of_day, to_cel
+from compat.contracts.cel.errors import EvaluationFailed
 
 Convert = Callable[[Any], Any]
 #: The fields that an expression reads, with those that it reads of each; None for a value that it reads as a whole.
@@ -24,6 +25,8 @@ Fields = Mapping[str, Any]
 _TYPE_KEY = "-type"
 _EXACT_DOUBLES = 2**53
 _PAIR = 2
+#: The seconds since 1970 of the years 1 to 9999.
+_FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799
 
 
 def binder(paths: tuple[tuple[str, ...], ...] | None, shape: Shape | None) -> Convert:
@@ -201,6 +204,8 @@ def _timestamp(units: int) -> Convert:
         if type(value) is not int:
             return to_cel(value)
         seconds, rest = divmod(value, units)
+        if not _FIRST_SECOND <= seconds <= _LAST_SECOND:
+            raise EvaluationFailed("a timestamp beyond the years 1 to 9999 has no form in CEL")
         return Timestamp(seconds=seconds, nanos=rest * (1_000_000_000 // units))
 
     return convert

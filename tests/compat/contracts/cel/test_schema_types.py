@@ -11,7 +11,7 @@ import pytest
 
 from compat.contracts.cel.checking import check_expression
 from compat.contracts.cel.declarations import evaluated
-from compat.contracts.cel.errors import ExpressionInvalid
+from compat.contracts.cel.errors import EvaluationFailed, ExpressionInvalid
 from compat.contracts.cel.expression import compile_expression
 from compat.contracts.cel.schema_types.types import schema_types
 from compat.formats import parse
@@ -286,6 +286,12 @@ def test_data_are_converted_by_the_schema() -> None:
     whole = result("message")
     assert (whole["boss"]["pay"], "-type" in whole["boss"], whole["in"]) == (3.0, False, 5)
     assert message["any"] == ("a.b.Line", {"no": 1, "price": 2})
+
+
+def test_a_timestamp_out_of_range_fails() -> None:
+    expression = compile_expression("message.at < now", evaluated(TYPES[AVRO].rule()))
+    with pytest.raises(EvaluationFailed, match="beyond the years 1 to 9999"):
+        expression.evaluate({"message": {"at": 10**30}, "now": datetime(2020, 1, 1, tzinfo=UTC)})
 
 
 def test_protobuf_messages_are_themselves() -> None:

@@ -103,6 +103,7 @@ def test_values_come_back(value: Any, expected: Any) -> None:
         ({1.5: 1}, "a map key of type float has no form in CEL"),
         ({None: 1}, "a map key of type NoneType has no form in CEL"),
         (Decimal("NaN"), "a decimal that is not finite has no form in CEL"),
+        (timedelta.max, "Duration ..."),
         (object(), "a value of type object has no form in CEL"),
         (1j, "a value of type complex has no form in CEL"),
     ],

@@ -247,7 +247,7 @@ BROKEN = [
         "  value: {format: auto}",
         "  §value.shema: x",
         "source.value.shema: no such setting; write value: {NAME: ..} with one of format, subject, fields, message,"
-        " validate, type",
+        " validate, rules, type",
     ),
     (_FILES, "§parquet: {path: /p}", "sink.parquet: no such setting; did you mean files?"),
     ("where: delay is", "§filter: delay is", "steps[0].filter: no such setting; did you mean where?"),
