@@ -37,8 +37,10 @@ class Weight(NamedTuple):
     def of(cls, *plans: Plan) -> Self:
         """The weight of plans together."""
         rules = [step.context for plan in plans for step in plan.steps]
-        has_loops = any(rule.type not in _LINEAR or _LOOP.search(rule.rule.expr or "") for rule in rules)
-        return cls(len(rules), has_loops, any(plan.holds_up for plan in plans))
+        loops = [rule for rule in rules if rule.type not in _LINEAR or _LOOP.search(rule.rule.expr or "")]
+        # A long expression may have long lists of its own.
+        is_long = any(len(rule.rule.expr or "") > _MOST_BYTES_WITH_LOOPS for rule in loops)
+        return cls(len(rules), bool(loops), is_long or any(plan.holds_up for plan in plans))
 
     def is_light(self, size: int, count: int) -> bool:
         """Whether the rules may run on the event loop, for some messages with a total size in bytes."""

@@ -232,6 +232,7 @@ def test_settings_reach_the_rules() -> None:
         ([ADULT, {**ADULT, "name": "b"}], 1000, 51, False),
         ([{**ADULT, "expr": "[1, 2].all(x, [3].exists(y, x < y))"}], 1024, 1, True),
         ([{**ADULT, "expr": "[1, 2].all(x, [3].exists(y, x < y))"}], 1025, 1, False),
+        ([{**ADULT, "expr": f"[1, 2].all(x, x > 0) && '{'y' * 1024}' != ''"}], 10, 1, False),
         ([{**ADULT, "type": "JSONATA", "expr": "true"}], 10, 1, False),
         ([{**ADULT, "onFailure": "DLQ"}], 10, 1, True),
     ],
