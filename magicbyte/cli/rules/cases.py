@@ -124,6 +124,10 @@ def _refuse_unknown(node: Mapping[Any, Any], known: frozenset[str], place: str) 
 
 def _case(case: Mapping[str, Any], number: int, schemas: Schemas) -> Case:
     mode = _one_of("mode", case.get("mode", "WRITE"), _MODES)
+    for name in ("subject", "schema", "rules", "version", "from"):
+        value = case.get(name)
+        if not isinstance(value, str | int | None):
+            raise Failure(f"{name} must be a text, not {value!r:.80}")
     source = None
     if mode in ("UPGRADE", "DOWNGRADE"):
         if case.get("from") is None or case.get("subject") is None:

@@ -93,6 +93,7 @@ def test_a_case_that_differs(rules: Callable[..., Done], case: str, difference: 
         ("cases: [{message: 1, schema: person.avsc, expect: {at: x}}]", "case 1: expect must be `pass`"),
         ("cases: [{message: 1}]", "case 1: a case needs a subject of the registry, or the file of a schema"),
         ("cases: [{message: 1, schema: nix.avsc}]", "nix.avsc cannot be read"),
+        ("cases: [{message: 1, schema: [person.avsc]}]", "case 1: schema must be a text, not ['person.avsc']"),
         ("cases: [{message: 1, schema: people.cases.yaml}]", "the file of a schema ends in .avsc, .json, .proto"),
         ("cases: [{message: 1, schema: person.avsc, mode: UPGRADE}]", "UPGRADE needs a subject, and `from`"),
     ],

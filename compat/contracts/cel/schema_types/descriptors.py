@@ -65,12 +65,19 @@ class Descriptors:
             self._names[id(record)] = self._free_name(record)
         for record in described:
             self._add(record)
-        self.pool.AddSerializedFile(self._file.SerializeToString())
+        self._is_too_large = False
+        try:
+            self.pool.AddSerializedFile(self._file.SerializeToString())
+        except TypeError:
+            # Protobuf has no messages of more than some 8,000 fields: such data are not checked by their types.
+            self._is_too_large = True
 
     def type_of(self, shape: Shape) -> CelType:
-        """The type of a variable of this shape."""
+        """The type of a variable of this shape; `dyn` if the records have too many fields."""
         signature = self._signature(shape)
-        return CelType(signature, None if signature == "dyn" else self.pool, shape)
+        if signature == "dyn" or self._is_too_large:
+            return CelType("dyn", None, shape)
+        return CelType(signature, self.pool, shape)
 
     def _signature(self, shape: Shape) -> str:
         if isinstance(shape, Nullable):

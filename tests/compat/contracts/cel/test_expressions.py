@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -11,11 +12,13 @@ from typing import Any
 
 import pytest
 
-from compat.contracts.cel.declarations import field_variables, inline_variables, untyped
+from compat.contracts.cel.declarations import evaluated, field_variables, inline_variables, untyped
 from compat.contracts.cel.errors import EvaluationFailed, ExpressionInvalid
 from compat.contracts.cel.expression import Expression, compile_expression
+from compat.contracts.cel.schema_types.types import schema_types
 from compat.contracts.cel.tree.patterns import unanchored_patterns
 from compat.contracts.cel.tree.walk import Cost
+from compat.schema import SchemaText
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678900, tzinfo=UTC)
 MESSAGE: dict[str, Any] = {
@@ -279,3 +282,13 @@ compile_expression("1 == 1", untyped())
 assert "cel_expr_python" in sys.modules
 """
     subprocess.run([sys.executable, "-P", "-c", program], check=True)
+
+
+@pytest.mark.slow
+def test_records_of_more_fields_than_a_protobuf_message_has_are_checked_without_types():
+    fields = [{"name": f"f{number}", "type": "string"} for number in range(9_000)]
+    schema = SchemaText("AVRO", json.dumps({"type": "record", "name": "Wide", "fields": fields}))
+    variables = schema_types(schema).rule()
+    compile_expression("message.f8999 == 'x'", variables)
+    expression = compile_expression("message.f8999 == 'x'", evaluated(variables))
+    assert expression.evaluate({"message": {field["name"]: "x" for field in fields}}) is True
