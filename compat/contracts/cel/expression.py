@@ -9,13 +9,11 @@ from typing import Any
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from compat.contracts.cel.data.references import releasing
 from compat.contracts.cel.data.values import from_cel
 from compat.contracts.cel.data.views import binder
 from compat.contracts.cel.declarations import CelType
 from compat.contracts.cel.engine import compile_text, evaluator
 from compat.contracts.cel.errors import EvaluationFailed, failed
-from compat.contracts.cel.functions.table import PREFIX
 from compat.contracts.cel.tree.equal_decimals import equal_decimals
 from compat.contracts.cel.tree.islands import PREFIX as ISLAND
 from compat.contracts.cel.tree.islands import Fetch, fetcher, island_failure, take_islands
@@ -52,7 +50,7 @@ class Expression:
         self._islands = take_islands(tree, binders.readable, binders.fetch)
         self._binders = tuple((name, binders.of(name, paths)) for name, paths in reads(tree.expr, declarations).items())
         self._is_island = tree.expr.ident_expr.name.startswith(ISLAND)
-        self._run = run or _runner(tree, declarations)
+        self._run = run or evaluator(declarations, serialized(tree))
 
     def __repr__(self) -> str:
         return f"<Expression {self.text}>"
@@ -146,12 +144,6 @@ class _Binders:
     def fetch(self, name: str, path: Path) -> Fetch:
         """The function that reads a field of a variable."""
         return fetcher(name, path, self.of(name, (path,) if path else None))
-
-
-def _runner(tree: Any, declarations: Mapping[str, CelType]) -> Callable[..., Any]:
-    run = evaluator(declarations, serialized(tree))
-    used = (overload for reference in tree.reference_map.values() for overload in reference.overload_id)
-    return releasing(run) if any(overload.startswith(PREFIX) for overload in used) else run
 
 
 def _from_island(value: Any) -> Any:

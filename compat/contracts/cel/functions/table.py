@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from compat.contracts.cel.data.decimals import DECIMAL, decimal_message
-from compat.contracts.cel.data.references import noted
+from compat.contracts.cel.data.references import counted
 from compat.contracts.cel.functions import decimal_functions, timestamps
 from compat.contracts.cel.functions.formats import FORMATS
 
@@ -81,7 +81,7 @@ def extension(cel: Any) -> Any:
             return_type=cel.Type(overload.result),
             parameters=[cel.Type(parameter) for parameter in overload.parameters],
             is_member=overload.is_member,
-            impl=noted(overload.compute),
+            impl=counted(overload.compute),
         )
         declared.setdefault(overload.name, []).append(made)
     return cel.CelExtension("magicbyte", [cel.FunctionDecl(name, made) for name, made in declared.items()])
