@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from pyspark.sql import Column
@@ -27,16 +26,6 @@ class Carried:
     value: Column
     sound: Column
     failure: Column
-
-
-def let(column: Column, function: Callable[[Column], Column]) -> Column:
-    """A function of a column that Spark computes once, however often the function mentions it."""
-    return F.get(F.transform(F.array(column), function), F.lit(0))
-
-
-def state_of(value: Column, sound: Column, failure: Column) -> Column:
-    """The struct of a value between rules, whether it is sound, and the first failure."""
-    return F.struct(value.alias("value"), sound.alias("sound"), failure.alias("failure"))
 
 
 def failure_at(listed: ListedRule, path: Column) -> Column:

@@ -13,15 +13,7 @@ from itertools import groupby
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from spark_avro.plan.rules.carried import (
-    Carried,
-    failure_at,
-    failure_of_success,
-    is_skipped,
-    let,
-    no_failure,
-    state_of,
-)
+from spark_avro.plan.rules.carried import Carried, failure_at, failure_of_success, is_skipped, no_failure
 from spark_avro.plan.rules.cel_columns import JvmRule
 from spark_avro.plan.rules.worker_rules import WorkerRule
 
@@ -50,19 +42,26 @@ def opened(column: Column) -> Opened:
     return Opened(column, lambda whole: whole, lambda _: F.lit(True))
 
 
+def let(column: Column, function: Callable[[Column], Column]) -> Column:
+    """A function of a column that Spark computes once, however often the function mentions it."""
+    return F.get(F.transform(F.array(column), function), F.lit(0))
+
+
 def carry_out(rules: Sequence[RowRule], start: Opened) -> Carried:
     """A value after rules, in their order; NULL after a failure."""
     groups = [list(members) for _, members in groupby(rules, lambda rule: isinstance(rule, JvmRule))]
     first = _of_jvm(groups[0]) if groups else []
     state = let(start.whole, lambda whole: _started(first, start, whole))
+    value = state["value"] if first else F.when(state["sound"], state["value"])
+    carried = Carried(value, state["sound"], state["failure"])
     for members in groups[1:] if first else groups:
         of_jvm = _of_jvm(members)
         if of_jvm:
-            state = _in_jvm(of_jvm, state, start.replayed)
+            carried = _in_jvm(of_jvm, carried, start.replayed)
         for rule in members:
             if isinstance(rule, WorkerRule):
-                state = rule.after(state, start.replayed)
-    return Carried(F.when(state["failure"].isNull(), state["value"]), state["sound"], state["failure"])
+                carried = rule.after(carried, start.replayed)
+    return Carried(F.when(carried.failure.isNull(), carried.value), carried.sound, carried.failure)
 
 
 def _of_jvm(rules: Sequence[RowRule]) -> list[JvmRule]:
@@ -70,26 +69,26 @@ def _of_jvm(rules: Sequence[RowRule]) -> list[JvmRule]:
 
 
 def _started(rules: Sequence[JvmRule], start: Opened, whole: Column) -> Column:
-    """The state after the first rules: a struct of `value`, `sound` and `failure`, which is NULL if none failed."""
+    sound, value = start.sound(whole), start.value(whole)
+    if not rules:
+        return F.struct(value.alias("value"), sound.alias("sound"), no_failure().alias("failure"))
     # A broken payload may be a struct of nulls.
-    sound = start.sound(whole)
-    parts = state_of(F.when(sound, start.value(whole)), sound, no_failure())
-    return _in_jvm(rules, parts, start.replayed) if rules else parts
+    parts = F.struct(F.when(sound, value).alias("value"), sound.alias("sound"))
+    return let(parts, lambda parts: _state(rules, parts["value"], start.replayed, parts["sound"]))
 
 
-def _in_jvm(rules: Sequence[JvmRule], state: Column, replayed: Column | None) -> Column:
-    """The state after rules that the JVM carries out."""
+def _state(rules: Sequence[JvmRule], value: Column, replayed: Column | None, sound: Column) -> Column:
+    """A struct of the value after rules, whether it is sound, and their first failure."""
 
-    def run(state: Column) -> Column:
-        return _run(
-            rules,
-            state["value"],
-            state["failure"],
-            replayed,
-            lambda value, failure: state_of(value, state["sound"], failure),
-        )
+    def finish(value: Column, failure: Column) -> Column:
+        return F.struct(value.alias("value"), sound.alias("sound"), failure.alias("failure"))
 
-    return let(state, run)
+    return _run(rules, value, no_failure(), replayed, finish)
+
+
+def _in_jvm(rules: Sequence[JvmRule], before: Carried, replayed: Column | None) -> Carried:
+    state = let(before.value, lambda value: _state(rules, value, replayed, F.lit(True)))
+    return Carried(state["value"], before.sound, F.coalesce(before.failure, state["failure"]))
 
 
 def _run(

@@ -13,7 +13,7 @@ from compat.contracts.cel.declarations import field_variables, message_variables
 from compat.contracts.cel.expression import compile_expression
 from compat.contracts.cel.guard import split_guard
 from spark_avro.plan import tree as trees
-from spark_avro.plan.rules.carried import failure_of_success, failure_struct, is_skipped, let, state_of
+from spark_avro.plan.rules.carried import Carried, failure_of_success, failure_struct, is_skipped
 from spark_avro.plan.rules.listed import ListedRule
 from spark_avro.plan.rules.shapes import Record, Shape, holds_selected
 from spark_avro.plan.rules.workers.rule_batches import AvroRule, RuleBatch
@@ -35,34 +35,21 @@ class WorkerRule:
     tree: Tree
     fields: tuple[str, ...] | None
 
-    def after(self, state: Column, replayed: Column | None) -> Column:
-        """The state after the rule, which runs unless one before failed, or the record skips it.
-
-        Lambdas bind the state, because each mention of it repeats all columns of the rules before.
-        """
-        text = trees.text(self._needed_tree)
-
-        def runs(state: Column) -> Column:
-            going = state["value"].isNotNull() & state["failure"].isNull()
-            return going if replayed is None else going & ~is_skipped(self.listed, replayed)
-
-        data = let(state, lambda state: to_avro(self._needed(state["value"], runs(state)), text))
-        outcome = rule_udf(RuleBatch(AvroRule(self.listed, text)))(data)
-        both = F.struct(state.alias("before"), outcome.alias("outcome"))
-        return let(both, lambda both: self._state(both["before"], both["outcome"], runs(both["before"])))
-
-    def _state(self, before: Column, outcome: Column, runs: Column) -> Column:
+    def after(self, before: Carried, replayed: Column | None) -> Carried:
+        """The value after the rule, which runs unless one before failed, or the record skips it."""
+        runs = before.value.isNotNull() & before.failure.isNull()
+        if replayed is not None:
+            runs &= ~is_skipped(self.listed, replayed)
+        data = to_avro(self._needed(before.value, runs), trees.text(self._needed_tree))
+        outcome = rule_udf(RuleBatch(AvroRule(self.listed, trees.text(self._needed_tree))))(data)
         result, reason = outcome["value"], outcome["reason"]
-        after = before["failure"]
-        if not self.listed.may_fail:
-            failure = F.when(reason.isNotNull(), failure_struct(reason, result["rule"], result["path"]))
-            after = F.coalesce(after, failure)
+        failure = F.when(reason.isNotNull(), failure_struct(reason, result["rule"], result["path"]))
+        after = before.failure if self.listed.may_fail else F.coalesce(before.failure, failure)
         if self.listed.must_fail:
             after = F.coalesce(after, F.when(runs & reason.isNull(), failure_of_success(self.listed)))
-        value = before["value"]
-        if not self.listed.context.is_condition:
-            value = self._changed(value, result["data"])
-        return state_of(value, before["sound"], after)
+        if self.listed.context.is_condition:
+            return Carried(before.value, before.sound, after)
+        return Carried(self._changed(before.value, result["data"]), before.sound, after)
 
     @property
     def _needed_tree(self) -> Tree:
@@ -77,16 +64,12 @@ class WorkerRule:
 
     def _changed(self, value: Column, data: Column) -> Column:
         """The value with what the rule returned; data is NULL if that was nothing."""
-
-        def change(new: Column) -> Column:
-            if self.fields is None:
-                return new
+        new = from_avro(data, trees.text(self._needed_tree))
+        if self.fields is not None:
             whole = value
             for name in self.fields:
                 whole = whole.withField(f"`{name}`", new.getField(name))
-            return whole
-
-        new = let(from_avro(data, trees.text(self._needed_tree)), change)
+            new = whole
         return F.when(data.isNotNull(), new).otherwise(value)
 
 
