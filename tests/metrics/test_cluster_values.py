@@ -41,4 +41,4 @@ def test_a_node_counts_what_it_does(
 def test_both_nodes_see_the_same_log(pair: list[Scrape]) -> None:
     ends = {value(scrape, "magicbyte_registry_end_offset") for scrape in pair}
     assert len(ends) == 1
-    assert {value(scrape, "magicbyte_registry_subjects") for scrape in pair} == {5}
+    assert {value(scrape, "magicbyte_registry_subjects") for scrape in pair} == {6}

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any
 
 from serdes.rules.context import READ
+from spark_avro.errors import PlanError
 from spark_avro.plan.rules.avro_shapes import avro_shape
 from spark_avro.plan.rules.carrying import RowRule
 from spark_avro.plan.rules.cel.untranslatable import Untranslatable
@@ -14,9 +16,12 @@ from spark_avro.plan.rules.cel_columns import jvm_rule
 from spark_avro.plan.rules.listed import APPLY, ListedRule, listed_rules
 from spark_avro.plan.rules.migrating import migrations
 from spark_avro.plan.rules.shapes import Shape
-from spark_avro.plan.rules.worker_rules import worker_rule
+from spark_avro.plan.rules.worker_rules import WorkerRule, worker_rule
 from spark_avro.plan.rules.workers.message_rules import MessageRules
 from spark_avro.registry import Version
+
+#: How often rules in workers may mention the columns of the rules before them, all together.
+_MOST_MENTIONS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +99,26 @@ def tags_of(listed: Sequence[ListedRule]) -> Mapping[str, frozenset[str]]:
 def avro_rules(listed: Sequence[ListedRule], tree: Any) -> tuple[RowRule, ...]:
     """Rules on columns of a tree of Avro, each in the JVM if all of it can be translated, else in workers."""
     shape = avro_shape(tree, tags_of(listed))
-    return tuple(_row_rule(rule, tree, shape) for rule in listed)
+    rules = tuple(_row_rule(rule, tree, shape) for rule in listed)
+    _check_size([rule for rule in rules if isinstance(rule, WorkerRule)])
+    return rules
+
+
+def _check_size(rules: Sequence[WorkerRule]) -> None:
+    """Refuse rules in workers that change many fields one after the other.
+
+    Each mentions the columns of the rules before once for each field, and Spark runs out of memory over such a plan.
+
+    Raises:
+        PlanError: There are too many fields.
+    """
+    changing = [rule for rule in rules if not rule.listed.context.is_condition]
+    if len(changing) > 1 and prod(rule.width for rule in changing) > _MOST_MENTIONS:
+        names = ", ".join(repr(rule.listed.name) for rule in changing)
+        raise PlanError(
+            f"the rules {names} change too many fields one after the other in Python workers: give them tags, make one"
+            " rule of them, or write expressions that columns can compute (see Rules in the documentation of Spark)"
+        )
 
 
 def _row_rule(listed: ListedRule, tree: Any, shape: Shape) -> RowRule:

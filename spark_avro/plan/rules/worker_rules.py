@@ -52,6 +52,13 @@ class WorkerRule:
         return Carried(self._changed(before.value, result["data"]), before.sound, after)
 
     @property
+    def width(self) -> int:
+        """How many fields of a record the rule takes."""
+        if self.fields is not None:
+            return len(self.fields)
+        return len(self.tree.get("fields", ())) if isinstance(self.tree, dict) else 1
+
+    @property
     def _needed_tree(self) -> Tree:
         if self.fields is None:
             return self.tree

@@ -54,6 +54,7 @@ REGISTRY = {
     "deleteContext": "DELETE SUBJECT",
     "getOverview": "filter DESCRIBE SUBJECT",
     "getRights": "filter DESCRIBE SUBJECT",
+    "checkRules": "filter READ SUBJECT",
     "makeOutline": "filter READ SUBJECT",
     "searchSchemas": "filter READ SUBJECT",
     "followChanges": "filter READ SUBJECT",

@@ -40,6 +40,7 @@ BODIES = {
     "checkAgainstVersion": SCHEMA,
     "checkAgainstAll": SCHEMA,
     "compareText": SCHEMA,
+    "checkRules": SCHEMA,
     "makeOutline": SCHEMA,
     "tagVersion": b"{}",
     "putGlobalConfig": NO_LEVEL,
@@ -53,6 +54,7 @@ BODIES = {
 INVALID = (
     "registerSchema",
     "checkAgainstAll",
+    "checkRules",
     "makeOutline",
     "putGlobalConfig",
     "putSubjectConfig",

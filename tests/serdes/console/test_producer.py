@@ -231,7 +231,7 @@ def test_a_schema_that_is_none(tools: Any, topic: str):
 def test_a_dry_run_does_not_pass_over_rules_either(tools: Any, topic: str):
     rules = '{"domainRules":[{"name":"encryptF","kind":"TRANSFORM","mode":"WRITEREAD","type":"ENCRYPT"}]}'
     given = {"value_schema": RECORD, "value_rule_set": rules}
-    done = tools.produce("avro", topic, "--dry-run", lines='{"f1": "a"}\n', **given)
+    done = tools.produce("avro", topic, "--dry-run", lines='{"f": {"string": "a"}, "b": ""}\n', **given)
     assert done.code != 0
     assert "encryptF" in done.err
 

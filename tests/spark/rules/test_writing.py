@@ -94,3 +94,26 @@ def test_json_without_the_columns_type_and_a_header(spark: SparkSession, avro: A
     [good, bad] = [row.v for row in people(spark).select(column.alias("v")).collect()]
     assert json.loads(bytes(good.value.value)) == {"ssn": "a!", "age": 5}
     assert (bad.value, bad.error.rule) == (None, "check")
+
+
+@pytest.mark.parametrize(("count", "is_planned"), [(2, True), (3, False)])
+def test_rules_in_workers_that_change_many_fields_in_turn_are_refused(
+    spark: SparkSession, avro: Any, subject: str, count: int, is_planned: bool
+) -> None:
+    fields = [{"name": f"f{number}", "type": "string"} for number in range(count)]
+    text = json.dumps({"type": "record", "name": "Wide", "fields": fields})
+    in_workers = MARK | {"tags": [], "expr": "value.lowerAscii()"}
+    rules = [in_workers | {"name": "first"}, in_workers | {"name": "second"}]
+    avro.registry.register(subject, SchemaText(AVRO, text), rule_set={"domainRules": rules})
+
+    def plan() -> None:
+        column = F.struct(*(F.lit("X").alias(field["name"]) for field in fields))
+        written = to_confluent_avro(column, registry=avro.registry, subject=subject, schema=text, register=False)
+        [row] = spark.range(1).select(written.alias("v")).collect()
+        assert bytes(row.v)[5:] == b"\x02x" * count
+
+    if is_planned:
+        plan()
+    else:
+        with pytest.raises(PlanError, match="the rules 'first', 'second' change too many fields"):
+            plan()
