@@ -26,11 +26,14 @@ class Lines(logging.Handler):
         self.is_there.set()
 
 
-def test_a_long_start_logs_how_far_it_has_come(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_start_logs_how_far_it_has_come(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr(replay_status, "_LOG_SECONDS", 0.01)
     lines = Lines()
     log = logging.getLogger("magicbyte.registry.node")
-    monkeypatch.setattr(log, "level", logging.INFO)
+    # Not by its attribute: a logger remembers which levels are on.
+    caplog.set_level(logging.INFO, log.name)
     log.addHandler(lines)
     try:
         with replay_status.replay_status(SharedLogNode(MemoryLog(), "http://localhost:8081"), ServiceManager({})):
