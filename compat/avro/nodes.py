@@ -178,3 +178,16 @@ def children(node: Node) -> Iterator[tuple[tuple[str | int, ...], Node]]:
     elif isinstance(node, Union):
         for index, branch in enumerate(node.branches):
             yield (index,), branch
+
+
+def reachable(root: Node) -> Iterator[Node]:
+    """A node and all nodes inside it, each once, the outer before the inner and in the schema's order."""
+    seen: set[int] = set()
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        yield node
+        waiting += [child for _, child in children(node)][::-1]

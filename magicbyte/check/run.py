@@ -80,10 +80,10 @@ def check_project(
         config = replace(config, lint=replace(config.lint, rules=LINT_RULES))
     if strict:
         config = replace(config, strict=True)
-    paths = [_inside(config, folder, name) for name in named]
+    paths = [inside(config, folder, name) for name in named]
     files, findings = working_files(config, [path for path in paths if (config.root / path).is_file()])
     paths_checked = {*(file.path for file in files), *(finding.file for finding in findings)}
-    selected = {path for path in paths_checked if any(_is_in(path, name) for name in paths)} if named else None
+    selected = {path for path in paths_checked if any(is_in(path, name) for name in paths)} if named else None
     report: Report | None = None
     baselines: Sequence[str | None] = against or [config.against]
     kinds = [_kind(baseline_text, folder) for baseline_text in baselines]
@@ -231,7 +231,12 @@ def _none(_: str, __: Config, ___: Path) -> Baseline:
 _OPENERS = {"usual": _usual, "git": _git, "folder": _folder, "file": _file, "lock": _lock, "none": _none}
 
 
-def _inside(config: Config, folder: Path, name: str) -> str:
+def inside(config: Config, folder: Path, name: str) -> str:
+    """The path, from the project's folder, of a file or folder that is named in a folder.
+
+    Raises:
+        Failure: It does not exist, or is outside of the project's folder.
+    """
     path = real_path(folder / name)
     if not path.exists():
         raise Failure(f"{name}:1:1: there is no such file or folder")
@@ -241,7 +246,8 @@ def _inside(config: Config, folder: Path, name: str) -> str:
         raise Failure(f"{name}:1:1: is not in the project's folder {config.root}") from None
 
 
-def _is_in(path: str, name: str) -> bool:
+def is_in(path: str, name: str) -> bool:
+    """Whether a path of the project is a named file, or a file in a named folder."""
     return name in {".", path} or path.startswith(f"{name}/")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,6 +53,17 @@ def parser_of(program: str, description: str | None, commands: Mapping[str, Subc
         )
         subcommand.add_options(added)
     return parser
+
+
+def run(program: str, description: str | None, commands: Mapping[str, Subcommand], arguments: Sequence[str]) -> int:
+    """Parse the arguments of a command, and call its subcommand with the parser and the options; returns its exit code.
+
+    The arguments of the call are those of `parser_of`, and those of the command.
+    """
+    parser = parser_of(program, description, commands)
+    options = parser.parse_args(arguments)
+    code: int = function_of(commands[options.command])(parser, options)
+    return code
 
 
 def function_of(subcommand: Subcommand) -> Callable[..., Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compat.avro.nodes import Array, Enum, Map, Node, Record, Union, children
+from compat.avro.nodes import Array, Enum, Map, Node, Record, Union, reachable
 from compat.avro.schema import parse
 from compat.contracts.findings.contract import SchemaVersion
 
@@ -40,18 +40,8 @@ class AvroPaths:
 
     def union_fields(self) -> frozenset[str]:
         """The names of the fields with a union in them."""
-        names: set[str] = set()
-        seen: set[int] = set()
-        waiting = [self._root]
-        while waiting:
-            node = waiting.pop()
-            if id(node) in seen:
-                continue
-            seen.add(id(node))
-            if isinstance(node, Record):
-                names.update(field.name for field in node.fields if _has_union(field.type))
-            waiting += [child for _, child in children(node)]
-        return frozenset(names)
+        records = (node for node in reachable(self._root) if isinstance(node, Record))
+        return frozenset(field.name for record in records for field in record.fields if _has_union(field.type))
 
 
 def _only(node: Node | None) -> Node | None:

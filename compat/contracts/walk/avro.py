@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from compat.avro.nodes import Array, Enum, Field, Fixed, Map, Node, Primitive, Record, Union, children
+from compat.avro.nodes import Array, Enum, Field, Fixed, Map, Node, Primitive, Record, Union, children, reachable
 from compat.avro.schema import parse
 from compat.avro.text.logical_types import has_logical_type
 from compat.contracts.model import Metadata
@@ -160,18 +160,7 @@ class _Compiler:
 
 def _records(root: Node) -> dict[int, Record]:
     """All records of a schema by id, the outer before the inner."""
-    records: dict[int, Record] = {}
-    seen: set[int] = set()
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        if isinstance(node, Record):
-            records[id(node)] = node
-        waiting += [child for _, child in children(node)][::-1]
-    return records
+    return {id(node): node for node in reachable(root) if isinstance(node, Record)}
 
 
 def _parts(node: Node) -> Iterator[Node]:

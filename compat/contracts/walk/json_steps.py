@@ -8,6 +8,7 @@ from typing import Any
 from compat.contracts.walk.json_places import Place, Shape
 from compat.contracts.walk.json_shapes import Shapes
 from compat.contracts.walk.leaf import Leaf, LeafFailed, RecordAccess, Select, Visit
+from compat.contracts.walk.steps import ABSENT, changed_mapping, changed_object
 
 #: Values without parts. Others, such as objects of classes, are not walked through.
 _SCALARS = (str, int, float, type(None))
@@ -99,7 +100,7 @@ class ShapeStep:
         self._steps = steps
         self._shape = shape
         self._visits: dict[str, Visit | None] = {}
-        self._properties: list[tuple[str, PlaceStep]] | None = None
+        self._properties: list[tuple[str, PlaceStep, Any]] | None = None
         self._entries: dict[tuple[int, ...], PlaceStep | None] = {}
         self._items: dict[int, PlaceStep | None] = {}
 
@@ -110,7 +111,7 @@ class ShapeStep:
         if isinstance(value, list | tuple):
             return self._array(value, record)
         if self._steps.records is not None and self._steps.records.is_record(value):
-            return self._object(value, self._steps.records)
+            return changed_object(value, self._known(), self._steps.records)
         if not isinstance(value, _SCALARS) and self._has_parts():
             raise LeafFailed(f"an object or an array is expected, not {type(value).__name__}")
         if not self._shape.is_field:
@@ -126,30 +127,18 @@ class ShapeStep:
         shape = self._shape
         return bool(shape.properties) or shape.has_entries or next(shape.items(), None) is not None
 
-    def _known(self) -> list[tuple[str, PlaceStep]]:
-        """The declared properties with selected leaves."""
+    def _known(self) -> list[tuple[str, PlaceStep, Any]]:
+        """The declared properties with selected leaves, as fields of `record_step`."""
         if self._properties is None:
             self._properties = [
-                (name, self._steps.into(place))
+                (name, self._steps.into(place), ABSENT)
                 for name, place in self._shape.properties.items()
                 if self._steps.leads_to_leaf(place)
             ]
         return self._properties
 
     def _mapping(self, value: Any, outer: Any) -> Any:
-        record = value
-        for name, step in self._known():
-            if name not in value:
-                continue
-            old = value[name]
-            try:
-                new = step(old, record)
-            except LeafFailed as failure:
-                raise failure.in_field(name) from failure.__cause__
-            if new is not old:
-                if record is value:
-                    record = dict(value)
-                record[name] = new
+        record = changed_mapping(value, self._known())
         return self._with_entries(value, record, outer) if self._shape.has_entries else record
 
     def _with_entries(self, value: Any, record: Any, outer: Any) -> Any:
@@ -202,17 +191,3 @@ class ShapeStep:
             is_walked = place is not None and self._steps.leads_to_leaf(place)
             self._items[index] = self._steps.into(place) if place is not None and is_walked else None
         return self._items[index]
-
-    def _object(self, value: Any, records: RecordAccess) -> Any:
-        record = value
-        for name, step in self._known():
-            old = records.get(record, name, self)
-            if old is self:
-                continue
-            try:
-                new = step(old, record)
-            except LeafFailed as failure:
-                raise failure.in_field(name) from failure.__cause__
-            if new is not old:
-                record = records.changed(record, {name: new})
-        return record

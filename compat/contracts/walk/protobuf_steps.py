@@ -13,6 +13,7 @@ from google.protobuf.descriptor import FieldDescriptor
 
 from compat.contracts.walk.leaf import LeafFailed, Step
 from compat.contracts.walk.protobuf_fields import DECIMAL, TIMESTAMP, is_map, record_type, value_field
+from compat.contracts.walk.steps import changed_items
 from compat.protobuf.descriptor.undescribe import is_repeated
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -77,20 +78,7 @@ def field_step(name: str, field: FieldDescriptor, step: Step) -> FieldStep:
 
 
 def _items(step: Step) -> Step:
-    def walk(value: Any, record: Any) -> Any:
-        items = None
-        for index, old in enumerate(value):
-            try:
-                new = step(old, record)
-            except LeafFailed as failure:
-                raise failure.in_item(index) from failure.__cause__
-            if new is not old:
-                if items is None:
-                    items = list(value)
-                items[index] = new
-        return value if items is None else items
-
-    return walk
+    return lambda value, record: changed_items(value, step, record)
 
 
 def _entries(step: Step) -> Step:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from compat.contracts.walk.leaf import LeafFailed, RecordAccess, Step, Walk
@@ -31,27 +31,33 @@ def record_step(steps: Sequence[tuple[str, Step, Any]], records: RecordAccess | 
     def walk(value: Any, _: Any) -> Any:
         if value.__class__ is not dict and not isinstance(value, Mapping):
             if records is not None and records.is_record(value):
-                return _walk_object(value, steps, records)
+                return changed_object(value, steps, records)
             raise LeafFailed(f"a record is expected, not {type(value).__name__}")
-        record: Any = value
-        for name, step, missing in steps:
-            old = record.get(name, missing)
-            if old is ABSENT:
-                continue
-            try:
-                new = step(old, record)
-            except LeafFailed as failure:
-                raise failure.in_field(name) from failure.__cause__
-            if new is not old:
-                if record is value:
-                    record = dict(value)
-                record[name] = new
-        return record
+        return changed_mapping(value, steps)
 
     return walk
 
 
-def _walk_object(value: Any, steps: Sequence[tuple[str, Step, Any]], records: RecordAccess) -> Any:
+def changed_mapping(value: Mapping[str, Any], steps: Iterable[tuple[str, Step, Any]]) -> Any:
+    """A mapping after the steps into its fields, which are those of `record_step`."""
+    record: Any = value
+    for name, step, missing in steps:
+        old = record.get(name, missing)
+        if old is ABSENT:
+            continue
+        try:
+            new = step(old, record)
+        except LeafFailed as failure:
+            raise failure.in_field(name) from failure.__cause__
+        if new is not old:
+            if record is value:
+                record = dict(value)
+            record[name] = new
+    return record
+
+
+def changed_object(value: Any, steps: Iterable[tuple[str, Step, Any]], records: RecordAccess) -> Any:
+    """A record that is not a mapping after the steps into its fields, which are those of `record_step`."""
     record = value
     for name, step, missing in steps:
         old = records.get(record, name, missing)
@@ -72,20 +78,25 @@ def array_step(step: Step) -> Step:
     def walk(value: Any, record: Any) -> Any:
         if value.__class__ is not list and not _is_collection(value):
             raise LeafFailed(f"an array is expected, not {type(value).__name__}")
-        items = None
-        index = 0
-        try:
-            for index, old in enumerate(value):
-                new = step(old, record)
-                if new is not old:
-                    if items is None:
-                        items = list(value)
-                    items[index] = new
-        except LeafFailed as failure:
-            raise failure.in_item(index) from failure.__cause__
-        return value if items is None else items
+        return changed_items(value, step, record)
 
     return walk
+
+
+def changed_items(value: Iterable[Any], step: Step, record: Any) -> Any:
+    """A collection after the step into each item: itself, or a list with the changed items."""
+    items = None
+    index = 0
+    try:
+        for index, old in enumerate(value):
+            new = step(old, record)
+            if new is not old:
+                if items is None:
+                    items = list(value)
+                items[index] = new
+    except LeafFailed as failure:
+        raise failure.in_item(index) from failure.__cause__
+    return value if items is None else items
 
 
 def map_step(step: Step) -> Step:

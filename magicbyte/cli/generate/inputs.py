@@ -15,7 +15,7 @@ from magicbyte.check.config.patterns import matches
 from magicbyte.check.findings import Finding
 from magicbyte.check.project.files import SchemaFile, working_files
 from magicbyte.check.project.tree import Tree
-from magicbyte.check.run import open_stores
+from magicbyte.check.run import inside, is_in, open_stores
 from magicbyte.cli.check.project_options import project_file, registry_settings
 from magicbyte.generate.model import Source
 from magicbyte.kit.bounded_file import real_path
@@ -32,7 +32,7 @@ def sources_of_files(options: argparse.Namespace) -> list[Source]:
     """
     folder = Path.cwd()
     config = find_config(folder, project_file(options))
-    named = [_inside(config, folder, name) for name in options.files]
+    named = [_named(config, folder, name) for name in options.files]
     files, findings = working_files(config, [path for path in named if (config.root / path).is_file()])
     selected = [file for file in files if not named or any(_is_in(file.path, name) for name in named)]
     _refuse([finding for finding in findings if not named or any(_is_in(finding.file, name) for name in named)])
@@ -130,21 +130,16 @@ def _hash(schema: SchemaText, needed: Dependencies) -> str:
     return f"sha256:{digest.hexdigest()}"
 
 
-def _inside(config: Config, folder: Path, name: str) -> str:
+def _named(config: Config, folder: Path, name: str) -> str:
+    """The path from the project's folder, or the pattern for such paths, of what is named in a folder."""
     if any(sign in name for sign in "*?") and not (folder / name).exists():
-        inside = real_path(folder).relative_to(config.root.resolve()).as_posix()
-        return name if inside == "." else f"{inside}/{name}"
-    path = real_path(folder / name)
-    if not path.exists():
-        raise Failure(f"{name}:1:1: there is no such file or folder")
-    try:
-        return path.relative_to(config.root.resolve()).as_posix()
-    except ValueError:
-        raise Failure(f"{name}:1:1: is not in the project's folder {config.root}") from None
+        within = real_path(folder).relative_to(config.root.resolve()).as_posix()
+        return name if within == "." else f"{within}/{name}"
+    return inside(config, folder, name)
 
 
 def _is_in(path: str, name: str) -> bool:
-    return name in {".", path} or path.startswith(f"{name}/") or matches(name, path)
+    return is_in(path, name) or matches(name, path)
 
 
 def _refuse(findings: Sequence[Finding]) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from magicbyte.cli.flags import add_bootstrap_servers, add_schema_registry_url, add_time_range
 from magicbyte.cli.records.consume import add_client_properties
 from magicbyte.cli.registry_options import add_client_settings
-from magicbyte.cli.subcommands import Subcommand, function_of, parser_of
+from magicbyte.cli.subcommands import Subcommand, run
 from serdes.console.options import number
 from serdes.console.outcome import carried_out
 
@@ -106,11 +106,4 @@ _COMMANDS = {
 
 def main(arguments: Sequence[str]) -> int:
     """Carry out a command for rules; returns an exit code of the console tools, or 100 for findings."""
-    return carried_out(PROGRAM, lambda: _run(arguments))
-
-
-def _run(arguments: Sequence[str]) -> int:
-    parser = parser_of(PROGRAM, __doc__, _COMMANDS)
-    options = parser.parse_args(arguments)
-    code: int = function_of(_COMMANDS[options.command])(parser, options)
-    return code
+    return carried_out(PROGRAM, lambda: run(PROGRAM, __doc__, _COMMANDS, arguments))

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from magicbyte.cli.admin_options import add_client, add_output, topic_name
-from magicbyte.cli.subcommands import Subcommand, function_of, parser_of
+from magicbyte.cli.subcommands import Subcommand, run
 from magicbyte.kit.command_line import accept_old_names
 from serdes.console.outcome import carried_out
 
@@ -117,11 +117,4 @@ _COMMANDS = {
 
 def main(arguments: Sequence[str]) -> int:
     """Carry out a command for topics; returns an exit code of the console tools."""
-    return carried_out(PROGRAM, lambda: _run(arguments))
-
-
-def _run(arguments: Sequence[str]) -> int:
-    parser = parser_of(PROGRAM, __doc__, _COMMANDS)
-    options = parser.parse_args(arguments)
-    code: int = function_of(_COMMANDS[options.command])(parser, options)
-    return code
+    return carried_out(PROGRAM, lambda: run(PROGRAM, __doc__, _COMMANDS, arguments))

@@ -133,16 +133,9 @@ class AvroClasses:
 
 def _named_in(root: nodes.Node, graph: Graph) -> Iterator[nodes.Named]:
     """The named types that a type reaches and that get a class, each once."""
-    seen: set[int] = set()
-    todo: list[nodes.Node] = [root]
-    while todo:
-        node = todo.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
+    for node in nodes.reachable(root):
         if isinstance(node, nodes.NAMED) and kind_of(graph.node(node)).python is None:
             yield node
-        todo += reversed([child for _, child in nodes.children(node)])
 
 
 def _inner_names(node: nodes.Named) -> dict[str, str]:

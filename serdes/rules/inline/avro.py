@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from compat.avro.nodes import Array, Field, Map, Node, Record, Union, children
+from compat.avro.nodes import Array, Field, Map, Node, Record, Union, reachable
 from compat.avro.schema import parse
 from compat.contracts.cel.declarations import DYN, CelType
 from compat.contracts.cel.schema_types.avro import avro_shape
@@ -159,17 +159,8 @@ def _of_entries(entry: Check | None) -> Check | None:
 
 def _has_rules(root: Node) -> bool:
     """Whether a type or one inside it has rules."""
-    seen: set[int] = set()
-    waiting: list[Node] = [root]
-    while waiting:
-        node = waiting.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        if isinstance(node, Record) and (PROPERTY in node.props or any(map(_is_ruled, node.fields))):
-            return True
-        waiting += [child for _, child in children(node)]
-    return False
+    records = (node for node in reachable(root) if isinstance(node, Record))
+    return any(PROPERTY in record.props or any(map(_is_ruled, record.fields)) for record in records)
 
 
 def _is_ruled(field: Field) -> bool:
