@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from compat.contracts.findings.contract import DOMAIN, ENCODING, MIGRATION, Contract, PlacedRule
+from compat.contracts.findings.fields import BY_FIELD
 from compat.contracts.walk.leaf import PRIMITIVE
 from compat.schema import InvalidSchema
 
@@ -17,8 +18,7 @@ _MODES: tuple[tuple[str, frozenset[str], tuple[str, ...], bool], ...] = (
     ("DOWNGRADE", frozenset({"DOWNGRADE", "UPDOWN"}), (MIGRATION,), True),
 )
 _SECOND = frozenset({"READ", "DOWNGRADE"})
-_BY_FIELD = frozenset({"CEL_FIELD", "REDACT", "ENCRYPT"})
-OWN = "own"
+_OWN = "own"
 
 
 def explain_rules(contract: Contract, origins: Mapping[str, str]) -> dict[str, Any]:
@@ -33,12 +33,11 @@ def explain_rules(contract: Contract, origins: Mapping[str, str]) -> dict[str, A
     skipped: list[dict[str, Any]] = []
     for mode, matching, phases, is_reversed in _MODES:
         placed = [rule for phase in phases for rule in _ordered(contract, phase, is_reversed=is_reversed)]
+        chosen = [rule for rule in placed if rule.rule.mode in matching]
+        firsts = _firsts(chosen[::-1] if is_reversed else chosen)
         carried_out: list[dict[str, Any]] = []
-        transformed: dict[Any, str | None] = {}
-        for rule in placed:
-            if rule.rule.mode not in matching:
-                continue
-            reason = _reason(rule, rule_set.enable_at, transformed)
+        for rule in chosen:
+            reason = _reason(rule, rule_set.enable_at, firsts)
             if reason is None:
                 carried_out.append(_described(rule, mode, contract, origins))
             else:
@@ -53,23 +52,37 @@ def _ordered(contract: Contract, phase: str, *, is_reversed: bool) -> Sequence[P
     return rules[::-1] if is_reversed else rules
 
 
-def _reason(placed: PlacedRule, enable_at: str | None, transformed: dict[Any, str | None]) -> str | None:
-    """Why a rule is not carried out; None if it is. `transformed` has the rules that transform tagged fields so far."""
+def _firsts(placed: Sequence[PlacedRule]) -> dict[Any, PlacedRule]:
+    """Of rules that transform fields with the same tags, the first in the rule set: it alone is carried out."""
+    firsts: dict[Any, PlacedRule] = {}
+    for rule in placed:
+        if not rule.rule.disabled and _transforms_tagged(rule):
+            firsts.setdefault(_key(rule), rule)
+    return firsts
+
+
+def _transforms_tagged(placed: PlacedRule) -> bool:
+    return placed.is_transform and bool(placed.rule.tags) and placed.type in BY_FIELD
+
+
+def _key(placed: PlacedRule) -> Any:
+    return placed.rule.mode, placed.type, placed.rule.tags
+
+
+def _reason(placed: PlacedRule, enable_at: str | None, firsts: Mapping[Any, PlacedRule]) -> str | None:
+    """Why a rule is not carried out; None if it is."""
     if placed.rule.disabled:
         return "it is disabled"
     if enable_at == "NONE":
         return "enableAt is NONE"
-    if placed.is_transform and placed.rule.tags and placed.type in _BY_FIELD:
-        key = placed.rule.mode, placed.type, placed.rule.tags
-        if key in transformed:
-            return f"rule '{transformed[key]}' has the same mode, type and tags"
-        transformed[key] = placed.rule.name
+    if _transforms_tagged(placed) and firsts[_key(placed)] is not placed:
+        return f"rule '{firsts[_key(placed)].rule.name}' has the same mode, type and tags"
     return None
 
 
 def _named(placed: PlacedRule, origins: Mapping[str, str]) -> dict[str, Any]:
     name = placed.rule.name or ""
-    return {"name": name, "type": placed.rule.type, "list": placed.phase, "origin": origins.get(name, OWN)}
+    return {"name": name, "type": placed.rule.type, "list": placed.phase, "origin": origins.get(name, _OWN)}
 
 
 def _described(placed: PlacedRule, mode: str, contract: Contract, origins: Mapping[str, str]) -> dict[str, Any]:
@@ -81,7 +94,7 @@ def _described(placed: PlacedRule, mode: str, contract: Contract, origins: Mappi
         "tags": list(rule.tags) or None,
         "onSuccess": _action(rule.on_success, mode, "NONE"),
         "onFailure": _action(rule.on_failure, mode, "ERROR"),
-        "fields": _fields(placed, contract) if placed.type in _BY_FIELD else None,
+        "fields": _fields(placed, contract) if placed.type in BY_FIELD else None,
         "reads": _reads(placed, contract) if placed.type == "CEL" else None,
     }
     return {name: part for name, part in parts.items() if part is not None}

@@ -168,7 +168,7 @@ def test_the_plan_of_a_versions_rules(api: Any) -> None:
     assert plan["id"] == registered.json()["id"]
     assert [(mode["mode"], [rule["name"] for rule in mode["rules"]]) for mode in plan["modes"]] == [
         ("WRITE", ["known", "f", "old"]),
-        ("READ", ["old", "g"]),
+        ("READ", ["old", "f"]),
     ]
     written, read = (mode["rules"] for mode in plan["modes"])
     assert [(rule["origin"], rule["onFailure"]) for rule in written] == [
@@ -180,7 +180,7 @@ def test_the_plan_of_a_versions_rules(api: Any) -> None:
     assert [(skipped["mode"], skipped["name"], skipped["reason"]) for skipped in plan["skipped"]] == [
         ("WRITE", "g", "rule 'f' has the same mode, type and tags"),
         ("WRITE", "adult", "it is disabled"),
-        ("READ", "f", "rule 'g' has the same mode, type and tags"),
+        ("READ", "g", "rule 'f' has the same mode, type and tags"),
     ]
 
 
