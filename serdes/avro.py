@@ -76,10 +76,10 @@ class AvroSerializer(Serializer):
             codec = compiled(schema, dependencies, make=make)
             if record is not None:
                 return record_encoder(codec, compiled(schema, dependencies, make=partial(make, record=record)))
-            return Encoder(_raw if codec.is_raw else codec.encode)
+            return Encoder(codec.encode_payload)
 
         name = record_name(schema_text) if schema_text else None
-        form = WriterFormat(AVRO, name, own_schema, encoder, (EncodeError, _NotBytes), _explain)
+        form = WriterFormat(AVRO, name, own_schema, encoder, (EncodeError,), _explain)
         rules = config.rules(rule_conf, rule_registry)
         super().__init__(schema_registry_client, form, config, schema, to_dict, rules=rules)
 
@@ -242,15 +242,15 @@ def _resolving(codec: AvroCodec, resolve: Decode, unchanged_data: Decode | None 
         unchanged_data: The decoder of messages that no rule changed, if it is another one.
     """
     of_message = unchanged_data or resolve
-    encode = _raw if codec.is_raw else codec.encode
+    encode = codec.encode_payload
 
     def finish(datum: Any, message: bytes, offset: int, unchanged: bool) -> Any:  # noqa: FBT001  # as `Finish` says
         if unchanged:
             return of_message(message, offset)
         try:
             payload = encode(datum)
-        except (EncodeError, _NotBytes) as error:
-            raise _explain(error, datum) from error
+        except EncodeError as error:
+            raise _explain(error) from error
         return resolve(payload, 0)
 
     return finish
@@ -278,23 +278,11 @@ def record_encoder(data: AvroCodec, instances: AvroCodec) -> Encoder:
     return Encoder(instances.encode, with_rules=with_rules)
 
 
-class _NotBytes(Exception):
-    """The datum for a schema of bytes is not bytes."""
-
-
-def _raw(datum: Any) -> bytes:
-    if not isinstance(datum, bytes | bytearray | memoryview):
-        raise _NotBytes
-    return bytes(datum)
-
-
-def _explain(error: Exception, datum: Any = None) -> Exception:
+def _explain(error: Exception, _: Any = None) -> Exception:
     match error:
         case EncodeError():
             expected = f"{error.expected} ({error.detail})" if error.detail else error.expected
             return DatumMismatch(error.path, error.value_type, expected)
         case DecodeError():
             return PayloadError(f"{error.path}: {error.detail} ({error.expected} expected)", error.position)
-        case _NotBytes():
-            return DatumMismatch("$", type(datum).__name__, "bytes")
     return SerializationError(str(error))

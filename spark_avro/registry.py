@@ -193,16 +193,7 @@ def _version(
     _check_type(held.schema, schema_type, label)
     where = f" ({held.subject} version {held.version})" if isinstance(held, RegisteredSchema) else ""
     dependencies = client.dependencies(held.schema, subject)
-    ruled = Ruled(
-        f"{label}{where}",
-        held.schema,
-        held.rule_set,
-        held.metadata,
-        dependencies,
-        held.subject,
-        held.id,
-        held.version,
-    )
+    ruled = Ruled.of(f"{label}{where}", held, dependencies)
     number = held.version if isinstance(held, RegisteredSchema) else None
     return Version(held.id, ruled, dependencies, number=number, guid=held.guid)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from compat.contracts.findings.contract import DOMAIN, ENCODING, MIGRATION, Contract, PlacedRule
 from compat.contracts.findings.fields import BY_FIELD
+from compat.contracts.model import RuleSet
 from compat.contracts.walk.leaf import PRIMITIVE
 from compat.schema import InvalidSchema
 
@@ -45,6 +46,16 @@ def explain_rules(contract: Contract, origins: Mapping[str, str]) -> dict[str, A
         if carried_out:
             modes.append({"mode": mode, "rules": carried_out})
     return {"enableAt": rule_set.enable_at or "ALL", "modes": modes, "skipped": skipped}
+
+
+def origins_of(rule_set: RuleSet | None, *, default: RuleSet | None, override: RuleSet | None) -> dict[str, str]:
+    """The rules of a version that a config gives, as it has them today: by name, `default` or `override`."""
+    rules = {rule.name: rule for _, group, _ in (rule_set or RuleSet()).groups for rule in group}
+    origins: dict[str, str] = {}
+    for origin, given in (("default", default), ("override", override)):
+        for _, group, _ in given.groups if given is not None else ():
+            origins.update({rule.name: origin for rule in group if rule.name and rules.get(rule.name) == rule})
+    return origins
 
 
 def _ordered(contract: Contract, phase: str, *, is_reversed: bool) -> Sequence[PlacedRule]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from compat.schema import Dependencies
-from magicbyte.generate.expressions import ClassName, Expression, Import, Subscript, Text
+from magicbyte.generate.expressions import Call, ClassName, Display, Expression, Import, Lambda, Subscript, Text, leaves
 from magicbyte.generate.literals import text_literal
 
 FIELD = Import("dataclasses", "field")
@@ -40,19 +39,6 @@ class Source:
     is_chosen: bool = True
 
 
-class Default(NamedTuple):
-    """A field's default.
-
-    Attributes:
-        value: Its expression.
-        is_made: Whether each instance makes its own: a list, a dict, a record, or a value of a class that may not be
-            defined yet.
-    """
-
-    value: Expression
-    is_made: bool = False
-
-
 @dataclass(frozen=True, slots=True)
 class Field:
     """A field of a record.
@@ -68,7 +54,7 @@ class Field:
     wire: str
     name: str
     type: Expression
-    default: Default | None = None
+    default: Expression | None = None
     doc: str | None = None
 
 
@@ -161,10 +147,19 @@ def text(value: str) -> Text:
     return Text(text_literal(value))
 
 
+def made_by(factory: Expression) -> Expression:
+    """A default that each instance makes by a factory."""
+    return Call(FIELD, (("default_factory", factory),))
+
+
+def made_display(display: Display) -> Expression:
+    """The default of a list or a dict."""
+    builtin = Import("builtins", "list" if display.brackets == "[]" else "dict")
+    return made_by(Lambda(display) if display.items else builtin)
+
+
 def in_class(fields: list[Field], own_module: str) -> tuple[Field, ...]:
     """The fields of a record; one that is named as a class in the types of the same record gets `_`."""
-    from magicbyte.generate.expressions import leaves  # noqa: PLC0415 - used here alone
-
     mentioned = {
         part.name
         for member in fields

@@ -13,6 +13,7 @@ from magicbyte.generate.expressions import (
     Display,
     Expression,
     Import,
+    Subscript,
     Text,
     annotated,
     flat,
@@ -88,7 +89,7 @@ class _Writer:
             for member in cls.all_fields if isinstance(cls, RecordClass) else ():
                 yield from leaves(member.type)
                 if member.default is not None:
-                    yield from leaves(member.default.value)
+                    yield from leaves(member.default)
 
     def _head(self) -> list[str]:
         origins = [f"- {' '.join(origin.split())}" for origin in self._module.origins]
@@ -146,8 +147,7 @@ class _Writer:
                 yield self._field(member)
 
     def _field(self, member: Field) -> str:
-        value = None if member.default is None else member.default.value
-        return annotated(member.name, member.type, value, FIELD, self.spell)
+        return annotated(member.name, member.type, member.default, FIELD, self.spell)
 
     def _constant(self, name: str, kind: Expression, value: str) -> str:
         return _assigned(f"{STEP}{name}: {flat(_subscript(_CLASS_VAR, kind), self.spell)} = ", value)
@@ -184,8 +184,6 @@ class _Writer:
 
 
 def _subscript(base: Expression, *arguments: Expression) -> Expression:
-    from magicbyte.generate.expressions import Subscript  # noqa: PLC0415
-
     return Subscript(base, arguments)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 
 _NOT_IN_NAMES = re.compile(r"\W+")
@@ -55,12 +55,10 @@ def class_name(text: str) -> str:
     return identifier("".join(word[:1].upper() + word[1:] for word in words) or "Record")
 
 
-def distinct(
-    names: Iterable[str], python: Callable[[str], str] = identifier, taken: Collection[str] = ()
-) -> dict[str, str]:
+def distinct(names: Iterable[str], python: Callable[[str], str] = identifier) -> dict[str, str]:
     """A Python name of its own for each of the names; those that need no change come first, others get `_`."""
     made: dict[str, str] = {}
-    used = set(taken)
+    used: set[str] = set()
     in_order = list(dict.fromkeys(names))
     for name in sorted(in_order, key=lambda name: python(name) != name):
         own = python(name)

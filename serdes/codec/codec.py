@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 from compat.json.json_text import loads
 from serdes.codec.decode import walk as decode_walk
 from serdes.codec.encode import walk as encode_walk
-from serdes.codec.errors import DecodeError, SchemaError
+from serdes.codec.errors import DecodeError, EncodeError, SchemaError
 from serdes.codec.forms.form import Form, data_form, json_form, record_form
 from serdes.codec.forms.records import Records
 from serdes.codec.resolve.plan import Plan, resolve
@@ -108,9 +108,20 @@ class AvroCodec:
         return text_decoder(self.avro_to_json, self.schema)
 
     @property
+    def encode_payload(self) -> Callable[..., bytes]:
+        """As `encode`, for the payload of a message; see `is_raw`."""
+        return _raw_bytes if self.is_raw else self.encode
+
+    @property
     def payload_to_json_bytes(self) -> Callable[..., bytes]:
         """As `avro_to_json_bytes`, for the payload of a message; see `is_raw`."""
         return _raw_to_json_bytes if self.is_raw else self.avro_to_json_bytes
+
+
+def _raw_bytes(datum: Any) -> bytes:
+    if not isinstance(datum, bytes | bytearray | memoryview):
+        raise EncodeError("$", type(datum).__name__, "bytes")
+    return bytes(datum)
 
 
 def _raw_to_json_bytes(buffer: Buffer, offset: int = 0) -> bytes:

@@ -163,17 +163,7 @@ def after_indexes(*, zigzag: bool) -> Callable[[bytes, int], int]:
 
 def ruled_version(version: RegisteredSchema, dependencies: Dependencies) -> Ruled:
     """A subject's version with its rules."""
-    name = f"the latest version of subject {version.subject}"
-    return Ruled(
-        name,
-        version.schema,
-        version.rule_set,
-        version.metadata,
-        dependencies,
-        version.subject,
-        version.id,
-        version.version,
-    )
+    return Ruled.of(f"the latest version of subject {version.subject}", version, dependencies)
 
 
 def read_message(ruled: RuledDecoder, data: bytes, ctx: Context | None) -> Message:

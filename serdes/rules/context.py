@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from compat.contracts.model import Metadata, Rule
 from compat.contracts.walk.leaf import FieldWalk, RecordAccess
 from compat.schema import Dependencies, ParsedSchema, SchemaText
 from serdes.rules.settings import RuleSettings
+
+if TYPE_CHECKING:
+    from serdes.client.models import RegisteredSchema, SchemaInfo
 
 WRITE = "WRITE"
 READ = "READ"
@@ -45,6 +48,11 @@ class Ruled:
     subject: str | None = None
     schema_id: int | None = None
     version: int | None = None
+
+    @classmethod
+    def of(cls, name: str, held: RegisteredSchema | SchemaInfo, dependencies: Dependencies) -> Self:
+        """A schema as the registry has it."""
+        return cls(name, held.schema, held.rule_set, held.metadata, dependencies, held.subject, held.id, held.version)
 
 
 @dataclass(slots=True)

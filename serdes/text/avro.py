@@ -8,7 +8,7 @@ from typing import Any
 
 from compat.schema import Dependencies, SchemaText
 from serdes.avro import compiled, record_name
-from serdes.codec import AvroCodec, EncodeError, compile_codec
+from serdes.codec import AvroCodec, compile_codec
 from serdes.codec.codec import text_decoder
 from serdes.json_bytes import loads_written
 from serdes.message.config import DeserializerConfig, SerializerConfig
@@ -43,7 +43,7 @@ def _encoder(
     def with_rules() -> Encoder:
         # Rules see the datum of serializers, so the payload is decoded for them.
         plain = compiled(schema, dependencies, make=_exact)
-        return Encoder(encode, datum_of=data_decoder(plain), unchecked=data_encoder(plain))
+        return Encoder(encode, datum_of=data_decoder(plain), unchecked=plain.encode_payload)
 
     return Encoder(encode, with_rules=with_rules)
 
@@ -82,7 +82,7 @@ def _around_rules(
     """The decoder to the datum that rules see, which is the reader's unless the rules are the writer's."""
     seen = writer if of_writer or reader is None else reader
     decode = data_decoder(compiled(*writer, None if seen is writer else reader, make=_exact))
-    encode = data_encoder(compiled(*seen, make=_exact))
+    encode = compiled(*seen, make=_exact).encode_payload
     to_text = _decoder(writer, reader, config, options)
     changed_to_text = _decoder(seen, None if seen is reader else reader, config, options)
 
@@ -100,7 +100,7 @@ def _migrated(
     from serdes.rules.migrations import avro  # noqa: PLC0415  # messages are seldom migrated
 
     forms = {PLAIN: avro.plain, TAGGED: avro.tagged}
-    encode = data_encoder(compiled(*reader, make=_exact))
+    encode = compiled(*reader, make=_exact).encode_payload
     to_text = _decoder(reader, None, config, options)
 
     def finish(datum: Any, message: bytes, offset: int, unchanged: bool) -> bytes:  # noqa: ARG001, FBT001
@@ -116,17 +116,6 @@ _exact = partial(compile_codec, record_names=True)
 def data_decoder(codec: AvroCodec) -> Callable[..., Any]:
     """The function from a payload to the datum that rules see."""
     return (lambda payload, offset=0: payload[offset:]) if codec.is_raw else codec.decode
-
-
-def data_encoder(codec: AvroCodec) -> Callable[[Any], bytes]:
-    """The function from such a datum to its payload; it raises EncodeError."""
-    return _raw if codec.is_raw else codec.encode
-
-
-def _raw(datum: Any) -> bytes:
-    if not isinstance(datum, bytes | bytearray | memoryview):
-        raise EncodeError("", "bytes", type(datum).__name__)
-    return bytes(datum)
 
 
 def _examiner(

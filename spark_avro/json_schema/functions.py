@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -131,11 +132,10 @@ def _planned(
     row_rules: tuple[RowRule, ...] = ()
     rules = chosen.rules
     changes = any(not rule.context.is_condition for rule in rules.domain)
-    try:
-        # A message is validated after its rules.
-        row_rules = () if validate and changes else json_rules(rules, chosen.reader)
-    except Untranslatable:
-        row_rules = ()
+    # A message is validated after its rules.
+    if not (validate and changes):
+        with suppress(Untranslatable):
+            row_rules = json_rules(rules, chosen.reader)
     if not row_rules:
         chosen = replace(chosen, rules=on_messages(rules, chosen.versions, chosen.reader))
     check_asked(chosen.rules, asked)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as spark
 from pyspark.sql.avro.functions import to_avro
 
@@ -21,7 +20,7 @@ from spark_avro.errors import NoSubject, PlanError
 from spark_avro.plan import tree as trees
 from spark_avro.plan.column_fit import fit
 from spark_avro.plan.derive import derive
-from spark_avro.plan.outcomes import FAILFAST, Encoded, written
+from spark_avro.plan.outcomes import FAILFAST, Encoded, as_column, written
 from spark_avro.plan.rules.carrying import carry_out, opened
 from spark_avro.plan.rules.listed import APPLY, check_rules
 from spark_avro.plan.rules.reading import avro_rules
@@ -133,7 +132,7 @@ def encode_avro(  # noqa: PLR0913 - independent settings, by name
     check_schema_id(schema_id)
     check_rules(rules, WRITE)
     client = client_of(registry)
-    payload = F.col(column) if isinstance(column, str) else column
+    payload = as_column(column)
     source = None if data is None else data.select(payload.alias("payload")).schema["payload"].dataType
     text = _given(schema, version, source, record_name)
     name = _subject(client, text, subject, topic, strategy, is_key=is_key)

@@ -18,7 +18,8 @@ Fits = Callable[[Any], bool]
 
 _INT = 2**31
 _LONG = 2**63
-_PYTHON_TYPES: Mapping[str, tuple[type, ...]] = {
+#: The Python types of logical values.
+PYTHON_TYPES: Mapping[str, tuple[type, ...]] = {
     "decimal": (Decimal,),
     "uuid": (UUID,),
     "date": (date,),
@@ -137,7 +138,7 @@ def _leaf(node: Primitive | Enum | Fixed) -> Fits:
     if not has_logical_type(node):
         return stored
     logical = node.props["logicalType"]
-    types = _PYTHON_TYPES.get(logical, ())
+    types = PYTHON_TYPES.get(logical, ())
     if (node.type, logical) == ("fixed", "uuid"):
         types = ()
 

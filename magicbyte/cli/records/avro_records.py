@@ -24,7 +24,7 @@ from serdes.rules.error import RuleFailed
 from serdes.rules.inline.rule import ValidationRulesFailed
 from serdes.schema import Schema
 from serdes.serialization import Context, SerializationContext
-from serdes.text.avro import data_decoder, data_encoder
+from serdes.text.avro import data_decoder
 from serdes.text.field_reader import schema_id_of
 from serdes.text.text_serdes import AdaptRules, unchanged_rules
 from serdes.text.undecodable import Undecodable
@@ -66,7 +66,7 @@ def container_serializer(
         return with_rules(written.decode if written.is_raw else bytes, written)
 
     def with_rules(encode: Callable[[Any], bytes], codec: AvroCodec) -> Encoder:
-        ruled = Encoder(encode, datum_of=data_decoder(codec), unchecked=data_encoder(codec))
+        ruled = Encoder(encode, datum_of=data_decoder(codec), unchecked=codec.encode_payload)
         return Encoder(encode, with_rules=lambda: ruled)
 
     form = WriterFormat(
@@ -168,7 +168,7 @@ def _reading(whole: SchemaText, latest: SchemaText) -> ReaderFormat:
         # The rules are the writer's: the file's schema brings none.
         assert writer is not None
         codec = compiled(*writer, make=_named)
-        to_payload, encode = decoder(writer, reader), data_encoder(codec)
+        to_payload, encode = decoder(writer, reader), codec.encode_payload
 
         def finish(datum: Any, message: bytes, offset: int, unchanged: bool) -> bytes:  # noqa: FBT001
             return to_payload(message, offset) if unchanged else to_payload(encode(datum), 0)  # type: ignore[no-any-return]

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from compat.contracts.explain import explain_rules
+from compat.contracts.explain import explain_rules, origins_of
 from compat.contracts.findings.contract import Contract, SchemaVersion
 from compat.contracts.model import Metadata, RuleSet
 from magicbyte.cli.tables import aligned
@@ -29,16 +29,8 @@ def registered(client: RegistryClient, subject: str, version: str | int = "lates
         raise Failure(f"--version must be a number or latest, not {version!r}")
     number = version if version == "latest" else int(version)
     found = client.version(subject, number)
-    return Ruled(
-        f"version {found.version} of subject {found.subject}",
-        found.schema,
-        found.rule_set,
-        found.metadata,
-        client.dependencies(found.schema, subject),
-        found.subject,
-        found.id,
-        found.version,
-    )
+    dependencies = client.dependencies(found.schema, subject)
+    return Ruled.of(f"version {found.version} of subject {found.subject}", found, dependencies)
 
 
 def write_rules(client: RegistryClient, subject: str, version: str | int, modes: Sequence[str]) -> None:
@@ -71,14 +63,11 @@ def origins(client: RegistryClient, subject: str, ruled: Ruled) -> dict[str, str
         config = client.drive(client.endpoints.config(subject, default_to_global=True))
     except RegistryError:
         return {}
-    own = RuleSet.from_json(ruled.rule_set) or RuleSet()
-    rules = {rule.name: rule for _, group, _ in own.groups for rule in group}
-    found: dict[str, str] = {}
-    for member, origin in (("defaultRuleSet", "default"), ("overrideRuleSet", "override")):
-        configured = RuleSet.from_json(config.get(member)) or RuleSet()
-        for _, group, _ in configured.groups:
-            found.update({rule.name: origin for rule in group if rule.name and rules.get(rule.name) == rule})
-    return found
+    return origins_of(
+        RuleSet.from_json(ruled.rule_set),
+        default=RuleSet.from_json(config.get("defaultRuleSet")),
+        override=RuleSet.from_json(config.get("overrideRuleSet")),
+    )
 
 
 def text_of(plan: Mapping[str, Any], name: str) -> Iterator[str]:

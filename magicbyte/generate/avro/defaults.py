@@ -12,7 +12,7 @@ from uuid import UUID
 from magicbyte.generate.avro.types import Types
 from magicbyte.generate.expressions import NONE, Call, ClassName, Display, Expression, Import, Lambda, Subscript, Text
 from magicbyte.generate.literals import bytes_literal, number_literal
-from magicbyte.generate.model import FIELD, RUNTIME, Default, text
+from magicbyte.generate.model import RUNTIME, made_by, made_display, text
 from serdes.codec.encode.walk import default_bytes
 from serdes.codec.forms.branch import first_chooser
 from serdes.codec.forms.records import kind_of, presented
@@ -37,7 +37,7 @@ class Defaults:
         self._class_of = types.class_of
         self._names = names
 
-    def of(self, field: Field, module: str) -> Default | None:
+    def of(self, field: Field, module: str) -> Expression | None:
         """A field's default; None if it has none, one that does not fit, or one that Python has no value for."""
         if default_bytes(field) is None:
             return None
@@ -46,10 +46,8 @@ class Defaults:
         except (ValueError, ArithmeticError):
             return None
         if isinstance(value, Display) and not value.items:
-            return Default(_made(Import("builtins", "list" if value.brackets == "[]" else "dict")), is_made=True)
-        if _is_shared(value, module):
-            return Default(value)
-        return Default(_made(Lambda(value)), is_made=True)
+            return made_display(value)
+        return value if _is_shared(value, module) else made_by(Lambda(value))
 
     def _value(self, node: Node, value: Any) -> Expression:
         method = _METHODS.get(node.kind)
@@ -99,10 +97,6 @@ _METHODS = {
     "map": Defaults._map,  # noqa: SLF001
     "enum": Defaults._enum,  # noqa: SLF001
 }
-
-
-def _made(factory: Expression) -> Expression:
-    return Call(FIELD, (("default_factory", factory),))
 
 
 def _is_shared(value: Expression, module: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 from compat.json_schema.schema import parse
 from compat.schema import JSON, InvalidSchema, SchemaText
-from magicbyte.generate.expressions import NONE, Call, ClassName, Either, Expression, Import, Subscript, either
+from magicbyte.generate.expressions import NONE, ClassName, Either, Expression, Import, Subscript, either
 from magicbyte.generate.json_schema.defaults import constant, default_of
 from magicbyte.generate.json_schema.documents import Documents, Place
 from magicbyte.generate.json_schema.places import (
@@ -24,10 +24,8 @@ from magicbyte.generate.json_schema.places import (
 )
 from magicbyte.generate.json_schema.shape import Shape, shape_of
 from magicbyte.generate.model import (
-    FIELD,
     RUNTIME,
     Class,
-    Default,
     EnumClass,
     Field,
     Module,
@@ -35,6 +33,7 @@ from magicbyte.generate.model import (
     Source,
     in_class,
     literal_type,
+    made_by,
     text,
 )
 from magicbyte.generate.names import class_name, distinct, identifier, member
@@ -150,9 +149,7 @@ class JsonClasses:
             doc, schema = doc_of(places), schema_text(documents, places)
             self._add(name, EnumClass(name=name.name, full_name=name.name, doc=doc, schema=schema, members=members))
             return name
-        constants = [
-            constant(value) for value in values if isinstance(value, str | int) and not isinstance(value, float)
-        ]
+        constants = [constant(value) for value in values if isinstance(value, str | int)]
         others = [_PLAIN.get(_kind_of(value), _ANY) for value in values if not isinstance(value, str | int)]
         members_of_union = [*([literal_type(*dict.fromkeys(constants))] if constants else []), *others]
         return either(members_of_union) if members_of_union else Import("typing", "Never")
@@ -191,7 +188,7 @@ class JsonClasses:
         while name in taken:
             name += "_"
         kind = Subscript(_DICT, (_TEXT, self._rest(documents, shape, hint)))
-        factory = Default(Call(FIELD, (("default_factory", _DICT),)), is_made=True)
+        factory = made_by(_DICT)
         return Field("", name, kind, factory, "The properties that the schema does not name.")
 
     def _field(self, documents: Documents, shape: Shape, wire: str, name: str, owner: ClassName) -> Field:
@@ -206,8 +203,8 @@ class JsonClasses:
         if default is not None:
             return Field(wire, name, kind, default, doc)
         if kind in (NONE, _ANY) or (isinstance(kind, Either) and NONE in kind.members):
-            return Field(wire, name, either([kind, _UNSET_TYPE]), Default(_UNSET), doc)
-        return Field(wire, name, either([kind, NONE]), Default(NONE), doc)
+            return Field(wire, name, either([kind, _UNSET_TYPE]), _UNSET, doc)
+        return Field(wire, name, either([kind, NONE]), NONE, doc)
 
     def _new(self, places: Sequence[Place], hint: str) -> ClassName:
         """The name of a new class. It is known before the fields are, which may be of its own type."""

@@ -8,7 +8,6 @@ from typing import Any
 
 from magicbyte.generate.expressions import (
     NONE,
-    Call,
     ClassName,
     Display,
     Either,
@@ -19,12 +18,12 @@ from magicbyte.generate.expressions import (
     Text,
 )
 from magicbyte.generate.literals import number_literal
-from magicbyte.generate.model import FIELD, Class, Default, EnumClass, text
+from magicbyte.generate.model import Class, EnumClass, made_by, made_display, text
 
 _ANY = Import("typing", "Any")
 
 
-def default_of(value: Any, kind: Expression, classes: Mapping[ClassName, Class], module: str) -> Default | None:
+def default_of(value: Any, kind: Expression, classes: Mapping[ClassName, Class], module: str) -> Expression | None:
     """The default of a property of a type; None if the JSON value does not fit the type.
 
     Args:
@@ -38,12 +37,8 @@ def default_of(value: Any, kind: Expression, classes: Mapping[ClassName, Class],
         return None
     if isinstance(made, ClassName) and made.module != module:
         # The other module may be imported later.
-        return Default(Call(FIELD, (("default_factory", Lambda(made)),)), is_made=True)
-    if isinstance(made, Display):
-        is_list = made.brackets == "[]"
-        factory = Lambda(made) if made.items else Import("builtins", "list" if is_list else "dict")
-        return Default(Call(FIELD, (("default_factory", factory),)), is_made=True)
-    return Default(made)
+        return made_by(Lambda(made))
+    return made_display(made) if isinstance(made, Display) else made
 
 
 def constant(value: Any) -> Expression:

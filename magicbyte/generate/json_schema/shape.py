@@ -32,7 +32,6 @@ class Shape:
         required: The names of the required properties.
         rest: The schemas of properties without a name, if one is given.
         has_rest: Whether `additionalProperties` or `patternProperties` allow other properties in so many words.
-        is_closed: Whether other properties are refused.
         items: The schemas of an array's items.
         alternatives: The members of each `oneOf` and `anyOf`.
     """
@@ -44,7 +43,6 @@ class Shape:
     required: dict[str, None] = field(default_factory=dict)
     rest: list[Place] = field(default_factory=list)
     has_rest: bool = False
-    is_closed: bool = False
     items: list[Place] = field(default_factory=list)
     alternatives: list[list[Place]] = field(default_factory=list)
 
@@ -117,7 +115,6 @@ def _add_rest(documents: Documents, place: Place, shape: Shape) -> None:
     patterns = [inner for _, inner in documents.named(place, "patternProperties")]
     shape.rest += patterns
     shape.has_rest = shape.has_rest or additional is True or isinstance(additional, dict) or bool(patterns)
-    shape.is_closed = shape.is_closed or additional is False
 
 
 def _items(documents: Documents, place: Place) -> Iterator[Place]:

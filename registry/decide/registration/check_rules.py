@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 
+from compat.contracts.findings.finding import Severity
 from compat.contracts.model import Metadata, RuleSet
 from compat.schema import InvalidSchema
 from registry import errors
@@ -37,7 +38,7 @@ def rule_warnings(view: View, candidate: Candidate, terms: Terms) -> tuple[str, 
     earlier = view.live_versions(candidate.subject)[-EARLIER:]
     findings = rule_findings(view, candidate.source, candidate.content, earlier, terms)
     is_new = not earlier or earlier[-1].content.rule_set != rule_set
-    refusing = [finding for finding in findings if finding["severity"] == REFUSE]
+    refusing = [finding for finding in findings if finding["severity"] == Severity.REFUSE]
     if refusing and is_new and terms.rules_check == REFUSE:
         raise errors.INVALID_RULE_SET(detail=_sentences(refusing)).with_extra(findings=list(findings))
     return (f"subject {candidate.subject}: {_sentences(findings)}",) if findings else ()

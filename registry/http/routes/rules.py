@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 import orjson
-from msgspec.structs import replace
 
+from compat.contracts.explain import origins_of
 from compat.contracts.findings import Finding, Severity
 from compat.contracts.model import InvalidRuleSet, RuleSet
 from compat.schema import InvalidSchema
@@ -28,7 +28,7 @@ from registry.http.request import context_of_request, registry_of, rights_of, su
 from registry.offload.jobs import PlanRules, RulesPlanned
 from registry.offload.parsing import invalid_schema
 from registry.service import Registry
-from registry.state.model import Config, SubjectName, Version
+from registry.state.model import SubjectName, Version
 from registry.state.resolve import effective_config
 from registry.state.view import View
 
@@ -51,16 +51,14 @@ async def check_rules(
 def _findings(view: View, sent: Sent, terms: Terms, *, is_of_subject: bool) -> list[dict[str, Any]]:
     config = effective_config(view, sent.subject, terms.default_level)
     complete = completed(view, sent, config) if is_of_subject else Completed.as_sent(sent, config)
-    rule_set = complete.content.rule_set or RuleSet()
     try:
-        rule_set.validate()
+        (complete.content.rule_set or RuleSet()).validate()
     except InvalidRuleSet as error:
         remedy = "correct the rule set; registrations with it are refused"
         return [Finding("rule-set", Severity.REFUSE, None, "ruleSet", str(error), remedy).to_json()]
     candidate = candidate_of(view, complete, terms, strict=True)
-    content = replace(candidate.content, rule_set=rule_set)
     earlier = view.live_versions(sent.subject)[-EARLIER:] if is_of_subject else ()
-    return list(rule_findings(view, candidate.source, content, earlier, terms))
+    return list(rule_findings(view, candidate.source, candidate.content, earlier, terms))
 
 
 async def rules_plan(registry: Registry, version: Version) -> dict[str, Any]:
@@ -71,7 +69,8 @@ async def rules_plan(registry: Registry, version: Version) -> dict[str, Any]:
     """
     content, view = version.content, registry.view
     config = effective_config(view, version.subject, registry.terms.default_level)
-    task = PlanRules(contract_bytes(content.rule_set, content.metadata), _origins(content.rule_set, config))
+    origins = origins_of(content.rule_set, default=config.default_rule_set, override=config.override_rule_set)
+    task = PlanRules(contract_bytes(content.rule_set, content.metadata), tuple(origins.items()))
     question = Question(stored_source(view, version), task)
     try:
         plan = (await registry.ask(question, RulesPlanned)).plan
@@ -79,13 +78,3 @@ async def rules_plan(registry: Registry, version: Version) -> dict[str, Any]:
         raise invalid_schema(error) from None
     named = {"subject": version.subject, "version": version.number, "id": version.schema_id}
     return {**named, **orjson.loads(plan)}
-
-
-def _origins(rule_set: RuleSet | None, config: Config) -> tuple[tuple[str, str], ...]:
-    """The rules that the config gives: those that it has today, as the version has them."""
-    rules = {rule.name: rule for _, group, _ in (rule_set or RuleSet()).groups for rule in group}
-    origins: dict[str, str] = {}
-    for origin, given in (("default", config.default_rule_set), ("override", config.override_rule_set)):
-        for _, group, _ in given.groups if given is not None else ():
-            origins.update({rule.name: origin for rule in group if rule.name and rules.get(rule.name) == rule})
-    return tuple(origins.items())

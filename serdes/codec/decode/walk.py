@@ -10,7 +10,7 @@ from serdes.codec.encode.walk import default_bytes
 from serdes.codec.errors import DecodeError, key_path
 from serdes.codec.forms.check import Unfit, pack_float
 from serdes.codec.forms.form import Form
-from serdes.codec.resolve.plan import Plan, resolve, unread
+from serdes.codec.resolve.plan import CONVERT, Plan, resolve, unread
 from serdes.codec.schema import Field, Node
 from serdes.codec.size import ZERO_BYTE_ITEMS, least_size
 from serdes.codec.varint import read_int, read_length, read_long
@@ -268,9 +268,6 @@ def _present(plan: Plan, value: Any, form: Form) -> Any:
     if form.json and kind in JSON_OUT:
         return JSON_OUT[kind](value)
     return value
-
-
-CONVERT: dict[str, Any] = {"float": float, "encode": str.encode, "decode": bytes.decode}
 
 
 def latin(value: bytes) -> str:

@@ -13,13 +13,11 @@ from uuid import UUID
 from serdes.codec.forms.branch import Choose, data_chooser
 from serdes.codec.forms.check import Unfit
 from serdes.codec.logical import Convert, preparer, presenter
-from serdes.codec.resolve.plan import Plan
+from serdes.codec.resolve.plan import CONVERT, Plan
 from serdes.codec.schema import Node
 from serdes.records.kinds import LOGICAL, Kind, wrapped
 from serdes.records.table import Bound, Classes
 from serdes.records.values import Branch, Duration, Fixed
-
-_PROMOTE: Mapping[str, Convert] = {"float": float, "encode": str.encode, "decode": bytes.decode}
 
 
 def kind_of(node: Node) -> Kind:
@@ -154,7 +152,7 @@ class Records:
             return None
         if LOGICAL.get((writer.kind, writer.meaning or "")) is wanted:
             return _in_zone(_presenter(writer), writer, target) if wanted is datetime else _presenter(writer)
-        return _composed(_PROMOTE.get(plan.convert or ""), _presenter(target))
+        return _composed(CONVERT.get(plan.convert or ""), _presenter(target))
 
     def default(self, value: Any, literal: Callable[[Any], str], bind: Callable[[Any], str]) -> str | None:
         """An expression that makes a new copy of a default that may be changed; None if it is no record or Branch."""

@@ -16,6 +16,9 @@ There are three resolutions, because users compare their results with three read
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 from serdes.codec.schema import MISSING, Field, Node
 
 NAMED = frozenset({"record", "enum", "fixed"})
@@ -32,6 +35,8 @@ PROMOTIONS: dict[tuple[str, str], str | None] = {
     ("string", "bytes"): "encode",
     ("bytes", "string"): "decode",
 }
+#: Conversion -> its function.
+CONVERT: Mapping[str, Callable[[Any], Any]] = {"float": float, "encode": str.encode, "decode": bytes.decode}
 
 
 class Plan:

@@ -9,6 +9,8 @@ from typing import Any
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message as ProtobufMessage
 
+from compat.contracts.walk.protobuf_fields import is_map, value_field
+from compat.protobuf.descriptor.undescribe import is_repeated
 from serdes.rules.error import ValueRejected
 
 
@@ -60,11 +62,10 @@ def _set_well_known(message: Any, result: Any) -> bool:
 
 
 def _set(message: Any, field: FieldDescriptor, value: Any, path: str) -> None:
-    is_map = field.message_type is not None and field.message_type.GetOptions().map_entry
     try:
-        if is_map:
+        if is_map(field):
             _set_map(getattr(message, field.name), field, value, path)
-        elif field.is_repeated:
+        elif is_repeated(field):
             _set_items(getattr(message, field.name), field, value, path)
         elif field.message_type is not None:
             getattr(message, field.name).SetInParent()
@@ -80,8 +81,7 @@ def _set(message: Any, field: FieldDescriptor, value: Any, path: str) -> None:
 def _set_map(entries: Any, field: FieldDescriptor, value: Any, path: str) -> None:
     if not isinstance(value, Mapping):
         raise TypeError
-    assert field.message_type is not None
-    entry = field.message_type.fields_by_name["value"]
+    entry = value_field(field)
     for key, item in value.items():
         if entry.message_type is None:
             entries[key] = _scalar(entry, item)
@@ -114,7 +114,4 @@ def _missing() -> Any:
 
 
 _WRAPPED = ("Bool", "Int32", "Int64", "UInt32", "UInt64", "Float", "Double", "String", "Bytes")
-_WRAPPERS = frozenset(
-    f"google.protobuf.{name}Value"
-    for name in ("Bool", "Int32", "Int64", "UInt32", "UInt64", "Float", "Double", "String", "Bytes")
-)
+_WRAPPERS = frozenset(f"google.protobuf.{name}Value" for name in _WRAPPED)

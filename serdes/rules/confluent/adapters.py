@@ -11,7 +11,7 @@ from compat.contracts.walk.leaf import Leaf, Visit
 from serdes import contracts
 from serdes.error import SerializationError
 from serdes.rules.actions import Act, RuleAction
-from serdes.rules.confluent.contexts import FieldType
+from serdes.rules.confluent.contexts import FieldContext, FieldType
 from serdes.rules.confluent.contexts import RuleContext as ConfluentContext
 from serdes.rules.confluent.extensions import FieldTransform, mode_of
 from serdes.rules.context import CarryOut, Message, RuleContext, Ruled
@@ -127,11 +127,12 @@ class _Fields(local):
             self._current.pop()
 
     def _visit(self, leaf: Leaf) -> Visit:
-        field_type, tags = FieldType(leaf.type_name), set(leaf.tags)
+        field_type = FieldType(leaf.type_name)
 
         def visit(value: Any, record: Any) -> Any:
             ctx, transform = self._current[-1]
-            field = ctx.enter_field(record, leaf.full_name, leaf.name, field_type, tags)
+            # A leaf has the tags of the metadata, too.
+            field = ctx.enter(FieldContext(record, leaf.full_name, leaf.name, field_type, set(leaf.tags)))
             try:
                 result = transform(ctx, field, value)
             finally:

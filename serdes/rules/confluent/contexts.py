@@ -99,7 +99,10 @@ class RuleContext:
         """Notes the field that the rule is carried out on now."""
         inline = tags if tags is not None else (self.inline_tags or {}).get(full_name, set())
         all_tags = set(inline) | self.get_tags(full_name)
-        field = FieldContext(containing_message, full_name, name, field_type, all_tags, field_descriptor)
+        return self.enter(FieldContext(containing_message, full_name, name, field_type, all_tags, field_descriptor))
+
+    def enter(self, field: FieldContext) -> FieldContext:
+        """Notes the field that the rule is carried out on now, whose tags are known."""
         self._fields.append(field)
         return field
 

@@ -16,8 +16,8 @@ from serdes.rules.dead_letters.record import json_bytes, scalar_bytes
 from serdes.rules.jsonata.document import document
 from serdes.rules.jsonata.held import HeldText
 from serdes.rules.jsonata.values import protobuf_document
+from serdes.rules.redact import REDACTED
 
-REDACTED = "<REDACTED>"
 _BINARY = (bytes, bytearray, memoryview)
 
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import date, datetime
-from datetime import time as time_of_day
-from decimal import Decimal
 from typing import Any
-from uuid import UUID
 
+from compat.contracts.walk.avro_branches import PYTHON_TYPES
 from serdes.codec.errors import EncodeError
 from serdes.codec.forms.branch import Choose, data_chooser, plain_chooser
 from serdes.codec.forms.check import Unfit
@@ -53,7 +50,7 @@ class Fitter:
         if node.kind == "union":
             return self._union(node, value, path)
         if isinstance(value, HeldBranch) and isinstance(value, dict | list):
-            value = dict(value) if isinstance(value, dict) else list(value)
+            value = _plain_container(value)
         if node.kind == "record":
             return self._record(node, value, path)
         if node.kind == "map" and isinstance(value, Mapping):
@@ -144,23 +141,9 @@ def _plain_container(value: Any) -> Any:
     return dict(value) if isinstance(value, dict) else list(value)
 
 
-#: The Python types of logical values that are left to the codec.
-_LOGICAL: Mapping[str, tuple[type, ...]] = {
-    "decimal": (Decimal,),
-    "date": (date,),
-    "uuid": (UUID,),
-    "time-millis": (time_of_day,),
-    "time-micros": (time_of_day,),
-    "timestamp-millis": (datetime,),
-    "timestamp-micros": (datetime,),
-    "local-timestamp-millis": (datetime,),
-    "local-timestamp-micros": (datetime,),
-}
-
-
 def _leaf(node: Node, value: Any, path: str) -> Any:
     original = value.original if isinstance(value, HeldText) else value
-    if isinstance(original, _LOGICAL.get(node.logical or "", ())):
+    if isinstance(original, PYTHON_TYPES.get(node.logical or "", ())):
         return original
     if isinstance(original, _BINARY):
         if node.kind in ("bytes", "fixed"):

@@ -117,13 +117,5 @@ def _require_no_rules(endpoints: Endpoints, reader: RegisteredSchema, settings: 
 
 
 def _ruled(endpoints: Endpoints, version: RegisteredSchema) -> Flow[Ruled]:
-    return Ruled(
-        f"version {version.version} of subject {version.subject}",
-        version.schema,
-        version.rule_set,
-        version.metadata,
-        (yield from endpoints.dependencies(version.schema, version.subject)),
-        version.subject,
-        version.id,
-        version.version,
-    )
+    dependencies = yield from endpoints.dependencies(version.schema, version.subject)
+    return Ruled.of(f"version {version.version} of subject {version.subject}", version, dependencies)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from spark_avro.plan.rules.shapes import Choice, Entries, Field, Form, Items, Kind, Record, Scalar, Shape
 from spark_avro.plan.tree import Tree
@@ -75,14 +76,4 @@ def _union(union: list[Tree], tags: Tags) -> Shape:
 
 def with_null(shape: Shape) -> Shape:
     """The same shape with null as a value."""
-    match shape:
-        case Scalar():
-            return Scalar(shape.kind, shape.type_name, nullable=True, form=shape.form)
-        case Record():
-            return Record(shape.fields, nullable=True)
-        case Items():
-            return Items(shape.item, nullable=True)
-        case Entries():
-            return Entries(shape.value, nullable=True)
-        case Choice():
-            return Choice(shape.branches, nullable=True)
+    return replace(shape, nullable=True)

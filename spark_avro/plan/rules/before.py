@@ -9,10 +9,8 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from serdes.message import wire
-from spark_avro.plan.rules.carried import failure_struct, no_failure
+from spark_avro.plan.rules.carried import by_workers
 from spark_avro.plan.rules.workers.message_rules import SKIPPED_SIZE, FramedRules
-from spark_avro.plan.rules.workers.rule_batches import RuleBatch
-from spark_avro.plan.rules.workers.vectorized import rule_udf
 
 #: The most characters of a rule's name.
 _LONGEST_NAME = 256
@@ -31,10 +29,8 @@ def before_decoding(message: Column, by_id: Mapping[int, Any], replayed: Column 
     prefixes = [F.lit(wire.prefix(schema_id)) for schema_id in by_id]
     is_ruled = F.substring(message, 1, wire.V0_SIZE).isin(*prefixes)
     task = FramedRules(dict(by_id), names_skipped=replayed is not None)
-    outcome = rule_udf(RuleBatch(task))(F.when(is_ruled, message if replayed is None else _naming(message, replayed)))
-    value, reason = outcome["value"], outcome["reason"]
-    failure = F.when(reason.isNotNull(), failure_struct(reason, value["rule"], value["path"])).otherwise(no_failure())
-    after = F.when(reason.isNull(), F.coalesce(value["data"], message))
+    data = F.when(is_ruled, message if replayed is None else _naming(message, replayed))
+    after, failure = by_workers(task, data, message)
     return F.struct(after.alias("message"), failure.alias("failure"))
 
 

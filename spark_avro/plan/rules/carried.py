@@ -8,6 +8,8 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from spark_avro.plan.rules.listed import ListedRule
+from spark_avro.plan.rules.workers.rule_batches import RuleBatch, Task
+from spark_avro.plan.rules.workers.vectorized import rule_udf
 
 #: The type of a failure: the text, the rule, and the path of what it rejects, empty for the whole value.
 FAILURE = "struct<reason: string, rule: string, path: string>"
@@ -60,3 +62,17 @@ def failure_struct(text: Column, rule: Column, path: Column) -> Column:
 def no_failure() -> Column:
     """The failure of a value that passed."""
     return F.lit(None).cast(FAILURE)
+
+
+def by_workers(task: Task, data: Column, unchanged: Column) -> tuple[Column, Column]:
+    """Bytes after rules that workers carry out, NULL after a failure; and the failure, of the type FAILURE.
+
+    Args:
+        task: The rules.
+        data: The bytes that the workers get; NULL has no rules.
+        unchanged: The bytes if the rules change nothing.
+    """
+    outcome = rule_udf(RuleBatch(task))(data)
+    value, reason = outcome["value"], outcome["reason"]
+    failure = F.when(reason.isNotNull(), failure_struct(reason, value["rule"], value["path"])).otherwise(no_failure())
+    return F.when(reason.isNull(), F.coalesce(value["data"], unchanged)), failure

@@ -10,7 +10,8 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from compat.contracts.cel.declarations import field_variables, message_variables
 from compat.contracts.cel.expression import compile_expression
-from compat.contracts.cel.guard import split_guard
+from serdes.rules.cel.guarded import options_of
+from serdes.rules.redact import REDACTED
 from spark_avro.plan.rules.cel import times
 from spark_avro.plan.rules.cel.nodes import Name, Node, read_nodes
 from spark_avro.plan.rules.cel.terms import Term, literal, of_column
@@ -20,9 +21,6 @@ from spark_avro.plan.rules.fields import FieldColumns, Leaf
 from spark_avro.plan.rules.listed import ListedRule
 from spark_avro.plan.rules.narrowing import narrowed
 from spark_avro.plan.rules.shapes import Form, Items, Kind, Scalar, Shape
-
-_REDACTED = "<REDACTED>"
-_NO_GUARD = "cel.ignore.guard.separator"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +49,7 @@ class _Text:
     def of(cls, listed: ListedRule, *, on_fields: bool) -> _Text:
         context = listed.context
         text = context.rule.expr or ""
-        is_whole = (context.parameter(_NO_GUARD) or "").strip().lower() == "true"
-        guard, expression = (None, text) if is_whole else split_guard(text)
+        guard, expression = options_of(context).split(text)
         declared = field_variables() if on_fields else message_variables()
 
         def nodes(part: str) -> Node:
@@ -151,7 +148,7 @@ def _redaction(listed: ListedRule, shape: Shape) -> JvmRule:
 
 
 #: What becomes of the leaves of a type; others stay.
-_REDACTIONS: Mapping[str, str | bytes] = {"STRING": _REDACTED, "BYTES": _REDACTED.encode()}
+_REDACTIONS: Mapping[str, str | bytes] = {"STRING": REDACTED, "BYTES": REDACTED.encode()}
 
 #: Executor, and whether the rule is a condition -> its columns.
 _RULES: Mapping[tuple[str, bool], Callable[[ListedRule, Shape], JvmRule]] = {

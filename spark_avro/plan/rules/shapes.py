@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum, auto
 
-#: The types of leaves that CEL_FIELD is carried out on.
-PRIMITIVE = frozenset({"STRING", "BYTES", "INT", "LONG", "FLOAT", "DOUBLE", "BOOLEAN", "NULL"})
+from compat.contracts.walk.leaf import PRIMITIVE
 
 
 class Kind(StrEnum):

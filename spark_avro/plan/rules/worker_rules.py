@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import Column
@@ -11,7 +10,8 @@ from pyspark.sql.avro.functions import from_avro, to_avro
 
 from compat.contracts.cel.declarations import field_variables, message_variables
 from compat.contracts.cel.expression import compile_expression
-from compat.contracts.cel.guard import split_guard
+from serdes.rules.cel.guarded import options_of
+from serdes.rules.context import RuleContext
 from spark_avro.plan import tree as trees
 from spark_avro.plan.rules.carried import Carried, failure_of_success, failure_struct, is_skipped
 from spark_avro.plan.rules.listed import ListedRule
@@ -96,7 +96,7 @@ def _needed_fields(listed: ListedRule, shape: Record) -> tuple[str, ...] | None:
     elif listed.context.type != "CEL" or not listed.context.is_condition:
         return None
     if listed.context.type in ("CEL", "CEL_FIELD"):
-        read = _read_of_message(rule.expr or "", on_fields=listed.by_field)
+        read = _read_of_message(listed.context, on_fields=listed.by_field)
         if read is None:
             return None
         names |= read & shape.by_name.keys()
@@ -105,11 +105,10 @@ def _needed_fields(listed: ListedRule, shape: Record) -> tuple[str, ...] | None:
     return kept or (shape.fields[0].name,)
 
 
-def _read_of_message(text: str, *, on_fields: bool) -> set[str] | None:
+def _read_of_message(context: RuleContext, *, on_fields: bool) -> set[str] | None:
     """The fields of `message` that a guard and an expression read; None for all."""
-    parts: Sequence[str | None] = [text] if ";" not in text else split_guard(text)
     names: set[str] = set()
-    for part in parts:
+    for part in options_of(context).split(context.rule.expr or ""):
         if part is not None:
             reads = compile_expression(part, field_variables() if on_fields else message_variables()).reads
             paths = reads.get("message", ())

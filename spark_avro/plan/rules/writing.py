@@ -10,28 +10,17 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from serdes.client.clients import RegistryClient
 from serdes.client.models import RegisteredSchema
 from serdes.rules.context import WRITE, Ruled
-from spark_avro.plan.rules.carried import Carried, failure_struct, no_failure
-from spark_avro.plan.rules.listed import REFUSE, ListedRule, check_rules, listed_rules
+from spark_avro.plan.rules.carried import Carried, by_workers
+from spark_avro.plan.rules.listed import REFUSE, ListedRule, listed_rules
 from spark_avro.plan.rules.refusing import refuse_writing
 from spark_avro.plan.rules.workers.message_rules import MessageRules
-from spark_avro.plan.rules.workers.rule_batches import RuleBatch
-from spark_avro.plan.rules.workers.vectorized import rule_udf
 from spark_avro.sent_schema import SentSchema
 
 
 def written_schema(client: RegistryClient, held: RegisteredSchema) -> SentSchema:
     """The version under which records are written, with its rules."""
     dependencies = client.dependencies(held.schema, held.subject)
-    ruled = Ruled(
-        f"the schema of subject {held.subject}",
-        held.schema,
-        held.rule_set,
-        held.metadata,
-        dependencies,
-        held.subject,
-        held.id,
-        held.version,
-    )
+    ruled = Ruled.of(f"the schema of subject {held.subject}", held, dependencies)
     return SentSchema(ruled, dependencies)
 
 
@@ -43,10 +32,9 @@ def write_rules(sent: SentSchema, rules: str) -> Sequence[ListedRule]:
         rules: apply or refuse.
 
     Raises:
-        PlanError: A rule cannot be carried out, or rules are to be ignored.
+        PlanError: A rule cannot be carried out.
         RulesNotSupported: Rules are refused, and the schema has some.
     """
-    check_rules(rules, WRITE)
     if rules == REFUSE:
         refuse_writing(sent.ruled)
         return ()
@@ -65,7 +53,5 @@ def carried_on_bytes(
         message: The full name of Protobuf's message.
     """
     task = MessageRules(sent, tuple(listed), message, has_indexes=False)
-    outcome = rule_udf(RuleBatch(task))(payload)
-    value, reason = outcome["value"], outcome["reason"]
-    failure = F.when(reason.isNotNull(), failure_struct(reason, value["rule"], value["path"])).otherwise(no_failure())
-    return Carried(F.when(reason.isNull(), F.coalesce(value["data"], payload)), F.lit(True), failure)
+    value, failure = by_workers(task, payload, payload)
+    return Carried(value, F.lit(True), failure)

@@ -12,8 +12,10 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from spark_avro.plan.rules.cel.terms import DAY, Term, scalar
 from spark_avro.plan.rules.cel.untranslatable import Untranslatable
-from spark_avro.plan.rules.shapes import Kind
+from spark_avro.plan.rules.shapes import Kind, Scalar
 
+_INSTANT_SHAPE = Scalar(Kind.TIMESTAMP, "TIMESTAMP")
+_DURATION_SHAPE = Scalar(Kind.DURATION, "DURATION")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICRO = timedelta(microseconds=1)
 #: The instants of the years 1 to 9999, beyond which CEL fails.
@@ -45,7 +47,7 @@ def timestamp(one: Term) -> Term:
     micros = (instant - _EPOCH) // _MICRO
     if not _FIRST <= micros <= _LAST:
         raise Untranslatable("a timestamp outside of the years 1 to 9999")
-    return Term(F.lit(micros).cast("long"), scalar(F.lit(0), Kind.TIMESTAMP).shape, is_certain=True)
+    return Term(F.lit(micros).cast("long"), _INSTANT_SHAPE, is_certain=True)
 
 
 def duration(one: Term) -> Term:
@@ -57,7 +59,7 @@ def duration(one: Term) -> Term:
     if micros.denominator != 1 or micros > _LONGEST:
         raise Untranslatable("a duration that microseconds do not hold")
     signed = -int(micros) if found[1] else int(micros)
-    return Term(F.lit(signed).cast("long"), scalar(F.lit(0), Kind.DURATION).shape, is_certain=True)
+    return Term(F.lit(signed).cast("long"), _DURATION_SHAPE, is_certain=True)
 
 
 def added(one: Term, other: Term) -> Term:

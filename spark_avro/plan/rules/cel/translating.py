@@ -23,8 +23,6 @@ from spark_avro.plan.rules.shapes import Entries, Items, Kind, Record
 Variables = Mapping[str, Callable[[], Term]]
 
 _FUNCTIONS: Mapping[str, Callable[..., Term]] = MappingProxyType({**COMPARING, **ARITHMETIC, **TEXTS, **TIMES})
-#: The greatest index of an item.
-_LAST_INDEX = 2**31 - 1
 
 
 def translate(node: Node, variables: Variables) -> Term:
