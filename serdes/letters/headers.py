@@ -283,4 +283,5 @@ def rule_headers(error: BaseException | None, topic: str) -> list[Header]:
         return []
     subject = getattr(error, "subject", None) or ""
     values = {"name": rule, "mode": mode, "subject": subject, "topic": topic, "exception": str(error)}
-    return [(f"{RULE}{name}", value.encode()) for name, value in values.items()]
+    # The text of an error may have half of a surrogate pair.
+    return [(f"{RULE}{name}", value.encode("utf-8", "backslashreplace")) for name, value in values.items()]

@@ -36,7 +36,7 @@ def datum(result: Any) -> Any:
     """The datum of a result: what the expression did not touch is as it was; a union's pairs are pairs again.
 
     Raises:
-        TypeError: The result has a function.
+        TypeError: The result has a function, or a value that data of this form cannot have.
     """
     if isinstance(result, dict):
         plain: Any = {key: datum(item) for key, item in result.items()}
@@ -51,7 +51,9 @@ def datum(result: Any) -> Any:
     elif isinstance(result, str | int | float):
         return result
     else:
-        raise TypeError("the result has a function")
+        kind = type(result)
+        is_function = callable(result) or kind.__module__.startswith("jsonata")
+        raise TypeError(f"the result has a {'function' if is_function else f'value of type {kind.__name__}'}")
     return (result.branch, plain) if isinstance(result, HeldBranch) else plain
 
 

@@ -52,7 +52,7 @@ class Migrate:
             datum = plan.run(datum, message)
         try:
             return written.take(datum)
-        except (EncodeError, RuleError) as error:
+        except (EncodeError, RuleError, TypeError) as error:
             problem = RuleError(f"the result does not fit {self._target}: {error}")
             raise failed(self.plans[-1].steps[-1].context, problem, datum) from error
 

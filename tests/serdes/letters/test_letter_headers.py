@@ -2,7 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from serdes.letters.headers import FORMS, MAX_STACKTRACE, DeadLetter, original_headers, read_letter, replays
+from serdes.letters.headers import (
+    FORMS,
+    MAX_STACKTRACE,
+    DeadLetter,
+    original_headers,
+    read_letter,
+    replays,
+    rule_headers,
+)
 
 
 def test_headers_are_connects() -> None:
@@ -120,3 +128,15 @@ def test_a_number_that_is_too_large_is_none(header: str, expected: DeadLetter | 
 @pytest.mark.parametrize(("value", "count"), [(b"-50", 0), (b"9" * 50, 0), (b"7", 7)])
 def test_a_forged_count_allows_no_more_replays(value: bytes, count: int) -> None:
     assert replays([("__errors.replay", value)]) == count
+
+
+def test_the_text_of_a_rule_may_have_half_of_a_surrogate_pair() -> None:
+    error = ValueError("\ud800")
+    error.rule, error.mode, error.subject = "check", "WRITE", None  # type: ignore[attr-defined]
+    assert rule_headers(error, "people") == [
+        ("__rule.name", b"check"),
+        ("__rule.mode", b"WRITE"),
+        ("__rule.subject", b""),
+        ("__rule.topic", b"people"),
+        ("__rule.exception", b"\\ud800"),
+    ]

@@ -312,6 +312,15 @@ def test_json_is_migrated_and_validated_by_the_readers_schema(client: RegistryCl
         before(subject.frame(1, b'{"size": "five"}'), CONTEXT)
 
 
+def test_what_json_cannot_hold_names_the_rule(client: RegistryClient) -> None:
+    subject = Subject(client, "JSON")
+    subject.add('{"title": "W", "type": "object"}')
+    subject.add('{"title": "X", "type": "object"}', {**CEL, "expr": "{'t': timestamp('2026-01-01T00:00:00Z')}"})
+    deserialize = JSONDeserializer(None, schema_registry_client=client, conf={"use.latest.version": True})
+    with pytest.raises(RuleFailed, match=r"rule 'up' .* does not fit .*: the result has a value of type datetime"):
+        deserialize(subject.frame(1, b"{}"), CONTEXT)
+
+
 def test_protobuf_is_migrated_in_its_json_form(
     client: RegistryClient, protobuf_classes: Callable[[dict[str, str]], Callable[[str], Any]]
 ) -> None:
