@@ -256,15 +256,16 @@ class _Readers:
             )
 
         def convert(value: Any) -> Any:
+            given_values: dict[str, Any] = _checked(value, dict)
             values: dict[str, Any] = {}
             for attribute, name, inner in fields:
-                given = _checked(value, dict).get(name, _ABSENT)
+                given = given_values.get(name, _ABSENT)
                 if given is not _ABSENT:
                     values[attribute] = given if inner is None else inner(given)
                 elif name in required:
                     raise Unreadable(f"the property {name!r:.80} of {cls.__name__} is missing")
             if rest is not None:
-                others = {name: given for name, given in _checked(value, dict).items() if name not in bound.attributes}
+                others = {name: given for name, given in given_values.items() if name not in bound.attributes}
                 values[str(bound.extra)] = rest.convert(others)
             return cls(**values)
 

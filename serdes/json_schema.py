@@ -130,14 +130,14 @@ class JSONDeserializer(Deserializer):
             decode_text = json_decode
             loads = lambda payload: decode_text(payload.decode())  # noqa: E731  # a second variant of one function
 
+        def plain(message: bytes, offset: int) -> Any:
+            return loads(message[offset:])
+
         def decoder(writer: Resolved | None, reader: Resolved | None) -> Decode:
             schema = reader or writer
             if not config.validate or schema is None:
-                return lambda message, offset: loads(message[offset:])
+                return plain
             return decoder_of(make(*schema), loads, is_awaited=is_awaited)
-
-        def plain(message: bytes, offset: int) -> Any:
-            return loads(message[offset:])
 
         def around_rules(writer: Resolved | None, reader: Resolved | None, _of_writer: bool) -> Around:  # noqa: FBT001
             schema = reader or writer

@@ -85,6 +85,18 @@ class JsonSchema:
         return self.canonical
 
 
+def raw_of(text: SchemaText) -> Any:
+    """The JSON value of a schema.
+
+    Raises:
+        InvalidSchema: The text is not JSON.
+    """
+    try:
+        return json_text.loads(text.text, decimals=True)
+    except json_text.InvalidJson as error:
+        raise InvalidSchema(JSON, f"the schema is not JSON: {error}", error.position) from None
+
+
 def parse(text: SchemaText, dependencies: Dependencies, strict: bool) -> JsonSchema:  # noqa: FBT001  SchemaFormat's
     """Parses a JSON Schema.
 
@@ -97,10 +109,7 @@ def parse(text: SchemaText, dependencies: Dependencies, strict: bool) -> JsonSch
     Raises:
         InvalidSchema: The text is not JSON, not a schema, or has a `$ref` that leads nowhere.
     """
-    try:
-        raw = json_text.loads(text.text, decimals=True)
-    except json_text.InvalidJson as error:
-        raise InvalidSchema(JSON, f"the schema is not JSON: {error}", error.position) from None
+    raw = raw_of(text)
     dialect = dialect_of(raw)
     try:
         model = load(raw, dependencies)

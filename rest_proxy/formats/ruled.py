@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -132,7 +132,7 @@ class RuledReading:
         self._find = find
         self._decoders: dict[Place, RuledDecoder] = {}
         self._weight = Weight.of(decoder.domain, decoder.encoding)
-        self._has_migrations = getattr(decoder, "migrate", None) is not None
+        self._has_migrations = decoder.migrate is not None
 
     def is_light(self, size: int, count: int) -> bool:
         """Whether decoding some records with a total size in bytes may run on the event loop."""
@@ -167,3 +167,8 @@ class RuledReading:
             return text
 
         return read
+
+
+def are_light(readers: Iterable[object], size: int, count: int) -> bool:
+    """Whether decoding some records with a total size in bytes may run on the event loop."""
+    return all(not isinstance(read, RuledReading) or read.is_light(size, count) for read in readers)

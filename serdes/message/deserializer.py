@@ -15,7 +15,7 @@ from serdes.error import ConfigError, WrongSchemaType
 from serdes.message import wire
 from serdes.message.arguments import checked_client, checked_function
 from serdes.message.config import CONFIG, DUAL, DeserializerConfig
-from serdes.message.reading import Decode, ReaderFormat, Resolved, RuledDecoder, read_message
+from serdes.message.reading import Decode, ReaderFormat, Resolved, RuledDecoder
 from serdes.message.ruled_reading import RuledReading
 from serdes.rules import keys
 from serdes.rules.counts import RuleCounts
@@ -111,7 +111,7 @@ class Deserializer:
             if ctx is not None and self._ready_ruled and data.__class__ is bytes:
                 ruled = self._ready_ruled.get((ctx.topic, ctx.field, data[:5]))
                 if ruled is not None and not (ctx.headers and self._in_header(ctx)):
-                    datum = ruled(data, 5, read_message(ruled, data, ctx))
+                    datum = ruled(data, 5, keys.noted_message(ruled.subject, data, ctx))
                     return datum if self._from_dict is None else self._from_dict(datum, ctx)
             if not isinstance(data, bytes | bytearray | memoryview):
                 raise TypeError(f"a message is bytes, not {type(data).__name__}")
@@ -145,7 +145,7 @@ class Deserializer:
         if self._form.indexed and frame.offset == 0:
             data = wire.header_indexes(frame, zigzag=self._form.zigzag) + data
         if isinstance(decode, RuledDecoder):
-            datum = decode(data, frame.offset, read_message(decode, whole, ctx))
+            datum = decode(data, frame.offset, keys.noted_message(decode.subject, whole, ctx))
             if isinstance(datum, Later):
                 datum = yield from called(datum.function)
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from compat.schema import Dependencies, SchemaText
 from serdes.client.flow import Later
@@ -15,6 +15,8 @@ from serdes.rules.migrations.json import json_form
 from serdes.rules.migrations.migrated import Read
 from serdes.rules.migrations.steps import Migration
 from serdes.validation import JsonValidator
+
+T = TypeVar("T")
 
 
 def encoder_of(validator: JsonValidator, to_text: Callable[[Any], bytes], *, is_awaited: bool) -> Encoder:
@@ -28,7 +30,7 @@ def encoder_of(validator: JsonValidator, to_text: Callable[[Any], bytes], *, is_
             return payload
 
         # Not a nested function: its closure would slow down every datum.
-        checked = partial(_checked, validator, datum, payload)
+        checked = partial(_checked, validator, datum, payload, payload)
         return Later(checked) if is_awaited else checked()
 
     return Encoder(encode, covers=validator.covers)
@@ -53,7 +55,7 @@ def check_of(validator: JsonValidator, *, is_awaited: bool) -> Callable[[Any, by
     def check(datum: Any, payload: bytes) -> Any:
         if len(payload) <= longest and accepts(datum):
             return datum
-        checked = partial(_checked_datum, validator, datum, payload)
+        checked = partial(_checked, validator, datum, payload, datum)
         return Later(checked) if is_awaited else checked()
 
     return check
@@ -87,14 +89,9 @@ def migrated_by(
     return migrated
 
 
-def _checked_datum(validator: JsonValidator, datum: Any, payload: bytes) -> Any:
+def _checked(validator: JsonValidator, datum: Any, payload: bytes, result: T) -> T:
     validator.check(datum, payload)
-    return datum
-
-
-def _checked(validator: JsonValidator, datum: Any, payload: bytes) -> bytes:
-    validator.check(datum, payload)
-    return payload
+    return result
 
 
 def validators(

@@ -11,12 +11,10 @@ from compat.schema import Dependencies, SchemaText
 from serdes.client.flow import Later
 from serdes.client.models import RegisteredSchema
 from serdes.message import wire
-from serdes.rules import keys
 from serdes.rules.context import Message, Ruled
 from serdes.rules.migrations.migrated import Migrate, Read
 from serdes.rules.migrations.steps import Migration
 from serdes.rules.plan import Plan
-from serdes.serialization import Context
 
 #: Takes the message and the payload's offset in it; returns the datum or, for an asynchronous client, a Later.
 Decode = Callable[[bytes, int], Any]
@@ -164,13 +162,3 @@ def after_indexes(*, zigzag: bool) -> Callable[[bytes, int], int]:
 def ruled_version(version: RegisteredSchema, dependencies: Dependencies) -> Ruled:
     """A subject's version with its rules."""
     return Ruled.of(f"the latest version of subject {version.subject}", version, dependencies)
-
-
-def read_message(ruled: RuledDecoder, data: bytes, ctx: Context | None) -> Message:
-    """The message that rules are carried out on; a key is noted for its value."""
-    if ctx is None:
-        return Message(ruled.subject, None, False, None, data)
-    if ctx.field == "key":
-        keys.note(ctx, data)
-        return Message(ruled.subject, ctx.topic, True, ctx.headers, data, ctx)
-    return Message(ruled.subject, ctx.topic, False, ctx.headers, data, ctx, keys.taken(ctx))

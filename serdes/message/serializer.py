@@ -15,7 +15,7 @@ from serdes.error import ConfigError, SerializationError, WrongSchemaType
 from serdes.message import wire
 from serdes.message.arguments import checked_client, checked_function
 from serdes.message.config import SerializerConfig
-from serdes.message.writing import Chosen, Encoder, RuledEncoder, WriterFormat, ruled_encoder, written_message
+from serdes.message.writing import Chosen, Encoder, RuledEncoder, WriterFormat, ruled_encoder
 from serdes.rules import keys
 from serdes.rules.context import Ruled
 from serdes.rules.counts import RuleCounts
@@ -114,7 +114,7 @@ class Serializer:
     def _with_rules(self, obj: Any, ctx: Context, prefix: bytes, encode: RuledEncoder, subject: str) -> bytes:
         if self._to_dict is not None:
             obj = self._to_dict(obj, ctx)
-        payload: bytes = encode(obj, written_message(subject, obj, ctx))
+        payload: bytes = encode(obj, keys.noted_message(subject, obj, ctx))
         return prefix + payload
 
     def message(self, obj: Any, ctx: Context | None) -> Flow[bytes]:
@@ -127,7 +127,7 @@ class Serializer:
         if self._to_dict is not None:
             obj = self._to_dict(obj, ctx)
         if chosen.rules is not None:
-            payload = chosen.rules(obj, written_message(chosen.subject, obj, ctx))
+            payload = chosen.rules(obj, keys.noted_message(chosen.subject, obj, ctx))
             if isinstance(payload, Later):
                 payload = yield from called(payload.function)
         else:

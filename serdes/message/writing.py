@@ -11,7 +11,6 @@ from compat.schema import Dependencies, SchemaText
 from serdes.client.flow import Flow, Later
 from serdes.error import SerializationError
 from serdes.message import wire
-from serdes.rules import keys
 from serdes.rules.context import ENCODING_RULES, WRITE, Message, Ruled
 from serdes.rules.counts import RuleCounts
 from serdes.rules.plan import Plan, rules_plan
@@ -206,13 +205,3 @@ def _inspections(ruled: Ruled, settings: RuleSettings, form: WriterFormat) -> tu
 
     inspect = inspection(ruled, fail_fast=options.validation_fail_fast, records=form.records)
     return (inspect, None) if options.validation == BEFORE_DOMAIN_RULES else (None, inspect)
-
-
-def written_message(subject: str, obj: Any, ctx: Context | None) -> Message:
-    """The message that rules are carried out on; a key is noted for its value."""
-    if ctx is None:
-        return Message(subject, None, False, None, obj)
-    if ctx.field == "key":
-        keys.note(ctx, obj)
-        return Message(subject, ctx.topic, True, ctx.headers, obj, ctx)
-    return Message(subject, ctx.topic, False, ctx.headers, obj, ctx, keys.taken(ctx))

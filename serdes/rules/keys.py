@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple, Protocol
 from weakref import WeakSet
 
+from serdes.rules.context import Message
 from serdes.serialization import Context
 
 
@@ -99,3 +100,19 @@ def when_wanted(noter: KeyNoter) -> None:
     """Tells a serializer or deserializer, which is not kept alive, once keys are wanted."""
     if not _WISH.is_set:
         _WISH.noters.add(noter)
+
+
+def noted_message(subject: str, original: Any, ctx: Context | None) -> Message:
+    """The message that rules are carried out on; a key is noted for its value.
+
+    Args:
+        subject: The subject of its schema.
+        original: The datum before all rules, or the bytes as they came.
+        ctx: The context of the caller; None if there is none.
+    """
+    if ctx is None:
+        return Message(subject, None, False, None, original)
+    if ctx.field == "key":
+        note(ctx, original)
+        return Message(subject, ctx.topic, True, ctx.headers, original, ctx)
+    return Message(subject, ctx.topic, False, ctx.headers, original, ctx, taken(ctx))

@@ -155,13 +155,17 @@ def rules_plan(
         SerializationError: The rule set or the metadata cannot be read.
     """
     rule_set, metadata = _read(ruled)
-    last = _redaction(ruled, settings, metadata) if mode == READ and phase == DOMAIN_RULES else ()
+    walk = cache(lambda: field_walk(ruled.schema, ruled.dependencies, metadata))
+    parsed = cache(lambda: parse(ruled.schema, ruled.dependencies))
+    last: tuple[Step, ...] = ()
+    if settings.redacted and mode == READ and phase == DOMAIN_RULES:
+        redact, alone = _redaction(settings.redacted), RuleSettings(registry=RuleRegistry())
+        context = RuleContext(redact, READ, DOMAIN_RULES, ruled, alone, walk, parsed, (redact,), 0, metadata)
+        last = (_step(context, None),)
     if rule_set is None or settings.environment == NONE or not _is_enabled(rule_set, settings, ruled):
         return Plan(last)
     listed = {name: rules for name, rules, _ in rule_set.groups}[phase]
     rules = listed[::-1] if mode in _REVERSED else listed
-    walk = cache(lambda: field_walk(ruled.schema, ruled.dependencies, metadata))
-    parsed = cache(lambda: parse(ruled.schema, ruled.dependencies))
     contexts = (
         RuleContext(rule, mode, phase, ruled, settings, walk, parsed, rules, index, metadata, source, records)
         for index, rule in enumerate(rules)
@@ -170,22 +174,10 @@ def rules_plan(
     return Plan((*_without_repeated_tags(steps), *last))
 
 
-def _redaction(ruled: Ruled, settings: RuleSettings, metadata: Metadata) -> tuple[Step, ...]:
-    """The step that redacts fields for a reader who asked for it; neither settings nor headers of a record skip it."""
-    if not settings.redacted:
-        return ()
-    rule = Rule(
-        None,
-        doc="redaction that the reader asked for",
-        kind="TRANSFORM",
-        mode=READ,
-        type="REDACT",
-        tags=settings.redacted,
-    )
-    walk = cache(lambda: field_walk(ruled.schema, ruled.dependencies, metadata))
-    parsed = cache(lambda: parse(ruled.schema, ruled.dependencies))
-    alone = RuleSettings(registry=RuleRegistry())
-    return (_step(RuleContext(rule, READ, DOMAIN_RULES, ruled, alone, walk, parsed, (rule,), 0, metadata), None),)
+def _redaction(tags: tuple[str, ...]) -> Rule:
+    """The rule that redacts fields for a reader who asked for it; neither settings nor headers of a record skip it."""
+    doc = "redaction that the reader asked for"
+    return Rule(None, doc=doc, kind="TRANSFORM", mode=READ, type="REDACT", tags=tags)
 
 
 def runs(context: RuleContext) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from compat.contracts.cel.declarations import CelType, evaluated
-from compat.contracts.cel.engine import parse_text
+from compat.contracts.cel.engine import compile_text, parse_text
 from compat.contracts.cel.errors import ExpressionInvalid
 from compat.contracts.cel.expression import Program, compile_program
 from compat.contracts.cel.tree.places import part_at
@@ -44,7 +44,8 @@ def check_expression(text: str, declarations: Mapping[str, CelType]) -> Program:
         if not _takes_records_for_maps(error.detail, declarations):
             raise _naming_fields(error, text, declarations) from None
         return compile_program(text, evaluated(declarations))
-    compile_program(text, evaluated(declarations))
+    # For its errors alone: the engine evaluates with these types.
+    compile_text(evaluated(declarations), text)
     return checked
 
 

@@ -138,7 +138,7 @@ class _Binders:
         self.readable = frozenset(name for name, declared in declarations.items() if declared.pool is None)
 
     def of(self, name: str, paths: tuple[Path, ...] | None) -> Callable[[Any], Any]:
-        """The binder of a variable of which some paths are read."""
+        """The binder of a variable, for the paths that the expression reads."""
         return binder(paths, self._declarations[name].shape)
 
     def fetch(self, name: str, path: Path) -> Fetch:

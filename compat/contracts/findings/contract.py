@@ -68,7 +68,7 @@ class PlacedRule:
         return self._finding(Severity.REFUSE, code, text, remedy, part, at)
 
     def warn(self, code: str, text: str, remedy: str, part: str = "", at: tuple[int, int] | None = None) -> Finding:
-        """A finding that is only warned of."""
+        """A finding that is only a warning."""
         return self._finding(Severity.WARN, code, text, remedy, part, at)
 
     def _finding(

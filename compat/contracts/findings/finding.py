@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Severity(StrEnum):
-    """How serious a finding is: such a rule set is refused, or only warned of."""
+    """What a finding does to its rule set: it is refused, or a warning is given."""
 
     REFUSE = "refuse"
     WARN = "warn"

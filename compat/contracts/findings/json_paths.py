@@ -7,8 +7,7 @@ from compat.contracts.tags import TagPatterns
 from compat.contracts.walk.json_nodes import Schemas
 from compat.contracts.walk.json_places import Place, Shape
 from compat.contracts.walk.json_shapes import Shapes
-from compat.json import json_text
-from compat.schema import JSON, InvalidSchema
+from compat.json_schema.schema import raw_of
 
 
 class JsonPaths:
@@ -22,11 +21,7 @@ class JsonPaths:
     """
 
     def __init__(self, version: SchemaVersion) -> None:
-        try:
-            raw = json_text.loads(version.schema.text, decimals=True)
-        except json_text.InvalidJson as error:
-            raise InvalidSchema(JSON, str(error)) from None
-        self._shapes = Shapes(Schemas(raw, version.dependencies), TagPatterns(None))
+        self._shapes = Shapes(Schemas(raw_of(version.schema), version.dependencies), TagPatterns(None))
 
     def symbols(self, path: tuple[str, ...]) -> frozenset[str] | None:
         """The texts that the enum at a path lists; None if the value there may be something else."""

@@ -8,6 +8,7 @@ from typing import Any
 from compat.contracts.findings.contract import MIGRATION, Contract, PlacedRule, SchemaVersion
 from compat.contracts.findings.finding import Finding
 from compat.contracts.findings.paths import paths_of
+from compat.json.json_text import position
 
 _FORM = "magicbyte.migration.avro.json"
 
@@ -25,7 +26,8 @@ def jsonata_findings(placed: PlacedRule, contract: Contract) -> Iterator[Finding
         tree = Jsonata(text).ast
     except JException as error:
         offset = min(max(int(getattr(error, "location", 0) or 0) - 1, 0), len(text))
-        at = text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+        found = position(text, offset)
+        at = found.line, found.column
         yield placed.refuse("jsonata-syntax", _lower(str(error)), "correct the expression", "expr", at)
         return
     except RecursionError:

@@ -26,7 +26,7 @@ class Paths(Protocol):
 
 
 class _Unknown:
-    """A schema of which nothing is known here."""
+    """A schema that these checks know nothing about."""
 
     def symbols(self, _: Path) -> frozenset[str] | None:
         """Nothing."""

@@ -60,11 +60,11 @@ class Node:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choice:
-    """Schemas of which some apply: members of `anyOf` and `oneOf` that accept the value, or `then` and `else`.
+    """Schemas that apply to some values: members of `anyOf` and `oneOf` that accept the value, or `then` and `else`.
 
     Attributes:
         key: The identity of the choice.
-        is_one: Whether one of the members applies at most.
+        is_one: Whether at most one of the members applies.
         members: The schemas.
         condition: The schema of `if`; None for `anyOf` and `oneOf`.
     """

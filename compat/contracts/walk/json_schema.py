@@ -13,7 +13,7 @@ from compat.contracts.walk.json_shapes import Shapes
 from compat.contracts.walk.json_steps import Steps
 from compat.contracts.walk.leaf import DeclaredField, Leaf, RecordAccess, Select, Visit, Walk
 from compat.contracts.walk.steps import whole_message
-from compat.json import json_text
+from compat.json_schema.schema import raw_of
 from compat.schema import JSON, Dependencies, InvalidSchema, SchemaText
 
 #: The most places that are looked at ahead; a schema whose definitions refer to each other can have very many.
@@ -98,8 +98,4 @@ class JsonWalk:
 
 def walk_of(schema: SchemaText, dependencies: Dependencies, metadata: Metadata | None) -> JsonWalk:
     """The fields of a schema; see `field_walk`."""
-    try:
-        raw = json_text.loads(schema.text, decimals=True)
-    except json_text.InvalidJson as error:
-        raise InvalidSchema(JSON, f"the schema is not JSON: {error}", error.position) from None
-    return JsonWalk(raw, dependencies, metadata)
+    return JsonWalk(raw_of(schema), dependencies, metadata)

@@ -232,9 +232,13 @@ def parse_config(node: MapNode, root: Path) -> Config:
     return config
 
 
+#: The endings of files with the rules of a schema.
+RULE_ENDINGS = (".rules.json", ".rules.yaml", ".rules.yml")
+
+
 def is_rule_file(path: str) -> bool:
     """Whether a file has the rules of a schema, by its name."""
-    return path.endswith((".rules.json", ".rules.yaml", ".rules.yml"))
+    return path.endswith(RULE_ENDINGS)
 
 
 def stem_of(path: str) -> str:

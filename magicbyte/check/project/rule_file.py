@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,13 +11,12 @@ from typing import Any
 from compat.contracts.model import Metadata, RuleSet
 from compat.json import json_text
 from compat.schema import Pointer, Position
-from magicbyte.check.config.config import Config, stem_of
+from magicbyte.check.config.config import RULE_ENDINGS, Config, stem_of
 from magicbyte.check.findings import START, Finding
 from magicbyte.check.project.files import SchemaFile
 from magicbyte.kit.bounded_file import FileRefused, read_bounded
 from magicbyte.kit.failure import Failure
 
-_ENDINGS = (".rules.json", ".rules.yaml", ".rules.yml")
 _MOST_BYTES = 1_000_000
 _LISTS = frozenset({"migrationRules", "domainRules", "encodingRules", "enableAt"})
 _STEP = re.compile(r"\.?([A-Za-z]+)|\[(\d+)\]|\['(.*?)'\]")
@@ -72,7 +71,7 @@ def rule_file_of(config: Config, file: SchemaFile) -> RuleFile | Finding | None:
     folder = file.path.rpartition("/")[0]
     beside = f"{folder}/{stem_of(file.path)}" if folder else stem_of(file.path)
     named = file.entry.rules
-    candidates = [named] if named is not None else [beside + ending for ending in _ENDINGS]
+    candidates = [named] if named is not None else [beside + ending for ending in RULE_ENDINGS]
     path = next((path for path in candidates if (config.root / path).is_file()), None)
     if path is None:
         if named is not None:
@@ -174,3 +173,12 @@ def _yaml_position(node: Any, pointer: Pointer) -> Position | None:
             return None
         place, node = found
     return Position(place.start_mark.line + 1, place.start_mark.column + 1)
+
+
+def rule_files_beside(schema: Path) -> Iterator[Path]:
+    """The files of rules beside a schema's file."""
+    stem = schema.name.removesuffix(".schema.json").removesuffix(schema.suffix)
+    for ending in RULE_ENDINGS:
+        beside = schema.with_name(f"{stem}{ending}")
+        if beside.is_file():
+            yield beside

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from magicbyte.check.config.config import is_rule_file
+from magicbyte.check.project.rule_file import rule_files_beside
 from magicbyte.kit.failure import Failure
 
 #: The exit code for findings, as of `magicbyte check`.
 FOUND = 100
 _SCHEMAS = (".avsc", ".json", ".schema.json", ".proto")
-_RULES = (".rules.json", ".rules.yaml", ".rules.yml")
 
 
 def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:  # noqa: ARG001  the signature of all
@@ -30,7 +31,9 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:  #
         for finding in report.findings
         if finding.rule.startswith("RULES_") and (root / finding.file).resolve() in wanted
     )
-    checked = tuple(one for one in report.checked if wanted & {path.resolve() for path in _beside(root / one.file)})
+    checked = tuple(
+        one for one in report.checked if wanted & {path.resolve() for path in rule_files_beside(root / one.file)}
+    )
     report = replace(report, findings=findings, checked=checked, notes=(), declared=())
     sys.stdout.write(renderer("text")(report))
     return FOUND if report.failed else 0
@@ -40,8 +43,8 @@ def _rule_files(file: Path) -> Iterator[Path]:
     """The files of rules that an argument names: itself, or those beside a schema."""
     if not file.is_file():
         raise Failure(f"there is no file {file}")
-    if not file.name.endswith(_RULES):
-        beside = list(_beside(file))
+    if not is_rule_file(file.name):
+        beside = list(rule_files_beside(file))
         if not beside:
             raise Failure(f"{file}: there are no rules beside it, such as {file.stem}.rules.yaml")
         yield from beside
@@ -50,11 +53,3 @@ def _rule_files(file: Path) -> Iterator[Path]:
     if not any(file.with_name(f"{stem}{ending}").is_file() for ending in _SCHEMAS):
         raise Failure(f"{file}: there is no schema beside it, such as {stem}.avsc")
     yield file
-
-
-def _beside(schema: Path) -> Iterator[Path]:
-    stem = schema.name.removesuffix(".schema.json").removesuffix(schema.suffix)
-    for ending in _RULES:
-        beside = schema.with_name(f"{stem}{ending}")
-        if beside.is_file():
-            yield beside

@@ -12,6 +12,7 @@ from magicbyte.cli.flags import add_bootstrap_servers, add_schema_registry_url, 
 from magicbyte.cli.records.consume import add_client_properties
 from magicbyte.cli.registry_options import add_client_settings
 from magicbyte.cli.subcommands import Subcommand, run
+from serdes.console.client import DEFAULT_URL
 from serdes.console.options import number
 from serdes.console.outcome import carried_out
 
@@ -20,7 +21,7 @@ _PLACES = ("CLIENT", "GATEWAY")
 
 
 def _add_registry(parser: argparse.ArgumentParser) -> None:
-    add_schema_registry_url(parser, "the schema registry (default http://localhost:8081)")
+    add_schema_registry_url(parser, f"the schema registry (default {DEFAULT_URL})")
 
 
 def _explain_options(parser: argparse.ArgumentParser) -> None:

@@ -39,7 +39,7 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 
 
 def measured(trial: Trial, seconds: float) -> Iterator[tuple[Step, float, int]]:
-    """The rules on the datum, each with its time in microseconds and how often it ran; each sees the one before's."""
+    """The rules on the datum, each on the result of the one before: its time in microseconds, and how often it ran."""
     if not trial.rules:
         return
     datum = trial.datum()

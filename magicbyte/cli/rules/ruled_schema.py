@@ -8,12 +8,11 @@ from typing import Any
 
 from compat.contracts.model import Metadata, RuleSet
 from compat.schema import AVRO, JSON, PROTOBUF, SchemaText
-from magicbyte.check.project.rule_file import read_rule_file
+from magicbyte.check.project.rule_file import read_rule_file, rule_files_beside
+from magicbyte.cli.records.consume import gather_properties
 from magicbyte.kit.failure import Failure
 from serdes.client.clients import RegistryClient
 from serdes.console.client import open_client
-from serdes.console.properties import sort
-from serdes.console.registry_settings import gather_settings
 from serdes.rules.context import Ruled
 
 _TYPES = {".avsc": AVRO, ".json": JSON, ".proto": PROTOBUF}
@@ -21,7 +20,7 @@ _TYPES = {".avsc": AVRO, ".json": JSON, ".proto": PROTOBUF}
 
 def client_and_settings(options: argparse.Namespace) -> tuple[RegistryClient, dict[str, str]]:
     """The registry's client, and the settings of serializers, from the options of a command."""
-    gathered = sort(gather_settings(options.property, options.config, url=options.schema_registry_url), ())
+    gathered = gather_properties(options)
     return open_client(gathered.client), dict(gathered.serde)
 
 
@@ -38,7 +37,7 @@ def from_files(schema: Path, rules: Path | None, subject: str | None = None) -> 
         text = schema.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise Failure(f"{schema} cannot be read: {getattr(error, 'strerror', 'it is no UTF-8 text')}") from error
-    rule_set, metadata = rules_of_file(rules if rules is not None else _beside(schema))
+    rule_set, metadata = rules_of_file(rules if rules is not None else next(rule_files_beside(schema), None))
     return Ruled(schema.name, SchemaText(schema_type, text), rule_set, metadata, (), subject or schema.stem)
 
 
@@ -48,9 +47,3 @@ def rules_of_file(file: Path | None) -> tuple[dict[str, Any] | None, dict[str, A
         return None, None
     read = read_rule_file(file)
     return RuleSet.to_json(read.rule_set), None if read.metadata is None else Metadata.to_json(read.metadata)
-
-
-def _beside(schema: Path) -> Path | None:
-    stem = schema.name.removesuffix(".schema.json").removesuffix(schema.suffix)
-    beside = (schema.with_name(f"{stem}.rules{ending}") for ending in (".json", ".yaml", ".yml"))
-    return next((file for file in beside if file.is_file()), None)

@@ -12,7 +12,7 @@ from rest_proxy.access.rights import ProxyRights
 from rest_proxy.consume.rendering.run_by_size import run_by_size
 from rest_proxy.formats.embedded import PROTOBUF, EmbeddedFormat
 from rest_proxy.formats.plain import NULL, DataError, Options, bytes_to_base64
-from rest_proxy.formats.ruled import Place, ReadRecord, RuledReading
+from rest_proxy.formats.ruled import Place, ReadRecord, RuledReading, are_light
 from rest_proxy.formats.schema_reading import HiddenSchema, SchemaId
 from rest_proxy.formats.schemas import Read, Schemas
 from rest_proxy.metrics import RECORDS
@@ -60,9 +60,7 @@ async def render(
         lambda: _render(messages, form, readers, report_errors=report_errors),
         size,
         blocking,
-        is_light=all(
-            not isinstance(read, RuledReading) or read.is_light(size, len(messages)) for read in readers.values()
-        ),
+        is_light=are_light(readers.values(), size, len(messages)),
     )
     RECORDS.count_read(messages[: rendered.done], form.name)
     RECORDS.undecodable(rendered.faults)
@@ -82,12 +80,13 @@ async def _load(
                     schema_ids.add(framed(data, headers, is_key=is_key).schema_id)
                 except DataError:
                     continue
+    topics = {message.topic() for message in messages}
     readers: dict[SchemaId, Read | RuledReading | DataError] = {}
     for schema_id in schema_ids:
         try:
             read = readers[schema_id] = await schemas.reader(form, schema_id, options, rights)
             if isinstance(read, RuledReading):
-                for topic in {message.topic() for message in messages}:
+                for topic in topics:
                     await read.load(Place(topic, is_key=True))
                     await read.load(Place(topic, is_key=False))
         except DataError as error:

@@ -12,7 +12,7 @@ from rest_proxy.consume.rendering.records import Framed, framed
 from rest_proxy.consume.stateless.fetched import FetchedRecord
 from rest_proxy.formats.embedded import FORMATS
 from rest_proxy.formats.plain import DataError, Options, bytes_to_base64, bytes_to_json
-from rest_proxy.formats.ruled import Place, ReadRecord, RuledReading
+from rest_proxy.formats.ruled import Place, ReadRecord, RuledReading, are_light
 from rest_proxy.formats.schema_reading import SchemaId
 from rest_proxy.formats.schemas import Read, Schemas
 
@@ -67,6 +67,7 @@ class DataDecoder:
         if self._required is not None and self._required not in _FORMS:
             return
         named = {frame.schema_id for record in records if (frame := self._frame(record)) is not None}
+        topics = {record.topic() for record in records}
         for schema_id in named:
             try:
                 form = await self._schemas.form_of(schema_id, self._rights)
@@ -75,7 +76,7 @@ class DataDecoder:
                 self._names[schema_id] = _TYPES[form.name]
                 read = await self._schemas.reader(form, schema_id, self._options, self._rights)
                 if isinstance(read, RuledReading):
-                    for topic in {record.topic() for record in records}:
+                    for topic in topics:
                         await read.load(Place(topic, self._is_key))
                 self._readers[schema_id] = read
             except DataError as error:
@@ -83,8 +84,7 @@ class DataDecoder:
 
     def is_light(self, size: int, count: int) -> bool:
         """Whether decoding so many records with a total size in bytes may run on the event loop."""
-        readers = self._readers.values()
-        return all(not isinstance(read, RuledReading) or read.is_light(size, count) for read in readers)
+        return are_light(self._readers.values(), size, count)
 
     def decode(self, record: FetchedRecord) -> Decoded | None:
         """The key or value of a record whose schemas are loaded; None if the record has none.

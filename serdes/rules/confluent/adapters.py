@@ -13,7 +13,7 @@ from serdes.error import SerializationError
 from serdes.rules.actions import Act, RuleAction
 from serdes.rules.confluent.contexts import FieldContext, FieldType
 from serdes.rules.confluent.contexts import RuleContext as ConfluentContext
-from serdes.rules.confluent.extensions import FieldTransform, mode_of
+from serdes.rules.confluent.extensions import FieldTransform
 from serdes.rules.context import CarryOut, Message, RuleContext, Ruled
 from serdes.rules.error import RuleError, RuleFailed, ValueRejected
 from serdes.rules.executors import RuleExecutor
@@ -87,7 +87,7 @@ class _ContextMaker:
         self._target = _schema(context.ruled)
         self._source = None if context.source is None else _schema(context.source)
         self._context = context
-        self._mode = mode_of(context.mode)
+        self._mode = contracts.RuleMode(context.mode)
         self._transformer = transformer
         self._enabled_at = (context.ruled.rule_set or {}).get("enableAt")
 

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from serdes.contracts import Rule, RuleKind, RuleMode
+from serdes.contracts import Rule, RuleKind
 from serdes.error import SerializationError
 from serdes.rules.confluent.contexts import FieldContext, RuleContext
 
@@ -86,11 +86,3 @@ class NoneAction(RuleAction):
 
     def run(self, ctx: RuleContext, message: Any, ex: Exception | None) -> None:
         """Does nothing."""
-
-
-_MODES = {mode.value: mode for mode in RuleMode}
-
-
-def mode_of(name: str) -> RuleMode:
-    """The mode of a name."""
-    return _MODES[name]

@@ -10,7 +10,6 @@ from serdes.rules.context import RuleContext
 from serdes.rules.error import RuleUnusable
 
 TOPIC = "dlq.topic"
-AUTO_FLUSH = "dlq.auto.flush"
 REDACTED_TYPES = "dlq.redact.rule.types"
 TIMEOUT = "dlq.timeout.ms"
 #: A producer that the application already has.

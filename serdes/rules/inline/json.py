@@ -10,8 +10,8 @@ from compat.contracts.walk.json_nodes import Schemas
 from compat.contracts.walk.json_places import Place, Shape
 from compat.contracts.walk.json_shapes import Shapes
 from compat.contracts.walk.leaf import RecordAccess
-from compat.json import json_text
-from compat.schema import JSON, Dependencies, InvalidSchema, SchemaText
+from compat.json_schema.schema import raw_of
+from compat.schema import Dependencies, SchemaText
 from serdes.rules.inline.check import Check, compiled_check
 from serdes.rules.inline.rule import PROPERTY, Findings, read_rules
 
@@ -26,11 +26,7 @@ def json_check(schema: SchemaText, dependencies: Dependencies, records: RecordAc
     """
     if not any(f'"{PROPERTY}"' in text for text in (schema.text, *(other.text for other in dependencies))):
         return None
-    try:
-        raw = json_text.loads(schema.text, decimals=True)
-    except json_text.InvalidJson as error:
-        raise InvalidSchema(JSON, f"the schema is not JSON: {error}", error.position) from None
-    shapes = Shapes(Schemas(raw, dependencies), TagPatterns(None))
+    shapes = Shapes(Schemas(raw_of(schema), dependencies), TagPatterns(None))
     return _Checks(shapes, records).root
 
 

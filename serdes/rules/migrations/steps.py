@@ -23,13 +23,11 @@ class Migration:
         plans: The plans of the versions on the way that have rules, in order.
         source: The writer's schema.
         target: The reader's schema.
-        mode: UPGRADE or DOWNGRADE.
     """
 
     plans: tuple[Plan, ...]
     source: Ruled
     target: Ruled
-    mode: str
 
 
 def migration(
@@ -66,7 +64,7 @@ def migration(
         plan = rules_plan(ruled, mode, settings, phase=MIGRATION_RULES, counts=counts, source=source)
         if plan:
             plans.append(plan)
-    return Migration(tuple(plans), versions[0], versions[-1], mode) if plans else None
+    return Migration(tuple(plans), versions[0], versions[-1]) if plans else None
 
 
 def _is_same(writer: Ruled, reader: RegisteredSchema) -> bool:

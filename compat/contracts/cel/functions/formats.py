@@ -22,7 +22,7 @@ def is_email(text: str) -> bool:
 
 
 def is_host_name(text: str) -> bool:
-    """Whether a text is a host name: labels of letters, digits and hyphens, the last of which is no number."""
+    """Whether a text is a host name: labels of letters, digits and hyphens; the last label is no number."""
     return len(text) <= _LONGEST_HOST_NAME and _HOST_NAME.fullmatch(text) is not None
 
 

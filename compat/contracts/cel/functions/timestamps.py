@@ -43,7 +43,7 @@ def timestamp_in(value: int, unit: str) -> Any:
 
 
 def timestamp_at(value: int, precision: int) -> Any:
-    """The timestamp of a number since 1970 of which the last digits, 0, 3, 6 or 9, are the fraction of a second."""
+    """The timestamp of a number since 1970 whose last 0, 3, 6 or 9 digits are the fraction of a second."""
     if precision not in _PRECISIONS:
         raise ValueError("timestamp: the precision is the number of digits of seconds, millis, micros or nanos")
     return _since_1970(value, _PRECISIONS[precision])

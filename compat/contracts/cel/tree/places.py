@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from compat.contracts.cel.tree.walk import descendants
+from compat.json.json_text import position
 
 
 def place(source: Any, part: Any, text: str) -> tuple[int, int]:
@@ -15,9 +16,8 @@ def place(source: Any, part: Any, text: str) -> tuple[int, int]:
         part: The `cel.expr.Expr`.
         text: The expression's text.
     """
-    offset = source.positions.get(part.id, 0)
-    line = text.count("\n", 0, offset) + 1
-    return line, offset - (text.rfind("\n", 0, offset) + 1) + 1
+    found = position(text, source.positions.get(part.id, 0))
+    return found.line, found.column
 
 
 def part_at(parsed: Any, text: str, line: int, column: int) -> Any | None:

@@ -49,7 +49,7 @@ def chains(part: Any, whole: Any, variables: Mapping[str, object]) -> list[str]:
 
 
 def _shortest(paths: Mapping[Path, None]) -> tuple[Path, ...]:
-    """The paths of which none begins with another."""
+    """The paths that do not begin with another one."""
     return tuple(path for path in paths if not any(path[:length] in paths for length in range(len(path))))
 
 

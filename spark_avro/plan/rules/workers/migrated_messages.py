@@ -69,7 +69,7 @@ class MigrationRules:
         from serdes.rules.migrations.steps import Migration  # noqa: PLC0415
 
         plans = tuple(step.plan(self.mode) for step in self.steps)
-        migration = Migration(plans, self.written.ruled, self.reader.ruled, self.mode)
+        migration = Migration(plans, self.written.ruled, self.reader.ruled)
         migrate, read = Migrate(migration), self._read(migration)
         form = form_of(self.reader, self.message)
         steps = [(rule.name, prepared_step(rule)) for rule in self.rules]

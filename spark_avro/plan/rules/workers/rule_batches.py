@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from serdes.rules.context import Message, RuleContext
-from serdes.rules.error import RuleConditionError, RuleError, RuleFailed
+from serdes.rules.error import RuleError, RuleFailed
 from serdes.rules.failures import failed
 
 if TYPE_CHECKING:
@@ -107,23 +107,18 @@ class AvroRule:
 def prepared_rule(context: RuleContext) -> Callable[[Any], Any]:
     """The function that carries a rule out on a datum, whatever follows the rule; it raises RuleFailed."""
     from serdes.rules.executors import executor_of  # noqa: PLC0415 - in the workers
+    from serdes.rules.plan import Step  # noqa: PLC0415 - as above
 
     compiled = executor_of(context.type, context.settings, context.phase).compile(context.rule, context)
+    step = Step(context, compiled, on_success=_go_on, on_failure=_stop)
     message = Message(context.ruled.subject or "", None, is_key=False, headers=None, original=None)
+    return lambda datum: step(datum, message)
 
-    def carry_out(datum: Any) -> Any:
-        try:
-            result = compiled(datum, message)
-            if context.is_condition:
-                if not result:
-                    raise RuleConditionError(context.rule)  # noqa: TRY301 - failures have one way out
-                return datum
-            if result is None:
-                raise RuleError("the result is null")  # noqa: TRY301 - failures have one way out
-        except RuleFailed:
-            raise
-        except Exception as error:
-            raise failed(context, error, datum) from error
-        return result
 
-    return carry_out
+def _go_on(_: Message, __: Any, ___: Exception | None) -> None:
+    """What follows a success: nothing, because the plan of the columns decides what follows."""
+
+
+def _stop(_: Message, __: Any, failure: Exception | None) -> None:
+    assert failure is not None
+    raise failure
