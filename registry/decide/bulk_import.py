@@ -158,8 +158,7 @@ def _schema(view: View, now: int, line: Mapping[str, Any], terms: Terms) -> list
     if not in_bounds(line.get("id")):
         raise Undecodable(f"a schema needs an id from 1 to {MAX_VERSION}, not {line.get('id')}")
     key = Key(records.SCHEMA, subject, number)
-    # The timestamp is the time of the import, which the record will have too.
-    version = records.decode_version(key, dict(line), now)
+    version = records.decode_version(key, dict(line), _timestamp(line, now))
     version = replace(version, kept=kept_form(_content(view, version, line, terms)))
     context = context_of(subject)
     holder = view.content_with_id(context, version.schema_id)
@@ -175,6 +174,17 @@ def _schema(view: View, now: int, line: Mapping[str, Any], terms: Terms) -> list
     if context == DEFAULT_CONTEXT or context in view.contexts():
         return [schema_record]
     return [Record(view.key_bytes(Key(records.CONTEXT, context)), records.encode_context(context), now), schema_record]
+
+
+def _timestamp(line: Mapping[str, Any], now: int) -> int:
+    """When the version was registered, in ms: by the export, or now. The version's record will have that time, too."""
+    given = line.get("ts")
+    if given is None:
+        return now
+    if type(given) is not int or given < 0:
+        raise Undecodable(f"a schema's ts is a time in ms since 1970, not {given!r}")
+    # A clock that ran ahead must not make records that Kafka refuses.
+    return min(given, now)
 
 
 def _content(view: View, version: Version, line: Mapping[str, Any], terms: Terms) -> Content:

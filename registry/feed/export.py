@@ -128,6 +128,7 @@ def version_value(version: Version) -> dict[str, Any]:
         **content_extras(content),
         "schema": content.text,
         "deleted": version.deleted,
+        "ts": version.timestamp,
     }
 
 

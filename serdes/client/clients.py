@@ -49,6 +49,7 @@ class BaseClient:
     Attributes:
         urls: The registry's base URLs, without credentials.
         endpoints: The flows that the methods drive, and their caches.
+        requester: Sends requests that no endpoint makes; `drive` runs its flows.
         is_bare: Whether it has neither credentials nor TLS settings, proxy, transport or headers of its own.
         latest_ttl: Seconds for which a subject's latest version is cached; None for ever.
     """
@@ -93,10 +94,10 @@ class BaseClient:
         self._connection = Connection(tls or Tls(), proxy, timeout, transport, trust_env)
         auth = auth or url_auth
         self.is_bare = (auth, tls or Tls(), proxy, transport, headers or {}) == (None, Tls(), None, None, {})
-        requester = Requester(self.urls, auth, retry or Retry(), headers or {})
+        self.requester = Requester(self.urls, auth, retry or Retry(), headers or {})
         self._opening = Lock()
         limits = cache or CacheLimits()
-        self.endpoints = self.endpoints_type(requester, limits)
+        self.endpoints = self.endpoints_type(self.requester, limits)
         self.latest_ttl = limits.latest_ttl
 
     def clear_latest_caches(self) -> None:

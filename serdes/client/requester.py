@@ -121,6 +121,17 @@ class Requester:
         answer = yield from self._answer("GET", path, None, headers)
         return _json_of(answer, "GET", path), answer.headers.get("etag")
 
+    def exchange(self, method: str, path: str, query: Query | None = None, body: bytes | None = None) -> Flow[Answer]:
+        """The answer as it came, for bodies that are not one JSON value; query values of None and False are left out.
+
+        Raises:
+            RegistryError, RegistryUnavailable, OAuthTokenError: As for `call`.
+        """
+        answer = yield from self._answer(method, path + _encode(query or {}), body, {})
+        if answer.status >= 400:
+            raise _error_of(answer)
+        return answer
+
     def _answer(self, method: str, target: str, content: bytes | None, headers: Mapping[str, str]) -> Flow[Answer]:
         attempts = 0
         reason = ""

@@ -1,0 +1,1 @@
+"""Keeping registries: backups, restores, comparisons, checks of logs, migration, mirrors, upgrades."""

@@ -1,0 +1,83 @@
+"""A registry over HTTP, of any vendor whose API is Confluent's, as one end of an operation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from magicbyte.kit.failure import Failure
+from magicbyte.kit.secret import hide_user_info
+from magicbyte.operations.failures import Unreachable
+from serdes.client.clients import RegistryClient
+from serdes.client.config import client_options
+from serdes.client.requester import Query
+from serdes.error import ConfigError, OAuthTokenError, RegistryError, RegistryUnavailable
+
+T = TypeVar("T")
+
+#: Statuses that refuse the client and not the request.
+_REFUSING = frozenset({401, 403})
+
+
+class RegistryEnd:
+    """A client of a registry whose errors name it; safe for several threads.
+
+    Args:
+        url: One URL, or several nodes of one cluster with commas between.
+        properties: Settings of the client by confluent-kafka's or Java's names: credentials, TLS, timeouts.
+
+    Attributes:
+        name: The URL without credentials.
+        client: The client.
+
+    Raises:
+        Failure: A property is wrong.
+    """
+
+    def __init__(self, url: str, properties: Mapping[str, str]) -> None:
+        self.name = hide_user_info(url)
+        try:
+            self.client = RegistryClient(**client_options({"max.retries": 2, **properties, "url": url}))
+        except ConfigError as error:
+            raise Failure(str(error)) from None
+
+    def call(self, method: str, path: str, query: Query | None = None, body: object = None) -> Any:
+        """The JSON of a request's answer.
+
+        Raises:
+            Unreachable: The registry does not answer, or refuses the client.
+            RegistryError: It refuses the request.
+        """
+        return self._driven(
+            lambda: self.client.drive(self.client.requester.call(method, path, query, body)), method, path
+        )
+
+    def exchange(self, method: str, path: str, query: Query | None = None, body: bytes | None = None) -> bytes:
+        """The body of a request's answer.
+
+        Raises:
+            Unreachable, RegistryError: As for `call`.
+        """
+        requester = self.client.requester
+        return self._driven(lambda: self.client.drive(requester.exchange(method, path, query, body)), method, path).body
+
+    def _driven(self, run: Callable[[], T], method: str, path: str) -> T:
+        try:
+            return run()
+        except RegistryError as error:
+            if error.status in _REFUSING:
+                raise Unreachable(f"{self.name} refuses {method} {path}: {error.message}") from None
+            raise
+        except (RegistryUnavailable, OAuthTokenError) as error:
+            raise Unreachable(f"{self.name}: {error}") from None
+
+    def __enter__(self) -> Self:
+        """Return this end."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None:
+        """Close the connections."""
+        self.client.close()

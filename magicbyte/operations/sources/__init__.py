@@ -1,0 +1,1 @@
+"""What states and raw records are read from: registries, topics, databases, and files of several tools."""
