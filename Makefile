@@ -47,14 +47,19 @@ test: $(JARS)
 	@test -n "$(strip $(TESTS))" || { echo "no such area: AREA=$(AREA)" >&2; exit 2; }
 	$(BIN)/python -P -m pytest $(TESTS) $(if $(AREA),,$(IN_THREE)) $(ARGS)
 
-# The core, the long tests and those that need a browser, what is deployed, the site, and the audit; Debian's Chromium and
+# The core, the long tests and those that need a browser, the long tests of Spark, what is deployed, the site, and the audit; Debian's Chromium and
 # Firefox are installed if there are none. Without Firefox, its tests are skipped.
-test-all: test test-rest chart-test image-test metrics-test workflows-test docs audit
+test-all: test test-rest test-spark-rest chart-test image-test metrics-test workflows-test docs audit
 
 test-rest: $(JARS)
 	$(BIN)/python -P tests/browser/chromium.py
 	-$(BIN)/python -P tests/browser/chromium.py firefox
-	$(BIN)/python -P -m pytest tests -m "browser or slow" $(IN_THREE) $(ARGS)
+	$(BIN)/python -P -m pytest tests --ignore tests/spark -m "browser or slow" $(IN_THREE) $(ARGS)
+
+# The long tests of Spark's functions and pipelines.
+.PHONY: test-spark-rest
+test-spark-rest: $(JARS)
+	$(BIN)/python -P -m pytest tests/spark -m slow $(IN_THREE) $(ARGS)
 
 # The short forms of the chaos programs for pipelines: drivers are killed, and what they read and wrote is changed. 15 minutes.
 test-chaos: $(JARS)

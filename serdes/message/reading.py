@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from compat.contracts.walk.leaf import RecordAccess
 from compat.schema import Dependencies, SchemaText
 from serdes.client.flow import Later
 from serdes.client.models import RegisteredSchema
@@ -45,7 +44,6 @@ class ReaderFormat:
         around_rules: Makes the decoder of a writer's schema and of the reader's for messages with rules on the datum,
             and what follows these rules; true if the rules are those of the writer's schema. None: `decoder`, and
             nothing follows.
-        records: How rules handle records that are not mappings, such as those of generated classes.
         migrated: Makes the decoder for messages that a migration takes from the writer's schema to the reader's, and
             what follows the domain rules.
     """
@@ -60,7 +58,6 @@ class ReaderFormat:
     needs_writer: bool = True
     needs_references: bool = True
     around_rules: Callable[[Resolved | None, Resolved | None, bool], tuple[Decode, Finish | None]] | None = None
-    records: RecordAccess | None = None
     migrated: Callable[[Resolved, Resolved, Migration], tuple[Read, Finish | None]] | None = None
 
 

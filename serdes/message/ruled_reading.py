@@ -120,7 +120,7 @@ class RuledReading:
         form, settings = self._form, self._settings or RuleSettings()
         counts = self._counts
         encoding = yield from called(lambda: rules_plan(writer, READ, settings, phase=ENCODING_RULES, counts=counts))
-        domain = yield from called(lambda: rules_plan(reader, READ, settings, counts=counts, records=form.records))
+        domain = yield from called(lambda: rules_plan(reader, READ, settings, counts=counts))
         decode: Decode
         decode, finish = yield from called(
             lambda: self._decoder(written, read, steps, of_writer=reader is writer, has_domain_rules=bool(domain))

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from compat.contracts.walk.leaf import RecordAccess
 from compat.schema import Dependencies, SchemaText
 from serdes.client.flow import Flow, Later
 from serdes.error import SerializationError
@@ -58,7 +57,6 @@ class WriterFormat:
         errors: The exceptions that encoders raise.
         explain: Makes the exception for the caller from an encoder's exception and the datum.
         needs: The dependencies of the serializer's own schema; None to ask the registry.
-        records: How rules handle records that are not mappings, such as those of generated classes.
     """
 
     schema_type: str
@@ -68,7 +66,6 @@ class WriterFormat:
     errors: tuple[type[Exception], ...]
     explain: Callable[[Exception, Any], Exception]
     needs: Callable[[], Dependencies] | None = None
-    records: RecordAccess | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,9 +183,9 @@ def ruled_encoder(
     Raises:
         SerializationError: The rule set cannot be read.
     """
-    domain = rules_plan(ruled, WRITE, settings, counts=counts, records=form.records)
+    domain = rules_plan(ruled, WRITE, settings, counts=counts)
     encoding = rules_plan(ruled, WRITE, settings, phase=ENCODING_RULES, counts=counts)
-    before, after = _inspections(ruled, settings, form)
+    before, after = _inspections(ruled, settings)
     if not domain and not encoding and before is None and after is None:
         return None
     if encoder.with_rules is not None:
@@ -196,12 +193,12 @@ def ruled_encoder(
     return RuledEncoder(encoder, domain, encoding, form.errors, form.explain, is_awaited, before, after)
 
 
-def _inspections(ruled: Ruled, settings: RuleSettings, form: WriterFormat) -> tuple[Inspect | None, Inspect | None]:
+def _inspections(ruled: Ruled, settings: RuleSettings) -> tuple[Inspect | None, Inspect | None]:
     """The validation by the rules in the schema: before the domain rules, or after them, or not at all."""
     options = settings.options
     if options is None or options.validation == DISABLED:
         return None, None
     from serdes.rules.inline.inspection import inspection  # noqa: PLC0415  # seldom enabled
 
-    inspect = inspection(ruled, fail_fast=options.validation_fail_fast, records=form.records)
+    inspect = inspection(ruled, fail_fast=options.validation_fail_fast)
     return (inspect, None) if options.validation == BEFORE_DOMAIN_RULES else (None, inspect)

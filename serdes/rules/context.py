@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from compat.contracts.model import Metadata, Rule
-from compat.contracts.walk.leaf import FieldWalk, RecordAccess
+from compat.contracts.walk.leaf import FieldWalk
 from compat.schema import Dependencies, ParsedSchema, SchemaText
 from serdes.rules.settings import RuleSettings
 
@@ -94,7 +94,6 @@ class RuleContext:
         source: For a migration, the schema that the message comes from; else None.
         walk: Returns the fields of the schema, which are read when the first rule needs them.
         parsed: Returns the parsed schema; it raises InvalidSchema.
-        records: How to handle records that are not mappings, such as generated classes; None if there are none.
     """
 
     rule: Rule
@@ -108,7 +107,6 @@ class RuleContext:
     index: int = 0
     metadata: Metadata = field(default_factory=Metadata)
     source: Ruled | None = None
-    records: RecordAccess | None = None
 
     @property
     def type(self) -> str:

@@ -30,9 +30,7 @@ def field_rule(rule: Rule, context: RuleContext, make_visit: Callable[[Leaf], Vi
         RuleUnusable: The fields of the schema are not known.
     """
     try:
-        walk = context.walk().compile(
-            lambda leaf: _guarded(make_visit(leaf)) if selects(rule, leaf) else None, records=context.records
-        )
+        walk = context.walk().compile(lambda leaf: _guarded(make_visit(leaf)) if selects(rule, leaf) else None)
     except InvalidSchema as error:
         raise RuleUnusable(f"the fields of the schema cannot be walked: {error}") from None
     is_condition = context.is_condition

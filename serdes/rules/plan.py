@@ -9,7 +9,6 @@ from typing import Any
 
 from compat.contracts.model import DATA_MODES, KINDS, MIGRATION_MODES, PLACES, Metadata, Rule, RuleSet
 from compat.contracts.walk import field_walk
-from compat.contracts.walk.leaf import RecordAccess
 from compat.formats import parse
 from serdes.error import SerializationError
 from serdes.rules.actions import Act, bound_action
@@ -136,7 +135,6 @@ def rules_plan(
     phase: str = DOMAIN_RULES,
     counts: RuleCounts | None = None,
     source: Ruled | None = None,
-    records: RecordAccess | None = None,
 ) -> Plan:
     """The plan of a schema's rules.
 
@@ -149,7 +147,6 @@ def rules_plan(
         phase: The list of rules: `domainRules`, `encodingRules` or `migrationRules`.
         counts: Where messages are counted; None to count none.
         source: For migration rules, the schema that messages come from.
-        records: How to handle records that are not mappings, such as generated classes.
 
     Raises:
         SerializationError: The rule set or the metadata cannot be read.
@@ -167,7 +164,7 @@ def rules_plan(
     listed = {name: rules for name, rules, _ in rule_set.groups}[phase]
     rules = listed[::-1] if mode in _REVERSED else listed
     contexts = (
-        RuleContext(rule, mode, phase, ruled, settings, walk, parsed, rules, index, metadata, source, records)
+        RuleContext(rule, mode, phase, ruled, settings, walk, parsed, rules, index, metadata, source)
         for index, rule in enumerate(rules)
     )
     steps = [_step(context, counts) for context in contexts if runs(context)]

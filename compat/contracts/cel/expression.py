@@ -20,7 +20,7 @@ from compat.contracts.cel.tree.islands import Fetch, fetcher, island_failure, ta
 from compat.contracts.cel.tree.reads import Path, Reads, reads
 from compat.contracts.cel.tree.syntax import checked_expression, serialized
 from compat.contracts.cel.tree.type_names import type_name
-from compat.contracts.cel.tree.walk import Cost, cost, names_and_literals
+from compat.contracts.cel.tree.walk import names_and_literals
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,6 @@ class Program:
     serialized: bytes
     reads: Reads
     result_type: str
-    cost: Cost
     #: What an error text may quote.
     shown: frozenset[str]
 
@@ -74,11 +73,6 @@ class Expression:
     def may_be_bool(self) -> bool:
         """Whether a condition may have its type: bool, also where null is possible, or a type known at run time."""
         return self.result_type in ("bool", "wrapper(bool)", "dyn")
-
-    @property
-    def cost(self) -> Cost:
-        """The size of the expression and the depth of its loops."""
-        return self._program.cost
 
     def tree(self) -> Any:
         """The checked tree, a `cel.expr.CheckedExpr` message."""
@@ -170,4 +164,4 @@ def compile_program(text: str, declarations: Mapping[str, CelType]) -> Program:
     tree = checked_expression(checked)
     result = type_name(tree.type_map[tree.expr.id]) if tree.expr.id in tree.type_map else "dyn"
     shown = names_and_literals(tree.expr)
-    return Program(text, checked, reads(tree.expr, declarations), result, cost(tree.expr), shown)
+    return Program(text, checked, reads(tree.expr, declarations), result, shown)

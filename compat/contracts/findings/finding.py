@@ -51,9 +51,3 @@ class Finding:
             "remedy": self.remedy,
         }
         return {name: part for name, part in parts.items() if part is not None}
-
-    def sentence(self) -> str:
-        """The finding on one line."""
-        where = self.place if self.line is None else f"{self.place}, line {self.line}, column {self.column}"
-        subject = "" if self.rule is None else f"rule '{self.rule}': "
-        return f"{subject}{self.text} ({where}); {self.remedy}"

@@ -12,7 +12,7 @@ from compat.contracts.model import Metadata
 from compat.contracts.tags import TagPatterns, inline_tags
 from compat.contracts.walk.avro_branches import chooser, indices_by_name
 from compat.contracts.walk.avro_defaults import value_if_absent
-from compat.contracts.walk.leaf import DeclaredField, Leaf, LeafFailed, RecordAccess, Select, Step, Visit, Walk
+from compat.contracts.walk.leaf import DeclaredField, Leaf, LeafFailed, Select, Step, Visit, Walk
 from compat.contracts.walk.steps import (
     Forward,
     array_step,
@@ -53,13 +53,13 @@ class AvroWalk:
         self.fields = tuple(fields)
         self.leaves = tuple(leaves)
 
-    def compile(self, select: Select, *, records: RecordAccess | None = None) -> Walk | None:
+    def compile(self, select: Select) -> Walk | None:
         """The walk that visits the selected leaves of a message; None if there is none. See FieldWalk."""
         visits = {leaf: visit for leaf in self.leaves if (visit := select(leaf)) is not None}
         if not visits:
             return None
         try:
-            step = _Compiler(self._records, self._tags, visits, records).step(self._root, None)
+            step = _Compiler(self._records, self._tags, visits).step(self._root, None)
         except RecursionError:
             raise InvalidSchema(AVRO, "the schema is nested too deeply for rules on fields") from None
         return None if step is None else whole_message(step)
@@ -76,11 +76,9 @@ class _Compiler:
         records: Mapping[int, Record],
         tags: Mapping[int, frozenset[str]],
         visits: Mapping[Leaf, Visit],
-        access: RecordAccess | None,
     ) -> None:
         self._tags = tags
         self._visits = visits
-        self._access = access
         self._walked = self._with_leaves(records)
         self._made: dict[int, Forward] = {}
 
@@ -126,7 +124,7 @@ class _Compiler:
                 for field in node.fields
                 if (step := self.step(field.type, (node, field))) is not None
             ]
-            made.step = record_step(steps, self._access)
+            made.step = record_step(steps)
             return made.step
         return made if made.step is unchanged else made.step
 

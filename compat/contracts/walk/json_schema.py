@@ -11,7 +11,7 @@ from compat.contracts.walk.json_nodes import Schemas
 from compat.contracts.walk.json_places import Place
 from compat.contracts.walk.json_shapes import Shapes
 from compat.contracts.walk.json_steps import Steps
-from compat.contracts.walk.leaf import DeclaredField, Leaf, RecordAccess, Select, Visit, Walk
+from compat.contracts.walk.leaf import DeclaredField, Leaf, Select, Visit, Walk
 from compat.contracts.walk.steps import whole_message
 from compat.json_schema.schema import raw_of
 from compat.schema import JSON, Dependencies, InvalidSchema, SchemaText
@@ -87,13 +87,13 @@ class JsonWalk:
                 yield shape.flat.is_record
                 waiting += [*shape.entries(), *shape.items()]
 
-    def compile(self, select: Select, *, records: RecordAccess | None = None) -> Walk | None:
+    def compile(self, select: Select) -> Walk | None:
         """The walk that visits the selected leaves of a message; None if there is none. See FieldWalk."""
         visits: dict[Leaf, Visit | None] = {leaf: select(leaf) for leaf in self.leaves}
         may_have_more = self._is_cut or (self._is_recursive and bool(self._patterns))
         if not may_have_more and not any(visits.values()):
             return None
-        return whole_message(Steps(self._shapes, select, visits, records).into(self._shapes.root))
+        return whole_message(Steps(self._shapes, select, visits).into(self._shapes.root))
 
 
 def walk_of(schema: SchemaText, dependencies: Dependencies, metadata: Metadata | None) -> JsonWalk:

@@ -7,8 +7,8 @@ from typing import Any
 
 from compat.contracts.walk.json_places import Place, Shape
 from compat.contracts.walk.json_shapes import Shapes
-from compat.contracts.walk.leaf import Leaf, LeafFailed, RecordAccess, Select, Visit
-from compat.contracts.walk.steps import ABSENT, changed_mapping, changed_object
+from compat.contracts.walk.leaf import Leaf, LeafFailed, Select, Visit
+from compat.contracts.walk.steps import ABSENT, changed_mapping
 
 #: Values without parts. Others, such as objects of classes, are not walked through.
 _SCALARS = (str, int, float, type(None))
@@ -23,14 +23,10 @@ class Steps:
         shapes: The shapes of the values at each place.
         select: Returns the visit of a leaf.
         visits: The answers of `select` so far.
-        records: How to handle records that are not mappings.
     """
 
-    def __init__(
-        self, shapes: Shapes, select: Select, visits: dict[Leaf, Visit | None], records: RecordAccess | None
-    ) -> None:
+    def __init__(self, shapes: Shapes, select: Select, visits: dict[Leaf, Visit | None]) -> None:
         self.shapes = shapes
-        self.records = records
         self._select = select
         self._visits = visits
         self._alive: dict[Any, bool] = {}
@@ -110,8 +106,6 @@ class ShapeStep:
             return self._mapping(value, record)
         if isinstance(value, list | tuple):
             return self._array(value, record)
-        if self._steps.records is not None and self._steps.records.is_record(value):
-            return changed_object(value, self._known(), self._steps.records)
         if not isinstance(value, _SCALARS) and self._has_parts():
             raise LeafFailed(f"an object or an array is expected, not {type(value).__name__}")
         if not self._shape.is_field:

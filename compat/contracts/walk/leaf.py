@@ -95,19 +95,6 @@ class LeafFailed(Exception):
         return self
 
 
-class RecordAccess(Protocol):
-    """How the fields of records are read and changed that are not mappings, such as generated classes."""
-
-    def is_record(self, value: Any) -> bool:
-        """Whether a value is such a record."""
-
-    def get(self, record: Any, name: str, missing: Any) -> Any:
-        """The value of a schema's field; `missing` if the record has no such field."""
-
-    def changed(self, record: Any, values: dict[str, Any]) -> Any:
-        """A copy of a record with other values of some of the schema's fields."""
-
-
 @runtime_checkable
 class FieldWalk(Protocol):
     """The fields of a schema, and the walks over its messages.
@@ -125,13 +112,12 @@ class FieldWalk(Protocol):
     def fields(self) -> tuple[DeclaredField, ...]:
         """The fields, in the order of the schema."""
 
-    def compile(self, select: Select, *, records: RecordAccess | None = None) -> Walk | None:
+    def compile(self, select: Select) -> Walk | None:
         """The walk that visits the selected leaves of a message.
 
         Args:
             select: Returns the visit of a leaf; asked once for each leaf. Only a recursive JSON Schema asks it for
                 deeper leaves later, when a message has them.
-            records: How to handle records that are not mappings.
 
         Returns:
             A function from a message to the message, or to a copy with what the visits changed; None if no leaf is

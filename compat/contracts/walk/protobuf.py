@@ -9,7 +9,7 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 from compat.contracts.model import Metadata
 from compat.contracts.tags import TagPatterns
-from compat.contracts.walk.leaf import DeclaredField, Leaf, LeafFailed, RecordAccess, Select, Step, Visit, Walk
+from compat.contracts.walk.leaf import DeclaredField, Leaf, LeafFailed, Select, Step, Visit, Walk
 from compat.contracts.walk.protobuf_fields import (
     InlineTags,
     declared_type,
@@ -55,7 +55,7 @@ class ProtobufWalk:
         self.fields = tuple(fields)
         self.leaves = tuple(self._leaf_of.values())
 
-    def compile(self, select: Select, *, records: RecordAccess | None = None) -> Walk | None:  # noqa: ARG002  FieldWalk's
+    def compile(self, select: Select) -> Walk | None:
         """The walk that visits the selected leaves of a message; None if there is none. See FieldWalk.
 
         The messages are those of the runtime: generated or dynamic classes, whose fields may have other names.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
-from compat.contracts.walk.leaf import LeafFailed, RecordAccess, Step, Walk
+from compat.contracts.walk.leaf import LeafFailed, Step, Walk
 
 K = TypeVar("K")
 
@@ -18,20 +18,17 @@ class _Absent:
 ABSENT: Final = _Absent()
 
 
-def record_step(steps: Sequence[tuple[str, Step, Any]], records: RecordAccess | None) -> Step:
+def record_step(steps: Sequence[tuple[str, Step, Any]]) -> Step:
     """The step through a record.
 
     Args:
         steps: Each visited field with its step, and the value that it has if the record lacks it; ABSENT if the field
             is then not visited. A lacking field is added only if its visit changes the value.
-        records: How to handle records that are not mappings.
     """
     steps = tuple(steps)
 
     def walk(value: Any, _: Any) -> Any:
         if value.__class__ is not dict and not isinstance(value, Mapping):
-            if records is not None and records.is_record(value):
-                return changed_object(value, steps, records)
             raise LeafFailed(f"a record is expected, not {type(value).__name__}")
         return changed_mapping(value, steps)
 
@@ -53,22 +50,6 @@ def changed_mapping(value: Mapping[str, Any], steps: Iterable[tuple[str, Step, A
             if record is value:
                 record = dict(value)
             record[name] = new
-    return record
-
-
-def changed_object(value: Any, steps: Iterable[tuple[str, Step, Any]], records: RecordAccess) -> Any:
-    """A record that is not a mapping after the steps into its fields, which are those of `record_step`."""
-    record = value
-    for name, step, missing in steps:
-        old = records.get(record, name, missing)
-        if old is ABSENT:
-            continue
-        try:
-            new = step(old, record)
-        except LeafFailed as failure:
-            raise failure.in_field(name) from failure.__cause__
-        if new is not old:
-            record = records.changed(record, {name: new})
     return record
 
 

@@ -13,11 +13,9 @@ from compat.contracts.cel.errors import EvaluationFailed
 from compat.contracts.cel.schema_types.avro import avro_shape
 from compat.contracts.walk.avro_branches import indices_by_name
 from compat.contracts.walk.avro_defaults import value_if_absent
-from compat.contracts.walk.leaf import RecordAccess
 from compat.contracts.walk.steps import ABSENT
 from compat.schema import ParsedSchema
 from serdes.rules.cel.narrowing import narrowed
-from serdes.rules.cel.records import viewer
 from serdes.rules.error import ValueRejected
 
 
@@ -26,14 +24,11 @@ class AvroResults:
 
     Args:
         schema: The schema.
-        records: How to handle records that are not mappings.
     """
 
-    def __init__(self, schema: ParsedSchema, records: RecordAccess | None) -> None:
+    def __init__(self, schema: ParsedSchema) -> None:
         assert isinstance(schema, AvroSchema)
         self._root = schema.root
-        self._records = records
-        self._view = viewer(records)
         self._seen: dict[int, Callable[[Any], Any]] = {}
 
     def written_back(self, result: Any, original: Any) -> Any:
@@ -49,7 +44,7 @@ class AvroResults:
         if id(node) not in self._seen:
             self._seen[id(node)] = binder(None, avro_shape(node))
         try:
-            return from_cel(self._seen[id(node)](value if self._view is None else self._view(value)))
+            return from_cel(self._seen[id(node)](value))
         except EvaluationFailed:
             return ABSENT
 
@@ -104,7 +99,6 @@ class AvroResults:
             if name not in known and name != "-type":
                 # The name may be a value of the message: the expression computed it.
                 raise ValueRejected(f"the result has a field that the record {node.name.full} lacks", path)
-        access = self._records if self._records is not None and self._records.is_record(original) else None
         values = {}
         for name, field in known.items():
             below = f"{path}.{name}" if path else name
@@ -113,13 +107,8 @@ class AvroResults:
                 if values[name] is ABSENT:
                     raise ValueRejected("the result lacks the field, which has no default", below)
                 continue
-            if access is not None:
-                old = access.get(original, name, ABSENT)
-            else:
-                old = original.get(name, ABSENT) if isinstance(original, Mapping) else ABSENT
+            old = original.get(name, ABSENT) if isinstance(original, Mapping) else ABSENT
             values[name] = self.of(field.type, result[name], old, below)
-        if access is not None:
-            return access.changed(original, values)
         return {**({"-type": result["-type"]} if "-type" in result else {}), **values}
 
     def _union(self, node: Union, result: Any, original: Any, path: str) -> Any:

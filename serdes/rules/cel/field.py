@@ -13,7 +13,6 @@ from compat.contracts.walk.leaf import PRIMITIVE, Leaf, Visit
 from compat.schema import JSON
 from serdes.rules.cel.guarded import Guarded, compiled, options_of, utc_now
 from serdes.rules.cel.narrowing import narrowed
-from serdes.rules.cel.records import viewer
 from serdes.rules.cel.variables import Variables, variables
 from serdes.rules.context import CarryOut, Message, RuleContext
 from serdes.rules.error import ValueRejected
@@ -64,7 +63,6 @@ class _FieldExpressions:
         self._guarded = guarded
         self._variables = declared
         self._clock = clock
-        self._view = viewer(context.records)
         self._is_condition = context.is_condition
         self._is_json = context.ruled.schema.schema_type == JSON
         leaves = () if self._is_condition else context.walk().leaves
@@ -83,10 +81,10 @@ class _FieldExpressions:
 
     def _visit(self, leaf: Leaf, guarded: Guarded, constants: Mapping[str, Any]) -> Visit:
         evaluate, finish = guarded.expression.evaluate, self._finish(leaf)
-        has_guard, clock, view = guarded.guard is not None, self._clock, self._view
+        has_guard, clock = guarded.guard is not None, self._clock
 
         def visit(value: Any, record: Any) -> Any:
-            bindings = {**constants, "value": value, "message": record if view is None else view(record)}
+            bindings = {**constants, "value": value, "message": record}
             if clock is not None:
                 bindings["now"] = clock.read()
             if has_guard and not guarded.applies(bindings):

@@ -8,7 +8,6 @@ from compat.contracts.cel.declarations import message_variables
 from compat.contracts.cel.errors import EvaluationFailed
 from compat.contracts.model import Rule
 from serdes.rules.cel.guarded import compiled, options_of, utc_now
-from serdes.rules.cel.records import viewer
 from serdes.rules.cel.results import without_names, write_back
 from serdes.rules.cel.variables import variables
 from serdes.rules.context import MIGRATION_RULES, CarryOut, Message, RuleContext
@@ -29,7 +28,7 @@ class CelRules:
         # A migration has data between two schemas, so that no schema gives their form.
         declarations = message_variables() if is_migration else variables(context, options).of_message
         guarded = compiled(context, options, declarations)
-        view = without_names if is_migration else viewer(context.records) or _as_it_is
+        view = without_names if is_migration else _as_it_is
         evaluate, is_condition = guarded.expression.evaluate, context.is_condition
         has_guard, reads_now = guarded.guard is not None, guarded.reads("now")
         is_identity = guarded.expression.text.strip() == "message"

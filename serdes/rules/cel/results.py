@@ -56,7 +56,7 @@ def _protobuf(_: RuleContext) -> WriteBack:
 def _avro(context: RuleContext) -> WriteBack:
     from serdes.rules.cel.avro import AvroResults  # noqa: PLC0415  # each type loads its own
 
-    return AvroResults(context.parsed(), context.records).written_back
+    return AvroResults(context.parsed()).written_back
 
 
 def _restored(result: Any, original: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from compat.avro.nodes import Array, Field, Map, Node, Record, Union, reachable
@@ -10,31 +10,28 @@ from compat.avro.schema import parse
 from compat.contracts.cel.declarations import DYN, CelType
 from compat.contracts.cel.schema_types.avro import avro_shape
 from compat.contracts.walk.avro_branches import chooser, indices_by_name
-from compat.contracts.walk.leaf import LeafFailed, RecordAccess
+from compat.contracts.walk.leaf import LeafFailed
 from compat.schema import Dependencies, SchemaText
-from serdes.rules.cel.records import viewer
 from serdes.rules.inline.check import Check, compiled_check
 from serdes.rules.inline.rule import PROPERTY, Findings, read_rules
 
 
-def avro_check(schema: SchemaText, dependencies: Dependencies, records: RecordAccess | None) -> Check | None:
+def avro_check(schema: SchemaText, dependencies: Dependencies) -> Check | None:
     """The check of messages of a schema; None if it has no rules.
 
     Args:
         schema: The schema.
         dependencies: The schemas that it refers to.
-        records: How to read records that are not mappings.
 
     Raises:
         InvalidSchema: The schema cannot be parsed.
         SerializationError: A rule cannot be evaluated for any message.
     """
-    return _Checks(records).of(parse(schema, dependencies, strict=False).root)
+    return _Checks().of(parse(schema, dependencies, strict=False).root)
 
 
 class _Checks:
-    def __init__(self, records: RecordAccess | None) -> None:
-        self._records = records
+    def __init__(self) -> None:
         self._made: dict[int, Check] = {}
 
     def of(self, node: Node) -> Check | None:
@@ -67,16 +64,14 @@ class _Checks:
             for field in node.fields
             if (inner := self.of(field.type)) is not None or PROPERTY in field.props
         ]
-        getter = _getter(self._records)
 
         def check(value: Any, path: str, findings: Findings) -> None:
-            get = getter(value)
-            if get is None:
+            if not isinstance(value, Mapping):
                 return  # the encoder will refuse it
             for rule in own:
                 rule(value, path, findings)
             for name, rules, inner in fields:
-                part = get(name)
+                part = value.get(name)
                 if part is None:
                     continue
                 place = f"{path}.{name}" if path else name
@@ -90,8 +85,7 @@ class _Checks:
     def _checks(self, node: Node, value: Any, place: str) -> list[Check]:
         rules = read_rules(value, place)
         this = CelType("dyn", shape=avro_shape(node)) if rules else DYN
-        view, checks = viewer(self._records), [compiled_check(rule, place, this) for rule in rules]
-        return checks if view is None else [_seen_by(check, view) for check in checks]
+        return [compiled_check(rule, place, this) for rule in rules]
 
     def _union(self, node: Union) -> Check:
         checks = [self.of(branch) for branch in node.branches]
@@ -113,24 +107,6 @@ class _Checks:
                 inner(value, path, findings)
 
         return check
-
-
-def _seen_by(check: Check, view: Callable[[Any], Any]) -> Check:
-    """The check of records by the schema's names."""
-    return lambda value, path, findings: check(view(value), path, findings)
-
-
-def _getter(records: RecordAccess | None) -> Callable[[Any], Callable[[str], Any] | None]:
-    """What reads the fields of a record; None for a value that is no record."""
-
-    def getter(value: Any) -> Callable[[str], Any] | None:
-        if isinstance(value, Mapping):
-            return value.get
-        if records is not None and records.is_record(value):
-            return lambda name: records.get(value, name, None)
-        return None
-
-    return getter
 
 
 def _of_items(item: Check | None) -> Check | None:

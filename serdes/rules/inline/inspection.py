@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from compat.contracts.walk.leaf import LeafFailed, RecordAccess
+from compat.contracts.walk.leaf import LeafFailed
 from compat.schema import AVRO, JSON, PROTOBUF, InvalidSchema
 from serdes.error import SchemaCompileError, SerializationError
 from serdes.rules.context import Ruled
@@ -16,20 +16,19 @@ from serdes.rules.inline.rule import Enough, Findings, ValidationRulesFailed
 Inspect = Callable[[Any], None]
 
 
-def inspection(ruled: Ruled, *, fail_fast: bool, records: RecordAccess | None = None) -> Inspect | None:
+def inspection(ruled: Ruled, *, fail_fast: bool) -> Inspect | None:
     """The validation of a schema's messages; None if the schema has no validation rules.
 
     Args:
         ruled: The schema.
         fail_fast: Whether the first violation ends the validation.
-        records: How to read records that are not mappings.
 
     Raises:
         SerializationError: A rule cannot be evaluated for any message.
         SchemaCompileError: The schema cannot be parsed.
     """
     try:
-        check, root = _check(ruled, records)
+        check, root = _check(ruled)
     except InvalidSchema as error:
         raise SchemaCompileError(error.schema_type, error.detail) from error
     if check is None:
@@ -54,17 +53,17 @@ def inspection(ruled: Ruled, *, fail_fast: bool, records: RecordAccess | None = 
     return inspect
 
 
-def _check(ruled: Ruled, records: RecordAccess | None) -> tuple[Check | None, str]:
+def _check(ruled: Ruled) -> tuple[Check | None, str]:
     """The check of the whole message, and the path of it."""
     schema, dependencies = ruled.schema, ruled.dependencies
     if schema.schema_type == AVRO:
         from serdes.rules.inline.avro import avro_check  # noqa: PLC0415  # each type loads its own
 
-        return avro_check(schema, dependencies, records), ""
+        return avro_check(schema, dependencies), ""
     if schema.schema_type == JSON:
         from serdes.rules.inline.json import json_check  # noqa: PLC0415  # as above
 
-        return json_check(schema, dependencies, records), "$"
+        return json_check(schema, dependencies), "$"
     assert schema.schema_type == PROTOBUF
     from serdes.rules.inline.protobuf import protobuf_check  # noqa: PLC0415  # as above
 

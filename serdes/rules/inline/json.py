@@ -9,7 +9,6 @@ from compat.contracts.tags import TagPatterns
 from compat.contracts.walk.json_nodes import Schemas
 from compat.contracts.walk.json_places import Place, Shape
 from compat.contracts.walk.json_shapes import Shapes
-from compat.contracts.walk.leaf import RecordAccess
 from compat.json_schema.schema import raw_of
 from compat.schema import Dependencies, SchemaText
 from serdes.rules.inline.check import Check, compiled_check
@@ -19,7 +18,7 @@ from serdes.rules.inline.rule import PROPERTY, Findings, read_rules
 _MOST_KEPT = 10_000
 
 
-def json_check(schema: SchemaText, dependencies: Dependencies, records: RecordAccess | None) -> Check | None:
+def json_check(schema: SchemaText, dependencies: Dependencies) -> Check | None:
     """The check of messages of a schema; None if it has no rules.
 
     The arguments and errors are those of `avro_check`.
@@ -27,13 +26,12 @@ def json_check(schema: SchemaText, dependencies: Dependencies, records: RecordAc
     if not any(f'"{PROPERTY}"' in text for text in (schema.text, *(other.text for other in dependencies))):
         return None
     shapes = Shapes(Schemas(raw_of(schema), dependencies), TagPatterns(None))
-    return _Checks(shapes, records).root
+    return _Checks(shapes).root
 
 
 class _Checks:
-    def __init__(self, shapes: Shapes, records: RecordAccess | None) -> None:
+    def __init__(self, shapes: Shapes) -> None:
         self._shapes = shapes
-        self._records = records
         self._places: dict[Any, dict[tuple[int, ...], Shape]] = {}
         self._rules: dict[int, _Kept] = {}
 
@@ -56,9 +54,6 @@ class _Checks:
                 item = shape.item(min(index, shape.tuple_length))
                 if item is not None:
                     self._at(item, part, f"{path}[{index}]", findings)
-        elif self._records is not None and self._records.is_record(value):
-            for name, child in shape.properties.items():
-                self._at(child, self._records.get(value, name, None), f"{path}.{name}", findings)
 
     def _mapping(self, shape: Shape, value: Mapping[Any, Any], path: str, findings: Findings) -> None:
         for name, child in shape.properties.items():

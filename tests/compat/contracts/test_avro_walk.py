@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import datetime as dt
 from collections import deque
-from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -266,32 +265,6 @@ def test_types_of_references_are_walked() -> None:
     address = '{"type":"record","name":"Address","fields":[{"name":"street","type":"string","confluent:tags":["S"]}]}'
     walk = walk_over(record("P", field("home", "Address")), dependencies=(Dependency("Address", address),))
     assert changed_by(walk, "S", {"home": {"street": "a"}}) == {"home": {"street": "a!"}}
-
-
-@dataclass(frozen=True)
-class Home:
-    street: str
-
-
-class Objects:
-    """Dataclasses as records."""
-
-    def is_record(self, value: Any) -> bool:
-        return isinstance(value, Home)
-
-    def get(self, record: Any, name: str, missing: Any) -> Any:
-        return getattr(record, name, missing)
-
-    def changed(self, record: Any, values: dict[str, Any]) -> Any:
-        return replace(record, **values)
-
-
-def test_records_may_be_objects() -> None:
-    walk = walk_over(PERSON).compile(selecting("S"), records=Objects())
-    assert walk is not None
-    home = Home("a")
-    assert walk({**MESSAGE, "home": home})["home"] == Home("a!")
-    assert home == Home("a")
 
 
 def test_a_message_that_is_nested_too_deeply_fails() -> None:

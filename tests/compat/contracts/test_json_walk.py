@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import datetime as dt
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -271,27 +270,6 @@ def test_an_object_that_is_no_mapping_stops_the_walk() -> None:
             changed_by(walk, "S", message)
     with pytest.raises(LeafFailed, match=r"^tags: an object or an array is expected, not set"):
         changed_by(walk, "T", {"tags": {"x"}})
-
-
-class Objects:
-    """Objects with attributes as records."""
-
-    def is_record(self, value: Any) -> bool:
-        return isinstance(value, SimpleNamespace)
-
-    def get(self, record: Any, name: str, missing: Any) -> Any:
-        return getattr(record, name, missing)
-
-    def changed(self, record: Any, values: dict[str, Any]) -> Any:
-        return SimpleNamespace(**{**vars(record), **values})
-
-
-def test_records_may_be_objects() -> None:
-    walk = walk_over(SCHEMA, JSON, DEPENDENCIES).compile(selecting("S"), records=Objects())
-    assert walk is not None
-    message = SimpleNamespace(home=SimpleNamespace(street="a", zip="b"), name="n")
-    assert walk(message) == SimpleNamespace(home=SimpleNamespace(street="a!", zip="b"), name="n")
-    assert message.home.street == "a"
 
 
 def test_items_add_nothing_to_the_full_name() -> None:

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Protocol
 
-from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.descriptor import FieldDescriptor
 
 from compat.avro.schema import AvroSchema
-from compat.contracts.cel.data.messages import is_repeated
 from compat.contracts.cel.data.shapes import Record, Scalar, Shape, leaf, records
-from compat.contracts.cel.declarations import DYN, CelType, field_variables, inline_variables, message_variables
+from compat.contracts.cel.declarations import DYN, CelType, field_variables, message_variables
 from compat.contracts.cel.schema_types.avro import avro_shape
 from compat.contracts.cel.schema_types.descriptors import Descriptors
 from compat.contracts.cel.schema_types.json_schema import json_shape
@@ -36,13 +35,6 @@ class SchemaTypes(Protocol):
 
         Args:
             full_name: The field's full name, as tags select it; the values in lists and maps are the field's.
-        """
-
-    def inline_rule(self, full_name: str | None = None) -> Mapping[str, CelType]:
-        """The variables of a rule that stands in the schema.
-
-        Args:
-            full_name: The full name of the record or field that has the rule; None for the outermost type.
         """
 
 
@@ -93,15 +85,6 @@ class _Shapes:
         record, shape = found
         return field_variables(self._descriptors.type_of(leaf(shape)), self._descriptors.type_of(record))
 
-    def inline_rule(self, full_name: str | None = None) -> Mapping[str, CelType]:
-        if full_name is None:
-            return inline_variables(self._descriptors.type_of(leaf(self._root)))
-        field = self._field(full_name)
-        if field is not None:
-            return inline_variables(self._descriptors.type_of(field[1]))
-        record = next((record for record in self._records if record.name == full_name), None)
-        return inline_variables(DYN if record is None else self._descriptors.type_of(record))
-
     def _field(self, full_name: str) -> tuple[Record, Shape] | None:
         """The record and shape of a field; in JSON, a record has several paths if several references lead to it."""
         if full_name.startswith("$."):
@@ -147,19 +130,6 @@ class _Messages:
         if field is None or field.containing_type is None:
             return field_variables()
         return field_variables(self._value(field), CelType(field.containing_type.full_name, self._pool))
-
-    def inline_rule(self, full_name: str | None = None) -> Mapping[str, CelType]:
-        message = self._message(full_name or self._root or "")
-        if message is not None:
-            return inline_variables(CelType(message.full_name, self._pool))
-        field = None if full_name is None else self._field(full_name)
-        return inline_variables(DYN if field is None or is_repeated(field) else self._value(field))
-
-    def _message(self, full_name: str) -> Descriptor | None:
-        try:
-            return self._pool.FindMessageTypeByName(full_name)
-        except KeyError:
-            return None
 
     def _field(self, full_name: str) -> FieldDescriptor | None:
         try:

@@ -3,21 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """What an evaluation takes.
-
-    Attributes:
-        nodes: The operations, fields and literals of the expression.
-        loops: The depth of its loops: with 2, the time grows with the square of the number of items.
-    """
-
-    nodes: int
-    loops: int
 
 
 def children(expression: Any) -> list[Any]:
@@ -53,18 +39,6 @@ def names_and_literals(expression: Any) -> frozenset[str]:
         elif kind == "struct_expr":
             found.update(entry.field_key for entry in part.struct_expr.entries)
     return frozenset(found)
-
-
-def cost(expression: Any) -> Cost:
-    """The cost of an expression."""
-    nodes = loops = 0
-    pending = [(expression, 0)]
-    while pending:
-        part, depth = pending.pop()
-        nodes, loops = nodes + 1, max(loops, depth)
-        below = depth + part.HasField("comprehension_expr")
-        pending.extend((child, below) for child in children(part))
-    return Cost(nodes, loops)
 
 
 def _of_call(call: Any) -> list[Any]:

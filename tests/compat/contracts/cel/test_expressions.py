@@ -16,8 +16,6 @@ from compat.contracts.cel.declarations import evaluated, field_variables, inline
 from compat.contracts.cel.errors import EvaluationFailed, ExpressionInvalid
 from compat.contracts.cel.expression import Expression, compile_expression
 from compat.contracts.cel.schema_types.types import schema_types
-from compat.contracts.cel.tree.patterns import unanchored_patterns
-from compat.contracts.cel.tree.walk import Cost
 from compat.schema import SchemaText
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678900, tzinfo=UTC)
@@ -217,18 +215,6 @@ def test_a_binding_that_is_not_read_may_be_absent() -> None:
 def test_result_types(text: str, kind: str, may_be_bool: bool) -> None:
     expression = compiled(text)
     assert (expression.result_type, expression.may_be_bool) == (kind, may_be_bool)
-
-
-def test_the_cost_is_the_size_and_the_depth_of_loops() -> None:
-    assert compiled("message.a == 1").cost == Cost(nodes=4, loops=0)
-    assert compiled("message.l.all(x, message.l.exists(y, x == y)) && [1].all(z, z > 0)").cost.loops == 2
-
-
-def test_patterns_that_clients_read_differently_have_places() -> None:
-    text = (
-        "message.a.matches('^a$') || message.b.matches('b')\n|| message.c.matches(r'^c\\$') || '1'.matches(message.d)"
-    )
-    assert list(unanchored_patterns(compiled(text).tree(), text)) == [("b", 1, 47), (r"^c\$", 2, 22)]
 
 
 ITEMS = list(range(1_000))

@@ -114,26 +114,6 @@ def test_field_rules_have_the_types_of_the_field(kind: str, full_name: str, acce
         check_expression(refused, variables)
 
 
-@pytest.mark.parametrize(
-    ("kind", "full_name", "accepted", "refused"),
-    [
-        (AVRO, None, "this.id > 3", "this.idd > 3"),
-        (AVRO, "a.b.Line", "this.no > 3", "this.id > 3"),
-        (AVRO, "a.b.Person.lines", "this.size() > 3 && this[0].no > 1", "this.no > 3"),
-        (JSON, "$.tags", "this.all(t, t.size() > 1)", "this == 'x'"),
-        (PROTOBUF, "a.b.Other", "this.flag", "this.id > 3"),
-        (PROTOBUF, "a.b.Note.name", "this == 'x'", "this == 3"),
-    ],
-)
-def test_inline_rules_have_the_types_of_their_place(
-    kind: str, full_name: str | None, accepted: str, refused: str
-) -> None:
-    variables = TYPES[kind].inline_rule(full_name)
-    check_expression(accepted, variables)
-    with pytest.raises(ExpressionInvalid):
-        check_expression(refused, variables)
-
-
 def test_unsigned_fields_are_int_unless_the_rule_asks_for_uint() -> None:
     schema = parse(SCHEMAS[PROTOBUF])
     signed = evaluated(schema_types(schema).field_rule("a.b.Note.count"))
