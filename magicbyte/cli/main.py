@@ -63,6 +63,7 @@ COMMANDS = {
         "magicbyte.cli.dead_letter.main", "list, show, replay and purge records that could not be processed"
     ),
     "pipeline": Command("magicbyte.cli.pipeline.main", "run Spark jobs from a YAML file"),
+    "diff": Command("magicbyte.cli.diff.main", "compare two registries, or what they were backed up to"),
     "systemd": Command("magicbyte.cli.systemd.main", "print or install the systemd units of the servers"),
     "spark-packages": Command(
         "magicbyte.cli.pipeline.packages", "print the Maven packages that Spark needs for a pipeline file"

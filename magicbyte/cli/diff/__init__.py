@@ -1,0 +1,1 @@
+"""`magicbyte diff`: what differs between two registries."""
