@@ -11,6 +11,7 @@ from magicbyte.kit.failure import Failure
 from registry.feed.export import in_order, version_value
 from registry.log.port import LogEntry
 from registry.state import records
+from registry.state.identity import guid_of
 from registry.state.model import DEFAULT_CONTEXT, Config, Version
 from registry.state.records import Key, Undecodable
 from registry.state.view import View
@@ -98,7 +99,7 @@ class State:
                         configs[line.get("subject")] = Config.from_json(line["config"])
                     case "mode":
                         modes[line.get("subject")] = str(line["mode"])
-            except (Undecodable, KeyError, TypeError, ValueError) as error:
+            except (Undecodable, AttributeError, KeyError, TypeError, ValueError) as error:
                 raise Failure(f"line {number} is no {line.get('kind', 'schema')} of an export: {error}") from None
         contexts.setdefault(DEFAULT_CONTEXT, ContextState(listed=True, highest_id=0))
         return cls(contexts, versions, configs, modes)
@@ -118,7 +119,11 @@ class State:
 
 def _version(line: Mapping[str, Any]) -> Version:
     key = Key(records.SCHEMA, str(line["subject"]), int(line["version"]))
-    return records.decode_version(key, dict(line), int(line.get("ts") or 0))
+    version = records.decode_version(key, dict(line), int(line.get("ts") or 0))
+    guid = line.get("guid")
+    if guid is not None and guid != guid_of(version.content):
+        raise ValueError(f"its schema is not what its guid {guid} stands for")
+    return version
 
 
 def _of(subject: str | None) -> dict[str, str]:

@@ -15,7 +15,7 @@ from magicbyte.kit.kafka.client_settings import Config
 from registry.log.history import History, Instant
 from registry.log.kafka_writer import KafkaWriter, Membership
 from registry.log.port import BEGINNING, LogEntry, LogError, NotLeader, Offset, Record
-from registry.log.reader import TopicReader
+from registry.log.reader import EntryOf, TopicReader
 from registry.log.topic import find_retention, find_topic_id, wait_for_topic_id
 from registry.log.topic_end import REQUEST_SECONDS, TopicEnd
 
@@ -40,8 +40,17 @@ class KafkaLog:
     fences a leader that another node has replaced.
     """
 
-    def __init__(self, client: Config, topic: str, transactional_id: str) -> None:
+    def __init__(self, client: Config, topic: str, transactional_id: str, *, entry_of: EntryOf | None = None) -> None:
+        """Open the log without connecting to Kafka.
+
+        Args:
+            client: The configuration of the Kafka client.
+            topic: The topic.
+            transactional_id: That of all writers; it does not matter if nothing is appended.
+            entry_of: Makes the entries that are read; by default without the headers of messages.
+        """
         self._client = client
+        self._entry_of = entry_of
         self._topic = topic
         self._log_id = ""
         self._transactional_id = transactional_id
@@ -100,7 +109,9 @@ class KafkaLog:
         It is made on first use: a consumer that is already connected when it is assigned a partition of an unknown
         topic looks the topic up only at its next scan, up to a second later.
         """
-        self._reader = self._reader or TopicReader(self._client, self._topic, isolation="read_committed")
+        self._reader = self._reader or TopicReader(
+            self._client, self._topic, isolation="read_committed", entry_of=self._entry_of
+        )
         self._reader.seek(after)
         return self._reader
 

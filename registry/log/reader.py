@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from magicbyte.kit.kafka.client_settings import Config
 from registry.log.port import BEGINNING, LogEntry, LogError, LogReplaced, Offset
+
+#: Makes the entry of a message.
+EntryOf = Callable[[Message], LogEntry]
 
 _BATCH = 500
 _METADATA_SECONDS = 5.0
@@ -21,8 +24,9 @@ class TopicReader:
     so it may be ahead of the last record by more than one.
     """
 
-    def __init__(self, client: Config, topic: str, *, isolation: str) -> None:
+    def __init__(self, client: Config, topic: str, *, isolation: str, entry_of: EntryOf | None = None) -> None:
         self._topic = topic
+        self._entry_of = entry_of or entry_of_message
         self._consumer = Consumer(
             {
                 **client,
@@ -90,7 +94,7 @@ class TopicReader:
         for message in messages:
             error = message.error()
             if error is None:
-                entries.append(_entry(message))
+                entries.append(self._entry_of(message))
                 self.position = entries[-1].offset + 1
             elif error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001  as above
                 self.position = max(self.position, message.offset())
@@ -111,6 +115,7 @@ def error_text(error: Exception) -> str:
     return first.str() if isinstance(first, KafkaError) else str(error)
 
 
-def _entry(message: Message) -> LogEntry:
+def entry_of_message(message: Message) -> LogEntry:
+    """The entry that a message is."""
     _, timestamp = message.timestamp()
     return LogEntry(message.offset(), message.key(), message.value(), timestamp)

@@ -49,6 +49,7 @@ NEEDS = {
     "magicbyte/kit/kafka/statistics.py": {"server"},
     # Both bring prometheus-client.
     "magicbyte/kit/metrics.py": {"server"},
+    "magicbyte/operations/sources/files/blocks.py": {"server"},
     # pytest imports it.
     "magicbyte/testing/plugin.py": {"dev"},
     "compat/contracts/cel/": {"rules"},

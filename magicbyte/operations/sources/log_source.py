@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
-from confluent_kafka import KafkaException
+from confluent_kafka import KafkaException, Message
 from confluent_kafka.admin import AdminClient, ClusterMetadata, ConfigResource, ResourceType
 
 from magicbyte import __version__
@@ -14,13 +15,25 @@ from magicbyte.kit.failure import Failure
 from magicbyte.kit.kafka.client_settings import KafkaSettingsError, client_config
 from magicbyte.kit.secret import hide_user_info
 from magicbyte.operations.failures import Unreachable
-from magicbyte.operations.sources.port import Origin, RawRecord, Reading
+from magicbyte.operations.sources.port import Headers, Origin, RawRecord, Reading
 from magicbyte.operations.state import State
 from registry.log.kafka import KafkaLog
 from registry.log.port import BEGINNING, Log, LogEntry, LogError
 
 DEFAULT_TOPIC = "_schemas"
 _REQUEST_SECONDS = 10.0
+
+
+class _EntryWithHeaders(LogEntry, frozen=True, gc=False):
+    """A record of a topic; a registry has no use for its headers, but a backup keeps them."""
+
+    headers: Headers = ()
+
+
+def _entry_with_headers(message: Message) -> LogEntry:
+    _, timestamp = message.timestamp()
+    headers = tuple(message.headers() or ())
+    return _EntryWithHeaders(message.offset(), message.key(), message.value(), timestamp, headers)
 
 
 class _LogSource:
@@ -41,13 +54,18 @@ class _LogSource:
                 yield record.entry
 
         state = State.of_entries(entries())
-        return Reading(state, Origin(self.name, "magicbyte", __version__, offset, self.cluster_ids()))
+        return Reading(state, replace(self.origin(), offset=offset))
+
+    def origin(self) -> Origin:
+        """The log, and the tool that reads it: a log does not say which server wrote it."""
+        return Origin(self.name, "", __version__, None, self.cluster_ids())
 
     def records(self) -> Iterator[RawRecord]:
         """Yield all committed records; see `RawSource.records`."""
         try:
             for entry in self._log.read(BEGINNING):
-                yield RawRecord(entry.offset, entry.timestamp, entry.key, entry.value)
+                headers = entry.headers if isinstance(entry, _EntryWithHeaders) else ()
+                yield RawRecord(entry.offset, entry.timestamp, entry.key, entry.value, headers)
         except LogError as error:
             raise Unreachable(f"{self.name}: {error}") from None
 
@@ -102,7 +120,7 @@ class TopicSource(_LogSource):
             raise Failure(f"kafka:{place} names no broker: write kafka:HOST:PORT or kafka:HOST:PORT/TOPIC")
         try:
             self.client = client_config({**properties, "bootstrap.servers": self.servers})
-            log = KafkaLog(self.client, self.topic, "")
+            log = KafkaLog(self.client, self.topic, "", entry_of=_entry_with_headers)
         except (KafkaSettingsError, LogError) as error:
             raise Failure(str(error)) from None
         super().__init__(f"kafka:{self.servers}/{self.topic}", log)

@@ -52,9 +52,11 @@ def open_file(path: Path) -> Source:
     """Open a file or folder, recognized by what is in it.
 
     Raises:
-        Unreadable: It is of no known form.
+        Unreadable: It is of no known form, or cannot be read.
     """
-    raise Failure(f"{path} is of no known form")
+    from magicbyte.operations.sources.files.forms import open_recognized  # noqa: PLC0415  only what the source needs
+
+    return open_recognized(path)
 
 
 def _url(name: str, properties: Properties) -> Source:

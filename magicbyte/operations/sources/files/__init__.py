@@ -1,1 +1,1 @@
-"""Files with the state of a registry or the records of its log, recognized by what is in them."""
+"""Files that hold the state of a registry or the records of its log, in the forms of several tools."""
