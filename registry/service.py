@@ -110,6 +110,8 @@ class Registry:
         self._status = SharedCall(node.status, "status")
         self.leader_url = SharedCall(node.leader_url, "leader-url")
         self.cluster_id = SharedCall(node.cluster_id, "cluster-id")
+        #: Those who ask while the node steps down share the answer.
+        self.step_down = SharedCall(node.step_down, "step-down")
         self.index_digests = SharedCall(node.view.index_digests, "digests")
         # `fresh`: a look-up that found nothing must see everything that was written before it began.
         self.sync = SharedCall(node.sync, "sync", fresh=True)
@@ -123,7 +125,8 @@ class Registry:
 
     async def close(self) -> None:
         """End threads and processes."""
-        for call in (self._status, self.leader_url, self.cluster_id, self.index_digests, self.sync):
+        calls = (self._status, self.leader_url, self.cluster_id, self.step_down, self.index_digests, self.sync)
+        for call in calls:
             call.close()
         self.searching.close()
         self.lists.shutdown(wait=False, cancel_futures=True)

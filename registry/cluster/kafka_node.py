@@ -18,6 +18,7 @@ from registry.cluster.lead.election import Election
 from registry.cluster.lead.group import GroupDescriber
 from registry.cluster.lead.leader import Leader
 from registry.cluster.lead.leadership import Leadership, Role
+from registry.cluster.lead.step_down import StepDown
 from registry.cluster.long_lived import long_lived_objects
 from registry.cluster.node import Status, report_replay
 from registry.log.kafka import KafkaLog
@@ -70,6 +71,7 @@ class KafkaNode:
         self._eligible = eligible
         self._leader = Leader(store, self.view, url, election, leadership, watch)
         self._committer, self._progress = self._leader.committer, self._leader.progress
+        self._step_down = StepDown(self._committer, self.view, url, election, leadership)
         self._follower = Follower(self._leader, store, self.view, leadership, watch)
         self._replayed = False
         self._lag_clock = LagClock()
@@ -92,6 +94,7 @@ class KafkaNode:
 
     def stop(self) -> None:
         """Finish pending writes, hand over leadership, and leave the cluster."""
+        self._step_down.stop()
         self._committer.stop()
         self._election.stop()
         self._follower.stop()
@@ -100,12 +103,20 @@ class KafkaNode:
 
     def submit(self, command: Command[T], client: str = "") -> Outcome[T]:
         """Queue a write; see `Node.submit`."""
-        if self._leadership.leads:
+        if self._takes_writes:
             return self._committer.submit(command, client)
         refusal: Outcome[T] = Outcome()
         problem = self._topic.problem
         refusal.set_error(LogReplaced(problem) if problem else NotLeader("this node does not lead"))
         return refusal
+
+    def step_down(self) -> str:
+        """Give up the lead; see `Node.step_down`."""
+        return self._step_down()
+
+    @property
+    def _takes_writes(self) -> bool:
+        return self._leadership.leads and not self._step_down.is_closed_to_writes
 
     def call_after_changes(self, action: Callable[[], None]) -> None:
         """Call a function after each change of the view; see `Node.call_after_changes`."""
@@ -113,7 +124,7 @@ class KafkaNode:
 
     def leader_url(self) -> str | None:
         """The URL of the leader; None if it is not known."""
-        if self._leadership.leads:
+        if self._takes_writes:
             return self._url
         url = self._election.leader_url()
         return None if url == self._url else url
