@@ -41,6 +41,11 @@ NO_ELECTION = ErrorKind(40912, "The storage {storage} has no leader: each node o
 NO_SUCCESSOR = ErrorKind(
     40913, "No other node that may lead is in the group '{group}'. Start one, or stop this one without a successor."
 )
+SILENT_MEMBER = ErrorKind(
+    40914,
+    "{url} may lead too, but does not answer: no node could lead until its session has ended "
+    "(kafkagroup.session.timeout.ms). Ask again then.",
+)
 STILL_LEADS = ErrorKind(503, "{reason}, so this node goes on to lead. Ask again later.")
 
 #: Ours: a client has as many /events open as it may.

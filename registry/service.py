@@ -27,7 +27,7 @@ from registry.feed.change_feed import ChangeFeed
 from registry.feed.growth import Growth
 from registry.feed.kept_bodies import KeptBodies
 from registry.feed.searching import Searching
-from registry.log.port import LeadershipLost, LogError, NotLeader, RecordTooLarge
+from registry.log.port import LeadershipGivenUp, LeadershipLost, LogError, NotLeader, RecordTooLarge
 from registry.offload.jobs import Answer
 from registry.registration_count import counted_registration
 from registry.settings import RegistrySettings
@@ -303,7 +303,9 @@ class Registry:
         while True:
             try:
                 return await self._handover.wait(self.node.submit(command, self.client))
-            except LeadershipLost:
+            except (LeadershipGivenUp, LeadershipLost):
+                # The first: a node that has passed the request on looks for the leader itself, and would take a late
+                # answer of this one for the loss of the request.
                 raise
             except NotLeader:
                 if await self.leader_url() is not None:

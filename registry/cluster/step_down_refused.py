@@ -13,6 +13,7 @@ class Refusal(Enum):
     NO_ELECTION = auto()
     NOT_THE_LEADER = auto()
     NO_SUCCESSOR = auto()
+    SILENT_MEMBER = auto()
     NOT_FINISHED = auto()
     NOT_TAKEN = auto()
 
@@ -22,10 +23,10 @@ class StepDownRefused(LogError):
 
     Attributes:
         refusal: Why.
-        leader_url: The node that leads, if it is another one and known.
+        url: The node that leads, or the silent one; None if it is not known.
     """
 
-    def __init__(self, refusal: Refusal, leader_url: str | None = None) -> None:
+    def __init__(self, refusal: Refusal, url: str | None = None) -> None:
         super().__init__(refusal.name)
         self.refusal = refusal
-        self.leader_url = leader_url
+        self.url = url

@@ -109,6 +109,11 @@ class Election:
         self._away_until = time.monotonic() + seconds
 
     @property
+    def is_away(self) -> bool:
+        """Whether this node stays out of the group, so that another one leads."""
+        return time.monotonic() < self._away_until
+
+    @property
     def is_alive(self) -> bool:
         """Whether the election's thread is running."""
         return self._thread.is_alive()
@@ -136,7 +141,7 @@ class Election:
 
     def _run(self) -> None:
         while not self._stopping.is_set():
-            if self._is_away:
+            if self.is_away:
                 self._stopping.wait(_POLL_SECONDS)
                 continue
             try:
@@ -159,12 +164,8 @@ class Election:
                 self._lose()
 
     @property
-    def _is_away(self) -> bool:
-        return time.monotonic() < self._away_until
-
-    @property
     def _is_leaving(self) -> bool:
-        return self._stopping.is_set() or self._is_away
+        return self._stopping.is_set() or self.is_away
 
     def _refuse_foreign_members(self) -> None:
         for group in AdminClient(self._client).list_groups(self._foreign_group, timeout=_REQUEST_SECONDS):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable
 
 from registry.cluster.commit.committer import Committer
 from registry.cluster.lead.election import Election
@@ -25,20 +26,35 @@ _REST_SECONDS = 5.0
 
 
 class StepDown:
-    """Hands the lead of a node over to another one; one thread at a time calls it.
+    """Hands the lead of a node over to another one; one thread at a time calls it."""
 
-    Attributes:
-        is_closed_to_writes: Whether new commands have to wait for the next leader, though this node still leads.
-    """
+    def __init__(
+        self,
+        committer: Committer,
+        view: View,
+        url: str,
+        election: Election,
+        leadership: Leadership,
+        answers: Callable[[str], bool],
+    ) -> None:
+        """Prepare.
 
-    def __init__(self, committer: Committer, view: View, url: str, election: Election, leadership: Leadership) -> None:
+        Args:
+            committer: Has the pending writes.
+            view: The state of the log.
+            url: The URL of this node.
+            election: This node's place in the group.
+            leadership: This node's role.
+            answers: Tells whether the node with a URL answers.
+        """
         self._committer = committer
         self._view = view
         self._url = url
         self._election = election
         self._leadership = leadership
+        self._answers = answers
         self._stopping = threading.Event()
-        self.is_closed_to_writes = False
+        self._is_closed = False
 
     def __call__(self) -> str:
         """Give up the lead and return the URL of the node that has taken it.
@@ -50,17 +66,16 @@ class StepDown:
         if not self._leadership.leads:
             url = self._election.leader_url()
             raise StepDownRefused(Refusal.NOT_THE_LEADER, None if url == self._url else url)
-        if not self._successors():
-            raise StepDownRefused(Refusal.NO_SUCCESSOR)
+        self._require_successors()
         started, settled = time.perf_counter(), self._view.settled_offset
-        self.is_closed_to_writes = True
+        self._is_closed = True
         try:
-            # Twice: a command may have passed the check of `is_closed_to_writes` just before.
+            # Twice: a command may have passed the check of `is_under_way` just before.
             if not (self._committer.drain(_DRAIN_SECONDS) and self._committer.drain(_DRAIN_SECONDS)):
                 raise StepDownRefused(Refusal.NOT_FINISHED)
             url = self._leave(settled)
         finally:
-            self.is_closed_to_writes = False
+            self._is_closed = False
         seconds = time.perf_counter() - started
         log.info(
             "gave up the lead; %s leads after %.3f s",
@@ -70,20 +85,34 @@ class StepDown:
         )
         return url
 
+    @property
+    def is_under_way(self) -> bool:
+        """Whether commands need another leader: from the drain on, until this node stands for election again."""
+        return self._is_closed or self._election.is_away
+
     def stop(self) -> None:
         """Stop waiting for another leader."""
         self._stopping.set()
 
-    def _successors(self) -> list[str]:
-        """The other nodes that may lead.
+    def _require_successors(self) -> None:
+        """Check that the other nodes that may lead answer.
+
+        Without the answer of each one, the group has no new leader until the session of the silent one ends, and writes
+        would wait as long.
 
         Raises:
+            StepDownRefused: There is no other node, or one does not answer.
             LogError: The group's coordinator does not answer.
         """
         description = self._election.group.describe()
         if description is None:
             raise LogError("the group's coordinator does not answer")
-        return [str(member.client_id) for member in description.members if member.client_id != self._url]
+        urls = [str(member.client_id) for member in description.members if member.client_id != self._url]
+        if not urls:
+            raise StepDownRefused(Refusal.NO_SUCCESSOR)
+        silent = next((url for url in urls if not self._answers(url)), None)
+        if silent is not None:
+            raise StepDownRefused(Refusal.SILENT_MEMBER, silent)
 
     def _leave(self, settled: int) -> str:
         """Leave the group until another node leads.

@@ -39,7 +39,7 @@ async def step_down(request: Request) -> Json[models.SteppedDown]:
 
 
 def _not_the_leader(_registry: Registry, error: StepDownRefused) -> ApiError:
-    url = error.leader_url
+    url = error.url
     leader = "no node leads now; wait until one does" if url is None else f"{url} does; send the request there"
     return errors.NOT_THE_LEADER(leader=leader)
 
@@ -50,6 +50,10 @@ def _no_election(registry: Registry, _error: StepDownRefused) -> ApiError:
 
 def _no_successor(registry: Registry, _error: StepDownRefused) -> ApiError:
     return errors.NO_SUCCESSOR(group=registry.settings.group_id)
+
+
+def _silent_member(_registry: Registry, error: StepDownRefused) -> ApiError:
+    return errors.SILENT_MEMBER(url=error.url)
 
 
 def _not_finished(_registry: Registry, _error: StepDownRefused) -> ApiError:
@@ -64,6 +68,7 @@ _REFUSALS: Mapping[Refusal, Callable[[Registry, StepDownRefused], ApiError]] = {
     Refusal.NOT_THE_LEADER: _not_the_leader,
     Refusal.NO_ELECTION: _no_election,
     Refusal.NO_SUCCESSOR: _no_successor,
+    Refusal.SILENT_MEMBER: _silent_member,
     Refusal.NOT_FINISHED: _not_finished,
     Refusal.NOT_TAKEN: _not_taken,
 }
