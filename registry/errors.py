@@ -35,6 +35,19 @@ INCOMPATIBLE_SCHEMA = ErrorKind(
 )
 INCOMPATIBLE_SCHEMA_8 = ErrorKind(40901, INCOMPATIBLE_SCHEMA.message)
 
+#: Ours: why a node does not give up the lead.
+NOT_THE_LEADER = ErrorKind(40911, "This node does not lead: {leader}")
+NO_ELECTION = ErrorKind(40912, "The storage {storage} has no leader: each node on it takes writes itself")
+NO_SUCCESSOR = ErrorKind(
+    40913, "No other node that may lead is in the group '{group}'. Start one, or stop this one without a successor."
+)
+SILENT_MEMBER = ErrorKind(
+    40914,
+    "{url} may lead too, but does not answer: no node could lead until its session has ended "
+    "(kafkagroup.session.timeout.ms). Ask again then.",
+)
+STILL_LEADS = ErrorKind(503, "{reason}, so this node goes on to lead. Ask again later.")
+
 #: Ours: a client has as many /events open as it may.
 TOO_MANY_FOLLOWERS = ErrorKind(
     429, "This client has {limit} /events open, and may have no more (magicbyte.events.max.per.client)."

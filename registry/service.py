@@ -27,7 +27,7 @@ from registry.feed.change_feed import ChangeFeed
 from registry.feed.growth import Growth
 from registry.feed.kept_bodies import KeptBodies
 from registry.feed.searching import Searching
-from registry.log.port import LeadershipLost, LogError, NotLeader, RecordTooLarge
+from registry.log.port import LeadershipGivenUp, LeadershipLost, LogError, NotLeader, RecordTooLarge
 from registry.offload.jobs import Answer
 from registry.registration_count import counted_registration
 from registry.settings import RegistrySettings
@@ -110,6 +110,8 @@ class Registry:
         self._status = SharedCall(node.status, "status")
         self.leader_url = SharedCall(node.leader_url, "leader-url")
         self.cluster_id = SharedCall(node.cluster_id, "cluster-id")
+        #: Those who ask while the node steps down share the answer.
+        self.step_down = SharedCall(node.step_down, "step-down")
         self.index_digests = SharedCall(node.view.index_digests, "digests")
         # `fresh`: a look-up that found nothing must see everything that was written before it began.
         self.sync = SharedCall(node.sync, "sync", fresh=True)
@@ -123,7 +125,8 @@ class Registry:
 
     async def close(self) -> None:
         """End threads and processes."""
-        for call in (self._status, self.leader_url, self.cluster_id, self.index_digests, self.sync):
+        calls = (self._status, self.leader_url, self.cluster_id, self.step_down, self.index_digests, self.sync)
+        for call in calls:
             call.close()
         self.searching.close()
         self.lists.shutdown(wait=False, cancel_futures=True)
@@ -300,7 +303,9 @@ class Registry:
         while True:
             try:
                 return await self._handover.wait(self.node.submit(command, self.client))
-            except LeadershipLost:
+            except (LeadershipGivenUp, LeadershipLost):
+                # The first: a node that has passed the request on looks for the leader itself, and would take a late
+                # answer of this one for the loss of the request.
                 raise
             except NotLeader:
                 if await self.leader_url() is not None:

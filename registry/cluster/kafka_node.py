@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
 from magicbyte.kit.kafka.client_settings import Config, KafkaSettingsError, client_config
 from magicbyte.kit.kafka.statistics import STATISTICS
 from magicbyte.kit.settings import SettingsError
+from magicbyte.security.tls.context import outgoing_context
 from registry.cluster.commit.committer import Command
 from registry.cluster.commit.outcome import Outcome
 from registry.cluster.follower import SYNC_SECONDS, Follower
@@ -18,10 +20,12 @@ from registry.cluster.lead.election import Election
 from registry.cluster.lead.group import GroupDescriber
 from registry.cluster.lead.leader import Leader
 from registry.cluster.lead.leadership import Leadership, Role
+from registry.cluster.lead.peer_probe import PeerProbe
+from registry.cluster.lead.step_down import StepDown
 from registry.cluster.long_lived import long_lived_objects
 from registry.cluster.node import Status, report_replay
 from registry.log.kafka import KafkaLog
-from registry.log.port import LogError, LogReplaced, NotLeader, Offset
+from registry.log.port import LeadershipGivenUp, LogError, LogReplaced, NotLeader, Offset
 from registry.log.topic import prepare_topic
 from registry.log.topic_watch import TopicWatch
 from registry.settings import RegistrySettings
@@ -47,6 +51,7 @@ class KafkaNode:
         watch: TopicWatch,
         *,
         prepare: Callable[[], None],
+        answers: Callable[[str], bool],
         eligible: bool = True,
     ) -> None:
         """Make a node; `start` runs it.
@@ -58,6 +63,7 @@ class KafkaNode:
             leadership: The node's role, which the election reads.
             watch: Checks that the topic was not replaced.
             prepare: Creates or checks the topic at the start.
+            answers: Tells whether the node with a URL answers.
             eligible: Whether the node may lead; if not, it always follows.
         """
         self.view = View()
@@ -70,6 +76,7 @@ class KafkaNode:
         self._eligible = eligible
         self._leader = Leader(store, self.view, url, election, leadership, watch)
         self._committer, self._progress = self._leader.committer, self._leader.progress
+        self._step_down = StepDown(self._committer, self.view, url, election, leadership, answers)
         self._follower = Follower(self._leader, store, self.view, leadership, watch)
         self._replayed = False
         self._lag_clock = LagClock()
@@ -92,6 +99,7 @@ class KafkaNode:
 
     def stop(self) -> None:
         """Finish pending writes, hand over leadership, and leave the cluster."""
+        self._step_down.stop()
         self._committer.stop()
         self._election.stop()
         self._follower.stop()
@@ -100,12 +108,26 @@ class KafkaNode:
 
     def submit(self, command: Command[T], client: str = "") -> Outcome[T]:
         """Queue a write; see `Node.submit`."""
-        if self._leadership.leads:
+        if self._takes_writes:
             return self._committer.submit(command, client)
         refusal: Outcome[T] = Outcome()
-        problem = self._topic.problem
-        refusal.set_error(LogReplaced(problem) if problem else NotLeader("this node does not lead"))
+        refusal.set_error(self._refusal())
         return refusal
+
+    def _refusal(self) -> LogError:
+        if self._topic.problem:
+            return LogReplaced(self._topic.problem)
+        if self._step_down.is_under_way:
+            return LeadershipGivenUp("this node has stepped down")
+        return NotLeader("this node does not lead")
+
+    def step_down(self) -> str:
+        """Give up the lead; see `Node.step_down`."""
+        return self._step_down()
+
+    @property
+    def _takes_writes(self) -> bool:
+        return self._leadership.leads and not self._step_down.is_under_way
 
     def call_after_changes(self, action: Callable[[], None]) -> None:
         """Call a function after each change of the view; see `Node.call_after_changes`."""
@@ -113,7 +135,7 @@ class KafkaNode:
 
     def leader_url(self) -> str | None:
         """The URL of the leader; None if it is not known."""
-        if self._leadership.leads:
+        if self._takes_writes:
             return self._url
         url = self._election.leader_url()
         return None if url == self._url else url
@@ -271,4 +293,13 @@ def open_kafka_node(settings: RegistrySettings) -> KafkaNode:
         statistics=STATISTICS.of_role("election") if settings.librdkafka_metrics else {},
     )
     watch = TopicWatch(settings.topic, store.topic_id)
-    return KafkaNode(store, url, election, leadership, watch, prepare=prepare, eligible=settings.leader_eligibility)
+    return KafkaNode(
+        store,
+        url,
+        election,
+        leadership,
+        watch,
+        prepare=prepare,
+        answers=PeerProbe(partial(outgoing_context, settings)),
+        eligible=settings.leader_eligibility,
+    )

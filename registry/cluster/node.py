@@ -16,6 +16,7 @@ from registry.cluster.commit.committer import Command, Committer
 from registry.cluster.commit.outcome import Outcome
 from registry.cluster.lag_clock import LagClock
 from registry.cluster.long_lived import long_lived_objects
+from registry.cluster.step_down_refused import Refusal, StepDownRefused
 from registry.log.port import Log, LogError, Offset
 from registry.state.view import View
 
@@ -70,6 +71,16 @@ class Node(Protocol):
 
     def leader_url(self) -> str | None:
         """The URL that takes writes now; None if it is not known."""
+
+    def step_down(self) -> str:
+        """Give up the lead, wait until another node has it, and return its URL.
+
+        Pending writes are finished; new ones wait for the next leader. The node does not lead again for some seconds.
+
+        Raises:
+            StepDownRefused: The node does not lead, or no other one can.
+            LogError: The cluster does not answer.
+        """
 
     def sync(self) -> None:
         """Read to the log's current end; everything that was committed before is then in the view.
@@ -180,6 +191,10 @@ class SharedLogNode:
     def leader_url(self) -> str | None:
         """The URL of this node: any node on such a log takes writes."""
         return self._url
+
+    def step_down(self) -> str:
+        """Refused: there is no leader of such a log; see `Node.step_down`."""
+        raise StepDownRefused(Refusal.NO_ELECTION)
 
     def sync(self) -> None:
         """Apply what other processes have appended; see `Node.sync`."""

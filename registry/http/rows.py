@@ -15,6 +15,7 @@ from registry.http.parameters import SettingsContext
 from registry.http.request import RegistryRow
 from registry.http.routes import (
     access_rules,
+    administration,
     compatibility,
     declared,
     events,
@@ -46,7 +47,7 @@ _LIST, _LIST_READABLE = _SUBJECT(Operation.DESCRIBE, filters=True), _SUBJECT(Ope
 _IMPORT = _SUBJECT(Operation.WRITE, filters=True, also=_SUBJECT(Operation.ALTER_CONFIGS, filters=True))
 _READ_SETTINGS, _CHANGE_SETTINGS = _SUBJECT(Operation.DESCRIBE_CONFIGS), _SUBJECT(Operation.ALTER_CONFIGS)
 _READ_DEFAULTS, _CHANGE_DEFAULTS = _REGISTRY(Operation.DESCRIBE_CONFIGS), _REGISTRY(Operation.ALTER_CONFIGS)
-_DESCRIBE_REGISTRY, _CHANGE_RULES = _REGISTRY(Operation.DESCRIBE), _REGISTRY(Operation.ALTER)
+_DESCRIBE_REGISTRY, _ALTER_REGISTRY = _REGISTRY(Operation.DESCRIBE), _REGISTRY(Operation.ALTER)
 
 
 def _schemas(name: str, writing: str, forwarded: str = "register schema", *, is_repeatable: bool = True) -> WriteTexts:
@@ -193,10 +194,11 @@ ROWS: tuple[Row, ...] = (
         has_deadline=False,
         write=_IMPORTING,
     ),
+    _ask("/admin/step-down", "stepDown", _ALTER_REGISTRY, administration.step_down, has_deadline=False),
     _read("/security/acls", "listRules", _DESCRIBE_REGISTRY, access_rules.list_rules),
-    _post("/security/acls", "addRules", _CHANGE_RULES, access_rules.add_rules, write=_ADD_RULES),
-    _put("/security/acls", "replaceRules", _CHANGE_RULES, access_rules.replace_rules, write=_REPLACE_RULES),
-    _delete("/security/acls", "removeRules", _CHANGE_RULES, access_rules.remove_rules, write=_REMOVE_RULES),
+    _post("/security/acls", "addRules", _ALTER_REGISTRY, access_rules.add_rules, write=_ADD_RULES),
+    _put("/security/acls", "replaceRules", _ALTER_REGISTRY, access_rules.replace_rules, write=_REPLACE_RULES),
+    _delete("/security/acls", "removeRules", _ALTER_REGISTRY, access_rules.remove_rules, write=_REMOVE_RULES),
     Row("GET", "/", "root", SIGNED_IN, server.root, unnegotiated),
     _ask("/", "postRoot", SIGNED_IN, server.post_root),
     _read("/v1/metadata/id", "getClusterId", SIGNED_IN, server.cluster_id),

@@ -55,6 +55,10 @@ class NotLeader(LogError):
     """This node may not write the log now."""
 
 
+class LeadershipGivenUp(NotLeader):
+    """This node has stepped down, and will not lead again soon: it makes no sense to wait for that."""
+
+
 class LeadershipLost(NotLeader):
     """This node may not write any more, and the append that raised this may or may not have happened."""
 

@@ -147,9 +147,11 @@ class Committer:
         self._on_failure = on_failure
         self._most_in_batch = most_in_batch
         self._most_attempts = most_attempts
-        self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[_Waiting | threading.Event | None] = queue.SimpleQueue()
         #: What the thread has taken off the queue and not decided yet.
         self._turns: Turns[_Waiting] = Turns()
+        #: Set once all commands that were queued before them have their outcomes.
+        self._drained: list[threading.Event] = []
         #: How many commands were in the last batch or queued behind it, and how long its append took, in seconds.
         self._last_load = 1
         self._append_seconds = 0.0
@@ -185,6 +187,12 @@ class Committer:
         if self._queue.qsize() >= self._awaited_length:
             self._length_reached.set()
         return outcome
+
+    def drain(self, seconds: float) -> bool:
+        """Wait until all commands that are queued now have their outcomes; returns False if that takes longer."""
+        drained = threading.Event()
+        self._queue.put(drained)
+        return drained.wait(seconds)
 
     def call_after_changes(self, action: Callable[[], None]) -> None:
         """Call a function after each change of the view; see `Node.call_after_changes`."""
@@ -231,6 +239,7 @@ class Committer:
         stopping, turns = False, self._turns
         while turns or not stopping:
             if not turns:
+                self._tell_drained()
                 stopping = self._receive(self._queue.get())
                 self._wait_for_more()
             while not self._queue.empty():
@@ -241,11 +250,20 @@ class Committer:
             if batch:
                 self._commit(batch)
                 self._last_load = len(batch) + self._queue.qsize() + len(turns)
+        self._tell_drained()
 
-    def _receive(self, waiting: _Waiting | None) -> bool:
+    def _tell_drained(self) -> None:
+        for drained in self._drained:
+            drained.set()
+        self._drained.clear()
+
+    def _receive(self, waiting: _Waiting | threading.Event | None) -> bool:
         """Let a command wait for its turn; returns whether it is the mark of the end instead."""
         if waiting is None:
             return True
+        if isinstance(waiting, threading.Event):
+            self._drained.append(waiting)
+            return False
         self._turns.add(waiting, waiting.client)
         return False
 

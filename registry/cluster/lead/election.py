@@ -22,8 +22,9 @@ log = logging.getLogger("magicbyte.registry.leader")
 
 _POLL_SECONDS = 0.1
 _REQUEST_SECONDS = 5.0
-#: How long the leader's URL is cached.
+#: How long the leader's URL is cached, and how long that there is none: writes wait for the new leader meanwhile.
 _FRESH_SECONDS = 0.5
+_FRESH_WITHOUT_LEADER_SECONDS = 0.1
 _RETRY_SECONDS = 1.0
 #: How often a node that does not lead compares its consumer's view of the group with the coordinator's.
 _COMPARE_SECONDS = 1.0
@@ -76,6 +77,8 @@ class Election:
         self._fenced = False
         self._compared_at = 0.0
         self._agreed_at = 0.0
+        #: Until when this node stays out of the group.
+        self._away_until = float("-inf")
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="election", daemon=True)
         self._leader: tuple[float, str | None] = (0.0, None)
@@ -97,6 +100,19 @@ class Election:
         if self._thread.is_alive():
             self._thread.join()
 
+    def withdraw(self) -> None:
+        """Leave the group, so that another node can lead at once, and stay out of it until `return_after`."""
+        self._away_until = float("inf")
+
+    def return_after(self, seconds: float) -> None:
+        """Join the group again after some seconds."""
+        self._away_until = time.monotonic() + seconds
+
+    @property
+    def is_away(self) -> bool:
+        """Whether this node stays out of the group, so that another one leads."""
+        return time.monotonic() < self._away_until
+
     @property
     def is_alive(self) -> bool:
         """Whether the election's thread is running."""
@@ -115,7 +131,8 @@ class Election:
     def leader_url(self) -> str | None:
         """The leader's URL, at most half a second old; None if no node leads or the coordinator does not answer."""
         fetched_at, url = self._leader
-        if time.monotonic() - fetched_at >= _FRESH_SECONDS:
+        fresh = _FRESH_WITHOUT_LEADER_SECONDS if url is None else _FRESH_SECONDS
+        if time.monotonic() - fetched_at >= fresh:
             url = self.group.owner()
             self._leader = (time.monotonic(), url)
         return url
@@ -124,6 +141,9 @@ class Election:
 
     def _run(self) -> None:
         while not self._stopping.is_set():
+            if self.is_away:
+                self._stopping.wait(_POLL_SECONDS)
+                continue
             try:
                 self._refuse_foreign_members()
                 self._refuse_second_user()
@@ -142,6 +162,10 @@ class Election:
                 self._stopping.wait(_RETRY_SECONDS)
             finally:
                 self._lose()
+
+    @property
+    def _is_leaving(self) -> bool:
+        return self._stopping.is_set() or self.is_away
 
     def _refuse_foreign_members(self) -> None:
         for group in AdminClient(self._client).list_groups(self._foreign_group, timeout=_REQUEST_SECONDS):
@@ -187,7 +211,7 @@ class Election:
             consumer.subscribe([self._topic], on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._lost)
             self.problem = ""
             self._agreed_at = time.monotonic()
-            while not self._stopping.is_set():
+            while not self._is_leaving:
                 self._poll(consumer)
                 # Fetched here because a consumer does not answer other threads while this one polls it.
                 self._membership = consumer.consumer_group_metadata() if self._owned else None
@@ -195,7 +219,7 @@ class Election:
                     self._stand_for_election()
         finally:
             self._lose()
-            if self._stopping.is_set():
+            if self._is_leaving:
                 self._leave(consumer)
             consumer.close()
 

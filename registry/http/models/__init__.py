@@ -4,7 +4,16 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from registry.http.models.listings import Graph, Health, HeldVersions, Hit, ImportReport, Overview, WordHits
+from registry.http.models.listings import (
+    Graph,
+    Health,
+    HeldVersions,
+    Hit,
+    ImportReport,
+    Overview,
+    SteppedDown,
+    WordHits,
+)
 from registry.http.models.outlines import Comparison, FailedComparison, Outline
 from registry.http.models.rules import RuleFindings, RulesPlan
 from registry.http.models.schemas import (
@@ -40,6 +49,7 @@ __all__ = [
     "RulesPlan",
     "Schema",
     "SchemaString",
+    "SteppedDown",
     "TagSchemaRequest",
     "Verdict",
 ]

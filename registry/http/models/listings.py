@@ -195,3 +195,9 @@ class Health(TypedDict):
     offset: NotRequired[int]
     lag: NotRequired[int | None]
     problem: NotRequired[str]
+
+
+class SteppedDown(TypedDict):
+    """The lead has another node now."""
+
+    leaderUrl: Annotated[str, Field(description="The URL of the node that leads now.")]
