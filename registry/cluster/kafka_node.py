@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from magicbyte.kit.kafka.client_settings import Config, KafkaSettingsError, client_config
@@ -21,7 +21,7 @@ from registry.cluster.lead.leadership import Leadership, Role
 from registry.cluster.long_lived import long_lived_objects
 from registry.cluster.node import Status, report_replay
 from registry.log.kafka import KafkaLog
-from registry.log.port import LogError, LogReplaced, NotLeader, Offset
+from registry.log.port import LogEntry, LogError, LogReplaced, NotLeader, Offset
 from registry.log.topic import prepare_topic
 from registry.log.topic_watch import TopicWatch
 from registry.settings import RegistrySettings
@@ -106,6 +106,10 @@ class KafkaNode:
         problem = self._topic.problem
         refusal.set_error(LogReplaced(problem) if problem else NotLeader("this node does not lead"))
         return refusal
+
+    def entries(self) -> Iterator[LogEntry]:
+        """All committed entries of the topic; see `Node.entries`."""
+        return self._log.committed()
 
     def call_after_changes(self, action: Callable[[], None]) -> None:
         """Call a function after each change of the view; see `Node.call_after_changes`."""

@@ -102,7 +102,7 @@ class TopicSource(_LogSource):
             raise Failure(f"kafka:{place} names no broker: write kafka:HOST:PORT or kafka:HOST:PORT/TOPIC")
         try:
             self.client = client_config({**properties, "bootstrap.servers": self.servers})
-            log = KafkaLog(self.client, self.topic, "")
+            self.kafka_log = log = KafkaLog(self.client, self.topic, "")
         except (KafkaSettingsError, LogError) as error:
             raise Failure(str(error)) from None
         super().__init__(f"kafka:{self.servers}/{self.topic}", log)
@@ -124,6 +124,30 @@ class TopicSource(_LogSource):
         configs = {name: str(entry.value) for name, entry in values.items()}
         counts = {"partitions": str(len(replicas)), "replication.factor": str(min(replicas, default=0))}
         return {**configs, **counts}
+
+    def aborted_after(self, offset: int) -> list[RawRecord]:
+        """The records of aborted transactions after an offset.
+
+        Records of a transaction that is open now are not among them.
+
+        Raises:
+            Unreachable: Kafka does not answer.
+        """
+        try:
+            # First: what is decided now does not change while the topic is read.
+            decided = self.kafka_log.end_position()
+            entries = self.kafka_log.aborted_since(offset)
+        except LogError as error:
+            raise Unreachable(f"{self.name}: {error}") from None
+        return [
+            RawRecord(entry.offset, entry.timestamp, entry.key, entry.value)
+            for entry in entries
+            if entry.offset < decided
+        ]
+
+    def broker_count(self) -> int:
+        """How many brokers the cluster has."""
+        return len(self._metadata().brokers)
 
     def cluster_ids(self) -> Mapping[str, str]:
         """The id of the Kafka cluster."""

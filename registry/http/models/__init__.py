@@ -6,6 +6,7 @@ from pydantic import Field
 
 from registry.http.models.listings import Graph, Health, HeldVersions, Hit, ImportReport, Overview, WordHits
 from registry.http.models.outlines import Comparison, FailedComparison, Outline
+from registry.http.models.repair import RepairReport, RepairRequest
 from registry.http.models.rules import RuleFindings, RulesPlan
 from registry.http.models.schemas import (
     ContextId,
@@ -34,6 +35,8 @@ __all__ = [
     "Overview",
     "RegisterSchemaRequest",
     "RegisteredSchema",
+    "RepairReport",
+    "RepairRequest",
     "Rights",
     "RuleChange",
     "RuleFindings",
