@@ -96,9 +96,28 @@ def settle_key(facts: LogFacts, view: View, finding: Finding, now: int) -> list[
         return []
     canonical = records.encode_key(key)
     written = current_record(view, key, canonical, now)
-    forms = [form.raw for form in facts.forms[key].values() if form.has_value]
-    removed = [Record(raw, None, now) for raw in forms if raw != canonical or written.value is None]
-    return removed if written.value is None else [*removed, written]
+    removed = [
+        form
+        for form in facts.forms[key].values()
+        if form.has_value and (form.raw != canonical or written.value is None)
+    ]
+    return [
+        *_marks(view, key, removed, now),
+        *(Record(form.raw, None, now) for form in removed),
+        *([] if written.value is None else [written]),
+    ]
+
+
+def _marks(view: View, key: Key, removed: list[Form], now: int) -> list[Record]:
+    """The mark of the highest id, if a removed record has that id: it must not be given again."""
+    if key.keytype != records.SCHEMA or key.subject is None:
+        return []
+    context = context_of(key.subject)
+    highest = view.highest_id(context)
+    if all(form.schema_id != highest for form in removed):
+        return []
+    mark = view.key_bytes(Key(records.ID_MARK, context))
+    return [Record(mark, records.encode_id_mark(context, highest), now)]
 
 
 def settle_record(_facts: LogFacts, view: View, finding: Finding, now: int) -> list[Record]:
@@ -116,7 +135,10 @@ def current_record(view: View, key: Key, raw: bytes, now: int) -> Record:
     """The record with the current value of a key under some bytes, or a tombstone; a version keeps its time."""
     if key.keytype == records.SCHEMA and key.subject is not None and key.version is not None:
         version = view.version(key.subject, key.version)
-        return Record(raw, None, now) if version is None else records.version_record(raw, version)
+        if version is None:
+            return Record(raw, None, now)
+        # Not as decoded: the view has to learn the bytes of the key, which may not be those that it would write.
+        return Record(raw, records.encode_version(version), version.timestamp)
     return Record(raw, committed_value(view, key), now)
 
 

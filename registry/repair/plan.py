@@ -10,6 +10,7 @@ from registry.log.port import LogEntry, Record
 from registry.repair import keys, versions
 from registry.repair.facts import LogFacts
 from registry.repair.finding import Finding
+from registry.state.records import Key
 from registry.state.view import View
 
 #: The most records of one plan; a log appends them in one transaction.
@@ -79,21 +80,23 @@ def plan(facts: LogFacts, view: View, codes: Collection[str], now: int) -> Plan:
     """
     steps: list[Step] = []
     count = left = 0
-    settled: set[object] = set()
+    settled: set[Key] = set()
+    marks: set[tuple[bytes, bytes | None]] = set()
     for code, repair in REPAIRS.items():
-        if code not in codes:
-            continue
-        for finding in repair.find(facts, view):
+        for finding in repair.find(facts, view) if code in codes else ():
             # Two faults of a key have one repair.
-            if finding.key is not None and finding.key in settled:
+            if finding.key in settled:
                 continue
-            records = repair.records(facts, view, finding, now)
+            # Deletions of several versions need the same mark.
+            records = [one for one in repair.records(facts, view, finding, now) if (one.key, one.value) not in marks]
             if not records:
                 continue
             if count and count + len(records) > MOST_RECORDS:
                 left += 1
                 continue
-            settled.add(finding.key)
+            if finding.key is not None:
+                settled.add(finding.key)
+            marks |= {(one.key, one.value) for one in records if one.value is not None}
             count += len(records)
             steps.append(Step(finding, tuple(records)))
     return Plan(tuple(steps), left)

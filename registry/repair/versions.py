@@ -52,7 +52,8 @@ def find_deleted_live(facts: LogFacts, view: View) -> Iterator[Finding]:
     """
     for subject, deletion in facts.deletions.items():
         for version in view.live_versions(subject):
-            offset = facts.last_offset(Key(records.SCHEMA, subject, version.number))
+            key = Key(records.SCHEMA, subject, version.number)
+            offset = facts.last_offset(key)
             if version.number > deletion.highest_version and 0 <= offset < deletion.offset:
                 yield Finding(
                     code="DELETED_LIVE",
@@ -64,12 +65,13 @@ def find_deleted_live(facts: LogFacts, view: View) -> Iterator[Finding]:
                     subject=subject,
                     version=version.number,
                     schema_id=version.schema_id,
+                    key=key,
                 )
 
 
 def rewrite_version(_facts: LogFacts, view: View, finding: Finding, now: int) -> list[Record]:
     """Write the version again, behind the deletion; it keeps the time of its registration."""
-    assert finding.subject is not None
-    assert finding.version is not None
-    key = Key(records.SCHEMA, finding.subject, finding.version)
-    return [] if is_contested(view, key) else [current_record(view, key, view.key_bytes(key), now)]
+    assert finding.key is not None
+    if is_contested(view, finding.key):
+        return []
+    return [current_record(view, finding.key, view.key_bytes(finding.key), now)]

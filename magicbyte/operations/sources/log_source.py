@@ -82,7 +82,8 @@ class DatabaseSource(_LogSource):
             # SQLite would make a new, empty database.
             if file is not None and not file.is_file():
                 raise Failure(f"there is no database {file}")
-            super().__init__(name, SqlLog(url))
+            self.sql_log = SqlLog(url)
+            super().__init__(name, self.sql_log)
         except LogError as error:
             raise Unreachable(f"{name}: {error}") from None
 
