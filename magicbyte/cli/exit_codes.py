@@ -43,6 +43,10 @@ _PIPELINE = {
     100: "a test, a check or a record failed",
     **_INTERRUPTED,
 }
+_KEEPING = {
+    **_PLAIN,
+    3: "a registry, a broker or a database cannot be reached or refuses the client, or stdout cannot be written",
+}
 
 #: Command -> exit code -> when it ends with this code.
 EXIT_CODES: Mapping[str, Mapping[int, str]] = {
@@ -94,6 +98,7 @@ EXIT_CODES: Mapping[str, Mapping[int, str]] = {
     "acl": _PLAIN,
     "config": _CONFIG,
     "completion": _PLAIN,
+    "fsck": _KEEPING | {0: "nothing is wrong; there may be notes", 100: "there are findings"},
     "settings-schema": _PLAIN,
     "demo": _PLAIN,
 }

@@ -76,6 +76,9 @@ COMMANDS = {
         "magicbyte.cli.config.main", "print, explain and check settings, and convert those of Confluent's servers"
     ),
     "completion": Command("magicbyte.cli.completion.main", "print the completion of commands for bash, zsh or fish"),
+    "fsck": Command(
+        "magicbyte.cli.fsck.main", "check the log and the schemas of a registry, and repair its log", _SERVER
+    ),
     "settings-schema": Command(
         "magicbyte.cli.settings_schema", "print the JSON Schema of a server's, a client's or a serializer's settings"
     ),

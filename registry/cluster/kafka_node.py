@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TypeVar
 
@@ -25,7 +25,7 @@ from registry.cluster.lead.step_down import StepDown
 from registry.cluster.long_lived import long_lived_objects
 from registry.cluster.node import Status, report_replay
 from registry.log.kafka import KafkaLog
-from registry.log.port import LeadershipGivenUp, LogError, LogReplaced, NotLeader, Offset
+from registry.log.port import LeadershipGivenUp, LogEntry, LogError, LogReplaced, NotLeader, Offset
 from registry.log.topic import prepare_topic
 from registry.log.topic_watch import TopicWatch
 from registry.settings import RegistrySettings
@@ -128,6 +128,10 @@ class KafkaNode:
     @property
     def _takes_writes(self) -> bool:
         return self._leadership.leads and not self._step_down.is_under_way
+
+    def entries(self) -> Iterator[LogEntry]:
+        """All committed entries of the topic; see `Node.entries`."""
+        return self._log.committed()
 
     def call_after_changes(self, action: Callable[[], None]) -> None:
         """Call a function after each change of the view; see `Node.call_after_changes`."""

@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -17,7 +17,7 @@ from registry.cluster.commit.outcome import Outcome
 from registry.cluster.lag_clock import LagClock
 from registry.cluster.long_lived import long_lived_objects
 from registry.cluster.step_down_refused import Refusal, StepDownRefused
-from registry.log.port import Log, LogError, Offset
+from registry.log.port import BEGINNING, Log, LogEntry, LogError, Offset
 from registry.state.view import View
 
 log = logging.getLogger("magicbyte.registry.node")
@@ -65,6 +65,13 @@ class Node(Protocol):
 
     def submit(self, command: Command[T], client: str = "") -> Outcome[T]:
         """Queue a write of a client, which takes turns with others; NotLeader if another node must take it."""
+
+    def entries(self) -> Iterator[LogEntry]:
+        """All committed entries of the log, read from its beginning.
+
+        Raises:
+            LogError: The log can't be read.
+        """
 
     def call_after_changes(self, action: Callable[[], None]) -> None:
         """Call a function after each change of the view, in the thread that makes it, before writers get a result."""
@@ -183,6 +190,10 @@ class SharedLogNode:
     def submit(self, command: Command[T], client: str = "") -> Outcome[T]:
         """Queue a write; see `Node.submit`."""
         return self._committer.submit(command, client)
+
+    def entries(self) -> Iterator[LogEntry]:
+        """All entries of the log; see `Node.entries`."""
+        return self._log.read(BEGINNING)
 
     def call_after_changes(self, action: Callable[[], None]) -> None:
         """Call a function after each change of the view; see `Node.call_after_changes`."""

@@ -42,7 +42,9 @@ _TAGS = {
     "server": "The server itself",
 }
 #: Segments of paths that the reference does not have.
-_EXTENSIONS = frozenset({"admin", "compare", "events", "export", "graph", "import", "outline", "overview", "search"})
+_EXTENSIONS = frozenset(
+    {"admin", "compare", "events", "export", "graph", "import", "outline", "overview", "repair", "search"}
+)
 _MEDIA_TYPES = MappingProxyType(
     {
         negotiated: MediaTypes(produced=_JSON, consumed=(*_JSON, _BYTES)),

@@ -22,6 +22,7 @@ from registry.http.routes import (
     graph,
     outlines,
     overview,
+    repair,
     rights,
     rules,
     schemas,
@@ -48,6 +49,7 @@ _IMPORT = _SUBJECT(Operation.WRITE, filters=True, also=_SUBJECT(Operation.ALTER_
 _READ_SETTINGS, _CHANGE_SETTINGS = _SUBJECT(Operation.DESCRIBE_CONFIGS), _SUBJECT(Operation.ALTER_CONFIGS)
 _READ_DEFAULTS, _CHANGE_DEFAULTS = _REGISTRY(Operation.DESCRIBE_CONFIGS), _REGISTRY(Operation.ALTER_CONFIGS)
 _DESCRIBE_REGISTRY, _ALTER_REGISTRY = _REGISTRY(Operation.DESCRIBE), _REGISTRY(Operation.ALTER)
+_DESCRIBE_REGISTRY, _CHANGE_REGISTRY = _REGISTRY(Operation.DESCRIBE), _REGISTRY(Operation.ALTER)
 
 
 def _schemas(name: str, writing: str, forwarded: str = "register schema", *, is_repeatable: bool = True) -> WriteTexts:
@@ -77,6 +79,8 @@ _IMPORTING = _schemas("Import", "Import")
 _ADD_RULES = _schemas("Add rules", "Add rules", "add rules")
 _REMOVE_RULES = _schemas("Remove rules", "Remove rules", "remove rules", is_repeatable=False)
 _REPLACE_RULES = _schemas("Replace rules", "Replace rules", "replace rules", is_repeatable=False)
+
+_REPAIR = _schemas("Repair", "Repair", "repair")
 
 _read = partial(Row, "GET", media_types=negotiated)
 _probe = partial(Row, "GET", access=OPEN, media_types=negotiated_if_possible)
@@ -199,6 +203,19 @@ ROWS: tuple[Row, ...] = (
     _post("/security/acls", "addRules", _ALTER_REGISTRY, access_rules.add_rules, write=_ADD_RULES),
     _put("/security/acls", "replaceRules", _ALTER_REGISTRY, access_rules.replace_rules, write=_REPLACE_RULES),
     _delete("/security/acls", "removeRules", _ALTER_REGISTRY, access_rules.remove_rules, write=_REMOVE_RULES),
+    _post("/security/acls", "addRules", _CHANGE_REGISTRY, access_rules.add_rules, write=_ADD_RULES),
+    _put("/security/acls", "replaceRules", _CHANGE_REGISTRY, access_rules.replace_rules, write=_REPLACE_RULES),
+    _delete("/security/acls", "removeRules", _CHANGE_REGISTRY, access_rules.remove_rules, write=_REMOVE_RULES),
+    RegistryRow(
+        "POST",
+        "/admin/repair",
+        "repairLog",
+        _CHANGE_REGISTRY,
+        repair.repair,
+        negotiated,
+        has_deadline=False,
+        write=_REPAIR,
+    ),
     Row("GET", "/", "root", SIGNED_IN, server.root, unnegotiated),
     _ask("/", "postRoot", SIGNED_IN, server.post_root),
     _read("/v1/metadata/id", "getClusterId", SIGNED_IN, server.cluster_id),

@@ -217,6 +217,10 @@ class KafkaLog:
         committed_end = self.end_position()
         return committed_end if committed_end < end else None
 
+    def committed(self) -> Iterator[LogEntry]:
+        """All committed entries, read by a reader of its own: `read` would move the one that follows the log."""
+        return self._scan(BEGINNING, self.end_position(committed=False), "read_committed")
+
     def aborted_since(self, after: Offset) -> list[LogEntry]:
         """The entries of aborted transactions after an offset: those that only read_uncommitted readers see."""
         end = self.end_position(committed=False)

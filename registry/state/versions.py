@@ -88,6 +88,10 @@ class Versions:
         content = held[0].content
         return tuple(version for version in held if same_identity(version.content, content))
 
+    def is_contested(self, context: str, schema_id: int) -> bool:
+        """Tell whether records have claimed an id for two contents."""
+        return _identity(context, schema_id) in self.tables.contested
+
     def content_with_id(self, context: str, schema_id: int) -> Content | None:
         """The content with an id in a context."""
         versions = self.with_id(context, schema_id)

@@ -100,7 +100,8 @@ class DatabaseSource(_LogSource):
             # SQLite would make a new, empty database.
             if file is not None and not file.is_file():
                 raise Failure(f"there is no database {file}")
-            super().__init__(name, SqlLog(url))
+            self.sql_log = SqlLog(url)
+            super().__init__(name, self.sql_log)
         except LogError as error:
             raise Unreachable(f"{name}: {error}") from None
 
@@ -120,7 +121,7 @@ class TopicSource(_LogSource):
             raise Failure(f"kafka:{place} names no broker: write kafka:HOST:PORT or kafka:HOST:PORT/TOPIC")
         try:
             self.client = client_config({**properties, "bootstrap.servers": self.servers})
-            log = KafkaLog(self.client, self.topic, "", entry_of=_entry_with_headers)
+            self.kafka_log = log = KafkaLog(self.client, self.topic, "", entry_of=_entry_with_headers)
         except (KafkaSettingsError, LogError) as error:
             raise Failure(str(error)) from None
         super().__init__(f"kafka:{self.servers}/{self.topic}", log)
@@ -142,6 +143,30 @@ class TopicSource(_LogSource):
         configs = {name: str(entry.value) for name, entry in values.items()}
         counts = {"partitions": str(len(replicas)), "replication.factor": str(min(replicas, default=0))}
         return {**configs, **counts}
+
+    def aborted_after(self, offset: int) -> list[RawRecord]:
+        """The records of aborted transactions after an offset.
+
+        Records of a transaction that is open now are not among them.
+
+        Raises:
+            Unreachable: Kafka does not answer.
+        """
+        try:
+            # First: what is decided now does not change while the topic is read.
+            decided = self.kafka_log.end_position()
+            entries = self.kafka_log.aborted_since(offset)
+        except LogError as error:
+            raise Unreachable(f"{self.name}: {error}") from None
+        return [
+            RawRecord(entry.offset, entry.timestamp, entry.key, entry.value)
+            for entry in entries
+            if entry.offset < decided
+        ]
+
+    def broker_count(self) -> int:
+        """How many brokers the cluster has."""
+        return len(self._metadata().brokers)
 
     def cluster_ids(self) -> Mapping[str, str]:
         """The id of the Kafka cluster."""

@@ -15,6 +15,7 @@ from registry.http.models.listings import (
     WordHits,
 )
 from registry.http.models.outlines import Comparison, FailedComparison, Outline
+from registry.http.models.repair import RepairReport, RepairRequest
 from registry.http.models.rules import RuleFindings, RulesPlan
 from registry.http.models.schemas import (
     ContextId,
@@ -43,6 +44,8 @@ __all__ = [
     "Overview",
     "RegisterSchemaRequest",
     "RegisteredSchema",
+    "RepairReport",
+    "RepairRequest",
     "Rights",
     "RuleChange",
     "RuleFindings",

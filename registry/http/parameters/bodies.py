@@ -70,5 +70,6 @@ ConfigBody = Annotated[dict[str, Any], Depends(JsonBody(models.ConfigUpdateReque
 ModeBody = Annotated[dict[str, Any], Depends(JsonBody(models.Mode))]
 AnyBody = Annotated[dict[str, Any], Depends(JsonBody(dict[str, Any]))]
 RulesBody = Annotated[Any, Depends(JsonArrayBody(list[models.AccessRule]))]
+RepairBody = Annotated[dict[str, Any], Depends(JsonBody(models.RepairRequest))]
 #: Lines of JSON.
 LinesBody = Annotated[SpooledBody, Depends(_KeptLines())]

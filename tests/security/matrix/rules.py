@@ -64,6 +64,7 @@ REGISTRY = {
     "addRules": "ALTER REGISTRY",
     "replaceRules": "ALTER REGISTRY",
     "removeRules": "ALTER REGISTRY",
+    "repairLog": "ALTER REGISTRY",
     "root": "auth",
     "postRoot": "auth",
     "getClusterId": "auth",
