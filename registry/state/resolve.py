@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from enum import StrEnum
 from functools import lru_cache
+from typing import Protocol
 
 from compat.schema import Dependencies, Dependency, InvalidSchema, Reference, SchemaText
 from registry.state.model import (
@@ -38,6 +39,16 @@ _INHERITED = (
 _GLOBAL_SUBJECT = str(SubjectName(GLOBAL_CONTEXT, ""))
 #: How many references a schema may have, direct and indirect.
 MOST_DEPENDENCIES = 10_000
+
+
+class Versions(Protocol):
+    """What references are resolved in: a view, or another state."""
+
+    def version(self, subject: str, number: int, /) -> Version | None:
+        """The version of a subject, also a soft-deleted one; None if there is none."""
+
+    def latest(self, subject: str, /) -> Version | None:
+        """The latest version of a subject that is not deleted; None if there is none."""
 
 
 class TooManyReferences(InvalidSchema):
@@ -143,7 +154,7 @@ def resolve_alias(view: View, subject: str) -> str:
     return subject_in(context_of(subject), config.alias)
 
 
-def reference_target(view: View, context: str, reference: Reference, *, allow_deleted: bool) -> Version | None:
+def reference_target(view: Versions, context: str, reference: Reference, *, allow_deleted: bool) -> Version | None:
     """The target of a reference in a context; None if there is none."""
     subject = subject_in(context, reference.subject)
     if reference.version == LATEST:
@@ -176,7 +187,7 @@ def pin_references(
     return tuple(pinned)
 
 
-def dependencies(view: View, context: str, schema: SchemaText, *, at_most: int = MOST_DEPENDENCIES) -> Dependencies:
+def dependencies(view: Versions, context: str, schema: SchemaText, *, at_most: int = MOST_DEPENDENCIES) -> Dependencies:
     """The texts that a schema refers to, depth-first; the first definition of a name wins.
 
     Raises:

@@ -1,0 +1,1 @@
+"""Comparison of two states: every difference, the worst first."""
