@@ -45,8 +45,8 @@ def _versions(backup: State, target: State) -> Iterator[Conflict]:
         present = target.versions.get(place)
         if holder is not None and not same_identity(holder.content, version.content):
             text = (
-                f"id {version.schema_id} of context {context}, which {name} has in the backup, is another schema in the "
-                f"target: version {holder.number} of {holder.subject}"
+                f"id {version.schema_id} of context {context}, which {name} has in the backup, is another schema in "
+                f"the target: version {holder.number} of {holder.subject}"
             )
             yield Conflict(text, place, loses_content=True)
         elif present is not None and not same_identity(present.content, version.content):

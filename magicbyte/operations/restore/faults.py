@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from magicbyte.operations.restore.references import References
 from magicbyte.operations.state import State
 from registry.state.identity import same_identity
-from registry.state.model import Version, context_of
+from registry.state.model import MAX_VERSION, Version, context_of, in_bounds, may_be_subject
 
+#: Names and numbers that no registry takes; this is never accepted.
+NAMES = "names"
 TWO_CONTENTS = "id-two-contents"
 DANGLING = "dangling-references"
 CYCLES = "reference-cycles"
@@ -35,8 +37,25 @@ class Fault:
 
 
 def faults_of(state: State) -> list[Fault]:
-    """The faults of a state: ids with two contents, then references that lead nowhere, then cycles."""
-    return [*_two_contents(state), *_references(state)]
+    """The faults of a state: bad names and numbers, ids with two contents, references that lead nowhere, cycles."""
+    return [*_names(state), *_two_contents(state), *_references(state)]
+
+
+def _names(state: State) -> Iterator[Fault]:
+    """Names and numbers that no registry takes; the file of another tool may have them."""
+    for name, context in sorted(state.contexts.items()):
+        if context_of(f":{name}:") != name or not may_be_subject(f":{name}:", of_settings=False):
+            yield Fault(NAMES, f"{name!r} is not the name of a context")
+        if context.highest_id != 0 and not in_bounds(context.highest_id):
+            yield Fault(NAMES, f"the mark of context {name} is {context.highest_id}, and not from 0 to {MAX_VERSION}")
+    for subject, number in state.versions:
+        if not in_bounds(number):
+            yield Fault(NAMES, f"version {number} of {subject} is not from 1 to {MAX_VERSION}")
+        if not may_be_subject(subject, of_settings=False):
+            yield Fault(NAMES, f"{subject!r} is not a subject")
+    for owner in sorted(name for name in {*state.configs, *state.modes} if name is not None):
+        if not may_be_subject(owner, of_settings=True):
+            yield Fault(NAMES, f"{owner!r} has a config or a mode, and is neither a subject nor a context")
 
 
 def _two_contents(state: State) -> Iterator[Fault]:

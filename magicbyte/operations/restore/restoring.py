@@ -10,7 +10,7 @@ from magicbyte.kit.plural import plural
 from magicbyte.operations.comparison.compare import compare
 from magicbyte.operations.comparison.difference import Comparison
 from magicbyte.operations.restore.conflicts import Conflict, conflicts_of, merged, without
-from magicbyte.operations.restore.faults import faults_of
+from magicbyte.operations.restore.faults import FAULTS, faults_of
 from magicbyte.operations.restore.mapping import map_contexts
 from magicbyte.operations.restore.plan import Loss, Plan, Written
 from magicbyte.operations.restore.selecting import Selection, select
@@ -144,11 +144,12 @@ def _records(source: Source, reading: Reading, options: Options) -> Callable[[],
 def _refuse_faults(state: State, accepted: frozenset[str]) -> None:
     faults = [fault for fault in faults_of(state) if fault.kind not in accepted]
     if faults:
-        kinds = ",".join(dict.fromkeys(fault.kind for fault in faults))
+        kinds = dict.fromkeys(fault.kind for fault in faults)
+        acceptable = kinds.keys() <= FAULTS.keys()
         raise Refused(
             f"the backup has {plural(len(faults), 'fault')}",
             [fault.sentence for fault in faults],
-            f"--accept {kinds} restores it as it is.",
+            f"--accept {','.join(kinds)} restores it as it is." if acceptable else "The backup cannot be restored.",
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import Any
 
@@ -23,7 +24,11 @@ _RULES = {
 def record(name: str, *fields: str) -> str:
     """An Avro record whose fields have the types of other records."""
     return json.dumps(
-        {"type": "record", "name": name, "fields": [{"name": f"f{index}", "type": one} for index, one in enumerate(fields)]}
+        {
+            "type": "record",
+            "name": name,
+            "fields": [{"name": f"f{index}", "type": one} for index, one in enumerate(fields)],
+        }
     )
 
 
@@ -81,7 +86,7 @@ def made_state() -> State:
 
 
 def log_of_old_writers() -> list[Record]:
-    """The made registry as records, among them keys of other writers, tombstones, and records that no registry reads."""
+    """The made registry as records, with keys of other writers, tombstones, and records that no registry reads."""
     from magicbyte.operations.restore.targets.log_records import records_of_state  # noqa: PLC0415
 
     written = [Record(one.key or b"", one.value, one.timestamp) for one in records_of_state(made_state())]
@@ -116,3 +121,12 @@ def state_of(log: list[Record]) -> State:
 def bare(entries: list[RawRecord]) -> list[tuple[bytes | None, bytes | None, int]]:
     """Records without their offsets."""
     return [(one.key, one.value, one.timestamp) for one in entries]
+
+
+def export_of(lines: list[dict[str, Any]]) -> bytes:
+    """An export with these lines, with manifest and closing line."""
+    body = b"".join(
+        orjson.dumps(line) + b"\n" for line in [{"kind": "manifest", "format": 2, "magicbyte": "0"}, *lines]
+    )
+    end = {"kind": "end", "lines": len(lines) + 1, "sha256": hashlib.sha256(body).hexdigest()}
+    return body + orjson.dumps(end) + b"\n"

@@ -36,11 +36,14 @@ def open_target(name: str, properties: Properties, new_topic: NewTopic) -> Targe
 
 def _url(name: str, properties: Properties, _new: NewTopic) -> Target:
     from magicbyte.operations.registry_end import RegistryEnd  # noqa: PLC0415  only what the target needs
-    from magicbyte.operations.restore.targets.our_registry import OurRegistry  # noqa: PLC0415  as above
+    from magicbyte.operations.restore.targets.other_registry import OtherRegistry  # noqa: PLC0415  as above
+    from magicbyte.operations.restore.targets.our_registry import OurRegistry, is_ours  # noqa: PLC0415  as above
     from magicbyte.operations.sources.url import UrlSource  # noqa: PLC0415  as above
 
     settings = {"timeout": _IMPORT_SECONDS, **properties.registry}
-    return OurRegistry(RegistryEnd(name, settings), UrlSource(name, settings))
+    end = RegistryEnd(name, settings)
+    make = OurRegistry if is_ours(end) else OtherRegistry
+    return make(end, UrlSource(name, settings))
 
 
 def _topic(name: str, properties: Properties, new: NewTopic) -> Target:

@@ -109,6 +109,19 @@ class OurRegistry:
         self._end.__exit__(kind, error, trace)
 
 
+def is_ours(end: RegistryEnd) -> bool:
+    """Tell whether a registry is ours, by an export of a context that no registry has.
+
+    Raises:
+        Unreachable: It does not answer, or refuses the client.
+    """
+    try:
+        lines = end.exchange("GET", "/export", {"subjectPrefix": ":.magicbyte-none:"}).splitlines()
+        return bool(lines) and "magicbyte" in orjson.loads(lines[0])
+    except (RegistryError, orjson.JSONDecodeError):
+        return False
+
+
 def _requests(state: State) -> Iterator[list[bytes]]:
     """The lines of a state, for one request after the other."""
     lines, size = list[bytes](), 0
