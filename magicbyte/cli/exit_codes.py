@@ -48,6 +48,24 @@ _KEEPING = {
     3: "a registry, a broker or a database cannot be reached or refuses the client, or stdout cannot be written",
 }
 
+_UNREACHABLE = "an end cannot be reached or refuses the client, or stdout cannot be written"
+_RESTORE = {
+    0: "all is restored, and the target was read back without a difference",
+    1: "the backup or the target is refused and nothing is written, or the target refused something later",
+    2: _WRONG_CALL,
+    3: _UNREACHABLE,
+    100: "conflicts were left out, the file was cut, or the target differs from what was to be restored",
+    **_INTERRUPTED,
+}
+_VERIFY = {
+    0: "nothing differs",
+    1: "the backup cannot be used",
+    2: _WRONG_CALL,
+    3: _UNREACHABLE,
+    100: "something differs, or the file was cut",
+    **_INTERRUPTED,
+}
+
 #: Command -> exit code -> when it ends with this code.
 EXIT_CODES: Mapping[str, Mapping[int, str]] = {
     "up": _SERVER,
@@ -79,6 +97,8 @@ EXIT_CODES: Mapping[str, Mapping[int, str]] = {
     "set-compatibility": _PLAIN,
     "plan": _STATE,
     "apply": _STATE,
+    "restore": _RESTORE,
+    "verify": _VERIFY,
     "topics": _CONSOLE,
     "groups": _CONSOLE,
     "produce": _CONSOLE,

@@ -52,6 +52,10 @@ COMMANDS = {
     ),
     "plan": Command("magicbyte.cli.registry_state.plan", "show what `apply` would change in a registry"),
     "apply": Command("magicbyte.cli.registry_state.apply", "change a registry's state to match the files"),
+    "restore": Command(
+        "magicbyte.cli.restore.main", "write a backup into a registry, a topic or a database, and read it back", _SERVER
+    ),
+    "verify": Command("magicbyte.cli.restore.verifying", "compare a backup with what it was restored into", _SERVER),
     "topics": Command("magicbyte.cli.topics.main", "list, create, describe, alter and delete topics"),
     "groups": Command(
         "magicbyte.cli.groups.main", "list and describe consumer groups, reset their offsets, delete them"

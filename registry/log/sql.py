@@ -166,9 +166,32 @@ def check_url(url: str) -> None:
             raise LogError(f"the folder {file.parent} of the database does not exist")
 
 
+def holds_log(url: str) -> bool:
+    """Tell whether a database has the table of a log; this creates neither a database nor a table.
+
+    Raises:
+        LogError: The database does not answer.
+    """
+    file = sqlite_file(url)
+    if file is not None and not file.is_file():
+        return False
+    with _as_log_errors():
+        engine = sa.create_engine(_with_driver(url))
+        try:
+            return sa.inspect(engine).has_table(_table.name)
+        finally:
+            engine.dispose()
+
+
 def sqlite_file(url: str) -> Path | None:
-    """The file of an SQLite database; None if it is in memory, or its name is a URI that only SQLite reads."""
-    database = _with_driver(url).database
+    """The file of an SQLite database; None if it is in memory, or its name is a URI that only SQLite reads.
+
+    None also for the URL of a database of another kind.
+    """
+    parsed = _with_driver(url)
+    if parsed.get_backend_name() != "sqlite":
+        return None
+    database = parsed.database
     return None if not database or database == ":memory:" or database.startswith("file:") else Path(database)
 
 

@@ -135,8 +135,10 @@ class TopicSource(_LogSource):
         """The topic's settings; see `RawSource.topic_configs`."""
         replicas = self._partitions()
         resource = ConfigResource(ResourceType.TOPIC, self.topic)
+        # A client that nothing holds is destroyed, and its pending requests fail.
+        admin = AdminClient(self.client)
         try:
-            entries = AdminClient(self.client).describe_configs([resource], request_timeout=_REQUEST_SECONDS)
+            entries = admin.describe_configs([resource], request_timeout=_REQUEST_SECONDS)
             values = entries[resource].result(_REQUEST_SECONDS)
         except (KafkaException, TimeoutError) as error:
             raise Unreachable(f"{self.name}: its settings cannot be read: {error}") from None

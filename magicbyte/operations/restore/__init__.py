@@ -1,0 +1,1 @@
+"""Restores: a backup is read and checked, compared with a target, written, and read back."""

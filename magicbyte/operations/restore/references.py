@@ -1,0 +1,67 @@
+"""References within a state: which versions a version refers to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from compat.schema import Reference
+from magicbyte.operations.state import State
+from registry.state.model import LATEST, Version, context_of, subject_in
+
+#: A subject in wire form and a version.
+Place = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class References:
+    """Finds what the versions of a state refer to.
+
+    Attributes:
+        state: The state.
+    """
+
+    state: State
+
+    def target(self, version: Version, reference: Reference) -> Version | None:
+        """The version that a reference leads to; None if the state lacks it."""
+        subject = subject_in(context_of(version.subject), reference.subject)
+        # In old topics, a reference may be to the latest version instead of a number.
+        number = self._latest.get(subject, 0) if reference.version == LATEST else reference.version
+        return self.state.versions.get((subject, number))
+
+    def targets(self, version: Version) -> Iterator[Version]:
+        """The versions that a version refers to, as far as the state has them."""
+        for reference in version.references:
+            target = self.target(version, reference)
+            if target is not None:
+                yield target
+
+    def with_targets(self, versions: Iterable[Version]) -> dict[Place, Version]:
+        """Versions with all that they refer to, directly and indirectly."""
+        reached: dict[Place, Version] = {}
+        waiting = list(versions)
+        while waiting:
+            version = waiting.pop()
+            place = version.subject, version.number
+            if place not in reached:
+                reached[place] = version
+                waiting += self.targets(version)
+        return reached
+
+    @cached_property
+    def referrers(self) -> Mapping[Place, list[Version]]:
+        """Version -> the versions that refer to it."""
+        referrers: dict[Place, list[Version]] = {}
+        for version in self.state.versions.values():
+            for target in self.targets(version):
+                referrers.setdefault((target.subject, target.number), []).append(version)
+        return referrers
+
+    @cached_property
+    def _latest(self) -> Mapping[str, int]:
+        numbers: dict[str, int] = {}
+        for subject, number in self.state.versions:
+            numbers[subject] = max(number, numbers.get(subject, 0))
+        return numbers

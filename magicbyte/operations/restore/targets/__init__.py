@@ -1,0 +1,1 @@
+"""What restores write to: registries over HTTP, topics and databases."""

@@ -1,0 +1,133 @@
+"""Restores between all kinds of sources and targets: nothing differs, and no id is given twice."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+
+from magicbyte.operations.sources.opening import Properties, open_source
+from magicbyte.operations.sources.port import RawSource
+from magicbyte.testing import running_registry
+from tests.operations.restore.conftest import Command, state_at
+from tests.operations.restore.made_registry import (
+    LINES,
+    bare,
+    export_of,
+    log_of_old_writers,
+    made_state,
+    schema,
+    state_of,
+)
+
+TARGETS = ("memory", "sqlite", "postgresql", "kafka")
+
+
+@pytest.mark.parametrize("kind", TARGETS)
+def test_an_export_is_restored_and_restored_again(
+    kind: str, magicbyte: Command, logical: Path, make_target: Callable[[str], str]
+) -> None:
+    target = make_target(kind)
+    first = magicbyte("restore", logical, "--to", target, "--output", "json")
+    assert first.code == 0, first.err
+    report = json.loads(first.out)
+    assert report["restored"] == {
+        "contexts": 4,
+        "subjects": 9,
+        "versions": 12,
+        "deleted": 2,
+        "ids": 11,
+        "configs": 3,
+        "modes": 3,
+    }
+    assert report["verified"] == {"left": 12, "right": 12, "same": 12, "counts": {}, "differences": []}
+    assert state_at(target) == made_state()
+    again = magicbyte("restore", logical, "--to", target, "--output", "json")
+    assert again.code == 0, again.err
+    written = {name: count for name, count in json.loads(again.out)["written"].items() if name != "alreadyThere"}
+    assert set(written.values()) == {0}
+    verified = magicbyte("verify", logical, "--to", target)
+    assert verified.code == 0
+    assert verified.out.endswith("12 versions in the backup, 12 in the target, 12 the same, 0 differences\n")
+
+
+@pytest.mark.parametrize("kind", TARGETS)
+def test_a_log_is_restored(kind: str, magicbyte: Command, old_log: str, make_target: Callable[[str], str]) -> None:
+    target = make_target(kind)
+    restored = magicbyte("restore", old_log, "--to", target)
+    assert restored.code == 0, restored.err
+    assert "14 versions expected, 14 there, 14 the same, 0 differences\n" in restored.out
+    assert state_at(target).versions.keys() == state_of(log_of_old_writers()).versions.keys()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "kafka"])
+def test_a_log_is_restored_byte_for_byte(
+    kind: str, magicbyte: Command, old_log: str, make_target: Callable[[str], str]
+) -> None:
+    target = make_target(kind)
+    assert magicbyte("restore", old_log, "--to", target).code == 0
+    with open_source(target, Properties()) as source:
+        assert isinstance(source, RawSource)
+        records = bare(list(source.records()))
+    expected = [(one.key, one.value, one.timestamp) for one in log_of_old_writers()]
+    posted = next(one.key for one in log_of_old_writers() if b"POSTED" in one.key)
+    # Offsets of the old log mean nothing in the new one.
+    assert records == [*expected, (posted, None, 1_700_000_100_004)]
+
+
+@pytest.mark.parametrize("kind", TARGETS)
+def test_an_id_above_deleted_ones_is_never_given_again(
+    kind: str,
+    magicbyte: Command,
+    logical: Path,
+    make_target: Callable[[str], str],
+    request: pytest.FixtureRequest,
+) -> None:
+    target = make_target(kind)
+    assert magicbyte("restore", logical, "--to", target).code == 0
+    if kind == "memory":
+        assert _registered(target) == (41, 8)
+        return
+    storage, properties, servers = target, {}, None
+    if kind == "kafka":
+        storage, servers = "kafka:", request.getfixturevalue("kafka")
+        topic = target.rpartition("/")[2]
+        properties = {"kafkastore.topic": topic, "schema.registry.group.id": topic}
+    with running_registry(storage, bootstrap_servers=servers, properties=properties) as server:
+        assert _registered(server.url) == (41, 8)
+
+
+def _registered(url: str) -> tuple[int, int]:
+    """The ids of a new schema in the default context and in `.gone`, whose schemas were all deleted."""
+    body = {"schema": '{"type":"enum","name":"New","symbols":["A"]}'}
+    answers = [
+        httpx.post(f"{url}/subjects/{subject}/versions", json=body).json()
+        for subject in ("new-value", ":.gone:new-value")
+    ]
+    return answers[0]["id"], answers[1]["id"]
+
+
+def test_a_dry_run_writes_nothing(magicbyte: Command, logical: Path, make_target: Callable[[str], str]) -> None:
+    database, topic, registry = make_target("sqlite"), make_target("kafka"), make_target("memory")
+    for target in (database, topic, registry):
+        outcome = magicbyte("restore", logical, "--to", target, "--dry-run")
+        assert outcome.code == 0, outcome.err
+        assert outcome.out.endswith(f"{target}: a dry run, nothing is written\n")
+    assert not Path(database.removeprefix("sqlite:///")).exists()
+    assert magicbyte("verify", logical, "--to", topic).err.endswith(f"has no topic {topic.rpartition('/')[2]}\n")
+    assert state_at(registry).versions == {}
+
+
+def test_verify_finds_what_differs_in_both_directions(magicbyte: Command, logical: Path, shared_registry: str) -> None:
+    lacking = logical.with_name("lacking.ndjson")
+    lines = [line for line in LINES if line.get("subject") != "ruled-value"]
+    lacking.write_bytes(export_of([*lines, schema("more-value", 1, 40, '"int"')]))
+    outcome = magicbyte("verify", lacking, "--to", shared_registry, "--output", "json")
+    assert outcome.code == 100
+    assert {(one["code"], one["subject"]) for one in json.loads(outcome.out)["verified"]["differences"]} == {
+        ("SUBJECT", "ruled-value"),
+        ("SUBJECT", "more-value"),
+    }
