@@ -20,7 +20,7 @@ def main(arguments: Sequence[str]) -> int:
     )
     add_options(parser, targets=f"what it is compared with: {SOURCES}")
     parser.add_argument(
-        "--ignore", metavar="KIND,..", default="", help="kinds of differences that do not count, such as ts,marks"
+        "--ignore", metavar="NAME,..", default="", help="kinds of differences that do not count, such as ts,marks"
     )
     options = parser.parse_args(arguments)
     return ending(lambda: _run(options))
