@@ -66,7 +66,8 @@ def python_of(release: str) -> Path:
         constraints = Path(source, "constraints.txt")
         constraints.write_text("".join(line.rstrip(" \\") + "\n" for line in locked if "==" in line), encoding="utf-8")
         install = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-        subprocess.run([*install, "-c", constraints, source], check=True)
+        # A release before the extras has no `server`, and pip only warns.
+        subprocess.run([*install, "-c", constraints, f"{source}[server]"], check=True)
     mark.touch()
     return python
 

@@ -13,6 +13,9 @@ from magicbyte.operations.state import State
 from magicbyte.operations.upgrade.findings import Finding, Severity
 from magicbyte.operations.upgrade.releases import KEY_TYPES, WITHOUT_KEY_TYPE, Release, release_of
 from registry.log.port import LogEntry
+from registry.state.records import Undecodable
+
+_UNREADABLE = "unreadable"
 
 
 def check_log(source: Source, target: Release) -> Iterator[Finding]:
@@ -42,7 +45,10 @@ def check_log(source: Source, target: Release) -> Iterator[Finding]:
     counts = ", ".join(f"{count} {name}" for name, count in sorted(key_types.items()))
     summary = f"read to its end: {plural(len(state.versions), 'version')}" + (f"; records: {counts}" if counts else "")
     yield Finding(Severity.NOTE, source.name, summary)
-    for reason, count in sorted(state.passed_over.items()):
+    passed_over = Counter(state.passed_over)
+    # Every release counts the types that it does not know as undecodable; a newer one or another vendor may read them.
+    passed_over[Undecodable.reason] -= sum(count for name, count in key_types.items() if _is_foreign(name))
+    for reason, count in sorted((+passed_over).items()):
         yield Finding(
             Severity.PROBLEM,
             source.name,
@@ -51,17 +57,22 @@ def check_log(source: Source, target: Release) -> Iterator[Finding]:
         )
     for name, count in sorted(key_types.items()):
         since = KEY_TYPES.get(name)
-        if since is None:
+        if since is None and _is_foreign(name):
             yield Finding(Severity.NOTE, source.name, f"{plural(count, 'record')} of the type {name} are passed over")
-        elif release_of(since) > target:
+        elif since is not None and release_of(since) > target:
             effect = WITHOUT_KEY_TYPE.get(name, "they have no effect there")
             text = f"{plural(count, 'record')} of the type {name}, which {since} has brought: {effect}"
             yield Finding(Severity.PROBLEM, source.name, text, f"stay at {since} or later, or accept it")
+
+
+def _is_foreign(key_type: str) -> bool:
+    return key_type not in KEY_TYPES and key_type != _UNREADABLE
 
 
 def _key_type(raw: bytes | None) -> str:
     try:
         key = orjson.loads(raw or b"")
     except orjson.JSONDecodeError:
-        return "unreadable"
-    return str(key.get("keytype", "unreadable")) if isinstance(key, dict) else "unreadable"
+        return _UNREADABLE
+    key_type = key.get("keytype") if isinstance(key, dict) else None
+    return key_type if isinstance(key_type, str) else _UNREADABLE

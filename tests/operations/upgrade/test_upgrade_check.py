@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import httpx
 import pytest
@@ -17,8 +17,11 @@ from magicbyte.operations.upgrade.findings import Severity
 from magicbyte.operations.upgrade.log_check import check_log
 from magicbyte.operations.upgrade.nodes import NodeState, check_nodes
 from magicbyte.operations.upgrade.releases import KEY_TYPES, release_of
+from magicbyte.security.rights.rule_file import parse_line
 from magicbyte.testing import running_registry
 from registry.state import records
+from registry.state.model import RuleOrigin
+from registry.state.records import Key
 
 URLS = ("http://a", "http://b", "http://c")
 CURRENT = (0, 2, 0)
@@ -41,7 +44,7 @@ class Records:
     def read(self) -> Reading:
         return Reading(State(), Origin(self.name))
 
-    def __enter__(self) -> Records:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -53,11 +56,11 @@ SCHEMA = (
     b'{"subject":"s","version":1,"id":1,"schema":"\\"int\\"","deleted":false}',
 )
 RULE = (
-    b'{"keytype":"MAGICBYTE_ACL","principal":"User:a","host":"*","permission":"ALLOW","operation":"READ",'
-    b'"resourceType":"SUBJECT","patternType":"LITERAL","name":"*","magic":0}',
-    b"{}",
+    records.encode_key(Key(records.RULE, rule=next(iter(parse_line("allow User:a READ SUBJECT LITERAL *"))))),
+    records.encode_rule(RuleOrigin("User:b", 0)),
 )
 UNKNOWN = (b'{"keytype":"ASSOC","tenant":"default","magic":0}', b"{}")
+NO_JSON = (b"garbage", b"{}")
 BROKEN = (b'{"keytype":"SCHEMA","subject":"s","version":2,"magic":1}', b"\xff")
 
 
@@ -68,13 +71,14 @@ BROKEN = (b'{"keytype":"SCHEMA","subject":"s","version":2,"magic":1}', b"\xff")
         ((SCHEMA,), "0.1.0", []),
         ((SCHEMA, UNKNOWN), "0.2.0", []),
         ((SCHEMA, BROKEN), "0.2.0", ["1 record that no release reads (undecodable)"]),
+        ((NO_JSON, UNKNOWN), "0.2.0", ["1 record that no release reads (undecodable)"]),
         ((RULE,), "0.2.0", []),
         (
             (RULE,),
             "0.1.0",
             [
-                "1 record of the type MAGICBYTE_ACL, which 0.2.0 has brought: it has none of the access rules in the log: "
-                "anybody may write, unless another way guards it"
+                "1 record of the type MAGICBYTE_ACL, which 0.2.0 has brought: it has none of the access rules in the "
+                "log: anybody may write, unless another way guards it"
             ],
         ),
     ],
@@ -101,7 +105,7 @@ def node(url: str, version: str = "0.2.0", *, leads: bool | None = False, ready:
             [node(URLS[1], leads=True), node(URLS[0]), node(URLS[2])],
             (0, 3, 0),
             [],
-            "replace in this order: http://a, http://c, http://b; before the last one, `magicbyte upgrade step-down` it",
+            "replace in this order: http://a, http://c, http://b; before the last one, `magicbyte upgrade step-down`",
         ),
         ([node(URLS[0], "0.3.0"), node(URLS[1], leads=True)], (0, 3, 0), [], "replace in this order: http://b"),
         (
