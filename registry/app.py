@@ -6,7 +6,7 @@ import asyncio
 import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -274,7 +274,7 @@ def serve(
                     settings,
                     share_ports=settings.worker is not None,
                     log_level=settings.log_level,
-                    hooks=Hooks(on_stop=stopping.set, pulse=node.pulse),
+                    hooks=Hooks(before_stop=partial(_hand_over, node), on_stop=stopping.set, pulse=node.pulse),
                     sources=() if guard is None else guard.sources,
                 )
         except LogError as error:
@@ -291,6 +291,15 @@ def _stopping(node: Node) -> Iterator[None]:
         yield
     finally:
         node.stop()
+
+
+def _hand_over(node: Node) -> None:
+    """Give up the lead, if there is another node that can take it: while connections are drained, no node would lead.
+
+    If there is none, the node leaves the cluster later, in `Node.stop`.
+    """
+    with suppress(LogError):
+        node.step_down()
 
 
 def cannot_start(error: LogError) -> Failure:

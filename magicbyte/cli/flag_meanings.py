@@ -176,7 +176,9 @@ FLAGS = {
     "--timeout": Flag("SECONDS", "Give up after this time."),
     "--timeout-ms": Flag("MS", "End after so long without a record."),
     "--title": Flag("TEXT", "What stands at the top of the page."),
-    "--to": Flag("TIME|TARGET", "Where it ends: before a time, or in a registry, a topic or a database."),
+    "--to": Flag(
+        "TIME|TARGET|VERSION", "Where it ends: before a time, in a registry, a topic or a database, or at a release."
+    ),
     "--to-command-config": Flag("FILE", "A `.properties` file of the Kafka client of the target."),
     "--to-command-property": Flag("NAME=VALUE", "A property of the Kafka client of the target."),
     "--to-config": Flag("FILE", "A `.properties` file of the registry client of the target."),

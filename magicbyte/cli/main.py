@@ -45,6 +45,9 @@ COMMANDS = {
     ),
     "rules": Command("magicbyte.cli.rules.main", "explain, check, try and measure the rules of schemas"),
     "generate": Command("magicbyte.cli.generate.main", "write typed Python records for schemas"),
+    "upgrade": Command(
+        "magicbyte.cli.upgrade.main", "check an upgrade before it begins, and let the leader give up the lead"
+    ),
     "register": Command("magicbyte.cli.registry_state.register", "register a project's schemas, references first"),
     "download": Command("magicbyte.cli.registry_state.download", "write a registry's schemas, or its state, to files"),
     "set-compatibility": Command(

@@ -1,12 +1,15 @@
-"""Three registry nodes on a real broker, replaced one by one under writes: the last release's by this one's, and back.
+"""Three registry nodes on a real broker, replaced one by one under load: the last release's by this one's, and back.
 
-    python -P tests/upgrade/registry_rolling.py [--release cf67240] [--writes 60] [--seed 1]
+    python -P tests/upgrade/registry_rolling.py [--release 78dcf73a] [--writes 60] [--seed 1]
 
 The last release runs in an environment of its own, `.venv-release-COMMIT`, made from its commit and its own
-requirements.lock. Clients write through any node all the while; a client repeats a write through the next node if one
-does not answer it or answers with 5xx, as Confluent's clients do with a list of URLs. Ends with 1 if a write failed on
-all nodes, if an id was given to two schemas, or if a node does not show each answered write as it was answered: each of
-the three after each way, and one that starts then and reads the topic from its beginning.
+requirements.lock. The followers are replaced first. The leader goes last: it is asked to step down, and a release that
+cannot is stopped as it leads. Clients read and write through any node all the while; a client repeats a request through
+the next node if one does not answer it or answers with 5xx, as Confluent's clients do with a list of URLs.
+
+Ends with 1 if a read or a write failed on all nodes, if a write took longer than two seconds though the leader stepped
+down, if an id was given to two schemas, or if a node does not show each answered write as it was answered: each of the
+three after each way, and one that starts then and reads the topic from its beginning.
 """
 
 from __future__ import annotations
@@ -36,9 +39,15 @@ from tests.chaos.kit.until_stopped import UntilStopped
 ROOT = Path(__file__).parents[2]
 
 #: The commit of the last release.
-LAST_RELEASE = "cf67240"
+LAST_RELEASE = "78dcf73a"
 
 WRITERS = 4
+READERS = 3
+
+#: The longest wait of a write while nodes are replaced and the leader steps down, in seconds.
+LONGEST_WRITE = 2.0
+#: How long a leader may take until it can step down, because another node is about to join the group.
+_PATIENCE = 30.0
 
 
 def python_of(release: str) -> Path:
@@ -57,7 +66,8 @@ def python_of(release: str) -> Path:
         constraints = Path(source, "constraints.txt")
         constraints.write_text("".join(line.rstrip(" \\") + "\n" for line in locked if "==" in line), encoding="utf-8")
         install = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-        subprocess.run([*install, "-c", constraints, source], check=True)
+        # A release before the extras has no `server`, and pip only warns.
+        subprocess.run([*install, "-c", constraints, f"{source}[server]"], check=True)
     mark.touch()
     return python
 
@@ -93,8 +103,11 @@ class Clients(UntilStopped):
         self.subjects = subjects
         self.answered = 0
         self.repeated = 0
+        self.reads = 0
+        self.longest_write = self.longest_read = 0.0
         self.problems: list[str] = []
-        self.begin(*[partial(self._write, f"{name}-{n}") for n in range(WRITERS)])
+        writers = [partial(self._write, f"{name}-{n}") for n in range(WRITERS)]
+        self.begin(*writers, *[partial(self._read, random.Random(f"{name}-{n}")) for n in range(READERS)])
 
     def wait_for(self, writes: int, seconds: float = 120) -> None:
         """Wait until so many more writes were answered."""
@@ -114,6 +127,25 @@ class Clients(UntilStopped):
                     break
             else:
                 self.subjects.append(subject)
+
+    def _read(self, chance: random.Random) -> None:
+        while not self.stopping.wait(0.01):
+            subjects = list(self.subjects)
+            lasting = [
+                version
+                for subject in subjects[-50:]
+                for number, version in list(subject.versions.items())
+                if number > 1
+            ]
+            if not lasting:
+                continue
+            schema_id, text = chance.choice(lasting)
+            begun = time.monotonic()
+            answer = self._ask_any(chance, "GET", f"/schemas/ids/{schema_id}")
+            self.longest_read = max(self.longest_read, time.monotonic() - begun)
+            self.reads += 1
+            if answer is not None and answer["schema"] != text:
+                self.problems.append(f"id {schema_id} is {answer}, not {text}")
 
     def _register(self, chance: random.Random, subject: Subject) -> bool:
         number = max(subject.versions, default=0) + 1
@@ -139,7 +171,15 @@ class Clients(UntilStopped):
         return self._ask(chance, "DELETE", f"/subjects/{subject.name}/versions/1?permanent=true") is not None
 
     def _ask(self, chance: random.Random, method: str, path: str, body: Any = None) -> Any:
-        """Send a write to one node after the other until one answers; returns the answer, None if all failed."""
+        """Send a write as `_ask_any` does, and count it."""
+        begun = time.monotonic()
+        answer = self._ask_any(chance, method, path, body)
+        self.longest_write = max(self.longest_write, time.monotonic() - begun)
+        self.answered += answer is not None
+        return answer
+
+    def _ask_any(self, chance: random.Random, method: str, path: str, body: Any = None) -> Any:
+        """Send a request to one node after the other until one answers; returns the answer, None if all failed."""
         said = []
         for node in chance.sample(self.nodes, len(self.nodes)):
             try:
@@ -149,8 +189,7 @@ class Clients(UntilStopped):
                 continue
             # A delete whose answer was lost may have been carried out.
             if answer.status_code == 200 or (said and method == "DELETE" and answer.status_code == 404):
-                self.answered += 1
-                self.repeated += bool(said)
+                self.repeated += bool(said) and method != "GET"
                 return answer.json()
             said.append(f"{node.url}: {answer.status_code} {answer.text}")
             if answer.status_code < 500:
@@ -159,16 +198,45 @@ class Clients(UntilStopped):
         return None
 
 
-def replace(cluster: list[ServerProcess], clients: Clients, python: Path, writes: int) -> None:
-    """Replace the nodes one by one, with so many writes before each and after the last."""
-    for number, node in enumerate(cluster):
+def leads(node: ServerProcess) -> bool:
+    """Whether a node leads."""
+    return bool(httpx.get(f"{node.url}/health/ready", timeout=30).json().get("leader"))
+
+
+def hand_over(node: ServerProcess) -> bool:
+    """Let a leader step down; returns False if its release cannot."""
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        answer = httpx.post(f"{node.url}/admin/step-down", timeout=60)
+        if answer.status_code in (200, 404, 405):
+            return answer.status_code == 200
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{node.url} does not step down: {answer.text}")
+        time.sleep(0.2)
+
+
+def replace(cluster: list[ServerProcess], clients: Clients, python: Path, writes: int) -> bool:
+    """Replace the nodes one by one, the leader last, with so many writes before each and after the last.
+
+    Returns whether the leader stepped down before it was stopped.
+    """
+    has_stepped_down = False
+    for number, node in enumerate(sorted(cluster, key=leads)):
         clients.wait_for(writes)
         started = time.monotonic()
+        if leads(node):
+            has_stepped_down = hand_over(node)
+            print(f"  the leader {'stepped down' if has_stepped_down else 'is stopped'}", flush=True)
         node.stop()
         node.python = python
         node.start()
-        print(f"  node {number} replaced in {time.monotonic() - started:.1f} s, {clients.answered} writes", flush=True)
+        print(
+            f"  node {number} replaced in {time.monotonic() - started:.1f} s, {clients.answered} writes, longest"
+            f" {clients.longest_write:.2f} s",
+            flush=True,
+        )
     clients.wait_for(writes)
+    return has_stepped_down
 
 
 def check(nodes: list[ServerProcess], subjects: list[Subject]) -> list[str]:
@@ -217,12 +285,18 @@ def run(release: str, writes: int, seed: int) -> int:
             print(f"{way}:", flush=True)
             clients = Clients(cluster, subjects, f"{way}-{seed}")
             try:
-                replace(cluster, clients, python, writes)
+                has_stepped_down = replace(cluster, clients, python, writes)
             finally:
                 clients.stop()
             with running_registry("kafka:", python=python, **settings) as fresh:
                 found = clients.problems + check([*cluster, fresh], subjects)
-            print(f"  {clients.answered} writes, {clients.repeated} of them repeated, {len(found)} problems")
+            if has_stepped_down and clients.longest_write > LONGEST_WRITE:
+                found.append(f"a write took {clients.longest_write:.2f} s, more than {LONGEST_WRITE:g} s")
+            print(
+                f"  {clients.reads} reads, longest {clients.longest_read:.2f} s; {clients.answered} writes, "
+                f"{clients.repeated} of them repeated, longest {clients.longest_write:.2f} s; {len(found)} problems",
+                flush=True,
+            )
             problems += found
     for problem in problems[:20]:
         print(f"  {problem}")

@@ -282,6 +282,8 @@ class Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop listening, finish open requests, and stop the application."""
         self._manager.status("stopping", STOPPING)
+        if self._hooks.before_stop is not None:
+            await asyncio.to_thread(self._hooks.before_stop)
         if self._hooks.on_stop is not None:
             self._hooks.on_stop()
         await super().shutdown(sockets)

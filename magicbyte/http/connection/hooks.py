@@ -18,12 +18,14 @@ class Hooks:
 
     Attributes:
         on_start: Called when the server has started to listen; None logs if nobody has to sign in.
-        on_stop: Called when the stop begins; it ends answers that would never end by themselves.
+        before_stop: Called in a thread when the stop begins, while the server still takes requests.
+        on_stop: Called after that; it ends answers that would never end by themselves.
         pulse: Returns a value that changes as long as the server's background threads work, without waiting; None if
             there are none.
     """
 
     on_start: Callable[[], None] | None = None
+    before_stop: Callable[[], None] | None = None
     on_stop: Callable[[], None] | None = None
     pulse: Callable[[], object] | None = None
 

@@ -20,6 +20,12 @@ _REQUEST_SECONDS = 3600.0
 _COUNT_SECONDS = 2.0
 
 
+def owner_in(description: ConsumerGroupDescription | None) -> str | None:
+    """The client id of the member that owns the partition, None if no member does."""
+    members = [] if description is None else description.members
+    return next((str(member.client_id) for member in members if member.assignment.topic_partitions), None)
+
+
 class GroupDescriber:
     """Asks the group's coordinator about the group; safe for several threads."""
 
@@ -50,9 +56,7 @@ class GroupDescriber:
 
         None if no member owns it, or the coordinator does not answer within 5 s.
         """
-        description = self.describe()
-        members = [] if description is None else description.members
-        return next((str(member.client_id) for member in members if member.assignment.topic_partitions), None)
+        return owner_in(self.describe())
 
     def describe(self) -> ConsumerGroupDescription | None:
         """Return the coordinator's description of the group, None if it does not answer within 5 s."""

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from registry.cluster.commit.committer import Committer
 from registry.cluster.lead.election import Election
+from registry.cluster.lead.group import owner_in
 from registry.cluster.lead.leadership import Leadership
 from registry.cluster.step_down_refused import Refusal, StepDownRefused
 from registry.log.port import LogError
@@ -26,7 +27,7 @@ _REST_SECONDS = 5.0
 
 
 class StepDown:
-    """Hands the lead of a node over to another one; one thread at a time calls it."""
+    """Hands the lead of a node over to another one; if two threads call it, the second one finds it done."""
 
     def __init__(
         self,
@@ -53,6 +54,7 @@ class StepDown:
         self._election = election
         self._leadership = leadership
         self._answers = answers
+        self._calling = threading.Lock()
         self._stopping = threading.Event()
         self._is_closed = False
 
@@ -63,6 +65,10 @@ class StepDown:
             StepDownRefused: This node does not lead, no other node may lead, or none has taken the lead in time.
             LogError: The group's coordinator does not answer.
         """
+        with self._calling:
+            return self._step_down()
+
+    def _step_down(self) -> str:
         if not self._leadership.leads:
             url = self._election.leader_url()
             raise StepDownRefused(Refusal.NOT_THE_LEADER, None if url == self._url else url)
@@ -130,7 +136,11 @@ class StepDown:
         try:
             deadline = time.monotonic() + _TAKEOVER_SECONDS
             while time.monotonic() < deadline and not self._stopping.wait(_LOOK_SECONDS):
-                owner = self._election.leader_url()
+                description = self._election.group.describe()
+                if description is not None and not description.members:
+                    # The others are stopping, too.
+                    break
+                owner = owner_in(description)
                 if owner not in (None, self._url) and self._view.settled_offset > settled:
                     rest = _REST_SECONDS
                     return str(owner)

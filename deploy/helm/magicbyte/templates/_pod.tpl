@@ -65,7 +65,7 @@ spec:
       {{- include "magicbyte.probes" . | nindent 6 }}
       lifecycle:
         preStop:
-          # The endpoints of the Service lose this pod meanwhile.
+          # The endpoints of the Service lose this pod meanwhile. At SIGTERM a leader hands the lead over by itself.
           sleep:
             seconds: {{ int .values.preStopSleepSeconds }}
       resources:
