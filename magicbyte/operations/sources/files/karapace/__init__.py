@@ -1,0 +1,1 @@
+"""Backups of `karapace_schema_backup`: versions 1, 2 and 3."""

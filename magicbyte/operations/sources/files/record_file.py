@@ -1,0 +1,98 @@
+"""What files of records have in common: they are a log without a broker."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from magicbyte.operations.failures import Unreadable
+from magicbyte.operations.sources.port import Origin, RawRecord, Reading
+from magicbyte.operations.state import State
+from registry.log.port import LogEntry
+
+
+class RecordFile(ABC):
+    """A file with the records of a registry's log, written by another tool.
+
+    It is read in pieces, so it needs the memory of its largest record, and of the state if that is wanted. It must not
+    change while it is read.
+
+    Args:
+        path: The file.
+    """
+
+    #: Who wrote it: the vendor of a registry, or a tool.
+    vendor = ""
+    #: What the form cannot tell, each a sentence.
+    notes: tuple[str, ...] = ()
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def name(self) -> str:
+        """The file's path."""
+        return str(self.path)
+
+    def read(self) -> Reading:
+        """Read the whole state; see `Source.read`."""
+        offset: int | None = None
+
+        def entries() -> Iterator[LogEntry]:
+            nonlocal offset
+            # What a file that is not whole has made of the state is dropped with the error.
+            for record in self._guarded():
+                offset = record.offset
+                if self.counts(record):
+                    yield record.entry
+
+        state = State.of_entries(entries())
+        return Reading(state, self.origin(offset), self.notes)
+
+    def records(self) -> Iterator[RawRecord]:
+        """Yield all records, after the whole file was checked as far as its form allows; see `RawSource.records`."""
+        for _ in self._guarded():
+            pass
+        yield from self._guarded()
+
+    @abstractmethod
+    def parsed(self) -> Iterator[RawRecord]:
+        """Yield the records; what was yielded is valid only if the end is reached.
+
+        Raises:
+            Unreadable: The file is cut or was changed; the text says where.
+        """
+
+    def counts(self, record: RawRecord, /) -> bool:
+        """Tell whether the registry that wrote a record would apply it."""
+        del record
+        return True
+
+    def origin(self, offset: int | None) -> Origin:
+        """The origin of the state, read up to an offset."""
+        return Origin(self.name, self.vendor, offset=offset)
+
+    def topic_configs(self) -> Mapping[str, str]:
+        """The topic's settings; none unless the form has them. See `RawSource.topic_configs`."""
+        return {}
+
+    def _guarded(self) -> Iterator[RawRecord]:
+        try:
+            yield from self.parsed()
+        except Unreadable as error:
+            raise Unreadable(f"{self.path} is not whole, and nothing of it is used: {error}") from None
+        except OSError as error:
+            raise Unreadable(f"{self.path} cannot be read: {error.strerror}") from None
+
+    def __enter__(self) -> Self:
+        """Return this file."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None:
+        """Forget nothing: the file is open only while it is read."""
+        return
