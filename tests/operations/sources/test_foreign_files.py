@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from magicbyte.operations.failures import Unreadable
 from magicbyte.operations.sources.files.console_dump import ConsoleDump
-from magicbyte.operations.sources.files.foreign import open_foreign
+from magicbyte.operations.sources.files.forms import open_recognized
 from magicbyte.operations.sources.files.karapace.v1 import KarapaceV1
 from magicbyte.operations.sources.files.karapace.v2 import KarapaceV2
 from magicbyte.operations.sources.files.karapace.v3 import KarapaceV3
@@ -23,7 +23,7 @@ from magicbyte.operations.sources.files.karapace.xxh64 import Xxh64
 from magicbyte.operations.sources.files.record_file import RecordFile
 from magicbyte.operations.sources.files.rpk_records import RpkRecords
 from magicbyte.operations.sources.files.schema_list import SchemaList
-from magicbyte.operations.sources.port import RawRecord, RawSource, Source
+from magicbyte.operations.sources.port import RawRecord, RawSource
 from magicbyte.operations.state import ContextState, State
 from tests.operations.made_log import record_of
 from tests.operations.sources.foreign_files import (
@@ -71,16 +71,10 @@ _FORMS: dict[str, tuple[Write, type[RecordFile], list[RawRecord]]] = {
 }
 
 
-def _open(path: Path) -> Source:
-    source = open_foreign(path, path.read_bytes()[:4096] if path.is_file() else b"")
-    assert source is not None, "it is not recognized"
-    return source
-
-
 @pytest.mark.parametrize("form", _FORMS)
 def test_each_form_is_recognized_and_read_to_the_same_records_and_state(form: str, tmp_path: Path) -> None:
     write, kind, records = _FORMS[form]
-    with _open(write(tmp_path / "file.txt", RECORDS)) as source:
+    with open_recognized(write(tmp_path / "file.txt", RECORDS)) as source:
         assert type(source) is kind
         assert isinstance(source, RawSource)
         assert list(source.records()) == records
@@ -99,7 +93,7 @@ def test_the_backup_of_version_3_has_the_settings_of_its_topic_and_headers(tmp_p
     assert source.topic_configs() == {"cleanup.policy": "compact", "partitions": "1", "replication.factor": "3"}
     origin = source.read().origin
     assert (origin.vendor, origin.version, origin.offset) == ("karapace", "4.1.0", 7)
-    by_metadata = _open(tmp_path / "backup" / "_schemas.metadata")
+    by_metadata = open_recognized(tmp_path / "backup" / "_schemas.metadata")
     assert isinstance(by_metadata, KarapaceV3)
     assert list(by_metadata.records()) == records
     assert list(KarapaceV3(karapace_v3(tmp_path / "empty", [])).records()) == []
@@ -139,7 +133,7 @@ def test_what_is_written_in_any_form_is_read_again(
         for number, (subject, value) in enumerate(pairs)
     ]
     path = write(tmp_path_factory.mktemp("form") / "file", records)
-    source = _open(path)
+    source = open_recognized(path)
     assert type(source) is kind
     assert isinstance(source, RawSource)
     assert list(source.records()) == records
@@ -288,7 +282,7 @@ def test_redpanda_s_void_records_do_not_count(tmp_path: Path) -> None:
         RawRecord(2, 1, key(3, 2), value(3)),
         RawRecord(3, 1, key(3, 2), None),
     ]
-    source = _open(rpk(tmp_path / "records", records))
+    source = open_recognized(rpk(tmp_path / "records", records))
     assert isinstance(source, RpkRecords)
     assert list(source.records()) == records
     reading = source.read()
@@ -309,7 +303,7 @@ def test_a_list_of_schemas_is_a_state_without_settings(tmp_path: Path) -> None:
         {"id": 2, "subject": ":.eu:a", "version": 1, "schema": '"int"', "references": []},
     ]
     path.write_text(json.dumps({"schemas": schemas}, indent=1))
-    source = _open(path)
+    source = open_recognized(path)
     assert type(source) is SchemaList
     reading = source.read()
     assert {name: (one.schema_id, one.schema_type) for name, one in reading.state.versions.items()} == {
@@ -325,12 +319,13 @@ def test_a_list_of_schemas_is_a_state_without_settings(tmp_path: Path) -> None:
         source.read()
 
 
-@pytest.mark.parametrize("content", ["", "{}", "[]", "[1]", "a,b\n", '{"kind":"manifest"}\n', '{"a":1}\t{}\n', "\x00"])
+@pytest.mark.parametrize("content", ["", "{}", "[]", "[1]", "a,b\n", '{"kind":"x"}\n', '{"a":1}\t{}\n', "\x00"])
 def test_other_files_are_not_recognized(content: str, tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text(content)
-    assert open_foreign(path, path.read_bytes()) is None
-    assert open_foreign(tmp_path, b"") is None
+    for other in (path, tmp_path):
+        with pytest.raises(Unreadable, match="is of no known form, .* Karapace's backup V2, .* a console dump"):
+            open_recognized(other)
 
 
 @pytest.mark.parametrize("form", ["Karapace V1", "Karapace V2", "console, tab", "rpk"])

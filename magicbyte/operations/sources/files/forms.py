@@ -8,8 +8,14 @@ from pathlib import Path
 
 from magicbyte.operations.failures import Unreadable
 from magicbyte.operations.sources.files.closed_lines import head_of
+from magicbyte.operations.sources.files.console_dump import ConsoleDump, is_console_dump
+from magicbyte.operations.sources.files.karapace.v1 import KarapaceV1, is_v1
+from magicbyte.operations.sources.files.karapace.v2 import V2_HEAD, KarapaceV2
+from magicbyte.operations.sources.files.karapace.v3 import V3_HEAD, KarapaceV3, is_v3_folder
 from magicbyte.operations.sources.files.logical import LOGICAL_HEAD, LogicalFile
 from magicbyte.operations.sources.files.raw import RAW_HEAD, RawFile
+from magicbyte.operations.sources.files.rpk_records import RpkRecords, is_rpk_records
+from magicbyte.operations.sources.files.schema_list import SchemaList, is_schema_list
 from magicbyte.operations.sources.port import Source
 
 #: How many bytes of a file are looked at.
@@ -50,6 +56,13 @@ class Form:
 FORMS: tuple[Form, ...] = (
     Form("a raw backup", lambda head: head.content.startswith(RAW_HEAD), RawFile),
     Form("a logical backup or an export", lambda head: head.content.startswith(LOGICAL_HEAD), LogicalFile),
+    Form("a folder of Karapace's backup V3", lambda head: head.is_folder and is_v3_folder(head.path), KarapaceV3),
+    Form("the metadata of Karapace's backup V3", lambda head: head.content.startswith(V3_HEAD), KarapaceV3),
+    Form("Karapace's backup V2", lambda head: head.content.startswith(V2_HEAD), KarapaceV2),
+    Form("Karapace's backup V1", lambda head: is_v1(head.content), KarapaceV1),
+    Form("AxonOps' bulk import", lambda head: is_schema_list(head.content), SchemaList),
+    Form("records of rpk", lambda head: is_rpk_records(head.content), RpkRecords),
+    Form("a console dump", lambda head: is_console_dump(head.content), ConsoleDump),
 )
 
 
