@@ -257,9 +257,7 @@ def test_a_changed_record_is_told_by_the_next_checkpoint(tmp_path: Path) -> None
         (SchemaList, '{"schemas":{}}', "it has no list of schemas"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_and_where_is_told(
-    kind: Callable[[Path], Source], content: str, told: str, tmp_path: Path
-) -> None:
+def test_what_is_wrong_and_where_is_told(kind: Callable[[Path], Any], content: str, told: str, tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text(content)
     with pytest.raises(Unreadable, match=told) as raised:
@@ -324,7 +322,7 @@ def test_other_files_are_not_recognized(content: str, tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text(content)
     for other in (path, tmp_path):
-        with pytest.raises(Unreadable, match="is of no known form, .* Karapace's backup V2, .* a console dump"):
+        with pytest.raises(Unreadable, match=r"is of no known form, .* Karapace's backup V2, .* a console dump"):
             open_recognized(other)
 
 
