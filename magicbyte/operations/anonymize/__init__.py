@@ -1,0 +1,1 @@
+"""Anonymizing states: names and texts become stable tokens, and structure and verdicts stay."""
