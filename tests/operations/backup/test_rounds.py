@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -60,7 +60,7 @@ class _Stop(BaseException):
 
 
 @pytest.fixture
-def rounds(tmp_path: Path) -> Iterator[Callable[[list[bool]], tuple[list[Written], list[str], list[float]]]]:
+def rounds(tmp_path: Path) -> Callable[[list[bool]], tuple[list[Written], list[str], list[float]]]:
     """Run rounds of which some fail; returns what was made and told, and the waits."""
 
     def run(outcomes: list[bool]) -> tuple[list[Written], list[str], list[float]]:
@@ -90,7 +90,7 @@ def rounds(tmp_path: Path) -> Iterator[Callable[[list[bool]], tuple[list[Written
             )
         return made, told, waits
 
-    yield run
+    return run
 
 
 def test_a_round_that_fails_is_tried_again_at_the_next_turn(
