@@ -166,7 +166,7 @@ def test_an_id_that_means_another_schema_is_told(registry: Proxied, tmp_path: Pa
 RULES = """allow User:most READ,DESCRIBE_CONFIGS SUBJECT PREFIXED b
 allow User:schemas READ SUBJECT LITERAL *
 allow User:all READ,DESCRIBE_CONFIGS SUBJECT LITERAL *
-allow User:all DESCRIBE,DESCRIBE_CONFIGS REGISTRY
+allow User:all DESCRIBE,DESCRIBE_CONFIGS REGISTRY LITERAL *
 """
 
 

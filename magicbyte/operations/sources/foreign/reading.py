@@ -27,7 +27,7 @@ _REQUESTS = 16
 #: How often a request is repeated that is refused as too many, or fails for a moment.
 _REPEATS = 8
 #: How often what changed is read again.
-_ROUNDS = 20
+_ROUNDS = 10
 _NO_TIMES = "the registry does not tell when versions were registered; they have the time 0"
 _NO_MARKS = (
     "the registry does not tell the highest id that it has given ({contexts}): the ids of schemas that were deleted "
