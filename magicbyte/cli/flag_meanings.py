@@ -112,10 +112,7 @@ FLAGS = {
     "--name": Flag("NAME", "The pipeline, if the file has several."),
     "--networks": Flag("CIDR,..", "The networks that credentials may be used from."),
     "--new-state": Flag("", "Begin with empty state at the committed offsets."),
-<<<<<<< HEAD
-=======
     "--no-deleted": Flag("", "Leave out soft-deleted versions."),
->>>>>>> 1352a453 (backup: a registry as a file that is complete or not there, once or at every turn)
     "--node-group": Flag("GROUP", "The group of a registry's nodes."),
     "--offline": Flag("", "Nothing else uses what is changed meanwhile."),
     "--offset": Flag("N", "Begin at an offset."),
