@@ -110,7 +110,9 @@ def backup_scrape(folder: Path) -> str:
     metrics = BackupMetrics("registry.ndjson", "127.0.0.1:0")
     try:
         metrics.failed()
-        metrics.made(write_logical(Reading(State(), Origin("none")), folder / "b.ndjson", progress=lambda _: None, more={}))
+        metrics.made(
+            write_logical(Reading(State(), Origin("none")), folder / "b.ndjson", progress=lambda _: None, more={})
+        )
         return httpx.get(f"http://127.0.0.1:{metrics.port}/metrics").text
     finally:
         metrics.close()
