@@ -14,11 +14,11 @@ import httpx
 from prometheus_client.core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
-from magicbyte.testing import running_registry, running_rest_proxy
 from magicbyte.operations.backup.metrics import BackupMetrics
 from magicbyte.operations.backup.writing import write_logical
 from magicbyte.operations.sources.port import Origin, Reading
 from magicbyte.operations.state import State
+from magicbyte.testing import running_registry, running_rest_proxy
 from spark_avro.pipeline.state.progress import StateProgress
 from tests.clients.secured_registry import SecuredRegistry
 from tests.rest.conftest import Rest
