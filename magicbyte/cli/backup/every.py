@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from magicbyte.cli.backup.main import tell
+from magicbyte.cli.backup.outputs import tell
 from magicbyte.cli.servers.stopping import StopRequested, stop_on_signals
 from magicbyte.kit.failure import Failure, say
 from magicbyte.operations.backup.making import Wanted, make_backup

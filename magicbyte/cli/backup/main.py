@@ -7,21 +7,13 @@ command or of another tool. docs/backup.md says what is in the file.
 from __future__ import annotations
 
 import argparse
-import json
 import re
-import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from magicbyte.cli.source_options import SOURCES, add_end, ending, progress, properties_of
+from magicbyte.cli.backup.outputs import show, tell
+from magicbyte.cli.source_options import SOURCES, add_end, ending, properties_of
 from magicbyte.kit.command_line import CommandParser
-from magicbyte.kit.failure import say
-from magicbyte.kit.inert import inert_lines
-from magicbyte.kit.plural import plural
-
-if TYPE_CHECKING:
-    from magicbyte.operations.backup.writing import Written
 
 PROGRAM = "magicbyte backup"
 _FORMS = ("logical", "raw")
@@ -98,37 +90,12 @@ def _run(options: argparse.Namespace) -> int:
     if options.every is not None:
         from magicbyte.cli.backup.every import run_every  # noqa: PLC0415 - as above
 
-        return run_every(wanted, options, lambda written: _print(written, options))
+        return run_every(wanted, options, lambda written: show(written, options.output))
     written = make_backup(wanted, options.file, tell=tell)
     if options.metrics:
         BackupMetrics(str(options.file), options.metrics).made(written)
-    _print(written, options)
+    show(written, options.output)
     return 0
-
-
-def tell(lines: int) -> None:
-    """Write the number of lines so far to a terminal."""
-    if sys.stderr.isatty():
-        progress(f"{lines:,} lines written")
-
-
-def _print(written: Written, options: argparse.Namespace) -> None:
-    for note in written.notes:
-        say(f"note: {note}")
-    if options.output == "json":
-        value = {
-            "file": str(written.path),
-            "format": written.form,
-            "bytes": written.size,
-            "counts": dict(written.counts),
-            "offset": written.offset,
-            "notes": list(written.notes),
-        }
-        sys.stdout.write(json.dumps(value) + "\n")
-    else:
-        counts = ", ".join(plural(count, name.removesuffix("s")) for name, count in written.counts.items())
-        sys.stdout.write(inert_lines(f"{written.path}: {counts}; {plural(written.size, 'byte')}") + "\n")
-    sys.stdout.flush()
 
 
 def _seconds(text: str) -> float:
