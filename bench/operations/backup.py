@@ -2,9 +2,8 @@
 
     python -P bench/operations/backup.py [--schemas 100000] [--repeats 3] [--url-only | --log-only]
 
-Prints the median seconds of the whole command, from its start to its end, the CPU that the command used (the registry's is
-not in it), and the size of the file. The goal is 10 s on
-two cores.
+Prints the median seconds of the whole command, the CPU that it used without that of the registry, and the size of the
+file. The goal is 10 s on two cores.
 """
 
 from __future__ import annotations
