@@ -49,6 +49,21 @@ _BOUNDS = {
 }
 
 
+def has_log(url: str) -> bool:
+    """Tell whether a database has the log of a registry; nothing is written.
+
+    Raises:
+        LogError: The URL is wrong, or the database can't be read.
+    """
+    check_url(url)
+    engine = sa.create_engine(_with_driver(url))
+    try:
+        with _as_log_errors():
+            return sa.inspect(engine).has_table(_table.name)
+    finally:
+        engine.dispose()
+
+
 class SqlLog:
     """A table `log(offset, key, value, ts)` whose offsets count from 0 without gaps.
 

@@ -14,6 +14,10 @@ import httpx
 from prometheus_client.core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
+from magicbyte.operations.backup.metrics import BackupMetrics
+from magicbyte.operations.backup.writing import write_logical
+from magicbyte.operations.sources.port import Origin, Reading
+from magicbyte.operations.state import State
 from magicbyte.testing import running_registry, running_rest_proxy
 from spark_avro.pipeline.state.progress import StateProgress
 from tests.clients.secured_registry import SecuredRegistry
@@ -101,6 +105,19 @@ def use_proxy(rest: Rest, registry_url: str) -> None:
     assert rest.get("/none").status_code == 404
 
 
+def backup_scrape(folder: Path) -> str:
+    """What backups tell after a round that failed, and one that did not."""
+    metrics = BackupMetrics("registry.ndjson", "127.0.0.1:0")
+    try:
+        metrics.failed()
+        metrics.made(
+            write_logical(Reading(State(), Origin("none")), folder / "b.ndjson", progress=lambda _: None, more={})
+        )
+        return httpx.get(f"http://127.0.0.1:{metrics.port}/metrics").text
+    finally:
+        metrics.close()
+
+
 def scrapes_after_use(kafka: str, secured: SecuredRegistry, folder: Path) -> list[Scrape]:
     """Run and use all programs; returns what each tells."""
     scrapes = []
@@ -118,4 +135,5 @@ def scrapes_after_use(kafka: str, secured: SecuredRegistry, folder: Path) -> lis
         pipeline.state()
         pipeline.metrics.add_state(StateProgress(0, None, (), unmatched={"airports": 1}))
         scrapes.append(Scrape("pipeline", httpx.get(f"{pipeline.url}/metrics").text))
+    scrapes.append(Scrape("backup", backup_scrape(folder)))
     return scrapes

@@ -53,6 +53,11 @@ def _pipeline(name: str, values: str, more: str = "") -> dict[str, str]:
     return {f'{name}{{cluster="c",instance="l:1",job="magicbyte-pipelines",pipeline="flights"{more}}}': values}
 
 
+def _backup(values: str) -> dict[str, str]:
+    name = "magicbyte_backup_last_success_timestamp_seconds"
+    return {f'{name}{{cluster="c",instance="k:1",job="magicbyte-backups",file="r.zst"}}': values}
+
+
 def _histogram(method: str, route: str, fast: str, all_of_them: str) -> dict[str, str]:
     """Requests below 0.05 s, and all, which are below 5 s."""
     labels = f',app="registry",method="{method}",route="{route}"'
@@ -251,6 +256,13 @@ _ALL = (
         {"cluster": "c", "pipeline": "flights"},
         "The pipeline flights has written 30 dead letters in 15 minutes.",
         (_pipeline(_ROWS, "5x30", ',outcome="dead"'), _pipeline(_ROWS, "0+2x30", ',outcome="written"')),
+    ),
+    _Of(
+        "MagicbyteBackupStale",
+        _backup("-92460x30"),
+        {"cluster": "c", "instance": "k:1", "job": "magicbyte-backups", "file": "r.zst"},
+        "The newest backup in r.zst is 1d 2h 1m 0s old.",
+        (_backup("-92400x30"), _backup("-99999x15 60x15")),
     ),
 )
 

@@ -92,7 +92,7 @@ class DatabaseSource(_LogSource):
     """The log of a registry on SQLite or PostgreSQL, which may be running."""
 
     def __init__(self, url: str) -> None:
-        from registry.log.sql import SqlLog, sqlite_file  # noqa: PLC0415  topics need no SQLAlchemy
+        from registry.log.sql import SqlLog, has_log, sqlite_file  # noqa: PLC0415  topics need no SQLAlchemy
 
         name = hide_user_info(url)
         try:
@@ -100,6 +100,9 @@ class DatabaseSource(_LogSource):
             # SQLite would make a new, empty database.
             if file is not None and not file.is_file():
                 raise Failure(f"there is no database {file}")
+            # A log that is opened makes its tables.
+            if not has_log(url):
+                raise Failure(f"{name} has no table `log`: it is not the database of a registry")
             self.sql_log = SqlLog(url)
             super().__init__(name, self.sql_log)
         except LogError as error:
