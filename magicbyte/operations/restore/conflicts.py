@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from magicbyte.operations.comparison.meaning import Meanings
 from magicbyte.operations.restore.references import Place, References
 from magicbyte.operations.state import ContextState, State
 from registry.state.identity import same_identity
@@ -38,18 +39,24 @@ def conflicts_of(backup: State, target: State) -> list[Conflict]:
 
 def _versions(backup: State, target: State) -> Iterator[Conflict]:
     holders = {(context_of(one.subject), one.schema_id): one for one in target.versions.values()}
+    meanings = Meanings(backup, target)
+
+    def is_other(present: Version, version: Version) -> bool:
+        # Another vendor may have written the text in its own way.
+        return not same_identity(present.content, version.content) and not meanings.same(version, present)
+
     for place, version in sorted(backup.versions.items()):
         context = context_of(version.subject)
         name = f"version {version.number} of {version.subject}"
         holder = holders.get((context, version.schema_id))
         present = target.versions.get(place)
-        if holder is not None and not same_identity(holder.content, version.content):
+        if holder is not None and is_other(holder, version):
             text = (
                 f"id {version.schema_id} of context {context}, which {name} has in the backup, is another schema in "
                 f"the target: version {holder.number} of {holder.subject}"
             )
             yield Conflict(text, place, loses_content=True)
-        elif present is not None and not same_identity(present.content, version.content):
+        elif present is not None and is_other(present, version):
             yield Conflict(
                 f"{name} is another schema in the target, with id {present.schema_id}", place, loses_content=True
             )
