@@ -91,7 +91,7 @@ def restore(source: Source, target: Target, options: Options, progress: Progress
     progress(f"comparing with {target.name}")
     losses = _refuse_losses(target, plan)
     before = target.state()
-    conflicts = conflicts_of(target.held(plan.state), before)
+    conflicts = conflicts_of(target.held(plan.state), before, target.unfinished(before))
     left_out: list[str] = []
     if conflicts and not options.skips_conflicts:
         raise Refused(
@@ -168,7 +168,17 @@ def _refuse_losses(target: Target, plan: Plan) -> list[Loss]:
 
 def _expected(target: Target, plan: Plan, before: State) -> State:
     # A log is written byte for byte, so its state is that of the backup.
-    return plan.state if plan.records is not None and target.is_log else merged(before, target.held(plan.state))
+    if plan.records is not None and target.is_log:
+        return plan.state
+    unfinished = target.unfinished(before)
+    finished = {
+        name: mode for name, mode in before.modes.items() if name not in unfinished or name not in _subjects(plan)
+    }
+    return merged(replace(before, modes=finished), target.held(plan.state))
+
+
+def _subjects(plan: Plan) -> frozenset[str]:
+    return frozenset(subject for subject, _ in plan.state.versions)
 
 
 def _notes(reading: Reading) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from magicbyte.operations.sources.opening import Properties, open_source
 from magicbyte.operations.state import State
 from magicbyte.testing import running_registry
 from tests.operations.restore.conftest import state_at
-from tests.operations.restore.made_registry import LINES, made_state
+from tests.operations.restore.made_registry import LINES, made_state, record
 
 #: What a gate does to a request: an answer instead of the registry's, or None.
 Rule = Callable[[str, str, Any], tuple[int, Any] | None]
@@ -136,11 +136,15 @@ def test_modes_are_put_back_after_a_failure_and_the_rest_follows(registry: str, 
     with pytest.raises(Failure, match="no space left"):
         _restore(logical, registry, fails, _ALL)
     assert state_at(registry).modes == {"gone-value": "READWRITE"}
-    # As a kill would leave it.
-    httpx.put(f"{registry}/mode/payments-value?force=true", json={"mode": "IMPORT"}).raise_for_status()
+    # As a kill would leave it: the deleted version is live.
+    httpx.put(f"{registry}/mode/gone-value?force=true", json={"mode": "IMPORT"}).raise_for_status()
+    again = {"schema": record("Gone", "int"), "id": 31, "version": 1}
+    httpx.post(f"{registry}/subjects/gone-value/versions", json=again).raise_for_status()
+    assert not state_at(registry).versions["gone-value", 1].deleted
     _restore(logical, registry, _hides_extensions, _ALL)
     after = state_at(registry)
-    assert after.modes == {**made_state().modes, "gone-value": "READWRITE"}
+    assert after.modes == made_state().modes
+    assert after.versions["gone-value", 1].deleted
     assert after.versions.keys() == made_state().versions.keys()
 
 
