@@ -21,6 +21,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Self
 
 import httpx
 import orjson
@@ -89,7 +90,7 @@ class Writer:
                 self.waits.append(time.perf_counter() - began)
                 number += 1
 
-    def __enter__(self) -> Writer:
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 
@@ -165,7 +166,8 @@ def main() -> None:
                         with Writer(target) as writer:
                             took, peak = restore(file, target)
                         waits = sorted(writer.waits)
-                        waited = f"other writers: median {statistics.median(waits) * 1000:.0f} ms, longest {waits[-1] * 1000:.0f} ms"
+                        median, longest = statistics.median(waits) * 1000, waits[-1] * 1000
+                        waited = f"other writers: median {median:.0f} ms, longest {longest:.0f} ms"
                     else:
                         took, peak = restore(file, target)
                         waited = ""

@@ -4,8 +4,8 @@
 
 killed   a restore into each target is killed until it was killed so often, each time somewhere in its course; after the
          last kill, it is run to its end. The target must be as that of a restore that nobody has killed.
-changed  a logical and a raw backup, plain and compressed, are cut after a random byte, or one byte is changed. Each must
-         be refused, and the target must be as it was.
+changed  a logical and a raw backup, plain and compressed, are cut after a random byte, or one byte is changed. Each
+         must be refused, and the target must be as it was.
 
 Ends with 1 if anything does not hold.
 """
