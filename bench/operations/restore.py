@@ -99,15 +99,17 @@ class Writer:
         self._thread.join()
 
 
-def restore(file: Path, target: str) -> tuple[float, float]:
-    """Restore and verify; returns the seconds, and the peak memory of such processes so far in MiB."""
-    began = time.perf_counter()
+def restore(file: Path, target: str) -> tuple[float, float, float]:
+    """Restore and verify; returns the seconds, those of its processor, and the peak memory of all so far in MiB."""
+    began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, "-P", "-m", "magicbyte.cli.main", "restore", str(file), "--to", target]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     seconds = time.perf_counter() - began
     if done.returncode:
         raise SystemExit(f"{target}: exit {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
-    return seconds, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return seconds, processor, after.ru_maxrss / 1024
 
 
 @contextmanager
@@ -164,15 +166,18 @@ def main() -> None:
                 with TARGETS[name](Path(folder)) as target:  # type: ignore[attr-defined]
                     if target.startswith("http"):
                         with Writer(target) as writer:
-                            took, peak = restore(file, target)
+                            took, processor, peak = restore(file, target)
                         waits = sorted(writer.waits)
                         median, longest = statistics.median(waits) * 1000, waits[-1] * 1000
                         waited = f"other writers: median {median:.0f} ms, longest {longest:.0f} ms"
                     else:
-                        took, peak = restore(file, target)
+                        took, processor, peak = restore(file, target)
                         waited = ""
                     seconds.append(took)
-            print(f"  {name:12} {statistics.median(seconds):6.1f} s  {peak:6.0f} MiB  {waited}", flush=True)
+            print(
+                f"  {name:12} {statistics.median(seconds):6.1f} s  {processor:5.1f} s of CPU  {peak:6.0f} MiB  {waited}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":
