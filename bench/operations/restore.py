@@ -175,7 +175,7 @@ def main() -> None:
                         waited = ""
                     seconds.append(took)
             print(
-                f"  {name:12} {statistics.median(seconds):6.1f} s  {processor:5.1f} s of CPU  {peak:6.0f} MiB  {waited}",
+                f"  {name:12} {statistics.median(seconds):6.1f} s  {processor:5.1f} s CPU  {peak:6.0f} MiB  {waited}",
                 flush=True,
             )
 
