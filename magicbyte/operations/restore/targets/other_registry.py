@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from types import TracebackType
 from typing import Any, Self
 
@@ -199,6 +199,8 @@ def _all(pool: ThreadPoolExecutor, write: Callable[[Version], None], versions: I
     finally:
         for future in futures:
             future.cancel()
+        # Those that have begun may still register something.
+        wait(futures)
 
 
 def _config_body(config: Config) -> dict[str, Any]:
