@@ -13,6 +13,7 @@ from dataclasses import replace
 from magicbyte.cli.restore.options import add_options, part_options
 from magicbyte.cli.source_options import FINDINGS, ending, progress, properties_of
 from magicbyte.kit.command_line import CommandParser
+from magicbyte.kit.secret import hide_user_info
 
 TARGETS = "a registry's URL, or an empty log: kafka:HOST:PORT[/TOPIC], sqlite:///FILE or postgresql://.."
 
@@ -62,12 +63,12 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _run(options: argparse.Namespace, configs: dict[str, str]) -> int:
+    from magicbyte.cli.restore.opened import opened  # noqa: PLC0415 - not for --help
     from magicbyte.cli.restore.report import restored_json, restored_text  # noqa: PLC0415 - not for --help
     from magicbyte.operations.restore.accepted import parse_accepted  # noqa: PLC0415 - as above
     from magicbyte.operations.restore.restoring import restore  # noqa: PLC0415 - as above
     from magicbyte.operations.restore.targets.opening import open_target  # noqa: PLC0415 - as above
     from magicbyte.operations.restore.targets.topic import NewTopic  # noqa: PLC0415 - as above
-    from magicbyte.operations.sources.opening import open_source  # noqa: PLC0415 - as above
 
     chosen = replace(
         part_options(options),
@@ -77,9 +78,9 @@ def _run(options: argparse.Namespace, configs: dict[str, str]) -> int:
         reads_back=options.verify == "full",
     )
     new_topic = NewTopic(options.replication_factor, configs)
-    to, at = properties_of(options), properties_of(options, prefix="to-")
-    with open_source(options.source, to) as source, open_target(options.target, at, new_topic) as target:
+    at = properties_of(options, prefix="to-")
+    with opened(options) as (source, is_cut), open_target(options.target, at, new_topic) as target:
         restored = restore(source, target, chosen, progress)
         render = restored_json if options.output == "json" else restored_text
-        sys.stdout.write(render(restored, source.name, target.name, is_cut=options.cut_file))
-    return 0 if restored.is_whole and not options.cut_file else FINDINGS
+        sys.stdout.write(render(restored, hide_user_info(options.source), target.name, is_cut=is_cut))
+    return 0 if restored.is_whole and not is_cut else FINDINGS

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from magicbyte.cli.restore.options import add_options, part_options
 from magicbyte.cli.source_options import FINDINGS, SOURCES, ending, progress, properties_of
 from magicbyte.kit.command_line import CommandParser
+from magicbyte.kit.secret import hide_user_info
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -27,6 +28,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
+    from magicbyte.cli.restore.opened import opened  # noqa: PLC0415 - not for --help
     from magicbyte.cli.restore.report import verified_json, verified_text  # noqa: PLC0415 - not for --help
     from magicbyte.kit.failure import Failure  # noqa: PLC0415 - as above
     from magicbyte.operations.comparison.difference import IGNORABLE  # noqa: PLC0415 - as above
@@ -37,9 +39,9 @@ def _run(options: argparse.Namespace) -> int:
     if unknown := sorted(ignored - IGNORABLE):
         raise Failure(f"--ignore {unknown[0]}: there is {', '.join(sorted(IGNORABLE))}")
     chosen = part_options(options)
-    to, at = properties_of(options), properties_of(options, prefix="to-")
-    with open_source(options.source, to) as source, open_source(options.target, at) as target:
+    at = properties_of(options, prefix="to-")
+    with opened(options) as (source, is_cut), open_source(options.target, at) as target:
         verified = verify(source, target, chosen, progress, ignored=ignored)
         render = verified_json if options.output == "json" else verified_text
-        sys.stdout.write(render(verified, source.name, target.name, is_cut=options.cut_file))
-    return 0 if verified.comparison.is_equal and not options.cut_file else FINDINGS
+        sys.stdout.write(render(verified, hide_user_info(options.source), target.name, is_cut=is_cut))
+    return 0 if verified.comparison.is_equal and not is_cut else FINDINGS

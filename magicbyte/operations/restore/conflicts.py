@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from magicbyte.operations.comparison.meaning import Meanings
 from magicbyte.operations.restore.references import Place, References
 from magicbyte.operations.state import ContextState, State
 from registry.state.identity import same_identity
@@ -31,43 +32,56 @@ class Conflict:
     loses_content: bool = False
 
 
-def conflicts_of(backup: State, target: State) -> list[Conflict]:
-    """All conflicts: ids, then versions, then configs and modes."""
-    return [*_versions(backup, target), *_settings(backup, target)]
+def conflicts_of(backup: State, target: State, unfinished: frozenset[str] = frozenset()) -> list[Conflict]:
+    """All conflicts: ids, then versions, then configs and modes.
+
+    Args:
+        backup: What is to be restored.
+        target: What the target has.
+        unfinished: Subjects that a killed restore has left: their mode, and that a version is live, say nothing.
+    """
+    return [*_versions(backup, target, unfinished), *_settings(backup, target, unfinished)]
 
 
-def _versions(backup: State, target: State) -> Iterator[Conflict]:
+def _versions(backup: State, target: State, unfinished: frozenset[str]) -> Iterator[Conflict]:
     holders = {(context_of(one.subject), one.schema_id): one for one in target.versions.values()}
+    meanings = Meanings(backup, target)
+
+    def is_other(present: Version, version: Version) -> bool:
+        # Another vendor may have written the text in its own way.
+        return not same_identity(present.content, version.content) and not meanings.same(version, present)
+
     for place, version in sorted(backup.versions.items()):
         context = context_of(version.subject)
         name = f"version {version.number} of {version.subject}"
         holder = holders.get((context, version.schema_id))
         present = target.versions.get(place)
-        if holder is not None and not same_identity(holder.content, version.content):
+        if holder is not None and is_other(holder, version):
             text = (
                 f"id {version.schema_id} of context {context}, which {name} has in the backup, is another schema in "
                 f"the target: version {holder.number} of {holder.subject}"
             )
             yield Conflict(text, place, loses_content=True)
-        elif present is not None and not same_identity(present.content, version.content):
+        elif present is not None and is_other(present, version):
             yield Conflict(
                 f"{name} is another schema in the target, with id {present.schema_id}", place, loses_content=True
             )
         elif present is not None and present.schema_id != version.schema_id:
             text = f"{name} has id {version.schema_id} in the backup and id {present.schema_id} in the target"
             yield Conflict(text, place, loses_content=True)
-        elif present is not None and version.deleted and not present.deleted:
+        elif present is not None and version.deleted and not present.deleted and version.subject not in unfinished:
             yield Conflict(f"{name} is deleted in the backup and live in the target", place)
 
 
-def _settings(backup: State, target: State) -> Iterator[Conflict]:
+def _settings(backup: State, target: State, unfinished: frozenset[str]) -> Iterator[Conflict]:
     for kind, ours, theirs in (
         ("config", backup.configs, target.configs),
         ("mode", backup.modes, target.modes),
     ):
         for name, value in sorted(ours.items(), key=lambda item: item[0] or ""):
             present = theirs.get(name)
-            if present is not None and present != value:
+            is_left = kind == "mode" and name in unfinished
+            if present is not None and present != value and not is_left:
                 yield Conflict(
                     f"the {kind} of {name or 'the default context'} is {_shown(value)} in the backup and "
                     f"{_shown(present)} in the target",

@@ -91,7 +91,7 @@ def restore(source: Source, target: Target, options: Options, progress: Progress
     progress(f"comparing with {target.name}")
     losses = _refuse_losses(target, plan)
     before = target.state()
-    conflicts = conflicts_of(target.held(plan.state), before)
+    conflicts = conflicts_of(target.held(plan.state), before, target.unfinished(before))
     left_out: list[str] = []
     if conflicts and not options.skips_conflicts:
         raise Refused(
@@ -113,7 +113,16 @@ def restore(source: Source, target: Target, options: Options, progress: Progress
     if not options.reads_back:
         return done
     progress(f"reading {target.name} back")
-    return replace(done, comparison=compare(_expected(target, plan, before), target.read_back()))
+    expected, actual = _expected(target, plan, before), target.read_back()
+    if not target.is_log:
+        # Others may write to a running registry meanwhile; what they have registered is no fault of the restore.
+        others = {place: one for place, one in actual.versions.items() if place not in expected.versions}
+        if others:
+            expected = merged(expected, State(versions=others))
+            done = replace(
+                done, notes=(*done.notes, f"others have registered {plural(len(others), 'version')} meanwhile")
+            )
+    return replace(done, comparison=compare(expected, actual))
 
 
 def part_of(state: State, options: Options) -> State:
@@ -168,7 +177,17 @@ def _refuse_losses(target: Target, plan: Plan) -> list[Loss]:
 
 def _expected(target: Target, plan: Plan, before: State) -> State:
     # A log is written byte for byte, so its state is that of the backup.
-    return plan.state if plan.records is not None and target.is_log else merged(before, target.held(plan.state))
+    if plan.records is not None and target.is_log:
+        return plan.state
+    unfinished = target.unfinished(before)
+    finished = {
+        name: mode for name, mode in before.modes.items() if name not in unfinished or name not in _subjects(plan)
+    }
+    return merged(replace(before, modes=finished), target.held(plan.state))
+
+
+def _subjects(plan: Plan) -> frozenset[str]:
+    return frozenset(subject for subject, _ in plan.state.versions)
 
 
 def _notes(reading: Reading) -> tuple[str, ...]:

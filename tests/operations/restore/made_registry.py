@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from typing import Any
 
 import orjson
@@ -22,14 +21,9 @@ _RULES = {
 
 
 def record(name: str, *fields: str) -> str:
-    """An Avro record whose fields have the types of other records."""
-    return json.dumps(
-        {
-            "type": "record",
-            "name": name,
-            "fields": [{"name": f"f{index}", "type": one} for index, one in enumerate(fields)],
-        }
-    )
+    """An Avro record whose fields have the types of other records, as registries write it."""
+    typed = [{"name": f"f{index}", "type": one} for index, one in enumerate(fields)]
+    return orjson.dumps({"type": "record", "name": name, "fields": typed}).decode()
 
 
 def _refer(name: str, subject: str, version: int) -> dict[str, Any]:
@@ -58,7 +52,7 @@ LINES: list[dict[str, Any]] = [
         "proto-value",
         1,
         22,
-        'syntax = "proto3";\nmessage A { string s = 1; }\n',
+        'syntax = "proto3";\n\nmessage A {\n  string s = 1;\n}\n',
         schemaType="PROTOBUF",
     ),
     schema("json-value", 1, 23, '{"type":"object"}', schemaType="JSON"),

@@ -216,3 +216,22 @@ def _topic(kafka: str, partitions: int, configs: dict[str, str]) -> str:
     admin = AdminClient({"bootstrap.servers": kafka})
     admin.create_topics([NewTopic(topic, partitions, 1, config=configs)])[topic].result()
     return topic
+
+
+def test_what_is_left_of_a_cut_file_is_restored_on_demand(magicbyte: Command, logical: Path, tmp_path: Path) -> None:
+    whole = logical.read_bytes()
+    cut = tmp_path / "cut.ndjson"
+    cut.write_bytes(whole[: whole.index(b'"proto-value"')])
+    target = f"sqlite:///{tmp_path}/cut.db"
+    outcome = magicbyte("restore", cut, "--to", target, "--cut-file")
+    assert outcome.code == 100, outcome.err
+    assert "note: the file was cut: only what is left of it counts\n" in outcome.out
+    assert "7 versions expected, 7 there, 7 the same, 0 differences\n" in outcome.out
+    assert magicbyte("verify", cut, "--to", target, "--cut-file").code == 100
+    # A file that has its end was not cut: if it does not fit, it was changed.
+    assert magicbyte("verify", logical, "--to", f"sqlite:///{tmp_path}/cut.db", "--cut-file").code == 100
+    cut.write_bytes(whole.replace(b"Order", b"order", 1))
+    outcome = magicbyte("restore", cut, "--to", f"sqlite:///{tmp_path}/changed.db", "--cut-file")
+    assert outcome.code == 1
+    assert "the file was changed" in outcome.err
+    assert not (tmp_path / "changed.db").exists()

@@ -48,6 +48,10 @@ class Database:
         """Nothing: what a log holds already is of the same restore, or the restore is refused."""
         return State()
 
+    def unfinished(self, _state: State) -> frozenset[str]:
+        """None: each step of a restore is whole; see `Target.unfinished`."""
+        return frozenset()
+
     def losses(self, plan: Plan) -> list[Loss]:
         """The headers of records, which a table has no place for."""
         if plan.records is None:

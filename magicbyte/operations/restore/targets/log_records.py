@@ -112,8 +112,8 @@ def count_written(present: Iterable[RawRecord], wanted: Iterator[RawRecord], *, 
 
 
 def _is_same(present: RawRecord, wanted: RawRecord) -> bool:
-    # A client library takes a time of 0 for the present time.
-    same_time = wanted.timestamp in (present.timestamp, 0)
+    # A record without a time gets the time at which it is written.
+    same_time = wanted.timestamp <= 0 or present.timestamp == wanted.timestamp
     return (present.key, present.value, present.headers) == (wanted.key, wanted.value, wanted.headers) and same_time
 
 

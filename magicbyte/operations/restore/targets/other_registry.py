@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from types import TracebackType
 from typing import Any, Self
 
@@ -13,7 +13,7 @@ from magicbyte.operations.registry_end import RegistryEnd
 from magicbyte.operations.restore.plan import Loss, Plan, Written
 from magicbyte.operations.restore.references import Place, References
 from magicbyte.operations.restore.targets.capabilities import Capabilities
-from magicbyte.operations.restore.targets.import_modes import ImportModes
+from magicbyte.operations.restore.targets.import_modes import IMPORT, ImportModes
 from magicbyte.operations.restore.targets.port import Progress
 from magicbyte.operations.sources.port import Source
 from magicbyte.operations.state import State
@@ -42,6 +42,7 @@ class OtherRegistry:
         self._end = end
         self._source = source
         self._before = State()
+        self._registered: set[Place] = set()
         self._capabilities = Capabilities.of(end)
 
     @property
@@ -53,6 +54,10 @@ class OtherRegistry:
         """What the registry has; see `Target.state`."""
         self._before = self._source.read().state
         return self._before
+
+    def unfinished(self, state: State) -> frozenset[str]:
+        """The subjects in IMPORT mode of their own: deleted versions may not be deleted again there."""
+        return frozenset(name for name, mode in state.modes.items() if name is not None and mode == IMPORT)
 
     def losses(self, plan: Plan) -> list[Loss]:
         """What the registry cannot hold, by its API; see `Target.losses`."""
@@ -75,24 +80,36 @@ class OtherRegistry:
         state = self.held(plan.state)
         missing = [version for version in state.versions.values() if self._lacks(version)]
         doomed = [version for version in state.versions.values() if version.deleted and not self._is_deleted(version)]
-        # A version that is live in the target and only has to be deleted is a conflict, so it is not here.
+        touched = list(dict.fromkeys(version.subject for version in in_order([*missing, *doomed])))
         with ImportModes(self._end, self._before.modes) as modes, ThreadPoolExecutor(_AT_ONCE) as pool:
             present = {subject for subject, _ in self._before.versions}
-            for subject in dict.fromkeys(version.subject for version in in_order(missing)):
+            for subject in touched:
                 modes.enter(subject, has_versions=subject in present)
-            done = 0
-            for wave in _waves(state, missing):
-                # The first alone: a registry that ignores the id is noticed before it has ignored many.
-                _all(pool, self._register, wave[:1] if not done else [])
-                _all(pool, self._register, wave[0 if done else 1 :])
-                done += len(wave)
-                progress(f"{plural(done, 'version')} in {self.name}")
-            for wave in reversed(_waves(state, doomed)):
-                _all(pool, self._delete, wave)
+            self._registered = set()
+            try:
+                self._register_all(pool, state, missing, progress)
+            finally:
+                # Also after an error or Ctrl-C: a version must not stay live that was deleted.
+                there = {(version.subject, version.number) for version in doomed} & (
+                    self._registered | self._before.versions.keys()
+                )
+                for wave in reversed(_waves(state, [state.versions[place] for place in there])):
+                    _all(pool, self._delete, wave)
             self._configure(state)
             modes.final = {name: mode for name, mode in state.modes.items() if name is not None}
-        self._set_modes(state, {version.subject for version in missing})
+        self._set_modes(state, set(touched))
         return Written(len(missing), len(state.versions) - len(missing), "versions")
+
+    def _register_all(
+        self, pool: ThreadPoolExecutor, state: State, missing: Iterable[Version], progress: Progress
+    ) -> None:
+        done = 0
+        for wave in _waves(state, missing):
+            # The first alone: a registry that ignores the id is noticed before it has ignored many.
+            _all(pool, self._register, wave[:1] if not done else [])
+            _all(pool, self._register, wave[0 if done else 1 :])
+            done += len(wave)
+            progress(f"{plural(done, 'version')} in {self.name}")
 
     def read_back(self) -> State:
         """Read the registry by its API; see `Target.read_back`."""
@@ -116,6 +133,7 @@ class OtherRegistry:
             "version": version.number,
         }
         answer = self._write("POST", f"/subjects{path(version.subject)}/versions", body)
+        self._registered.add((version.subject, version.number))
         if answer.get("id") != version.schema_id:
             raise Failure(
                 f"{self.name} has given id {answer.get('id')} instead of {version.schema_id} to version "
@@ -181,6 +199,8 @@ def _all(pool: ThreadPoolExecutor, write: Callable[[Version], None], versions: I
     finally:
         for future in futures:
             future.cancel()
+        # Those that have begun may still register something.
+        wait(futures)
 
 
 def _config_body(config: Config) -> dict[str, Any]:

@@ -50,6 +50,10 @@ class OurRegistry:
         """What the registry has; see `Target.state`."""
         return self._source.read().state
 
+    def unfinished(self, _state: State) -> frozenset[str]:
+        """None: each step of a restore is whole; see `Target.unfinished`."""
+        return frozenset()
+
     def losses(self, _plan: Plan) -> list[Loss]:
         """None: our registries hold all that a state has."""
         return []

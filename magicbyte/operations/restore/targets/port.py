@@ -30,6 +30,9 @@ class Target(Protocol):
             Unreachable: It does not answer, or refuses the client.
         """
 
+    def unfinished(self, state: State) -> frozenset[str]:
+        """The subjects that a restore which was killed has left half written, by what `state` has returned."""
+
     def losses(self, plan: Plan) -> list[Loss]:
         """What of the plan the target cannot hold."""
 

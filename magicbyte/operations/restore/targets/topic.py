@@ -74,6 +74,10 @@ class Topic:
         """Nothing: what a topic holds already is of the same restore, or the restore is refused."""
         return State()
 
+    def unfinished(self, _state: State) -> frozenset[str]:
+        """None: each step of a restore is whole; see `Target.unfinished`."""
+        return frozenset()
+
     def losses(self, plan: Plan) -> list[Loss]:
         """Records without a key, which a compacted topic does not take."""
         count = sum(1 for record in records_to_write(plan) if record.key is None)

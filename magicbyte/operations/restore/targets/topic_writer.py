@@ -84,7 +84,8 @@ class TopicWriter:
                     value=record.value,
                     headers=list(record.headers),
                     partition=0,
-                    timestamp=record.timestamp,
+                    # 0 is the present time; very old records have -1.
+                    timestamp=max(record.timestamp, 0),
                     on_delivery=on_delivery,
                 )
                 self._producer.poll(0)

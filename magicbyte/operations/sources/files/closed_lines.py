@@ -16,7 +16,8 @@ import orjson
 from magicbyte.operations.failures import Unreadable
 from magicbyte.operations.sources.files import blocks
 
-_CLOSING = b'{"kind":"end",'
+#: What the closing line begins with.
+CLOSING_HEAD = b'{"kind":"end",'
 _READ_BYTES = 1 << 20
 
 
@@ -69,10 +70,10 @@ def _naming(path: Path) -> Iterator[None]:
 def _checked(path: Path) -> Iterator[bytes]:
     digest, count = hashlib.sha256(), 0
     closing: bytes | None = None
-    for line in _lines(path):
+    for line in lines_of(path):
         if closing is not None:
             raise Unreadable(f"line {count + 2} comes after the closing line, which must be the last")
-        if line.startswith(_CLOSING):
+        if line.startswith(CLOSING_HEAD):
             closing = line
             continue
         count += 1
@@ -83,8 +84,13 @@ def _checked(path: Path) -> Iterator[bytes]:
     _check(closing, count, digest.hexdigest())
 
 
-def _lines(path: Path) -> Iterator[bytes]:
-    """The lines with their line breaks; the last one may lack it."""
+def lines_of(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a file with their line breaks; the last one may lack it.
+
+    Raises:
+        Unreadable: A block of a compressed file is cut or was changed.
+        OSError: The file cannot be read.
+    """
     rest: list[bytes] = []
     for chunk in _chunks(path):
         *whole, last = chunk.split(b"\n")
