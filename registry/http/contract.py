@@ -42,9 +42,7 @@ _TAGS = {
     "server": "The server itself",
 }
 #: Segments of paths that the reference does not have.
-_EXTENSIONS = frozenset(
-    {"admin", "compare", "events", "export", "graph", "import", "outline", "overview", "repair", "search"}
-)
+_EXTENSIONS = frozenset({"admin", "compare", "events", "export", "graph", "import", "outline", "overview", "search"})
 _MEDIA_TYPES = MappingProxyType(
     {
         negotiated: MediaTypes(produced=_JSON, consumed=(*_JSON, _BYTES)),
