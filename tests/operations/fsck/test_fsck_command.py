@@ -107,10 +107,18 @@ def test_a_repair_that_cannot_be_made_writes_nothing(
     text: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    pairs = (*FORMS, *PLANTED["an id of two texts"][1])
+    pairs = (*FORMS, *PLANTED["an id of two texts in a context"][1][1:])
     url = database(tmp_path, pairs)
     assert magicbyte(["fsck", url, *arguments, "--property", "max.retries=0"]) == (3 if "127.0.0.1:1" in text else 1)
     assert text in capsys.readouterr().err
+    assert written(url) == list(pairs)
+
+
+def test_a_repair_tells_that_it_waits_for_a_decision(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pairs = (*FORMS, (key("b", 1), value("b", 1, 1, "long")))
+    url = database(tmp_path, pairs)
+    assert main([url, "--repair", "--offline"]) == 100
+    assert "nothing can be repaired: 1 findings wait for a decision about ID_TWO_CONTENTS" in capsys.readouterr().err
     assert written(url) == list(pairs)
 
 
