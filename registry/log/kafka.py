@@ -230,7 +230,9 @@ class KafkaLog:
         """
         end = self.end_position(committed=False) if end is None else end
         committed = {entry.offset for entry in self._scan(after, end, "read_committed")}
-        return [entry for entry in self._scan(after, end, "read_uncommitted") if entry.offset not in committed]
+        entries = self._scan(after, end, "read_uncommitted")
+        # A reader returns whole batches, also beyond the end.
+        return [entry for entry in entries if entry.offset < end and entry.offset not in committed]
 
     def _scan(self, after: Offset, end: int, isolation: str) -> Iterator[LogEntry]:
         reader = TopicReader(self._client, self._topic, isolation=isolation)
