@@ -38,6 +38,7 @@ from tools.api_tests import matrix
 from tools.command_tables import commands_table, flags_table
 from tools.error_tables import error_table
 from tools.events import PARTS, events_table
+from tools.fsck_table import checks_table
 from tools.help_pages import write_help_pages
 from tools.metric_tables import METRICS
 
@@ -83,6 +84,7 @@ REFERENCES: Mapping[str, Mapping[str, Table]] = {
         "http": lambda: error_table(magicbyte.http.errors),
         "page": lambda: error_table(magicbyte.ui.errors),
     },
+    "fsck.md": {"": checks_table},
     "metrics.md": {"settings": _server(MetricsSettings, EITHER), **METRICS},
     "pipelines-reference.md": _whole(Pipeline),
     "registry-api-tests.md": {"": matrix},

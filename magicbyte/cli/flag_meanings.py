@@ -150,7 +150,7 @@ FLAGS = {
     "--registrations": Flag("R", "New schemas a second."),
     "--registry": Flag("REGISTRY", "The registry of a rule."),
     "--registry-port": Flag("PORT", "The registry's port, in a command with several servers."),
-    "--repair": Flag("CODE ..", "Repair what was found."),
+    "--repair": Flag("CODE", "Repair what was found, or what the named codes found."),
     "--replace": Flag("", "Replace what was written of these offsets."),
     "--replayed": Flag("", "Letters that were replayed."),
     "--replication-factor": Flag("N", "The number of replicas of each partition."),

@@ -221,11 +221,18 @@ class KafkaLog:
         """All committed entries, read by a reader of its own: `read` would move the one that follows the log."""
         return self._scan(BEGINNING, self.end_position(committed=False), "read_committed")
 
-    def aborted_since(self, after: Offset) -> list[LogEntry]:
-        """The entries of aborted transactions after an offset: those that only read_uncommitted readers see."""
-        end = self.end_position(committed=False)
+    def aborted_since(self, after: Offset, end: int | None = None) -> list[LogEntry]:
+        """The entries of aborted transactions after an offset: those that only read_uncommitted readers see.
+
+        Args:
+            after: The offset.
+            end: The position to read to, not behind an open transaction; None for the end of the log, if none is open.
+        """
+        end = self.end_position(committed=False) if end is None else end
         committed = {entry.offset for entry in self._scan(after, end, "read_committed")}
-        return [entry for entry in self._scan(after, end, "read_uncommitted") if entry.offset not in committed]
+        entries = self._scan(after, end, "read_uncommitted")
+        # A reader returns whole batches, also beyond the end.
+        return [entry for entry in entries if entry.offset < end and entry.offset not in committed]
 
     def _scan(self, after: Offset, end: int, isolation: str) -> Iterator[LogEntry]:
         reader = TopicReader(self._client, self._topic, isolation=isolation)

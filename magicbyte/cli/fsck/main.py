@@ -154,7 +154,12 @@ def _repair(
         return evidence, findings, {"repair": {**repairs_to_json(repairs), "dryRun": True}}
     assert isinstance(source, RawSource)
     if repairs.is_empty:
-        progress("nothing to repair")
+        stay = sum(finding.code in repairs.log_codes for finding in findings)
+        progress(
+            f"nothing can be repaired: {stay:,} findings wait for a decision about ID_TWO_CONTENTS, or have no key"
+            if stay
+            else "nothing to repair"
+        )
         return evidence, findings, {"repair": {**repairs_to_json(repairs), "dryRun": False}}
     backup = options.backup or default_backup(Path.cwd())
     size = back_up(source, backup)

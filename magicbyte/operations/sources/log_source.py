@@ -158,16 +158,11 @@ class TopicSource(_LogSource):
             Unreachable: Kafka does not answer.
         """
         try:
-            # First: what is decided now does not change while the topic is read.
-            decided = self.kafka_log.end_position()
-            entries = self.kafka_log.aborted_since(offset)
+            # Behind this position a transaction may be open, which no reader of committed records passes.
+            entries = self.kafka_log.aborted_since(offset, self.kafka_log.end_position())
         except LogError as error:
             raise Unreachable(f"{self.name}: {error}") from None
-        return [
-            RawRecord(entry.offset, entry.timestamp, entry.key, entry.value)
-            for entry in entries
-            if entry.offset < decided
-        ]
+        return [RawRecord(entry.offset, entry.timestamp, entry.key, entry.value) for entry in entries]
 
     def broker_count(self) -> int:
         """How many brokers the cluster has."""

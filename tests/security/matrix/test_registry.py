@@ -50,6 +50,7 @@ BODIES = {
     "importAll": b"\n",
     **dict.fromkeys(("addRules", "replaceRules", "removeRules"), b"[]"),
     "postRoot": b"{}",
+    "repairLog": b"{}",
 }
 INVALID = (
     "registerSchema",
