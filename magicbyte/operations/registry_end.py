@@ -8,9 +8,10 @@ from typing import Any, Self, TypeVar
 
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.secret import hide_user_info
-from magicbyte.operations.failures import Unreachable
+from magicbyte.operations.failures import Refused, Unreachable
 from serdes.client.clients import RegistryClient
 from serdes.client.config import client_options
+from serdes.client.flow import Answer
 from serdes.client.requester import Query
 from serdes.error import ConfigError, OAuthTokenError, RegistryError, RegistryUnavailable
 
@@ -46,7 +47,8 @@ class RegistryEnd:
         """The JSON of a request's answer.
 
         Raises:
-            Unreachable: The registry does not answer, or refuses the client.
+            Unreachable: The registry does not answer.
+            Refused: It refuses the client.
             RegistryError: It refuses the request.
         """
         return self._driven(
@@ -59,15 +61,23 @@ class RegistryEnd:
         Raises:
             Unreachable, RegistryError: As for `call`.
         """
+        return self.answer(method, path, query, body).body
+
+    def answer(self, method: str, path: str, query: Query | None = None, body: bytes | None = None) -> Answer:
+        """A request's answer, with its headers.
+
+        Raises:
+            Unreachable, RegistryError: As for `call`.
+        """
         requester = self.client.requester
-        return self._driven(lambda: self.client.drive(requester.exchange(method, path, query, body)), method, path).body
+        return self._driven(lambda: self.client.drive(requester.exchange(method, path, query, body)), method, path)
 
     def _driven(self, run: Callable[[], T], method: str, path: str) -> T:
         try:
             return run()
         except RegistryError as error:
             if error.status in _REFUSING:
-                raise Unreachable(f"{self.name} refuses {method} {path}: {error.message}") from None
+                raise Refused(f"{self.name} refuses {method} {path}: {error.message}") from None
             raise
         except (RegistryUnavailable, OAuthTokenError) as error:
             raise Unreachable(f"{self.name}: {error}") from None
