@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from magicbyte.kit.command_line import CommandParser
 from magicbyte.cli.source_options import SOURCES, add_end, ending, progress, properties_of
+from magicbyte.kit.command_line import CommandParser
 
 _FROM, _TO = "from-", "to-"
 _EPILOG = """\
