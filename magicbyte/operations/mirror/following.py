@@ -13,6 +13,7 @@ from magicbyte.operations.mirror.mark import Mark
 from magicbyte.operations.mirror.mirroring import Mirroring, anchor_of
 from magicbyte.operations.mirror.origin import Origin, Seen
 from magicbyte.operations.registry_end import RegistryEnd
+from registry.log.port import BEGINNING
 
 #: How many changes are written at once, and how long the first one is waited for, in seconds.
 _MOST_CHANGES, _TAKE_SECONDS = 500, 1.0
@@ -179,7 +180,7 @@ class Follower:
 
     def _head_from(self, mark: Mark) -> Seen:
         """The source's log, from a node that has reached the mark if there is one."""
-        self._source.require(mark.log_id, mark.offset or 0)
+        self._source.require(mark.log_id, BEGINNING if mark.offset is None else mark.offset)
         try:
             head = self._source.head()
         except Unreachable:
@@ -195,7 +196,7 @@ class Follower:
         mark = self._mirroring.mark
         if head.log_id != mark.log_id:
             return f"the log of the source was replaced, its id is {head.log_id} and was {mark.log_id}"
-        if head.offset < (mark.offset or 0):
+        if mark.offset is not None and head.offset < mark.offset:
             return f"the log of the source was set back, it ends at offset {head.offset} and had offset {mark.offset}"
         return ""
 
@@ -203,7 +204,7 @@ class Follower:
         """A full sync, and the feed from its offset on."""
         self._mirroring.sync_all(reason=reason, strict=strict)
         mark = self._mirroring.mark
-        feed = Feed(self._end, mark.offset or 0)
+        feed = Feed(self._end, BEGINNING if mark.offset is None else mark.offset)
         try:
             self._require_same_log()
         except BaseException:

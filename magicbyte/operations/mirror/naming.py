@@ -138,7 +138,7 @@ def checked_naming(context: str, patterns: Iterable[str], rename: str, *, automa
     if not _CONTEXT.fullmatch(root):
         raise Failure(f"--context {context!r} is not a context: use none, auto, or a name such as dc1")
     root = root if root.startswith(".") else f".{root}"
-    if root != DEFAULT_CONTEXT and not may_be_subject(f":{root}:", of_settings=True):
+    if root != DEFAULT_CONTEXT and not may_be_subject(f":{root}:", of_settings=False):
         raise Failure(f"--context {context!r} cannot be the name of a context")
     return Naming(root, tuple(patterns), rename)
 

@@ -71,7 +71,7 @@ class Origin:
         if self.end is None:
             return False
         try:
-            return "logId" in self._export((_NOTHING,), 0)[0]
+            return "logId" in self._export((_NOTHING,), -1)[0]
         except RegistryError as error:
             if error.status in (404, 405):
                 return False
@@ -98,7 +98,7 @@ class Origin:
             reading = self._source.read()
             return Seen(reading.state, "", -1 if reading.origin.offset is None else reading.origin.offset)
         try:
-            return _seen(self._export((), 0))
+            return _seen(self._export((), -1))
         except RegistryError as error:
             if error.status in (404, 405):
                 return Seen(self._source.read().state)
@@ -110,7 +110,7 @@ class Origin:
         Raises:
             Unreachable: It does not answer, or refuses the client.
         """
-        return self.read_names((_NOTHING,), 0)
+        return self.read_names((_NOTHING,), -1)
 
     def require(self, log_id: str, offset: int) -> None:
         """Let no node of the source answer from a state before an offset."""

@@ -164,7 +164,7 @@ def _context_lines(wanted: State, held: Held, scope: Scope) -> Iterable[Line]:
         if name not in scope.contexts:
             continue
         known = held.contexts.get(name)
-        is_new = context.listed and not _is_listed(held, name)
+        is_new = name != DEFAULT_CONTEXT and context.listed and not _is_listed(held, name)
         if is_new or context.highest_id > (0 if known is None else known.highest_id):
             yield {"kind": "context", "context": name, "listed": context.listed, "maxId": context.highest_id}
 
