@@ -8,6 +8,7 @@ from magicbyte.http.metrics.process import TABLE as PROCESS
 from magicbyte.http.routing.recorder import TABLE as REQUESTS
 from magicbyte.kit.kafka.statistics import TABLE as KAFKA_CLIENTS
 from magicbyte.kit.metrics import Declared, MetricTable
+from magicbyte.operations.mirror.metrics import TABLE as MIRRORS
 from magicbyte.security.metrics import TABLE as SECURITY
 from registry.metrics import TABLE as REGISTRY
 from rest_proxy.metrics import TABLE as PROXY
@@ -18,6 +19,7 @@ PROGRAMS = {
     "registry": (REQUESTS, PROCESS, SECURITY, KAFKA_CLIENTS, REGISTRY),
     "rest proxy": (REQUESTS, PROCESS, SECURITY, KAFKA_CLIENTS, PROXY),
     "pipeline": (PIPELINES,),
+    "mirror": (MIRRORS,),
 }
 _CONFLUENT = "kafka_schema_registry_"
 _FORMER = "Former name of "
@@ -61,6 +63,7 @@ METRICS: dict[str, Callable[[], str]] = {
     "registry": _current(REGISTRY),
     "proxy": _current(PROXY),
     "pipelines": _current(PIPELINES),
+    "mirrors": _current(MIRRORS),
     "security": _current(SECURITY),
     "process": _current(PROCESS),
     "kafka clients": _current(KAFKA_CLIENTS),

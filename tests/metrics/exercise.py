@@ -14,6 +14,7 @@ import httpx
 from prometheus_client.core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
+from magicbyte.operations.mirror.metrics import MetricsPort, MirrorMetrics
 from magicbyte.testing import running_registry, running_rest_proxy
 from spark_avro.pipeline.state.progress import StateProgress
 from tests.clients.secured_registry import SecuredRegistry
@@ -26,7 +27,7 @@ class Scrape:
     """The metrics of a program.
 
     Attributes:
-        program: `registry`, `rest proxy` or `pipeline`.
+        program: `registry`, `rest proxy`, `pipeline` or `mirror`.
         text: The text that a scrape gets.
     """
 
@@ -118,4 +119,7 @@ def scrapes_after_use(kafka: str, secured: SecuredRegistry, folder: Path) -> lis
         pipeline.state()
         pipeline.metrics.add_state(StateProgress(0, None, (), unmatched={"airports": 1}))
         scrapes.append(Scrape("pipeline", httpx.get(f"{pipeline.url}/metrics").text))
+    port = free_port()
+    with MetricsPort(f":{port}", MirrorMetrics()):
+        scrapes.append(Scrape("mirror", httpx.get(f"http://127.0.0.1:{port}/metrics").text))
     return scrapes

@@ -53,6 +53,10 @@ def _pipeline(name: str, values: str, more: str = "") -> dict[str, str]:
     return {f'{name}{{cluster="c",instance="l:1",job="magicbyte-pipelines",pipeline="flights"{more}}}': values}
 
 
+def _mirror(values: str) -> dict[str, str]:
+    return {'magicbyte_mirror_lag_seconds{cluster="c",instance="m:1",job="magicbyte-mirrors"}': values}
+
+
 def _histogram(method: str, route: str, fast: str, all_of_them: str) -> dict[str, str]:
     """Requests below 0.05 s, and all, which are below 5 s."""
     labels = f',app="registry",method="{method}",route="{route}"'
@@ -251,6 +255,13 @@ _ALL = (
         {"cluster": "c", "pipeline": "flights"},
         "The pipeline flights has written 30 dead letters in 15 minutes.",
         (_pipeline(_ROWS, "5x30", ',outcome="dead"'), _pipeline(_ROWS, "0+2x30", ',outcome="written"')),
+    ),
+    _Of(
+        "MagicbyteMirrorLag",
+        _mirror("0x5 60+60x30"),
+        {"cluster": "c", "instance": "m:1", "job": "magicbyte-mirrors"},
+        "The standby of m:1 has been behind for 15m 0s.",
+        (_mirror("300x30"), _mirror("0x30")),
     ),
 )
 
