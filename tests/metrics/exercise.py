@@ -15,6 +15,7 @@ from prometheus_client.core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 from magicbyte.operations.mirror.metrics import MetricsPort, MirrorMetrics
+from magicbyte.platform.broker.ports import free_port
 from magicbyte.testing import running_registry, running_rest_proxy
 from spark_avro.pipeline.state.progress import StateProgress
 from tests.clients.secured_registry import SecuredRegistry

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from magicbyte.cli.source_options import FINDINGS, SOURCES, add_end, ending, progress, properties_of
+from magicbyte.cli.subcommands import Subcommand, run
 from magicbyte.kit.command_line import CommandParser
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.plural import plural
@@ -18,12 +19,8 @@ _FROM, _TO = "from-", "to-"
 _LISTED = 20
 
 
-def parser() -> CommandParser:
-    """The options of the subcommands."""
-    parser = CommandParser(prog="magicbyte dr", description="Go over to a standby registry, or try a recovery out.")
-    subcommands = parser.add_subparsers(dest="subcommand", required=True, metavar="promote|drill")
-    promote = subcommands.add_parser("promote", help="let a mirrored registry take writes")
-    add = promote.add_argument
+def _promote_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
     add("--to", dest="target", required=True, metavar="B", help="the URL of the registry that is mirrored to")
     add("--from", dest="source", metavar="A", help=f"what it is mirrored from, to compare if it answers: {SOURCES}")
     add("--context", default=".", metavar="NAME", help="the --context of the mirror, if it is not `none`")
@@ -35,12 +32,13 @@ def parser() -> CommandParser:
         help="how many ids of each context are left out, since a lost A may have given them (default 10000)",
     )
     add("--force", action="store_true", help="promote although B is not what A is")
-    _add_output(promote)
-    add_end(promote, prefix=_FROM, of="A")
-    add_end(promote, prefix=_TO, of="B")
-    promote.set_defaults(run=_promote)
-    drill = subcommands.add_parser("drill", help="copy a registry into a scratch one, compare, time and delete it")
-    add = drill.add_argument
+    _add_output(parser)
+    add_end(parser, prefix=_FROM, of="A")
+    add_end(parser, prefix=_TO, of="B")
+
+
+def _drill_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
     add("--from", dest="source", metavar="A", help=f"the registry that would be lost: {SOURCES}")
     add(
         "--to",
@@ -49,11 +47,9 @@ def parser() -> CommandParser:
         help="the URL of an empty registry, which is emptied again; by default one in memory is started for the drill",
     )
     add("--file", metavar="BACKUP", help="restore this backup instead of mirroring A")
-    _add_output(drill)
-    add_end(drill, prefix=_FROM, of="A")
-    add_end(drill, prefix=_TO, of="SCRATCH")
-    drill.set_defaults(run=_drill)
-    return parser
+    _add_output(parser)
+    add_end(parser, prefix=_FROM, of="A")
+    add_end(parser, prefix=_TO, of="SCRATCH")
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
@@ -70,8 +66,17 @@ def _gap(text: str) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the subcommand and return its exit code."""
-    options = parser().parse_args(arguments)
-    return ending(lambda: int(options.run(options)))
+    return run(PROGRAM, DESCRIPTION, SUBCOMMANDS, sys.argv[1:] if arguments is None else arguments)
+
+
+def run_promote(_parser: CommandParser, options: argparse.Namespace) -> int:
+    """Run `dr promote`."""
+    return ending(lambda: _promote(options))
+
+
+def run_drill(_parser: CommandParser, options: argparse.Namespace) -> int:
+    """Run `dr drill`."""
+    return ending(lambda: _drill(options))
 
 
 def _promote(options: argparse.Namespace) -> int:
@@ -159,3 +164,21 @@ def _show_differences(differences: Sequence[str]) -> None:
     sys.stdout.write("".join(f"{one}\n" for one in differences[:_LISTED]))
     if len(differences) > _LISTED:
         sys.stdout.write(f"and {len(differences) - _LISTED} more\n")
+
+
+PROGRAM = "magicbyte dr"
+DESCRIPTION = "Go over to a standby registry, or try a recovery out."
+SUBCOMMANDS = {
+    "promote": Subcommand(
+        "let a mirrored registry take writes",
+        _promote_options,
+        "--to http://b:8081 --from http://a:8081",
+        "magicbyte.cli.dr.main:run_promote",
+    ),
+    "drill": Subcommand(
+        "copy a registry into a scratch one, compare, time and delete it",
+        _drill_options,
+        "--from http://a:8081",
+        "magicbyte.cli.dr.main:run_drill",
+    ),
+}

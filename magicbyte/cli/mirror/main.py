@@ -12,20 +12,21 @@ from magicbyte.cli.source_options import SOURCES, add_end, ending, progress, pro
 from magicbyte.kit.command_line import CommandParser
 
 _FROM, _TO = "from-", "to-"
-_EPILOG = """\
-A full sync makes B what A is; then every change of A is written to B as it happens, with its ids, versions, guids and
+_EPILOG = """A full sync makes B what A is; then every change of A is written to B as it happens, with its ids, versions, guids and
 deletions. The mirrored contexts of B get the mode IMPORT, so that nobody else writes there; `magicbyte dr promote`
 ends that. The mark of how far it is lies in B. The mirror may be killed and started again at any time.
 """
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> CommandParser:
     """The options of the command."""
     parser = CommandParser(
         prog="magicbyte mirror",
-        description="Keep registry B equal to registry A.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=f"Keep registry B equal to registry A. {_EPILOG}",
+        examples=(
+            "magicbyte mirror --from http://a:8081 --to http://b:8081 --metrics 127.0.0.1:9110",
+            "magicbyte mirror --from http://a:8081 --to http://b:8081 --compare-requests access.log",
+        ),
     )
     add = parser.add_argument
     add("--from", dest="source", required=True, metavar="A", help=f"what is mirrored: {SOURCES}")

@@ -154,9 +154,7 @@ class Mirroring:
         self._require_no_conflict(plan)
         self._require_deletable(plan, strict=strict or is_first, polled=polled)
         mark = self._with_modes(self._with_contexts(contexts), part, scope, whole=True)
-        mark = replace(
-            mark, log_id=seen.log_id, offset=seen.offset, anchor=None, closure=self._closure(part.subjects)
-        )
+        mark = replace(mark, log_id=seen.log_id, offset=seen.offset, anchor=None, closure=self._closure(part.subjects))
         written = self._write(plan, mark, always=True)
         self._source.require(seen.log_id, seen.offset)
         self._may_delete = False
