@@ -136,9 +136,9 @@ def _drill(options: argparse.Namespace) -> int:
         if options.target:
             url, properties = options.target, properties_of(options, prefix=_TO)
         else:
-            from magicbyte.testing import running_registry  # noqa: PLC0415 - as above
+            from magicbyte.cli.dr.scratch import scratch_registry  # noqa: PLC0415 - as above
 
-            url, properties = stack.enter_context(running_registry("memory:")).url, Properties()
+            url, properties = stack.enter_context(scratch_registry()), Properties()
         scratch = stack.enter_context(Target(url, properties.registry))
         if options.file:
             backup = stack.enter_context(open_source(options.file, Properties()))

@@ -12,7 +12,8 @@ from magicbyte.cli.source_options import SOURCES, add_end, ending, progress, pro
 from magicbyte.kit.command_line import CommandParser
 
 _FROM, _TO = "from-", "to-"
-_EPILOG = """A full sync makes B what A is; then every change of A is written to B as it happens, with its ids, versions, guids and
+_EPILOG = """\
+A full sync makes B what A is; then every change of A is written to B as it happens, with its ids, versions, guids and
 deletions. The mirrored contexts of B get the mode IMPORT, so that nobody else writes there; `magicbyte dr promote`
 ends that. The mark of how far it is lies in B. The mirror may be killed and started again at any time.
 """

@@ -81,8 +81,7 @@ def test_a_source_that_was_restarted_empty_does_not_empty_the_target(registries:
         port = int(first.url.rpartition(":")[2])
         with mirror(source.url, target.url) as running:
             running.until_told("is what")
-            first.process.kill()
-            first.process.wait()
+            first.kill()
             running.until_told("waiting: ")
             with running_registry("memory:", port=port):
                 said = running.until_failed()
@@ -138,8 +137,7 @@ def test_ends_that_are_away_are_waited_for() -> None:
         source.register("a", '"int"')
         with mirror(source.url, right.url) as running:
             running.until_told("is what")
-            right.process.kill()
-            right.process.wait()
+            right.kill()
             source.register("b", '"long"')
             running.until_told("waiting: ")
             with running_registry("memory:", port=port) as again:
