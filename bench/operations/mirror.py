@@ -54,8 +54,7 @@ def _lags(writer: httpx.Client, reader: httpx.Client, rate: float, seconds: floa
             number += 1
         arrived = set(reader.get("/subjects").json())
         now = time.monotonic()
-        for subject in [name for name in waiting if name in arrived]:
-            lags.append(now - waiting.pop(subject))
+        lags += [now - waiting.pop(name) for name in arrived & waiting.keys()]
     return lags
 
 
