@@ -53,6 +53,12 @@ TOO_MANY_FOLLOWERS = ErrorKind(
     429, "This client has {limit} /events open, and may have no more (magicbyte.events.max.per.client)."
 )
 
+#: Ours: an import of a mirror that is no longer the one that writes into the context.
+MIRROR_FENCED = ErrorKind(
+    40990,
+    "Context '{context}' is at epoch {epoch} of its mirrors, not {asked}: another mirror or a promotion took over.",
+)
+
 PRECONDITION_FAILED = ErrorKind(41201, "The latest version of subject '{subject}' is {latest}, not {expected}.")
 
 INVALID_SCHEMA = ErrorKind(42201, "Invalid schema of type {type}, details: {details}")

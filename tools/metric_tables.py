@@ -9,6 +9,7 @@ from magicbyte.http.routing.recorder import TABLE as REQUESTS
 from magicbyte.kit.kafka.statistics import TABLE as KAFKA_CLIENTS
 from magicbyte.kit.metrics import Declared, MetricTable
 from magicbyte.operations.backup.metrics import TABLE as BACKUP
+from magicbyte.operations.mirror.metrics import TABLE as MIRRORS
 from magicbyte.security.metrics import TABLE as SECURITY
 from registry.metrics import TABLE as REGISTRY
 from rest_proxy.metrics import TABLE as PROXY
@@ -20,6 +21,7 @@ PROGRAMS = {
     "rest proxy": (REQUESTS, PROCESS, SECURITY, KAFKA_CLIENTS, PROXY),
     "pipeline": (PIPELINES,),
     "backup": (BACKUP,),
+    "mirror": (MIRRORS,),
 }
 _CONFLUENT = "kafka_schema_registry_"
 _FORMER = "Former name of "
@@ -64,6 +66,7 @@ METRICS: dict[str, Callable[[], str]] = {
     "proxy": _current(PROXY),
     "pipelines": _current(PIPELINES),
     "backup": _current(BACKUP),
+    "mirrors": _current(MIRRORS),
     "security": _current(SECURITY),
     "process": _current(PROCESS),
     "kafka clients": _current(KAFKA_CLIENTS),

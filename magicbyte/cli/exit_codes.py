@@ -136,4 +136,18 @@ EXIT_CODES: Mapping[str, Mapping[int, str]] = {
     "fsck": _KEEPING | {0: "nothing is wrong; there may be notes", 100: "there are findings"},
     "settings-schema": _PLAIN,
     "demo": _PLAIN,
+    "mirror": {
+        **_CONSOLE,
+        0: "it was stopped, or `--once` and the target is what the source is",
+        1: "the ends contradict each other, the target was promoted, or a line is refused",
+        3: "`--once`, or at the start: an end cannot be reached or refuses the client",
+        100: "`--compare-requests`: answers differ",
+    },
+    "dr": {
+        **_CONSOLE,
+        0: "`promote`: the target takes writes; `drill`: the copy has no difference",
+        1: "there is nothing to promote, or the scratch registry is not empty",
+        3: "a registry cannot be reached or refuses the client",
+        100: "`promote`: the target is not what the source is; `drill`: the copy differs",
+    },
 }

@@ -90,6 +90,8 @@ COMMANDS = {
     "settings-schema": Command(
         "magicbyte.cli.settings_schema", "print the JSON Schema of a server's, a client's or a serializer's settings"
     ),
+    "mirror": Command("magicbyte.cli.mirror.main", "keep one registry equal to another, change by change", _SERVER),
+    "dr": Command("magicbyte.cli.dr.main", "go over to a standby registry, or try a recovery out", _SERVER),
     "capacity": Command("magicbyte.cli.capacity.main", "estimate the memory, disk and cores that a load needs"),
     "demo": Command(
         "magicbyte.cli.demo.main",

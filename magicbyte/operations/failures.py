@@ -9,5 +9,9 @@ class Unreachable(Failure):
     """A registry, a broker or a database does not answer, or refuses the client; commands exit with 3."""
 
 
+class Refused(Unreachable):
+    """A registry refuses the client: its credentials are wrong, or it has too few rights."""
+
+
 class Unreadable(Failure):
     """A file is cut, was changed, or is of no form that is known; nothing of it is used."""

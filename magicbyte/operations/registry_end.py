@@ -9,7 +9,7 @@ from typing import Any, Self, TypeVar
 
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.secret import hide_user_info
-from magicbyte.operations.failures import Unreachable
+from magicbyte.operations.failures import Refused, Unreachable
 from serdes.client.clients import RegistryClient
 from serdes.client.config import client_options
 from serdes.client.flow import Answer
@@ -48,7 +48,8 @@ class RegistryEnd:
         """The JSON of a request's answer.
 
         Raises:
-            Unreachable: The registry does not answer, or refuses the client.
+            Unreachable: The registry does not answer.
+            Refused: It refuses the client.
             RegistryError: It refuses the request.
         """
         return self._driven(
@@ -86,7 +87,7 @@ class RegistryEnd:
             return run()
         except RegistryError as error:
             if error.status in _REFUSING:
-                raise Unreachable(f"{self.name} refuses {method} {path}: {error.message}") from None
+                raise Refused(f"{self.name} refuses {method} {path}: {error.message}") from None
             raise
         except (RegistryUnavailable, OAuthTokenError) as error:
             raise Unreachable(f"{self.name}: {error}") from None

@@ -132,6 +132,11 @@ class Rights:
             target_context = context if named == DEFAULT_CONTEXT else named
             settings = None if target_context == DEFAULT_CONTEXT else f":{target_context}:"
             return None if self.may("ALTER_CONFIGS", settings) else _NOT_AUTHORIZED
+        if kind == "mirror":
+            named = line.get("context")
+            return None if self.may("ALTER_CONFIGS", settings_key(f":{named}:")) else _NOT_AUTHORIZED
+        if kind == "removal":
+            return self._refusal_of_removal(line)
         if kind not in ("schema", "config", "mode"):
             return None
         if not isinstance(subject, str):
@@ -144,6 +149,15 @@ class Rights:
         allowed = self.may("ALTER_CONFIGS", target)
         if kind == "schema" and target is not None:
             allowed = allowed and self.may("WRITE", target) and self._may_read_all(target, line.get("references"))
+        return None if allowed else _NOT_AUTHORIZED
+
+    def _refusal_of_removal(self, line: Mapping[str, Any]) -> str | None:
+        named, subject = line.get("context"), line.get("subject")
+        name = f":{named}:" if line.get("of") == "context" else subject if isinstance(subject, str) else None
+        target = None if name is None else settings_key(str(parse_subject(name)))
+        allowed = self.may("ALTER_CONFIGS", target)
+        if line.get("of") == "schema":
+            allowed = allowed and self.may("DELETE", target)
         return None if allowed else _NOT_AUTHORIZED
 
     def _may_read_all(self, subject: str, references: object) -> bool:

@@ -98,6 +98,7 @@ class VisibleView(View):
     highest_id: Any = _PassedOn()
     configured: Any = _PassedOn()
     with_modes: Any = _PassedOn()
+    mirrors: Any = _PassedOn()
     rules: Any = _PassedOn()
     rule_origin: Any = _PassedOn()
 

@@ -15,6 +15,7 @@ from magicbyte.kit.errors import ApiError
 from registry import errors
 from registry.decide.configure import checked_config, decide_put_mode
 from registry.decide.decision import Decision, require_valid_rules, require_writable
+from registry.decide.mirror_lines import mark_records, removal_records, require_epochs
 from registry.decide.question import LITTLE_READING, Question, Terms, Unanswered
 from registry.decide.registration.candidate import candidate_of
 from registry.decide.registration.stages import Completed, Sent
@@ -86,8 +87,11 @@ def decide_load(
     is parsed first. A subject that names no context is put into `context`.
 
     Raises:
+        ApiError: 40990, a line's mirror was replaced; nothing is written.
         Unanswered: Texts must be parsed elsewhere first.
     """
+    # First: nothing of a mirror that was replaced is written.
+    require_epochs(view, (line for _, line in lines))
     overlay, report, new_records = view.overlay(), Report(), list[Record]()
     questions: list[Question] = []
     reading_left = _MOST_READING
@@ -245,6 +249,14 @@ def _mode(view: View, now: int, line: Mapping[str, Any], terms: Terms) -> list[R
     return list(decide_put_mode(view, now, subject=subject, name=mode, terms=terms, force=True).records)
 
 
+def _removal(view: View, now: int, line: Mapping[str, Any], _terms: Terms) -> list[Record]:
+    return removal_records(view, now, line)
+
+
+def _mirror(view: View, now: int, line: Mapping[str, Any], _terms: Terms) -> list[Record]:
+    return mark_records(view, now, line)
+
+
 def _subject(line: Mapping[str, Any], *, of_settings: bool = False) -> str:
     text = line.get("subject")
     if not isinstance(text, str):
@@ -264,6 +276,10 @@ _KINDS: Mapping[str, Callable[[View, int, Mapping[str, Any], Terms], list[Record
     "schema": _schema,
     "config": _config,
     "mode": _mode,
+    "removal": _removal,
+    "mirror": _mirror,
     "manifest": _pass_over,
+    # The mark of a mirror that writes into the original; it does not write into the copy.
+    "mirrored": _pass_over,
     "end": _pass_over,
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import orjson
@@ -21,6 +21,8 @@ from registry.state.view import View
 #: Exports of format 1 have no lines about contexts.
 FORMAT_VERSION = 2
 CLOSING = "end"
+#: The global settings, among the names of an export.
+GLOBAL_SETTINGS = f":{DEFAULT_CONTEXT}:"
 #: How many lines, and about how many bytes, are imported at once; other writers wait meanwhile.
 _LINES_IN_BATCH = 200
 _BYTES_IN_BATCH = 1 << 22
@@ -33,8 +35,12 @@ def export_lines(
     deleted: bool = True,
     may_see_settings: Callable[[str | None], bool] | None = None,
     may_see_highest_id: Callable[[str], bool] | None = None,
+    names: Collection[str] = (),
+    log_id: str = "",
 ) -> Iterator[bytes]:
     """Yield a manifest, contexts, versions (each after those that it refers to), configs, modes, and a closing line.
+
+    Between configs and modes of the whole registry are the marks of the mirrors that write into it.
 
     Args:
         view: The state to export.
@@ -43,6 +49,9 @@ def export_lines(
         may_see_settings: Returns whether to export the config and mode of a subject or context, or for None the global
             ones. By default all are exported.
         may_see_highest_id: Returns whether to export the line of a context. By default all are exported.
+        names: Subjects and contexts' settings in wire form: only they are exported, and their contexts; `:.:` stands
+            for the global settings. By default all are.
+        log_id: The id of the log for the manifest; empty for none.
     """
     digest = hashlib.sha256()
     count = 0
@@ -52,6 +61,8 @@ def export_lines(
         deleted=deleted,
         may_see_settings=may_see_settings or _everything,
         may_see_highest_id=may_see_highest_id or _everything,
+        only=frozenset(names) if names else None,
+        log_id=log_id,
     ):
         line = orjson.dumps(value) + b"\n"
         digest.update(line)
@@ -71,10 +82,21 @@ def _values(
     deleted: bool,
     may_see_settings: Callable[[str | None], bool],
     may_see_highest_id: Callable[[str], bool],
+    only: frozenset[str] | None,
+    log_id: str,
 ) -> Iterator[dict[str, Any]]:
-    subjects = named(view.subjects(), prefix)
-    contexts = [context for context in _contexts(view, prefix) if may_see_highest_id(context)]
+    def chosen(names: Iterable[str]) -> list[str]:
+        return named(names if only is None else [name for name in names if name in only], prefix)
+
     manifest = {"kind": "manifest", "format": FORMAT_VERSION, "magicbyte": __version__, "offset": view.offset}
+    if log_id:
+        manifest["logId"] = log_id
+    subjects = named(view.subjects(), prefix) if only is None else sorted(name for name in only if view.versions(name))
+    covered = _contexts(view, prefix)
+    if only is not None:
+        of_names = {context_of(name) for name in only}
+        covered = [context for context in covered if context in of_names]
+    contexts = [context for context in covered if may_see_highest_id(context)]
     # An import warns of it.
     if not {context_of(subject) for subject in subjects} <= set(contexts):
         manifest["lacksContexts"] = True
@@ -87,20 +109,31 @@ def _values(
         yield context_value(view, context)
     for version in in_order(versions):
         yield version_value(version)
-    yield from _settings(view, prefix, may_see_settings)
+    with_global = prefix in ("", ALL_CONTEXTS) and (only is None or GLOBAL_SETTINGS in only) and may_see_settings(None)
+    yield from _settings(
+        view,
+        [name for name in chosen(view.configured()) if may_see_settings(name)],
+        [name for name in chosen(view.with_modes()) if may_see_settings(name)],
+        with_global=with_global,
+        with_mirrors=with_global and only is None,
+    )
 
 
-def _settings(view: View, prefix: str, may_see_settings: Callable[[str | None], bool]) -> Iterator[dict[str, Any]]:
-    """The lines of configs and of modes; the global settings come last."""
-    for name in named(view.configured(), prefix):
+def _settings(
+    view: View, configured: Iterable[str], with_modes: Iterable[str], *, with_global: bool, with_mirrors: bool
+) -> Iterator[dict[str, Any]]:
+    """The lines of settings; the global ones come last."""
+    for name in configured:
         config = view.config(name)
-        if config is not None and may_see_settings(name):
+        if config is not None:
             yield {"kind": "config", "subject": name, "config": config.to_json()}
-    for name in named(view.with_modes(), prefix):
+    if with_mirrors:
+        for context, mark in view.mirrors().items():
+            yield {"kind": "mirrored", "context": context, "epoch": mark.epoch, "value": mark.value}
+    for name in with_modes:
         mode = view.mode(name)
-        if mode is not None and may_see_settings(name):
+        if mode is not None:
             yield {"kind": "mode", "subject": name, "mode": mode}
-    with_global = prefix in ("", ALL_CONTEXTS) and may_see_settings(None)
     config, mode = view.config(None), view.mode(None)
     if with_global and config is not None:
         yield {"kind": "config", "config": config.to_json()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple, Self, TypeGuard
 
@@ -255,6 +256,14 @@ class RuleOrigin:
 
     author: str = ""
     timestamp: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorMark:
+    """The mark of a mirror: its epoch, which fences earlier mirrors, and the mirror's own notes, a JSON object."""
+
+    epoch: int
+    value: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

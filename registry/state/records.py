@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,7 +16,17 @@ from magicbyte.security.rights.rule import Rule, RuleError
 from magicbyte.security.rights.rule_json import rule_from_json, rule_to_json
 from registry.log.port import Record
 from registry.state.json_text import load_json
-from registry.state.model import MAX_VERSION, Config, Content, Kept, RuleOrigin, Version, in_bounds, kept_form
+from registry.state.model import (
+    MAX_VERSION,
+    Config,
+    Content,
+    Kept,
+    MirrorMark,
+    RuleOrigin,
+    Version,
+    in_bounds,
+    kept_form,
+)
 
 SCHEMA = "SCHEMA"
 CONFIG = "CONFIG"
@@ -33,6 +44,8 @@ SETTLED = "MAGICBYTE_SETTLED"
 POSTED = "MAGICBYTE_POSTED"
 #: An access rule: the key is the rule, and a tombstone removes it. The reference skips these records, too.
 RULE = "MAGICBYTE_ACL"
+#: The mark of the mirror that writes into a context; the reference skips it.
+MIRROR = "MAGICBYTE_MIRROR"
 #: Written before and after access rules that change together; the rules take effect when it is closed.
 RULE_SET = "MAGICBYTE_ACL_SET"
 
@@ -86,6 +99,7 @@ _SHAPES = {
     POSTED: _Shape(None, needs_about=False),
     RULE: _Shape(None, needs_about=False),
     RULE_SET: _Shape(None, needs_about=False),
+    MIRROR: _Shape("context"),
 }
 
 
@@ -309,3 +323,20 @@ def decode_rule_origin(value: dict[str, Any]) -> RuleOrigin:
 def encode_rule_set(*, is_open: bool) -> bytes:
     """The value of a mark around access rules that change together."""
     return orjson.dumps({"open": is_open})
+
+
+def encode_mirror(context: str, mark: MirrorMark) -> bytes:
+    """The value of a mirror's mark."""
+    return orjson.dumps({"context": context, "epoch": mark.epoch, "value": mark.value})
+
+
+def decode_mirror(value: Mapping[str, Any]) -> MirrorMark:
+    """Decode the value of a mirror's mark.
+
+    Raises:
+        Undecodable: The epoch or the value is missing.
+    """
+    epoch, stored = value.get("epoch"), value.get("value")
+    if not in_bounds(epoch) or not isinstance(stored, dict):
+        raise Undecodable("a mirror's mark needs an epoch from 1 and an object `value`")
+    return MirrorMark(epoch, stored)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import overload
 
 from magicbyte.security.rights.rule import Rule
-from registry.state.model import Config, RuleOrigin, Version
+from registry.state.model import Config, MirrorMark, RuleOrigin, Version
 from registry.state.overlay import Layer, Table, layer_over
 from registry.state.records import Key
 
@@ -82,6 +82,7 @@ class Tables:
         self.configs: Table[str | None, Config] = layer_over(base.configs if base else None)
         self.modes: Table[str | None, str] = layer_over(base.modes if base else None)
         self.contexts: Table[str, bool] = layer_over(base.contexts if base else None)
+        self.mirrors: Table[str, MirrorMark] = layer_over(base.mirrors if base else None)
         self.rules: Table[Rule, RuleOrigin] = layer_over(base.rules if base else None)
         self.raw_keys: Table[Key, tuple[bytes, ...]] = layer_over(base.raw_keys if base else None)
         # Last, also when layers are merged: who finds a version in its subject can look it up elsewhere.

@@ -16,6 +16,7 @@ from registry.state import records
 from registry.state.model import (
     MODES,
     Config,
+    MirrorMark,
     Posted,
     RuleOrigin,
     Version,
@@ -106,6 +107,11 @@ class View(Versions):
     def mode(self, subject: str | None) -> str | None:
         """The mode set for a subject or context; None asks for the global one."""
         return self.tables.modes.get(subject)
+
+    def mirrors(self) -> dict[str, MirrorMark]:
+        """The marks of mirrors, by the context that each writes into."""
+        marks = ((context, self.tables.mirrors.get(context)) for context in sorted(list(self.tables.mirrors)))  # noqa: C414
+        return {context: mark for context, mark in marks if mark is not None}
 
     def rules(self) -> list[Rule]:
         """The access rules, in no order."""
@@ -371,6 +377,13 @@ class View(Versions):
             raise OutOfBounds(f"context {key.subject!r}", "maxId", highest)
         self._raise_highest_id(key.subject, highest)
 
+    def _apply_mirror(self, key: Key, value: dict[str, Any] | None, _entry: LogEntry) -> None:
+        assert key.subject is not None
+        if value is None:
+            self.tables.mirrors.pop(key.subject, None)
+        else:
+            self.tables.mirrors[key.subject] = records.decode_mirror(value)
+
     def _apply_rule(self, key: Key, value: dict[str, Any] | None, entry: LogEntry) -> None:
         assert key.rule is not None
         change = key.rule, None if value is None else records.decode_rule_origin(value)
@@ -428,6 +441,7 @@ _HANDLERS: dict[str, Callable[[View, Key, dict[str, Any] | None, LogEntry], None
     records.SETTLED: View._apply_settled,  # noqa: SLF001
     records.ID_MARK: View._apply_id_mark,  # noqa: SLF001
     records.POSTED: View._apply_posted,  # noqa: SLF001
+    records.MIRROR: View._apply_mirror,  # noqa: SLF001
     records.RULE: View._apply_rule,  # noqa: SLF001
     records.RULE_SET: View._apply_rule_set,  # noqa: SLF001
 }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import wraps
 from threading import Lock
 from types import TracebackType
@@ -14,8 +15,9 @@ from serdes.client.endpoints.cached import CacheLimits, Endpoints
 from serdes.client.endpoints.plain import LATEST, PlainEndpoints
 from serdes.client.flow import Answer, Call, Flow, Pause, Step, TransportFailure
 from serdes.client.models import Compatibility, RegisteredSchema, SchemaInfo, SubjectVersion
-from serdes.client.requester import Requester, Retry, split_urls
+from serdes.client.requester import Requester, Retry, error_of, split_urls
 from serdes.client.transport import Connection, Tls
+from serdes.error import RegistryUnavailable
 
 if TYPE_CHECKING:
     import httpx
@@ -195,13 +197,43 @@ class RegistryClient(BaseClient):
             return None
         import httpx  # noqa: PLC0415  # takes a tenth of a second
 
-        with self._opening:
-            http = self._http = self._http or self._connection.open(self._reached)
+        http = self._opened()
         try:
             response = http.request(step.method, step.url, headers=step.headers, content=step.body)
         except httpx.TransportError as error:
             raise TransportFailure(_reason(error)) from error
         return Answer(response.status_code, response.content, response.headers)
+
+    @contextmanager
+    def lines(self, path: str, headers: Mapping[str, str], *, silence: float) -> Iterator[Iterator[str]]:
+        """The lines of an answer without an end, such as that of `/events`, from the URL that answered last.
+
+        Args:
+            path: The path, with its query.
+            headers: Further headers.
+            silence: After so many seconds without a line, the connection counts as lost.
+
+        Raises:
+            RegistryError: The registry refused the request.
+            RegistryUnavailable: The URL does not answer, or the connection is lost.
+        """
+        import httpx  # noqa: PLC0415  # takes a tenth of a second
+
+        request = self.drive(self.requester.request(path, headers))
+        http = self._opened()
+        timeout = httpx.Timeout(self._connection.timeout, read=silence)
+        try:
+            with http.stream(request.method, request.url, headers=request.headers, timeout=timeout) as response:
+                if response.status_code >= 400:
+                    raise error_of(Answer(response.status_code, response.read(), response.headers))
+                yield response.iter_lines()
+        except httpx.TransportError as error:
+            raise RegistryUnavailable(f"GET {path}", self.urls, 1, f"{request.url}: {_reason(error)}") from error
+
+    def _opened(self) -> httpx.Client:
+        with self._opening:
+            http = self._http = self._http or self._connection.open(self._reached)
+        return http
 
     def close(self) -> None:
         """Closes the connections; a later request opens new ones."""

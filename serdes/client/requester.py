@@ -131,8 +131,21 @@ class Requester:
         """
         answer = yield from self._answer(method, path + _encode(query or {}), body, {})
         if answer.status >= 400:
-            raise _error_of(answer)
+            raise error_of(answer)
         return answer
+
+    def request(self, path: str, headers: Mapping[str, str]) -> Flow[Send]:
+        """A GET of the URL that answered last, with credentials, for answers that are read piece by piece."""
+        sent = {**self._headers, **headers, **outgoing_headers()}
+        if self.auth is not None:
+            sent.update((yield from self.auth.headers(renew=False)))
+        if self._offset_token is not None:
+            sent[OFFSET_HEADER] = self._offset_token
+        return Send("GET", self.urls[self._current] + path, sent, None)
+
+    def require_offset(self, token: str) -> None:
+        """Let no node answer from a state before an offset token, as if an answer had brought it."""
+        self._remember(token)
 
     def _answer(self, method: str, target: str, content: bytes | None, headers: Mapping[str, str]) -> Flow[Answer]:
         attempts = 0
@@ -159,7 +172,7 @@ class Requester:
                 if answer.status not in RETRIABLE:
                     self._current = index
                     return answer
-                refusal = _error_of(answer)
+                refusal = error_of(answer)
                 asked_wait = max(asked_wait, _retry_after(answer))
                 reason = f"{url}: HTTP {answer.status}: {refusal.message}"
         if isinstance(refusal, RegistryError) and refusal.code == _NODE_BEHIND:
@@ -210,7 +223,7 @@ def _retry_after(answer: Answer) -> float:
 
 def _json_of(answer: Answer, method: str, path: str) -> Any:
     if answer.status >= 400:
-        raise _error_of(answer)
+        raise error_of(answer)
     if not answer.body:
         return None
     try:
@@ -241,7 +254,8 @@ def _encode(query: Query) -> str:
     return "?" + urlencode(pairs) if pairs else ""
 
 
-def _error_of(answer: Answer) -> RegistryError:
+def error_of(answer: Answer) -> RegistryError:
+    """The error of an answer whose status is 400 or above."""
     try:
         body = orjson.loads(answer.body)
         code, message = int(body["error_code"]), str(body["message"])

@@ -16,8 +16,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from magicbyte.operations.backup.metrics import BackupMetrics
 from magicbyte.operations.backup.writing import write_logical
+from magicbyte.operations.mirror.metrics import MetricsPort, MirrorMetrics
 from magicbyte.operations.sources.port import Origin, Reading
 from magicbyte.operations.state import State
+from magicbyte.platform.broker.ports import free_port
 from magicbyte.testing import running_registry, running_rest_proxy
 from spark_avro.pipeline.state.progress import StateProgress
 from tests.clients.secured_registry import SecuredRegistry
@@ -30,7 +32,7 @@ class Scrape:
     """The metrics of a program.
 
     Attributes:
-        program: `registry`, `rest proxy` or `pipeline`.
+        program: `registry`, `rest proxy`, `pipeline` or `mirror`.
         text: The text that a scrape gets.
     """
 
@@ -136,4 +138,7 @@ def scrapes_after_use(kafka: str, secured: SecuredRegistry, folder: Path) -> lis
         pipeline.metrics.add_state(StateProgress(0, None, (), unmatched={"airports": 1}))
         scrapes.append(Scrape("pipeline", httpx.get(f"{pipeline.url}/metrics").text))
     scrapes.append(Scrape("backup", backup_scrape(folder)))
+    port = free_port()
+    with MetricsPort(f":{port}", MirrorMetrics()):
+        scrapes.append(Scrape("mirror", httpx.get(f"http://127.0.0.1:{port}/metrics").text))
     return scrapes

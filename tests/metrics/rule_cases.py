@@ -58,6 +58,10 @@ def _backup(values: str) -> dict[str, str]:
     return {f'{name}{{cluster="c",instance="k:1",job="magicbyte-backups",file="r.zst"}}': values}
 
 
+def _mirror(values: str) -> dict[str, str]:
+    return {'magicbyte_mirror_lag_seconds{cluster="c",instance="m:1",job="magicbyte-mirrors"}': values}
+
+
 def _histogram(method: str, route: str, fast: str, all_of_them: str) -> dict[str, str]:
     """Requests below 0.05 s, and all, which are below 5 s."""
     labels = f',app="registry",method="{method}",route="{route}"'
@@ -263,6 +267,13 @@ _ALL = (
         {"cluster": "c", "instance": "k:1", "job": "magicbyte-backups", "file": "r.zst"},
         "The newest backup in r.zst is 1d 2h 1m 0s old.",
         (_backup("-92400x30"), _backup("-99999x15 60x15")),
+    ),
+    _Of(
+        "MagicbyteMirrorLag",
+        _mirror("0x5 60+60x30"),
+        {"cluster": "c", "instance": "m:1", "job": "magicbyte-mirrors"},
+        "The standby of m:1 has been behind for 15m 0s.",
+        (_mirror("300x30"), _mirror("0x30")),
     ),
 )
 

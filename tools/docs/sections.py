@@ -65,6 +65,7 @@ SECTIONS: Sequence[Section] = (
             "traces",
             "backup*",
             "recover*",
+            "mirror",
             "upgrade*",
             "capacity",
             "*",

@@ -92,6 +92,11 @@ def _id_mark(view: View, key: Key) -> bytes | None:
     return records.encode_id_mark(key.subject, view.highest_id(key.subject))
 
 
+def _mirror(view: View, key: Key) -> bytes | None:
+    mark = view.mirrors().get(key.subject or "")
+    return None if mark is None or key.subject is None else records.encode_mirror(key.subject, mark)
+
+
 def _posted(view: View, _key: Key) -> bytes | None:
     mark = view.posted
     return None if mark is None else records.encode_posted(mark.node, mark.offset)
@@ -125,6 +130,7 @@ _VALUES = {
     records.NOOP: _nothing,
     records.SETTLED: _settled,
     records.POSTED: _posted,
+    records.MIRROR: _mirror,
     records.RULE: _rule,
     records.RULE_SET: _rule_set,
 }

@@ -38,6 +38,13 @@ DeletedToo = Annotated[bool, FLAG, Query(alias="deleted", description="Soft-dele
 SubjectPrefix = Annotated[
     str, Query(alias="subjectPrefix", description="Subjects that begin so; `:*:` asks every context.")
 ]
+ExportedNames = Annotated[
+    Sequence[str],
+    Query(
+        alias="subject",
+        description="Only these subjects, and contexts' settings (`:.:` for the global ones); may be repeated.",
+    ),
+]
 ContextPrefix = Annotated[str, Query(alias="contextPrefix", description="Contexts that begin so.")]
 Offset = Annotated[int, BeforeValidator(partial(number, default=0)), INT32, Query(description="How many to pass over.")]
 Limit = Annotated[

@@ -16,19 +16,25 @@ from registry.decide import Decision, Line, Report, Terms, decide_load
 from registry.feed.export import batches, check_lines, export_lines, parsed_lines
 from registry.http.answers import answer
 from registry.http.forward import Forwarder
-from registry.http.parameters import DeletedToo, DryRun, OpenLines, SubjectPrefix
+from registry.http.parameters import DeletedToo, DryRun, ExportedNames, OpenLines, SubjectPrefix
 from registry.http.parameters.bodies import LinesBody
 from registry.http.request import context_of_request, prefix_of, registry_of, rights_of, write_of
 from registry.http.spooled_body import SpooledBody
 from registry.log.port import NotLeader
+from registry.state.resolve import settings_key
 from registry.state.view import View
 
 _LINES_IN_CHUNK = 100
 
 
-async def export(request: Request, *, prefix: SubjectPrefix = "", deleted: DeletedToo = True) -> Response:
+async def export(
+    request: Request, *, prefix: SubjectPrefix = "", names: ExportedNames = (), deleted: DeletedToo = True
+) -> Response:
     """Extension: contexts with their highest ids, versions, configs and modes as lines of JSON, ids included."""
     registry, rights = registry_of(request), rights_of(request)
+    may_know_log = rights is None or rights.may("DESCRIBE", None)
+    if rights is not None:
+        names = [name for name in names if rights.may("READ", settings_key(name))]
     may_see_settings = None if rights is None else partial(rights.may, "DESCRIBE_CONFIGS")
     lines = export_lines(
         registry.view,
@@ -36,6 +42,8 @@ async def export(request: Request, *, prefix: SubjectPrefix = "", deleted: Delet
         deleted=deleted,
         may_see_settings=may_see_settings,
         may_see_highest_id=None if rights is None else rights.may_see_highest_id,
+        names=names,
+        log_id=registry.node.log_id if may_know_log else "",
     )
     headers = {}
     if rights is not None:

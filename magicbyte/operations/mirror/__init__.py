@@ -1,0 +1,1 @@
+"""Keeping one registry equal to another, change by change."""

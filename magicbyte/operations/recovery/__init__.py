@@ -1,0 +1,1 @@
+"""Going over to a standby registry, and trying it out."""

@@ -1,0 +1,170 @@
+"""Promoting a standby: what differs forbids it, no id is given twice, and a mirror that still runs is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from magicbyte.kit.failure import Failure
+from magicbyte.operations.mirror.mirroring import Options
+from magicbyte.operations.mirror.naming import Naming
+from magicbyte.operations.mirror.origin import Origin
+from magicbyte.operations.mirror.target import Target
+from magicbyte.operations.recovery.promote import Promotion, promote
+from magicbyte.operations.sources.opening import Properties
+from tests.operations.mirror.conftest import Api, differences, mirror, mirror_once, registries, until_equal
+
+__all__ = ["registries"]
+Pair = tuple[Api, Api]
+
+
+def _promote(target: Api, source: Api | None = None, **options: object) -> Promotion:
+    with Target(target.url, {}) as end:
+        if source is None:
+            return promote(end, None, **options)  # type: ignore[arg-type]
+        with Origin(source.url, Properties()) as origin:
+            return promote(end, origin, **options)  # type: ignore[arg-type]
+
+
+def test_a_promoted_registry_takes_writes_above_the_gap(registries: Pair) -> None:
+    source, target = registries
+    source.register("a", '"int"')
+    source.register(":.x:a", '"int"')
+    mirror_once(source.url, target.url)
+    # The source gives an id that the mirror never sees.
+    lost = source.register("lost", '"double"')
+    promotion = _promote(target)
+    assert promotion.state == "promoted"
+    assert not promotion.source_answers
+    assert promotion.contexts["."] == {"source": None, "target": 1, "mark": 10_001}
+    assert target.register("b", '"long"') == 10_002 > lost
+    assert target.register(":.x:b", '"long"') == 10_002
+
+
+def test_a_second_promotion_raises_nothing(registries: Pair) -> None:
+    source, target = registries
+    mirror_once(source.url, target.url)
+    _promote(target, id_gap=10)
+    target.register("a", '"int"')
+    again = _promote(target, id_gap=10)
+    assert again.state == "before"
+    assert target.state().contexts["."].highest_id == 11
+
+
+def test_a_promotion_that_was_killed_goes_on(registries: Pair) -> None:
+    source, target = registries
+    source.register("a", '"int"')
+    mirror_once(source.url, target.url)
+    with Target(target.url, {}) as end:
+        write, calls = end.write, []
+
+        def dies(root: str, epoch: int, lines: object, mark: object = None) -> None:
+            calls.append(mark)
+            if len(calls) == 3:
+                raise ConnectionError
+            write(root, epoch, lines, mark)  # type: ignore[arg-type]
+
+        end.write = dies  # type: ignore[method-assign]
+        with pytest.raises(ConnectionError):
+            promote(end, None, id_gap=5)
+    assert _promote(target, id_gap=5).contexts["."]["mark"] == 6
+    assert target.register("b", '"long"') == 7
+
+
+def test_differences_forbid_a_promotion(registries: Pair) -> None:
+    source, target = registries
+    source.register("a", '"int"')
+    mirror_once(source.url, target.url)
+    source.register("b", '"long"')
+    refused = _promote(target, source)
+    assert refused.state == "refused"
+    assert "b version 1 with id 2 is not so in the target" in refused.differences
+    with pytest.raises(AssertionError, match="42205"):
+        target.register("c", '"double"')
+    forced = _promote(target, source, force=True, id_gap=5)
+    # The source told that it had given id 2.
+    assert forced.contexts["."] == {"source": 2, "target": 1, "mark": 7}
+    assert target.register("c", '"double"') == 8
+
+
+def test_a_mirror_that_runs_is_refused_after_a_promotion(registries: Pair) -> None:
+    source, target = registries
+    with mirror(source.url, target.url) as running:
+        source.register("a", '"int"')
+        until_equal(source, target)
+        _promote(target, source)
+        source.register("late", '"long"')
+        assert "took over" in running.until_failed()
+    assert set(target.state().versions) == {("a", 1)}
+    with pytest.raises(Failure, match="was promoted"):
+        mirror_once(source.url, target.url)
+
+
+@pytest.mark.parametrize(
+    ("modes", "promoted"),
+    [
+        ({}, {None: None, ":.x:": None, "a": None}),
+        ({"/mode/:.x:": "READONLY", "/mode/a": "READWRITE"}, {None: None, ":.x:": "READONLY", "a": "READWRITE"}),
+        ({"/mode/a": "READONLY"}, {None: None, ":.x:": None, "a": "READONLY"}),
+        # A source that was closed for the going over.
+        ({"/mode": "READONLY"}, {None: "READWRITE", ":.x:": None, "a": None}),
+    ],
+)
+def test_the_modes_of_the_source_are_set(
+    registries: Pair, modes: dict[str, str], promoted: dict[str | None, str | None]
+) -> None:
+    source, target = registries
+    source.register("a", '"int"')
+    source.register(":.x:a", '"int"')
+    with mirror(source.url, target.url) as running:
+        running.until_told("is what")
+        for path, mode in modes.items():
+            source("PUT", path, {"mode": mode})
+        source("PUT", "/config/marker", {"compatibility": "FULL"}) if "/mode" not in modes else None
+    mirror_once(source.url, target.url)
+    _promote(target, source)
+    state = target.state()
+    assert {name: state.modes.get(name) for name in promoted} == promoted
+
+
+def test_a_failback_keeps_the_ids_above_the_gap(registries: Pair) -> None:
+    source, target = registries
+    source.register("a", '"int"')
+    mirror_once(source.url, target.url)
+    _promote(target, source, id_gap=100)
+    target.register("b", '"long"')
+    target("DELETE", "/subjects/a")
+    with mirror(target.url, source.url) as back:
+        back.until_told("is what")
+        target.register("c", '"double"')
+        until_equal(target, source)
+    assert {key: one.schema_id for key, one in source.state().versions.items()} == {
+        ("a", 1): 1, ("b", 1): 102, ("c", 1): 103,
+    }  # fmt: skip
+    assert _promote(source, target, id_gap=10).state == "promoted"
+    assert source.register("d", '"string"') == 114
+    mirror_once(source.url, target.url, Options(adopt=True))
+    assert differences(source, target) == []
+
+
+def test_a_registry_without_a_mirror_is_not_promoted(registries: Pair) -> None:
+    _, target = registries
+    with pytest.raises(Failure, match="no mirror has written"):
+        _promote(target)
+
+
+def test_a_context_is_promoted_alone(registries: Pair) -> None:
+    source, target = registries
+    source.register("a", '"int"')
+    mirror_once(source.url, target.url, Options(Naming(".dr")))
+    target.register("own", '"int"')
+    _promote(target, source, root=".dr", id_gap=7)
+    assert target.register(":.dr:b", '"long"') == 9
+    assert target.register("own-2", '"long"') == 2
+
+
+def test_too_large_a_gap_is_refused(registries: Pair) -> None:
+    source, target = registries
+    source.lines('{"subject":"a","version":1,"id":2147483647,"schema":"\\"int\\""}\n')
+    mirror_once(source.url, target.url)
+    with pytest.raises(Failure, match="no room for a gap"):
+        _promote(target, source)
