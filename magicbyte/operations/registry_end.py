@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -11,6 +12,7 @@ from magicbyte.kit.secret import hide_user_info
 from magicbyte.operations.failures import Unreachable
 from serdes.client.clients import RegistryClient
 from serdes.client.config import client_options
+from serdes.client.flow import Answer
 from serdes.client.requester import Query
 from serdes.error import ConfigError, OAuthTokenError, RegistryError, RegistryUnavailable
 
@@ -59,8 +61,25 @@ class RegistryEnd:
         Raises:
             Unreachable, RegistryError: As for `call`.
         """
+        return self.answer(method, path, query, body).body
+
+    def answer(self, method: str, path: str, query: Query | None = None, body: bytes | None = None) -> Answer:
+        """A request's answer, with its headers.
+
+        Raises:
+            Unreachable, RegistryError: As for `call`.
+        """
         requester = self.client.requester
-        return self._driven(lambda: self.client.drive(requester.exchange(method, path, query, body)), method, path).body
+        return self._driven(lambda: self.client.drive(requester.exchange(method, path, query, body)), method, path)
+
+    def insist(self, limit: int) -> None:
+        """Repeat requests more often that fail for a moment or are refused as too many.
+
+        Args:
+            limit: How often; more if the properties say so.
+        """
+        requester = self.client.requester
+        requester.retry = replace(requester.retry, limit=max(limit, requester.retry.limit))
 
     def _driven(self, run: Callable[[], T], method: str, path: str) -> T:
         try:

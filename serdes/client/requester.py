@@ -26,6 +26,8 @@ RETRIABLE = frozenset({408, 429, 500, 502, 503, 504})
 #: The header with a token `<log id>:<offset>`, or `~<sealed offset>:<time>`: the node answers once it has read the log
 #: up to that offset.
 OFFSET_HEADER = "x-magicbyte-offset"
+#: The longest wait that a registry may ask for, in seconds.
+_MOST_ASKED_WAIT = 120.0
 #: The error code of a node that did not read the log up to the offset in time.
 _NODE_BEHIND = 503
 _TOKEN = re.compile(r"[^:,\s]+:-?[0-9]{1,19}", re.ASCII)
@@ -136,9 +138,11 @@ class Requester:
         attempts = 0
         reason = ""
         refusal: RegistryError | OAuthTokenError | None = None
+        asked_wait = 0.0
         for round_ in range(self.retry.limit + 1):
             if round_:
-                yield Pause(self.retry.delay(round_))
+                yield Pause(max(self.retry.delay(round_), asked_wait))
+                asked_wait = 0.0
             for index in self._in_turn():
                 attempts += 1
                 url = self.urls[index]
@@ -156,6 +160,7 @@ class Requester:
                     self._current = index
                     return answer
                 refusal = _error_of(answer)
+                asked_wait = max(asked_wait, _retry_after(answer))
                 reason = f"{url}: HTTP {answer.status}: {refusal.message}"
         if isinstance(refusal, RegistryError) and refusal.code == _NODE_BEHIND:
             # The log may have been set back, for instance by a restored backup: fail once, then start without a token.
@@ -195,6 +200,12 @@ class Requester:
         start = self._current
         for step in range(len(self.urls)):
             yield (start + step) % len(self.urls)
+
+
+def _retry_after(answer: Answer) -> float:
+    """The seconds to wait by the header Retry-After; 0 without one, or if it is a date."""
+    text = answer.headers.get("retry-after", "")
+    return min(float(text), _MOST_ASKED_WAIT) if text.isascii() and text.isdecimal() else 0.0
 
 
 def _json_of(answer: Answer, method: str, path: str) -> Any:

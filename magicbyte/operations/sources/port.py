@@ -69,11 +69,14 @@ class Reading:
         state: The state.
         origin: Where it was read.
         notes: What the source could not tell, each a sentence for the user.
+        withheld: What the source did not show to this user, with the right that it takes; each a sentence. The state
+            is not the whole one if there is any.
     """
 
     state: State
     origin: Origin
     notes: tuple[str, ...] = ()
+    withheld: tuple[str, ...] = ()
 
 
 class Source(Protocol):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import orjson
 
@@ -12,10 +12,23 @@ from magicbyte.kit.errors import ApiError
 from magicbyte.kit.failure import Failure
 from magicbyte.operations.failures import Unreadable
 from magicbyte.operations.registry_end import RegistryEnd
+from magicbyte.operations.sources.foreign.reading import read_foreign
 from magicbyte.operations.sources.port import Origin, Reading
 from magicbyte.operations.state import State
 from registry.feed.export import check_lines
+from serdes.client.flow import Answer
 from serdes.error import RegistryError
+
+#: Statuses of a server that has no export.
+_LACKING = frozenset({404, 405, 501})
+_HIDDEN = (
+    "some subjects, or their settings, are hidden from this user: it needs READ and DESCRIBE_CONFIGS of every SUBJECT"
+)
+_NO_CONTEXTS = (
+    "the highest ids of some contexts are hidden from this user, so a copy might give ids again that were given "
+    "before: it needs DESCRIBE_CONFIGS of every SUBJECT, and DESCRIBE and DESCRIBE_CONFIGS of the REGISTRY"
+)
+_OLD_EXPORT = "the registry is of a version whose exports lack the highest ids of contexts"
 
 
 class UrlSource:
@@ -32,17 +45,28 @@ class UrlSource:
     def read(self) -> Reading:
         """Read the whole state; see `Source.read`."""
         try:
-            lines = self.end.exchange("GET", "/export").splitlines(keepends=True)
+            answer = self.end.answer("GET", "/export")
         except RegistryError as error:
-            raise Failure(f"{self.name} has no /export: {error.message}") from None
+            if error.status in _LACKING:
+                return read_foreign(self.end)
+            raise Failure(f"{self.name} cannot be exported: {error.message}") from None
+        return self._reading(answer)
+
+    def _reading(self, answer: Answer) -> Reading:
+        lines = answer.body.splitlines(keepends=True)
         try:
             check_lines(lines, closed=True)
         except ApiError as error:
             raise Unreadable(f"the export of {self.name} is not whole: {error}") from None
-        values = [orjson.loads(line) for line in lines]
-        manifest = values[0]
+        manifest: Mapping[str, Any] = orjson.loads(lines[0])
         origin = Origin(self.name, "magicbyte", str(manifest.get("magicbyte", "")), manifest.get("offset"))
-        return Reading(State.of_lines(values), origin)
+        is_hiding = answer.headers.get("magicbyte-complete") == "false" or manifest.get("lacksSettings")
+        withheld = [
+            *([_HIDDEN] if is_hiding else []),
+            *([_NO_CONTEXTS] if manifest.get("lacksContexts") else []),
+        ]
+        notes = [_OLD_EXPORT] if manifest.get("format") == 1 else []
+        return Reading(State.of_lines(_values(lines)), origin, tuple(notes), tuple(withheld))
 
     def __enter__(self) -> Self:
         """Return this source."""
@@ -53,3 +77,9 @@ class UrlSource:
     ) -> None:
         """Close the connections."""
         self.end.__exit__(kind, error, trace)
+
+
+def _values(lines: Sequence[bytes]) -> Iterator[Mapping[str, Any]]:
+    for line in lines:
+        if not line.isspace():
+            yield orjson.loads(line)

@@ -1,0 +1,1 @@
+"""Registries of other vendors, read through Confluent's API."""
