@@ -99,6 +99,13 @@ EXIT_CODES: Mapping[str, Mapping[int, str]] = {
     "apply": _STATE,
     "restore": _RESTORE,
     "verify": _VERIFY,
+    "backup": {
+        0: "the backup is complete, or with `--every` a stop signal ended it",
+        1: "the source cannot be read, or the file cannot be written; an older file stays",
+        2: _WRONG_CALL,
+        3: "the source cannot be reached, refuses the client or hides a part from it, or stdout cannot be written",
+        **_INTERRUPTED,
+    },
     "topics": _CONSOLE,
     "groups": _CONSOLE,
     "produce": _CONSOLE,

@@ -56,6 +56,7 @@ COMMANDS = {
         "magicbyte.cli.restore.main", "write a backup into a registry, a topic or a database, and read it back", _SERVER
     ),
     "verify": Command("magicbyte.cli.restore.verifying", "compare a backup with what it was restored into", _SERVER),
+    "backup": Command("magicbyte.cli.backup.main", "write a registry to a file that is complete or not there", _SERVER),
     "topics": Command("magicbyte.cli.topics.main", "list, create, describe, alter and delete topics"),
     "groups": Command(
         "magicbyte.cli.groups.main", "list and describe consumer groups, reset their offsets, delete them"

@@ -76,15 +76,22 @@ def _values(
     contexts = [context for context in _contexts(view, prefix) if may_see_highest_id(context)]
     manifest = {"kind": "manifest", "format": FORMAT_VERSION, "magicbyte": __version__, "offset": view.offset}
     # An import warns of it.
-    lacks_contexts = not {context_of(subject) for subject in subjects} <= set(contexts)
-    yield {**manifest, "lacksContexts": True} if lacks_contexts else manifest
+    if not {context_of(subject) for subject in subjects} <= set(contexts):
+        manifest["lacksContexts"] = True
+    if not all(map(may_see_settings, _with_settings(view, prefix))):
+        manifest["lacksSettings"] = True
+    yield manifest
     versions = [stored for name in subjects for stored in list(view.versions(name)) if deleted or not stored.deleted]
     # First, so that a registration between two batches of an import gets no id that a later batch brings.
     for context in contexts:
         yield context_value(view, context)
     for version in in_order(versions):
         yield version_value(version)
-    with_global = prefix in ("", ":*:") and may_see_settings(None)
+    yield from _settings(view, prefix, may_see_settings)
+
+
+def _settings(view: View, prefix: str, may_see_settings: Callable[[str | None], bool]) -> Iterator[dict[str, Any]]:
+    """The lines of configs and of modes; the global settings come last."""
     for name in named(view.configured(), prefix):
         config = view.config(name)
         if config is not None and may_see_settings(name):
@@ -93,11 +100,20 @@ def _values(
         mode = view.mode(name)
         if mode is not None and may_see_settings(name):
             yield {"kind": "mode", "subject": name, "mode": mode}
+    with_global = prefix in ("", ALL_CONTEXTS) and may_see_settings(None)
     config, mode = view.config(None), view.mode(None)
     if with_global and config is not None:
         yield {"kind": "config", "config": config.to_json()}
     if with_global and mode is not None:
         yield {"kind": "mode", "mode": mode}
+
+
+def _with_settings(view: View, prefix: str) -> Iterator[str | None]:
+    """The subjects and contexts that a prefix covers and that have settings; None for the global ones."""
+    yield from named(view.configured(), prefix)
+    yield from named(view.with_modes(), prefix)
+    if prefix in ("", ALL_CONTEXTS) and (view.config(None) is not None or view.mode(None) is not None):
+        yield None
 
 
 def _contexts(view: View, prefix: str) -> list[str]:

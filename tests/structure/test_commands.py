@@ -18,6 +18,7 @@ PARSERS = parsers()
 #: A command line with an old name, and the same with the present one.
 RENAMED = [
     ("plan --registry http://r:1", "plan --schema-registry-url http://r:1"),
+    ("demo --keep", "demo --keep-running"),
     ("check --registry http://r:1", "check --schema-registry-url http://r:1"),
     ("ui --registry-url http://r:1 --name staging", "ui --schema-registry-url http://r:1 --title staging"),
     ("consume t --bootstrap-server b:1", "consume t --bootstrap-servers b:1"),

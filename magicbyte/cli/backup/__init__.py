@@ -1,0 +1,1 @@
+"""`magicbyte backup`: a registry as a file."""

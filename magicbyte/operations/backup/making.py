@@ -1,0 +1,89 @@
+"""One backup, from the source's name to the file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from magicbyte.kit.failure import Failure
+from magicbyte.kit.plural import plural
+from magicbyte.operations.backup.selection import selected
+from magicbyte.operations.backup.writing import Progress, Written, write_logical, write_raw
+from magicbyte.operations.failures import Unreachable
+from magicbyte.operations.sources.opening import Properties, open_source
+from magicbyte.operations.sources.port import RawSource, Reading, Source
+
+LOGICAL, RAW = "logical", "raw"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to back up.
+
+    Attributes:
+        source: The name of the source, as `open_source` takes it.
+        properties: How to connect.
+        form: `logical` or `raw`.
+        context: The only context of a logical backup; None for all.
+        deleted: Include soft-deleted versions in a logical backup.
+        partial: Make a backup even if the source hides a part from this user.
+    """
+
+    source: str
+    properties: Properties
+    form: str = LOGICAL
+    context: str | None = None
+    deleted: bool = True
+    partial: bool = False
+
+
+def make_backup(wanted: Wanted, path: Path, *, tell: Progress) -> Written:
+    """Read a source and write its backup; a file that is there is replaced only by a complete one.
+
+    Args:
+        wanted: What to back up.
+        path: The file.
+        tell: Called with the number of lines so far.
+
+    Raises:
+        Failure: The source has no log to back up, or the file cannot be written.
+        Unreachable: The source does not answer, refuses the client, or hides a part from it.
+        Unreadable: The source is a file that is cut or was changed.
+    """
+    with open_source(wanted.source, wanted.properties) as source:
+        return _MAKERS[wanted.form](source, wanted, path, tell)
+
+
+def _logical(source: Source, wanted: Wanted, path: Path, tell: Progress) -> Written:
+    reading = source.read()
+    if reading.withheld and not wanted.partial:
+        raise Unreachable(
+            f"{source.name} does not show everything, and nothing was written: {'; '.join(reading.withheld)}. "
+            "With --partial, what it shows is backed up"
+        )
+    reading = selected(_with_notes(reading), wanted.context, deleted=wanted.deleted)
+    more: dict[str, object] = {}
+    if reading.withheld:
+        more = {"partial": True, "lacksContexts": True}
+    return write_logical(reading, path, progress=tell, more=more)
+
+
+def _with_notes(reading: Reading) -> Reading:
+    unread = [
+        f"{plural(count, 'record')} of the log cannot be read ({reason}), and only a raw backup keeps them"
+        for reason, count in reading.state.passed_over.items()
+    ]
+    return replace(reading, notes=(*reading.notes, *unread, *reading.withheld))
+
+
+def _raw(source: Source, _wanted: Wanted, path: Path, tell: Progress) -> Written:
+    if not isinstance(source, RawSource):
+        raise Failure(
+            f"{source.name} does not have the records of a log, which a raw backup consists of: name kafka:, sqlite:, "
+            "postgresql: or a raw file, or make a logical backup"
+        )
+    return write_raw(source, path, progress=tell)
+
+
+_MAKERS: dict[str, Callable[[Source, Wanted, Path, Progress], Written]] = {LOGICAL: _logical, RAW: _raw}
