@@ -1,7 +1,7 @@
 """`magicbyte backup`: write a registry to a file that is complete or not there.
 
-The source is a registry's URL, `kafka:HOST:PORT[/TOPIC]`, `sqlite:///FILE`, `postgresql://..`, or a file of this command
-or of another tool. docs/backup.md says what is in the file.
+The source is a registry's URL, `kafka:HOST:PORT[/TOPIC]`, `sqlite:///FILE`, `postgresql://..`, or a file of this
+command or of another tool. docs/backup.md says what is in the file.
 """
 
 from __future__ import annotations
