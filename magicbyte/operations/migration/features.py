@@ -10,8 +10,8 @@ from compat.contracts.model import InvalidRuleSet, Rule, RuleSet
 from magicbyte.kit.errors import ApiError
 from magicbyte.kit.plural import plural
 from magicbyte.operations.migration.finding import Finding
-from magicbyte.operations.migration.servers import ask
 from magicbyte.operations.registry_end import RegistryEnd
+from magicbyte.operations.servers import ask
 from magicbyte.operations.state import State
 from registry.decide.decision import require_valid_rules
 from registry.state.model import DEFAULT_CONTEXT, LOGICAL_POLICY, MODES

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from magicbyte.operations.migration import servers
+from magicbyte.operations import servers
 
 #: A target that the user did not name.
 _NEW = "http://NEW:8081"

@@ -18,10 +18,10 @@ from magicbyte.operations.migration.finding import Finding, Severity
 from magicbyte.operations.migration.histories import check_schemas
 from magicbyte.operations.migration.kafka_rights import check_rights
 from magicbyte.operations.migration.plan import Plan, Situation, make_plan
-from magicbyte.operations.migration.servers import Server, ask, identify
 from magicbyte.operations.migration.target import check_defaults, check_target
 from magicbyte.operations.registry_end import RegistryEnd
 from magicbyte.operations.restore.faults import faults_of
+from magicbyte.operations.servers import Server, ask, identify
 from magicbyte.operations.sources.log_source import TopicSource
 from magicbyte.operations.sources.opening import Properties, open_source
 from magicbyte.operations.sources.port import RawSource, Source

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from magicbyte.kit.plural import plural
 from magicbyte.operations.migration.finding import Finding
-from magicbyte.operations.migration.servers import MAGICBYTE, Server
 from magicbyte.operations.restore.conflicts import conflicts_of
+from magicbyte.operations.servers import MAGICBYTE, Server
 from magicbyte.operations.state import State
 from registry.state.model import MODES
 

@@ -73,6 +73,15 @@ def identify(end: RegistryEnd, url: str, properties: Mapping[str, str]) -> Serve
         return Server(CONFLUENT_CLOUD, evidence="the host's name")
     if _CCOMPAT.search(urlsplit(first).path):
         return _apicurio(first, properties)
+    return recognize(end)
+
+
+def recognize(end: RegistryEnd) -> Server:
+    """Recognize a registry by the answers that are its vendor's alone.
+
+    Raises:
+        Unreachable: It does not answer, or refuses the client.
+    """
     for probe in (_by_version, _by_health, _by_contract):
         server = probe(end)
         if server is not None:
