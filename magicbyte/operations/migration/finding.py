@@ -60,7 +60,7 @@ KINDS: Mapping[str, Kind] = {
     ),
     "IDS_UNKNOWN": Kind(
         Severity.STOP,
-        "find out where the ids come from before the move: another registry, another context, Apicurio's other id space",
+        "find out where the ids come from before the move: another registry, a context, Apicurio's other id space",
     ),
     "NATIVE_API": Kind(
         Severity.STOP, "move these clients to the Confluent API (`/apis/ccompat/v7`) at the origin first"
