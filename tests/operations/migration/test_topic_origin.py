@@ -39,7 +39,8 @@ def made_topic(kafka: str, records: Sequence[tuple[bytes | None, bytes | None]],
     """A new topic with records."""
     name = f"migration-{uuid.uuid4()}"
     config = {"cleanup.policy": "compact", "max.message.bytes": "8388608", **configs}
-    AdminClient({"bootstrap.servers": kafka}).create_topics([NewTopic(name, 1, 1, config=config)])[name].result()
+    admin = AdminClient({"bootstrap.servers": kafka})
+    admin.create_topics([NewTopic(name, 1, 1, config=config)])[name].result()
     producer = Producer({"bootstrap.servers": kafka})
     for key, value in records:
         producer.produce(name, key=key, value=value)
