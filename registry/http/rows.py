@@ -49,7 +49,6 @@ _IMPORT = _SUBJECT(Operation.WRITE, filters=True, also=_SUBJECT(Operation.ALTER_
 _READ_SETTINGS, _CHANGE_SETTINGS = _SUBJECT(Operation.DESCRIBE_CONFIGS), _SUBJECT(Operation.ALTER_CONFIGS)
 _READ_DEFAULTS, _CHANGE_DEFAULTS = _REGISTRY(Operation.DESCRIBE_CONFIGS), _REGISTRY(Operation.ALTER_CONFIGS)
 _DESCRIBE_REGISTRY, _ALTER_REGISTRY = _REGISTRY(Operation.DESCRIBE), _REGISTRY(Operation.ALTER)
-_DESCRIBE_REGISTRY, _CHANGE_REGISTRY = _REGISTRY(Operation.DESCRIBE), _REGISTRY(Operation.ALTER)
 
 
 def _schemas(name: str, writing: str, forwarded: str = "register schema", *, is_repeatable: bool = True) -> WriteTexts:
@@ -203,14 +202,11 @@ ROWS: tuple[Row, ...] = (
     _post("/security/acls", "addRules", _ALTER_REGISTRY, access_rules.add_rules, write=_ADD_RULES),
     _put("/security/acls", "replaceRules", _ALTER_REGISTRY, access_rules.replace_rules, write=_REPLACE_RULES),
     _delete("/security/acls", "removeRules", _ALTER_REGISTRY, access_rules.remove_rules, write=_REMOVE_RULES),
-    _post("/security/acls", "addRules", _CHANGE_REGISTRY, access_rules.add_rules, write=_ADD_RULES),
-    _put("/security/acls", "replaceRules", _CHANGE_REGISTRY, access_rules.replace_rules, write=_REPLACE_RULES),
-    _delete("/security/acls", "removeRules", _CHANGE_REGISTRY, access_rules.remove_rules, write=_REMOVE_RULES),
     RegistryRow(
         "POST",
         "/admin/repair",
         "repairLog",
-        _CHANGE_REGISTRY,
+        _ALTER_REGISTRY,
         repair.repair,
         negotiated,
         has_deadline=False,

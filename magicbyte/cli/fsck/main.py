@@ -42,7 +42,7 @@ def _parser() -> CommandParser:
     add = parser.add_argument
     add("source", metavar="SOURCE", help=SOURCES)
     add_end(parser)
-    add("--ignore", type=_names, default=(), metavar="WHAT,..", help="leave out the findings of these codes")
+    add("--ignore", type=_names, default=(), metavar="NAME,..", help="leave out the findings of these codes")
     add("--topics", type=_names, default=(), metavar="TOPIC,..", help="find out which of these topics use doubtful ids")
     add(
         "--bootstrap-servers",
