@@ -75,8 +75,9 @@ def _wait(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
     while True:
         try:
             httpx.get(f"{url}/schemas/types").raise_for_status()
-            return
         except httpx.HTTPError:
             if server.poll() is not None or time.monotonic() > end:
                 raise RuntimeError(f"AxonOps does not start: {log.read_text()}") from None
             time.sleep(0.1)
+        else:
+            return
