@@ -103,6 +103,8 @@ def _preflight(options: argparse.Namespace) -> int:
         options.bootstrap_servers or "",
         options.node_group,
         frozenset(options.ignore),
+        [str(file) for file in options.config],
+        [str(file) for file in options.to_config],
     )
     outcome = run_preflight(request, progress)
     if options.output == "json":

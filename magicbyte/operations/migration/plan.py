@@ -55,6 +55,8 @@ class Situation:
         target: The target, without secrets; empty if the user named none.
         topics: Topics whose ids are counted.
         bootstrap_servers: The brokers of these topics.
+        configs: The files with the origin's credentials.
+        target_configs: The files with the target's credentials.
     """
 
     vendor: str
@@ -62,6 +64,14 @@ class Situation:
     target: str = ""
     topics: Sequence[str] = ()
     bootstrap_servers: str = ""
+    configs: Sequence[str] = ()
+    target_configs: Sequence[str] = ()
+
+    def files(self, *, source: str = "", target: str = "") -> tuple[str, ...]:
+        """The options that name the files of credentials, by the options' names at a command; empty for none."""
+        named = [(source, file) for file in self.configs if source]
+        named += [(target, file) for file in self.target_configs if target]
+        return tuple(word for option, file in named for word in (f"--{option}", file))
 
     @property
     def to(self) -> str:
@@ -112,15 +122,31 @@ def _takeover(situation: Situation) -> Plan:
 
 def _by_api(situation: Situation) -> Plan:
     origin, target = situation.source, situation.to
+    files = situation.files
+    # Other registries do not tell when versions were registered.
+    untimed = () if situation.vendor == servers.MAGICBYTE else ("--ignore", "ts")
     freeze, thaw = _MODES.get(situation.vendor, _no_modes)(origin)
     return Plan(
         "by the API: copy, mirror until the switch, compare, switch; writes wait for minutes",
         (
-            Step("Copy the origin to a file", (_backup(origin, "origin.ndjson.zst"),)),
-            Step("Restore it, with ids and versions", (_command("restore", "origin.ndjson.zst", "--to", target),)),
-            Step("Follow the origin until the switch", (_command("mirror", "--from", origin, "--to", target),)),
+            Step("Copy the origin to a file", (_backup(origin, "origin.ndjson.zst", *files(source="config")),)),
+            Step(
+                "Restore it, with ids and versions",
+                (_command("restore", "origin.ndjson.zst", "--to", target, *files(target="to-config")),),
+            ),
+            Step(
+                "Follow the origin until the switch",
+                (
+                    _command(
+                        "mirror", "--from", origin, "--to", target, *files(source="from-config", target="to-config")
+                    ),
+                ),
+            ),
             freeze,
-            Step("Compare both: no difference", (_command("diff", origin, target),)),
+            Step(
+                "Compare both: no difference",
+                (_command("diff", origin, target, *untimed, *files(source="config", target="other-config")),),
+            ),
             *_count_ids(situation, situation.bootstrap_servers),
             Step("Stop the mirror, and let the new registry take writes"),
             Step("Switch the DNS name, or the clients' schema.registry.url, to the new registry"),
@@ -131,9 +157,9 @@ def _by_api(situation: Situation) -> Plan:
             Step(
                 "Bring back what was registered meanwhile, with its ids; --dry-run lists what the origin cannot hold",
                 (
-                    _backup(target, "after.ndjson.zst"),
-                    _command("restore", "after.ndjson.zst", "--to", origin, "--dry-run"),
-                    _command("restore", "after.ndjson.zst", "--to", origin),
+                    _backup(target, "after.ndjson.zst", *files(target="config")),
+                    _command("restore", "after.ndjson.zst", "--to", origin, *files(source="to-config"), "--dry-run"),
+                    _command("restore", "after.ndjson.zst", "--to", origin, *files(source="to-config")),
                 ),
             ),
         ),

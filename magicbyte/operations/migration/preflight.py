@@ -60,6 +60,8 @@ class Request:
         bootstrap_servers: Their brokers; empty for those of a `kafka:` origin.
         group: `schema.registry.group.id` of the nodes to come.
         ignored: Codes of findings that are left out.
+        configs: The files with the origin's credentials, for the commands of the plan.
+        target_configs: Those of the target.
     """
 
     source: str
@@ -73,6 +75,8 @@ class Request:
     bootstrap_servers: str = ""
     group: str = "schema-registry"
     ignored: frozenset[str] = frozenset()
+    configs: Sequence[str] = ()
+    target_configs: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +233,15 @@ def _target(
 
 def _situation(request: Request, source: Source, server: Server) -> Situation:
     target = hide_user_info(request.target) if request.target else ""
-    return Situation(server.vendor, source.name, target, request.topics, request.bootstrap_servers)
+    return Situation(
+        server.vendor,
+        source.name,
+        target,
+        request.topics,
+        request.bootstrap_servers,
+        request.configs,
+        request.target_configs,
+    )
 
 
 def _counts(state: State) -> dict[str, int]:
