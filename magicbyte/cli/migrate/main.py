@@ -28,7 +28,9 @@ _TO = "to-"
 def _add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--from", dest="source", required=True, metavar="A", help=f"the origin: {SOURCES}")
-    add("--to", dest="target", metavar="B", help="the URL of the registry that it goes to, if there is one already")
+    add(
+        "--to", dest="target", metavar="TARGET", help="the URL of the registry that it goes to, if there is one already"
+    )
     add(
         "--topics",
         type=_names,
@@ -52,7 +54,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         default="schema-registry",
         help="schema.registry.group.id of the nodes to come (default schema-registry)",
     )
-    add("--ignore", type=_names, default=(), metavar="CODE,..", help="findings that are left out")
+    add("--ignore", type=_names, default=(), metavar="NAME,..", help="findings that are left out")
     add("--output", choices=("text", "json"), default="text", help="the form of the output (default text)")
     add_end(parser, of="A")
     add_end(parser, prefix=_TO, of="B")
