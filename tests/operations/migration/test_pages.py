@@ -1,4 +1,4 @@
-"""The commands of the pages migrate-axonops.md, migrate-redpanda.md, migrate-apicurio.md and migrate-confluent-cloud.md.
+"""The commands of migrate-axonops.md, migrate-redpanda.md, migrate-apicurio.md and migrate-confluent-cloud.md run.
 
 They run in order against a small server that answers as the origin does, and a registry of ours; so do those of
 migrate-confluent.md and migrate-karapace.md, on a topic. What a mirror does has tests of its own.
