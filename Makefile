@@ -88,6 +88,11 @@ dashboards: $(INSTALLED)
 test-clients: $(INSTALLED)
 	PYTHONPATH=. $(BIN)/python -P tests/clients/run.py
 
+# Moves between registries of other vendors and ours, both ways; builds AxonOps' server once, over the network.
+.PHONY: test-peers
+test-peers: $(JARS)
+	PYTHONPATH=. $(BIN)/python -P tests/peers/run.py
+
 # Fresh environments from the wheel, over the network: without extras, with each, and through uvx.
 test-install: $(JARS)
 	$(BIN)/python -P -m pytest tests/install -m slow_install $(ARGS)

@@ -106,6 +106,7 @@ EXIT_CODES: Mapping[str, Mapping[int, str]] = {
         3: "the source cannot be reached, refuses the client or hides a part from it, or stdout cannot be written",
         **_INTERRUPTED,
     },
+    "migrate": _KEEPING | {0: "ready: nothing stops the migration", 100: "findings stop the migration"},
     "topics": _CONSOLE,
     "groups": _CONSOLE,
     "produce": _CONSOLE,

@@ -60,6 +60,7 @@ COMMANDS = {
     ),
     "verify": Command("magicbyte.cli.restore.verifying", "compare a backup with what it was restored into", _SERVER),
     "backup": Command("magicbyte.cli.backup.main", "write a registry to a file that is complete or not there", _SERVER),
+    "migrate": Command("magicbyte.cli.migrate.main", "check another registry before a migration, and print the plan"),
     "topics": Command("magicbyte.cli.topics.main", "list, create, describe, alter and delete topics"),
     "groups": Command(
         "magicbyte.cli.groups.main", "list and describe consumer groups, reset their offsets, delete them"

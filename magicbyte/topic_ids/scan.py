@@ -132,7 +132,9 @@ class Scanner:
         Raises:
             Ended: the brokers refuse the request or do not answer.
         """
-        rounds = [scan.windows] if scan.selection.sample is None else _samples(scan.windows, scan.selection.sample)
+        rounds = (
+            [scan.windows] if scan.selection.sample is None else sample_windows(scan.windows, scan.selection.sample)
+        )
         with _without_collections():
             for windows in rounds:
                 self._read(scan.topic, windows, scan.tally, progress)
@@ -203,7 +205,7 @@ class Scanner:
         self.cluster.error = error
 
 
-def _samples(windows: Windows, places: int) -> Iterator[Windows]:
+def sample_windows(windows: Windows, places: int) -> Iterator[Windows]:
     """Windows of SAMPLE_RECORDS offsets, `places` of them spread evenly over each partition, without overlaps.
 
     A partition with no more offsets than that is one window.

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from magicbyte.kit.failure import Failure
 from magicbyte.operations.registry_end import RegistryEnd
-from magicbyte.operations.sources.foreign.ids import highest_ids, unlike_their_ids
+from magicbyte.operations.servers import recognize
+from magicbyte.operations.sources.foreign.ids import by_their_ids, highest_ids
 from magicbyte.operations.sources.foreign.listing import NOT_FOUND, Listed, contexts_of, found, listing_of
 from magicbyte.operations.sources.foreign.settings import Settings, read_settings
 from magicbyte.operations.sources.port import Origin, Reading
@@ -118,24 +119,16 @@ def _reading(
     marks = highest_ids(end, versions.values())
     states = {name: ContextState(listed=True, highest_id=marks.get(name, (0, True))[0]) for name in names}
     unmarked = sorted(name for name, (_, is_told) in marks.items() if not is_told)
-    notes = [*settings.notes, *unlike_their_ids(end, pool, versions.values())]
+    corrected, unlike = by_their_ids(end, pool, versions.values())
+    versions.update(corrected)
+    notes = [*settings.notes, *unlike]
     if progress.lacks_times and versions:
         notes.append(_NO_TIMES)
     if unmarked:
         notes.append(_NO_MARKS.format(contexts=", ".join(unmarked)))
-    vendor, server_version = _server(end)
-    origin = Origin(end.name, vendor, server_version, None, _cluster_ids(end), settings.defaults)
+    server = recognize(end)
+    origin = Origin(end.name, server.vendor, server.version, None, _cluster_ids(end), settings.defaults)
     return Reading(State(states, dict(versions), settings.configs, settings.modes), origin, tuple(notes))
-
-
-def _server(end: RegistryEnd) -> tuple[str, str]:
-    """The vendor and the version, as far as the server tells them."""
-    answer = _optional(end, "/v1/metadata/version")
-    if isinstance(answer, dict) and isinstance(answer.get("version"), str):
-        return ("magicbyte" if "magicbyte" in answer else "confluent"), answer["version"]
-    health = _optional(end, "/_health")
-    version = health.get("karapace_version") if isinstance(health, dict) else None
-    return ("karapace", str(version)) if version else ("", "")
 
 
 def _cluster_ids(end: RegistryEnd) -> Mapping[str, str]:

@@ -1,0 +1,1 @@
+"""`magicbyte migrate`: what a migration has to know before it begins."""
