@@ -74,7 +74,11 @@ class Follower:
             Failure: A conflict, or the target was promoted.
         """
         self._mirroring.attach()
-        self._mirroring.sync_all(reason="asked for")
+        if self._source.has_feed():
+            # It finds out whether the log of the source is still the one of the mark.
+            self._connected().close()
+        if not self._metrics.full_syncs:
+            self._mirroring.sync_all(reason="asked for")
 
     def run(self) -> None:
         """Follow the source until `stop`.

@@ -123,9 +123,7 @@ def test_a_conflict_stops_the_mirror_and_nothing_is_written(registries: Pair) ->
     source.register("a", '"int"')
     source.register("b", '"long"')
     target.register("a", '"string"')
-    with pytest.raises(
-        Failure, match=r"id 1 of context \. is a version 1 in the source, and another schema|lacks"
-    ) as said:
+    with pytest.raises(Failure, match=r"with --no-deletes it cannot be replaced") as said:
         mirror_once(source.url, target.url, Options(deletes=False))
     assert "nothing is written" in str(said.value)
     assert set(target.state().versions) == {("a", 1)}
