@@ -65,11 +65,11 @@ METRICS: dict[str, Callable[[], str]] = {
     "registry": _current(REGISTRY),
     "proxy": _current(PROXY),
     "pipelines": _current(PIPELINES),
-    "backup": _current(BACKUP),
     "mirrors": _current(MIRRORS),
     "security": _current(SECURITY),
     "process": _current(PROCESS),
     "kafka clients": _current(KAFKA_CLIENTS),
+    "backup": _current(BACKUP),
     "confluent": _that(is_confluents),
     "former": _that(is_former),
 }

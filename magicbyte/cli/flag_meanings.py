@@ -74,7 +74,7 @@ FLAGS = {
     "--format": Flag("FORM[=FILE]", "The form of what is written, and in `check` the file for it."),
     "--from": Flag(
         "TIME|SOURCE",
-        "Where it begins: a time (milliseconds since 1970, or ISO 8601), or the registry, topic or database that is read.",
+        "Where it begins: a time (milliseconds since 1970, or ISO 8601), or what is read: a registry, a topic, ...",
     ),
     "--from-beginning": Flag("", "Begin with the first record."),
     "--from-command-config": Flag("FILE", "A `.properties` file of the Kafka client of the source."),
@@ -125,6 +125,7 @@ FLAGS = {
     "--new-state": Flag("", "Begin with empty state at the committed offsets."),
     "--no-deleted": Flag("", "Leave out soft-deleted versions."),
     "--no-deletes": Flag("", "Keep what is deleted in the source."),
+    "--node": Flag("URL", "A running node of a registry."),
     "--node-group": Flag("GROUP", "The group of a registry's nodes."),
     "--offline": Flag("", "Nothing else uses what is changed meanwhile."),
     "--offset": Flag("N", "Begin at an offset."),

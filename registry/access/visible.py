@@ -90,6 +90,8 @@ class VisibleView(View):
     # They tell an id or a yes about a text that the sender has.
     has_text: Any = _PassedOn()
     id_of: Any = _PassedOn()
+    # Only repairs ask it, which read the whole log.
+    is_contested: Any = _PassedOn()
 
     # Names that the routes themselves check, by rights of their own
 

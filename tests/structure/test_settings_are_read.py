@@ -24,7 +24,6 @@ PACKAGES = ("compat", "magicbyte", "registry", "rest_proxy", "serdes", "spark_av
 ONE_VALUE = {
     "Unwrap.envelope": "debezium is the only envelope",
     "Trigger.available": "without every, the trigger is now",
-    "Trigger.once": "refused",
     "Pipeline.audit": "true is refused",
 }
 #: Calls that declare settings.

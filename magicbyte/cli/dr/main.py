@@ -21,9 +21,11 @@ _LISTED = 20
 
 def _promote_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--to", dest="target", required=True, metavar="B", help="the URL of the registry that is mirrored to")
-    add("--from", dest="source", metavar="A", help=f"what it is mirrored from, to compare if it answers: {SOURCES}")
-    add("--context", default=".", metavar="NAME", help="the --context of the mirror, if it is not `none`")
+    add("--to", dest="target", required=True, metavar="TARGET", help="the URL of the registry that is mirrored to")
+    add(
+        "--from", dest="source", metavar="SOURCE", help=f"what it is mirrored from, to compare if it answers: {SOURCES}"
+    )
+    add("--context", default=".", metavar="CONTEXT", help="the --context of the mirror, if it is not `none`")
     add(
         "--id-gap",
         type=_gap,
@@ -39,11 +41,11 @@ def _promote_options(parser: argparse.ArgumentParser) -> None:
 
 def _drill_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--from", dest="source", metavar="A", help=f"the registry that would be lost: {SOURCES}")
+    add("--from", dest="source", metavar="SOURCE", help=f"the registry that would be lost: {SOURCES}")
     add(
         "--to",
         dest="target",
-        metavar="SCRATCH",
+        metavar="TARGET",
         help="the URL of an empty registry, which is emptied again; by default one in memory is started for the drill",
     )
     add("--file", metavar="BACKUP", help="restore this backup instead of mirroring A")

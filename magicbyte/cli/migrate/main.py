@@ -27,7 +27,7 @@ _TO = "to-"
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--from", dest="source", required=True, metavar="A", help=f"the origin: {SOURCES}")
+    add("--from", dest="source", required=True, metavar="SOURCE", help=f"the origin: {SOURCES}")
     add(
         "--to", dest="target", metavar="TARGET", help="the URL of the registry that it goes to, if there is one already"
     )

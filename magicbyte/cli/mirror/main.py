@@ -30,12 +30,14 @@ def parser() -> CommandParser:
         ),
     )
     add = parser.add_argument
-    add("--from", dest="source", required=True, metavar="A", help=f"what is mirrored: {SOURCES}")
-    add("--to", dest="target", required=True, metavar="B", help="the URL of the Magicbyte registry that is written")
+    add("--from", dest="source", required=True, metavar="SOURCE", help=f"what is mirrored: {SOURCES}")
+    add(
+        "--to", dest="target", required=True, metavar="TARGET", help="the URL of the Magicbyte registry that is written"
+    )
     add(
         "--context",
         default="none",
-        metavar="NAME",
+        metavar="CONTEXT",
         help="B's context for A's default one; `none` keeps all contexts as they are (default), `auto` makes a name of "
         "A's cluster id",
     )

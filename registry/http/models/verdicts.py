@@ -129,6 +129,11 @@ class Error(TypedDict):
             40408,
             40409,
             40901,
+            40911,
+            40912,
+            40913,
+            40914,
+            40990,
             41201,
             42201,
             42202,
@@ -150,8 +155,8 @@ class Error(TypedDict):
             50004,
         ],
         Field(
-            description="The HTTP status, or a number that begins with it and says more. 41201, 42230, 42231 "
-            "and 503 are extensions. 42209 also stands for a schema that takes more work to read or "
+            description="The HTTP status, or a number that begins with it and says more. 40911 to 40914, 40990, 41201, "
+            "42230, 42231 and 503 are extensions. 42209 also stands for a schema that takes more work to read or "
             "to compare with earlier versions than a request may."
         ),
     ]
