@@ -48,7 +48,7 @@ def _drill_options(parser: argparse.ArgumentParser) -> None:
         metavar="TARGET",
         help="the URL of an empty registry, which is emptied again; by default one in memory is started for the drill",
     )
-    add("--file", metavar="BACKUP", help="restore this backup instead of mirroring A")
+    add("--file", metavar="FILE", help="restore this backup instead of mirroring A")
     _add_output(parser)
     add_end(parser, prefix=_FROM, of="A")
     add_end(parser, prefix=_TO, of="SCRATCH")

@@ -63,7 +63,7 @@ def parser() -> CommandParser:
         metavar="SECONDS",
         help="how often an A without a change feed is read (default 10)",
     )
-    add("--metrics", metavar="HOST:PORT", help="serve metrics here")
+    add("--metrics", metavar="[HOST]:PORT", help="serve metrics here")
     add(
         "--compare-requests",
         type=Path,
