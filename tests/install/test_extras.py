@@ -49,7 +49,16 @@ NEEDS = {
     "magicbyte/kit/kafka/statistics.py": {"server"},
     # Both bring prometheus-client.
     "magicbyte/kit/metrics.py": {"server"},
-    "magicbyte/operations/sources/files/blocks.py": {"server"},
+    # They read and write what a registry does.
+    "magicbyte/operations/": {"server"},
+    "magicbyte/cli/backup/": {"server"},
+    "magicbyte/cli/diff/": {"server"},
+    "magicbyte/cli/dr/": {"server"},
+    "magicbyte/cli/fsck/": {"server"},
+    "magicbyte/cli/migrate/": {"server"},
+    "magicbyte/cli/mirror/": {"server"},
+    "magicbyte/cli/restore/": {"server"},
+    "magicbyte/cli/upgrade/": {"server"},
     # pytest imports it.
     "magicbyte/testing/plugin.py": {"dev"},
     "compat/contracts/cel/": {"rules"},

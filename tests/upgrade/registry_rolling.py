@@ -32,7 +32,7 @@ from typing import Any
 
 import httpx
 
-from magicbyte.platform.server_process import ServerProcess
+from magicbyte.platform.server_process import ServerFailed, ServerProcess
 from magicbyte.testing import running_registry, temporary_broker
 from tests.chaos.kit.until_stopped import UntilStopped
 
@@ -310,7 +310,11 @@ def main() -> int:
     parser.add_argument("--writes", type=int, default=60, help="writes between two replacements")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    return run(options.release, options.writes, options.seed)
+    try:
+        return run(options.release, options.writes, options.seed)
+    except ServerFailed as failure:
+        print(f"{failure}\n{failure.last_lines}")
+        return 1
 
 
 if __name__ == "__main__":
