@@ -46,7 +46,7 @@ COMMANDS = {
     "rules": Command("magicbyte.cli.rules.main", "explain, check, try and measure the rules of schemas"),
     "generate": Command("magicbyte.cli.generate.main", "write typed Python records for schemas"),
     "upgrade": Command(
-        "magicbyte.cli.upgrade.main", "check an upgrade before it begins, and let the leader give up the lead"
+        "magicbyte.cli.upgrade.main", "check an upgrade before it begins, and let the leader give up the lead", _SERVER
     ),
     "register": Command("magicbyte.cli.registry_state.register", "register a project's schemas, references first"),
     "download": Command("magicbyte.cli.registry_state.download", "write a registry's schemas, or its state, to files"),
@@ -60,7 +60,9 @@ COMMANDS = {
     ),
     "verify": Command("magicbyte.cli.restore.verifying", "compare a backup with what it was restored into", _SERVER),
     "backup": Command("magicbyte.cli.backup.main", "write a registry to a file that is complete or not there", _SERVER),
-    "migrate": Command("magicbyte.cli.migrate.main", "check another registry before a migration, and print the plan"),
+    "migrate": Command(
+        "magicbyte.cli.migrate.main", "check another registry before a migration, and print the plan", _SERVER
+    ),
     "topics": Command("magicbyte.cli.topics.main", "list, create, describe, alter and delete topics"),
     "groups": Command(
         "magicbyte.cli.groups.main", "list and describe consumer groups, reset their offsets, delete them"
@@ -72,7 +74,7 @@ COMMANDS = {
         "magicbyte.cli.dead_letter.main", "list, show, replay and purge records that could not be processed"
     ),
     "pipeline": Command("magicbyte.cli.pipeline.main", "run Spark jobs from a YAML file"),
-    "diff": Command("magicbyte.cli.diff.main", "compare two registries, or what they were backed up to"),
+    "diff": Command("magicbyte.cli.diff.main", "compare two registries, or what they were backed up to", _SERVER),
     "systemd": Command("magicbyte.cli.systemd.main", "print or install the systemd units of the servers"),
     "spark-packages": Command(
         "magicbyte.cli.pipeline.packages", "print the Maven packages that Spark needs for a pipeline file"
