@@ -82,7 +82,7 @@ def recognize(end: RegistryEnd) -> Server:
     Raises:
         Unreachable: It does not answer, or refuses the client.
     """
-    for probe in (_by_version, _by_health, _by_contract):
+    for probe in (_by_rights, _by_version, _by_health, _by_contract):
         server = probe(end)
         if server is not None:
             return server
@@ -115,14 +115,22 @@ def _apicurio(url: str, properties: Mapping[str, str]) -> Server:
     return Server(APICURIO, evidence="the path /apis/ccompat")
 
 
+def _by_rights(end: RegistryEnd) -> Server | None:
+    """Ours: it tells its version just as Confluent's registry does, and alone has /rights."""
+    answer = ask(end, "/rights")
+    if not isinstance(answer, dict) or "someSubject" not in answer:
+        return None
+    told = ask(end, "/v1/metadata/version")
+    return Server(MAGICBYTE, str(told.get("version", "")) if isinstance(told, dict) else "", "it answers /rights")
+
+
 def _by_version(end: RegistryEnd) -> Server | None:
     answer = ask(end, "/v1/metadata/version")
     if not isinstance(answer, dict) or not isinstance(answer.get("version"), str):
         return None
-    for member, vendor in (("magicbyte", MAGICBYTE), ("commitId", CONFLUENT), ("commit", AXONOPS)):
+    for member, vendor in (("commitId", CONFLUENT), ("commit", AXONOPS)):
         if member in answer:
-            version = answer["magicbyte"] if vendor == MAGICBYTE else answer["version"]
-            return Server(vendor, str(version), f"/v1/metadata/version has {member}")
+            return Server(vendor, str(answer["version"]), f"/v1/metadata/version has {member}")
     return None
 
 

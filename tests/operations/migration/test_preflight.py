@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
+from magicbyte import __version__
 from magicbyte.cli.main import COMMANDS, main
 from magicbyte.operations.failures import Unreachable
 from magicbyte.operations.migration.finding import KINDS
 from magicbyte.operations.migration.preflight import Outcome, Request, run_preflight
 from magicbyte.operations.migration.topic_frames import Frames, findings_of
+from magicbyte.testing import running_registry
 from tests.operations.migration.fake_origin import fake_origin, version
 
 INT, LONG = '"int"', '"long"'
@@ -47,6 +49,13 @@ def test_the_vendor_is_told_by_its_own_answers(vendor: str, base: str, told: tup
     assert (outcome.server.vendor, outcome.server.version) == told
     assert findings(outcome) == []
     assert outcome.is_ready
+
+
+def test_ours_is_told_from_confluents_whose_version_it_answers() -> None:
+    with running_registry("memory:") as origin, running_registry("memory:") as target:
+        outcome = run_preflight(Request(origin.url, target=target.url))
+    assert (outcome.server.vendor, outcome.server.version) == ("magicbyte", __version__)
+    assert findings(outcome) == []
 
 
 #: Name -> versions, further answers, and the findings.
