@@ -201,10 +201,10 @@ class Mirroring:
         self._held = None
 
     def _read_part(self, names: Iterable[str], offset: int) -> Placed:
-        """Read subjects, and what they refer to as far as the target does not have it."""
+        """Read subjects with their contexts' settings, and what they refer to as far as the target does not have it."""
         assert self._held is not None
         asked: set[str] = set()
-        missing = set(names)
+        missing = _with_settings(names)
         seen = Seen(self._source.read_names(missing, offset).state)
         naming, known = self._options.naming, self.mark.closure
         while True:
@@ -217,6 +217,7 @@ class Mirroring:
             }
             if not missing:
                 return part
+            missing = _with_settings(missing)
             seen = Seen(self._source.read_names(asked | missing, offset).state)
 
     def _concerns(self, name: str) -> bool:
@@ -313,6 +314,11 @@ class Mirroring:
 def anchor_of(event: Event) -> Anchor:
     """What a mark remembers of a change."""
     return Anchor(event.offset, event.kind, event.subject or "", int(event.data.get("ts") or 0))
+
+
+def _with_settings(names: Iterable[str]) -> set[str]:
+    """Names and those of their contexts' settings: a scope has both, and what was not read would be removed."""
+    return {name for one in names for name in (one, settings_name(settings_key(f":{context_of(one)}:")))}
 
 
 def _listed(texts: Sequence[str]) -> str:

@@ -56,6 +56,12 @@ _CHANGES: dict[str, list[tuple[str, str, object]]] = {
         _post(":.{}:a", _ONE),
         ("PUT", "/config/:.{}:", {"compatibility": "FULL_TRANSITIVE"}),
     ],
+    "settings-of-a-context-and-more": [
+        _post(":.{}:a", _ONE),
+        ("PUT", "/config/:.{}:", {"compatibility": "FULL"}),
+        _post(":.{}:b", _TWO),
+        ("PUT", "/config/:.{}:a", {"compatibility": "NONE"}),
+    ],
     "global-config": [("PUT", "/config", {"compatibility": "FORWARD"})],
     "config-of-all-contexts": [("PUT", "/config/:.__GLOBAL:", {"compatibility": "FULL"})],
     "context": [_post(":.{}:a", _ONE), _post(":.{}:b", _TWO)],
