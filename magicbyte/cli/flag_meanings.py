@@ -30,6 +30,7 @@ FLAGS = {
     "--all-versions": Flag("", "All versions, not the latest."),
     "--allow": Flag("PRINCIPAL", "Who is allowed."),
     "--allowed-host": Flag("NAME", "A name of this server for its clients."),
+    "--anonymize": Flag("KEYFILE", "Replace names and texts by tokens under the key in a file."),
     "--at": Flag("PARTITION:OFFSET", "The place of a record."),
     "--avro-json": Flag("FORM", "How values of unions stand in JSON: `plain` or `tagged`."),
     "--backup": Flag("FILE", "Where all records are written before a repair."),

@@ -48,6 +48,12 @@ def _parser() -> CommandParser:
     add("--context", metavar="CONTEXT", help="this context alone, without the global settings")
     add("--no-deleted", action="store_true", help="leave out soft-deleted versions that no schema refers to")
     add("--partial", action="store_true", help="make a backup although the registry hides a part from this user")
+    add(
+        "--anonymize",
+        metavar="KEYFILE",
+        type=Path,
+        help="replace names and texts by tokens under the key in this file; verdicts stay",
+    )
     add("--every", type=_seconds, metavar="TIME", help="make one now and every TIME, such as 15m, 1h or 1d")
     add("--keep", type=_count, metavar="N", help="with --every: delete all but the newest N backups")
     add(
@@ -69,6 +75,8 @@ def main(arguments: Sequence[str]) -> int:
 def _refuse_contradictions(options: argparse.Namespace, parser: CommandParser) -> None:
     if options.format == "raw" and (options.context is not None or options.no_deleted or options.partial):
         parser.error("--format raw has every record: it excludes --context, --no-deleted and --partial")
+    if options.format == "raw" and options.anonymize is not None:
+        parser.error("--format raw has every record byte for byte: it excludes --anonymize")
     if options.keep is not None and options.every is None:
         parser.error("--keep needs --every")
     if options.every is None and re.fullmatch(r".*:[0-9]+", options.metrics or ""):
@@ -76,7 +84,8 @@ def _refuse_contradictions(options: argparse.Namespace, parser: CommandParser) -
 
 
 def _run(options: argparse.Namespace) -> int:
-    from magicbyte.operations.backup.making import Wanted, make_backup  # noqa: PLC0415 - not for --help
+    from magicbyte.operations.anonymize.reading import read_key  # noqa: PLC0415 - not for --help
+    from magicbyte.operations.backup.making import Wanted, make_backup  # noqa: PLC0415 - as above
     from magicbyte.operations.backup.metrics import BackupMetrics  # noqa: PLC0415 - as above
 
     wanted = Wanted(
@@ -86,6 +95,7 @@ def _run(options: argparse.Namespace) -> int:
         options.context,
         not options.no_deleted,
         options.partial,
+        None if options.anonymize is None else read_key(options.anonymize),
     )
     if options.every is not None:
         from magicbyte.cli.backup.every import run_every  # noqa: PLC0415 - as above

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.plural import plural
+from magicbyte.operations.anonymize.reading import anonymous_reading
 from magicbyte.operations.backup.selection import selected
 from magicbyte.operations.backup.writing import Progress, Written, write_logical, write_raw
 from magicbyte.operations.failures import Unreachable
@@ -28,6 +29,7 @@ class Wanted:
         context: The only context of a logical backup; None for all.
         deleted: Include soft-deleted versions in a logical backup.
         partial: Make a backup even if the source hides a part from this user.
+        token_key: The key of the tokens that names and texts of a logical backup become; None to keep them.
     """
 
     source: str
@@ -36,6 +38,7 @@ class Wanted:
     context: str | None = None
     deleted: bool = True
     partial: bool = False
+    token_key: bytes | None = field(default=None, repr=False)
 
 
 def make_backup(wanted: Wanted, path: Path, *, tell: Progress) -> Written:
@@ -66,6 +69,8 @@ def _logical(source: Source, wanted: Wanted, path: Path, tell: Progress) -> Writ
     more: dict[str, object] = {}
     if reading.withheld:
         more = {"partial": True, "lacksContexts": True}
+    if wanted.token_key is not None:
+        reading = anonymous_reading(reading, wanted.token_key)
     return write_logical(reading, path, progress=tell, more=more)
 
 
