@@ -61,7 +61,7 @@ KEY_TYPES: Mapping[str, str] = MappingProxyType(
             ),
             "0.1.0",
         ),
-        **dict.fromkeys((records.RULE, records.RULE_SET), "0.2.0"),
+        **dict.fromkeys((records.RULE, records.RULE_SET, records.MIRROR), "0.2.0"),
     }
 )
 #: What a release does not do if it passes records of a type over.
@@ -69,6 +69,7 @@ WITHOUT_KEY_TYPE: Mapping[str, str] = MappingProxyType(
     {
         records.RULE: "it has none of the access rules in the log: anybody may write, unless another way guards it",
         records.RULE_SET: "it has none of the access rules in the log",
+        records.MIRROR: "it does not stop a mirror after a promotion",
     }
 )
 
