@@ -105,7 +105,9 @@ def _replaced(value: object, name: str) -> object:
     return value
 
 
-@pytest.mark.parametrize("together", [True, False], ids=["at-once", "one-by-one"])
+@pytest.mark.parametrize(
+    "together", [pytest.param(True, id="at-once"), pytest.param(False, id="one-by-one", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("name", _CHANGES)
 def test_a_change_arrives(followed: tuple[Api, Api, Running], name: str, together: bool) -> None:
     source, target, running = followed

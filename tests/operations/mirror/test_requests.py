@@ -33,7 +33,9 @@ def test_only_reads_are_taken_from_a_log(tmp_path: Path) -> None:
     assert left_out == 4
 
 
-@pytest.mark.parametrize(("text", "fault"), [("{", "access.log:1 is no JSON"), ("\nhello", "access.log:2 is neither")])
+@pytest.mark.parametrize(
+    ("text", "fault"), [("{", "access.log:1 is no JSON"), ("\nhello", "access.log:2: expected a line")]
+)
 def test_a_line_that_is_no_request_is_named(tmp_path: Path, text: str, fault: str) -> None:
     log = tmp_path / "access.log"
     log.write_text(text)
