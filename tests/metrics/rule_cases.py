@@ -263,10 +263,10 @@ _ALL = (
     ),
     _Of(
         "MagicbyteBackupStale",
-        _backup("-92460x30"),
+        _backup("-93060x30"),
         {"cluster": "c", "instance": "k:1", "job": "magicbyte-backups", "file": "r.zst"},
-        "The newest backup in r.zst is 1d 2h 1m 0s old.",
-        (_backup("-92400x30"), _backup("-99999x15 60x15")),
+        "The newest backup in r.zst is 1d 2h 11m 0s old.",
+        (_backup("-93000x30"), _backup("-99999x15 60x15")),
     ),
     _Of(
         "MagicbyteMirrorLag",
