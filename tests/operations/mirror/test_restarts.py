@@ -18,6 +18,10 @@ from tests.operations.mirror.conftest import Api, differences, mirror, mirror_on
 Pair = tuple[Api, Api]
 
 
+#: Each test starts registries of its own.
+pytestmark = pytest.mark.slow
+
+
 def test_a_mirror_goes_on_from_its_mark(registries: Pair) -> None:
     source, target = registries
     source.register("a", '"int"')

@@ -17,6 +17,10 @@ __all__ = ["registries"]
 Pair = tuple[Api, Api]
 
 
+#: Each test starts registries of its own.
+pytestmark = pytest.mark.slow
+
+
 def _promote(target: Api, source: Api | None = None, **options: object) -> Promotion:
     with Target(target.url, {}) as end:
         if source is None:
