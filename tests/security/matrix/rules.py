@@ -65,6 +65,7 @@ REGISTRY = {
     "replaceRules": "ALTER REGISTRY",
     "removeRules": "ALTER REGISTRY",
     "repairLog": "ALTER REGISTRY",
+    "stepDown": "ALTER REGISTRY",
     "root": "auth",
     "postRoot": "auth",
     "getClusterId": "auth",

@@ -51,6 +51,7 @@ BODIES = {
     **dict.fromkeys(("addRules", "replaceRules", "removeRules"), b"[]"),
     "postRoot": b"{}",
     "repairLog": b"{}",
+    "stepDown": b"",
 }
 INVALID = (
     "registerSchema",
