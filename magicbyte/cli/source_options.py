@@ -75,6 +75,21 @@ def properties_of(options: argparse.Namespace, *, prefix: str = "") -> Propertie
     return Properties(registry, kafka)
 
 
+def add_output(parser: argparse.ArgumentParser, *, of: str = "the output") -> None:
+    """Add `--output`.
+
+    Args:
+        parser: The command's parser.
+        of: What has the form, for the help text.
+    """
+    parser.add_argument("--output", choices=("text", "json"), default="text", help=f"the form of {of} (default text)")
+
+
+def names(text: str) -> tuple[str, ...]:
+    """The names in a text with commas between them; the type of such options."""
+    return tuple(name for part in text.split(",") if (name := part.strip()))
+
+
 _NAMES = ("config", "property", "command-config", "command-property")
 
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from magicbyte.cli.source_options import FINDINGS, SOURCES, add_end, ending, progress, properties_of
+from magicbyte.cli.source_options import FINDINGS, SOURCES, add_end, ending, names, progress, properties_of
 from magicbyte.kit.command_line import CommandParser
 
 if TYPE_CHECKING:
@@ -67,11 +67,11 @@ def _parser() -> CommandParser:
 def _names(text: str) -> frozenset[str]:
     from magicbyte.operations.comparison.difference import IGNORABLE  # noqa: PLC0415 - not for --help
 
-    names = frozenset(name.strip() for name in text.split(",") if name.strip())
-    if unknown := sorted(names - IGNORABLE):
+    ignored = frozenset(names(text))
+    if unknown := sorted(ignored - IGNORABLE):
         known = ", ".join(sorted(IGNORABLE))
         raise argparse.ArgumentTypeError(f"{', '.join(unknown)}: unknown; known are {known}")
-    return names
+    return ignored
 
 
 def _count(text: str) -> int:

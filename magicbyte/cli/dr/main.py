@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 
-from magicbyte.cli.source_options import FINDINGS, SOURCES, add_end, ending, progress, properties_of
+from magicbyte.cli.source_options import FINDINGS, SOURCES, add_end, add_output, ending, progress, properties_of
 from magicbyte.cli.subcommands import Subcommand, run
 from magicbyte.kit.command_line import CommandParser
 from magicbyte.kit.failure import Failure
@@ -34,7 +34,7 @@ def _promote_options(parser: argparse.ArgumentParser) -> None:
         help="how many ids of each context are left out, since a lost A may have given them (default 10000)",
     )
     add("--force", action="store_true", help="promote although B is not what A is")
-    _add_output(parser)
+    add_output(parser)
     add_end(parser, prefix=_FROM, of="A")
     add_end(parser, prefix=_TO, of="B")
 
@@ -49,15 +49,9 @@ def _drill_options(parser: argparse.ArgumentParser) -> None:
         help="the URL of an empty registry, which is emptied again; by default one in memory is started for the drill",
     )
     add("--file", metavar="FILE", help="restore this backup instead of mirroring A")
-    _add_output(parser)
+    add_output(parser)
     add_end(parser, prefix=_FROM, of="A")
     add_end(parser, prefix=_TO, of="SCRATCH")
-
-
-def _add_output(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--output", choices=("text", "json"), default="text", help="the form of the output (default text)"
-    )
 
 
 def _gap(text: str) -> int:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from magicbyte.cli.flags import add_schema_registry_url
-from magicbyte.cli.source_options import FINDINGS, SOURCES, add_end, ending, progress, properties_of
+from magicbyte.cli.source_options import FINDINGS, SOURCES, add_end, add_output, ending, names, progress, properties_of
 from magicbyte.kit.command_line import CommandParser
 from magicbyte.kit.failure import Failure
 
@@ -42,8 +42,8 @@ def _parser() -> CommandParser:
     add = parser.add_argument
     add("source", metavar="SOURCE", help=SOURCES)
     add_end(parser)
-    add("--ignore", type=_names, default=(), metavar="NAME,..", help="leave out the findings of these codes")
-    add("--topics", type=_names, default=(), metavar="TOPIC,..", help="find out which of these topics use doubtful ids")
+    add("--ignore", type=names, default=(), metavar="NAME,..", help="leave out the findings of these codes")
+    add("--topics", type=names, default=(), metavar="TOPIC,..", help="find out which of these topics use doubtful ids")
     add(
         "--bootstrap-servers",
         metavar="HOST:PORT,..",
@@ -65,12 +65,8 @@ def _parser() -> CommandParser:
         help="schema.registry.group.id of the nodes, for --offline (default schema-registry)",
     )
     add("--backup", type=Path, metavar="FILE", help="where all records are written before a repair (default: here)")
-    add("--output", choices=("text", "json"), default="text", help="the form of the output (default text)")
+    add_output(parser)
     return parser
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name for name in text.split(",") if name)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -95,7 +91,7 @@ def _run(options: argparse.Namespace) -> int:
 
     codes = None
     if options.repair is not None:
-        codes = chosen_codes(code for names in options.repair for code in _names(names))
+        codes = chosen_codes(code for text in options.repair for code in names(text))
     for code in options.ignore:
         if code not in CHECKS:
             raise Failure(f"--ignore {code}: there is no such code; there are {', '.join(CHECKS)}")

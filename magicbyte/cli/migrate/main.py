@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from magicbyte.cli import subcommands
-from magicbyte.cli.source_options import FINDINGS, SOURCES, add_end, ending, progress, properties_of
+from magicbyte.cli.source_options import FINDINGS, SOURCES, add_end, add_output, ending, names, progress, properties_of
 from magicbyte.cli.subcommands import Subcommand
 from magicbyte.kit.failure import Failure
 
@@ -33,7 +33,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--topics",
-        type=_names,
+        type=names,
         default=(),
         metavar="TOPIC,..",
         help="topics in whose records schema ids are sampled",
@@ -54,14 +54,10 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         default="schema-registry",
         help="schema.registry.group.id of the nodes to come (default schema-registry)",
     )
-    add("--ignore", type=_names, default=(), metavar="NAME,..", help="findings that are left out")
-    add("--output", choices=("text", "json"), default="text", help="the form of the output (default text)")
+    add("--ignore", type=names, default=(), metavar="NAME,..", help="findings that are left out")
+    add_output(parser)
     add_end(parser, of="A")
     add_end(parser, prefix=_TO, of="B")
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name for name in text.split(",") if name)
 
 
 _COMMANDS = {

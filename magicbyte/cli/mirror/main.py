@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from magicbyte.cli.source_options import SOURCES, add_end, ending, progress, properties_of
+from magicbyte.cli.source_options import SOURCES, add_end, add_output, ending, progress, properties_of
 from magicbyte.kit.command_line import CommandParser
 
 _FROM, _TO = "from-", "to-"
@@ -71,7 +71,7 @@ def parser() -> CommandParser:
         help="write nothing; send the GET requests of this access log, or list of paths, to both, and show where the "
         "answers differ",
     )
-    add("--output", choices=("text", "json"), default="text", help="the form of that report (default text)")
+    add_output(parser, of="that report")
     add_end(parser, prefix=_FROM, of="A")
     add_end(parser, prefix=_TO, of="B")
     return parser

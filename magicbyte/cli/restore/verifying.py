@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from magicbyte.cli.restore.options import add_options, part_options
-from magicbyte.cli.source_options import FINDINGS, SOURCES, ending, progress, properties_of
+from magicbyte.cli.source_options import FINDINGS, SOURCES, ending, names, progress, properties_of
 from magicbyte.kit.command_line import CommandParser
 from magicbyte.kit.secret import hide_user_info
 
@@ -35,7 +35,7 @@ def _run(options: argparse.Namespace) -> int:
     from magicbyte.operations.restore.verifying import verify  # noqa: PLC0415 - as above
     from magicbyte.operations.sources.opening import open_source  # noqa: PLC0415 - as above
 
-    ignored = frozenset(name.strip() for name in options.ignore.split(",") if name.strip())
+    ignored = frozenset(names(options.ignore))
     if unknown := sorted(ignored - IGNORABLE):
         raise Failure(f"--ignore {unknown[0]}: there is {', '.join(sorted(IGNORABLE))}")
     chosen = part_options(options)

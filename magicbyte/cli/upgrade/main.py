@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from magicbyte.cli.flags import add_kafka_properties
-from magicbyte.cli.source_options import SOURCES, ending
+from magicbyte.cli.source_options import SOURCES, add_output, ending
 from magicbyte.cli.subcommands import Subcommand, run
-from magicbyte.kit.failure import Failure, say
 
 PROGRAM = "magicbyte upgrade"
-_FAILED = 1
 
 
 def _check_options(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +34,7 @@ def _check_options(parser: argparse.ArgumentParser) -> None:
         metavar="URL",
         help="a running node; may be given many times",
     )
-    add("--output", choices=("text", "json"), default="text", help="the form of the output (default text)")
+    add_output(parser)
     _client_options(parser)
     add_kafka_properties(parser)
 
@@ -73,9 +71,5 @@ _COMMANDS = {
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Carry out a command; returns 0, 1 after a failure, 3 if an end is out of reach, or 100 if there are problems."""
-    try:
-        return ending(lambda: run(PROGRAM, __doc__, _COMMANDS, arguments))
-    except Failure as failure:
-        say(str(failure))
-        return _FAILED
+    """Carry out a command; returns 0, 3 if an end is out of reach, or 100 if there are problems."""
+    return ending(lambda: run(PROGRAM, __doc__, _COMMANDS, arguments))
