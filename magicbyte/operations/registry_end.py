@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.secret import hide_user_info
+from magicbyte.operations.closing import Closing
 from magicbyte.operations.failures import Refused, Unreachable
 from serdes.client.clients import RegistryClient
 from serdes.client.config import client_options
@@ -22,7 +22,7 @@ T = TypeVar("T")
 _REFUSING = frozenset({401, 403})
 
 
-class RegistryEnd:
+class RegistryEnd(Closing):
     """A client of a registry whose errors name it; safe for several threads.
 
     Args:
@@ -92,12 +92,6 @@ class RegistryEnd:
         except (RegistryUnavailable, OAuthTokenError) as error:
             raise Unreachable(f"{self.name}: {error}") from None
 
-    def __enter__(self) -> Self:
-        """Return this end."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None:
+    def close(self) -> None:
         """Close the connections."""
         self.client.close()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from types import TracebackType
-from typing import Self
 
 from prometheus_client import CollectorRegistry, start_http_server
 from prometheus_client.core import Metric
@@ -13,6 +11,7 @@ from prometheus_client.registry import Collector
 
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.metrics import COUNTER, GAUGE, Declared, MetricTable
+from magicbyte.operations.closing import Closing
 
 _LAST_PORT = 65535
 
@@ -73,7 +72,7 @@ class MirrorMetrics(Collector):
         yield _FULL.single(self.full_syncs)
 
 
-class MetricsPort:
+class MetricsPort(Closing):
     """Serves the metrics of a mirror; a context manager.
 
     Args:
@@ -95,13 +94,7 @@ class MetricsPort:
         except OSError as error:
             raise Failure(f"--metrics {address}: the port cannot be opened: {error.strerror}") from None
 
-    def __enter__(self) -> Self:
-        """Return this port."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None:
+    def close(self) -> None:
         """Close the port."""
         self._server.shutdown()
         self._server.server_close()

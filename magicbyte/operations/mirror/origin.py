@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import orjson
 
 from magicbyte.kit.errors import ApiError
 from magicbyte.kit.failure import Failure
+from magicbyte.operations.closing import Closing
 from magicbyte.operations.failures import Unreachable
 from magicbyte.operations.registry_end import RegistryEnd
 from magicbyte.operations.sources.opening import Properties, open_source
@@ -41,7 +41,7 @@ class Seen:
     offset: int = -1
 
 
-class Origin:
+class Origin(Closing):
     """A source that is followed by its change feed if it has one.
 
     Args:
@@ -159,17 +159,11 @@ class Origin:
             return Unreachable(f"{self.name}: {error.message}")
         return Failure(f"{self.name} refuses the mirror: {error.message}")
 
-    def __enter__(self) -> Self:
-        """Return this source."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None:
+    def close(self) -> None:
         """Close the connections."""
-        self._source.__exit__(kind, error, trace)
+        self._source.close()
         if self.end is not None:
-            self.end.__exit__(kind, error, trace)
+            self.end.close()
 
 
 def _seen(lines: list[dict[str, Any]]) -> Seen:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import orjson
 
 from magicbyte.kit.failure import Failure
+from magicbyte.operations.closing import Closing
 from magicbyte.operations.failures import Unreachable
 from magicbyte.operations.mirror.mark import Mark
 from magicbyte.operations.registry_end import RegistryEnd
@@ -48,7 +48,7 @@ class Copy:
         return epoch, Mark.of_json(value)
 
 
-class Target:
+class Target(Closing):
     """A registry of ours.
 
     Args:
@@ -64,15 +64,9 @@ class Target:
         """Its URL without credentials."""
         return self.end.name
 
-    def __enter__(self) -> Self:
-        """Return this target."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None:
+    def close(self) -> None:
         """Close the connections."""
-        self.end.__exit__(kind, error, trace)
+        self.end.close()
 
     def read(self) -> Copy:
         """Read its state and marks.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from types import TracebackType
-from typing import Self
 
 from confluent_kafka import KafkaException, Message
 from confluent_kafka.admin import AdminClient, ClusterMetadata, ConfigResource, ResourceType
@@ -14,6 +12,7 @@ from magicbyte import __version__
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.kafka.client_settings import KafkaSettingsError, client_config
 from magicbyte.kit.secret import hide_user_info
+from magicbyte.operations.closing import Closing
 from magicbyte.operations.failures import Unreachable
 from magicbyte.operations.sources.port import Headers, Origin, RawRecord, Reading
 from magicbyte.operations.state import State
@@ -36,7 +35,7 @@ def _entry_with_headers(message: Message) -> LogEntry:
     return _EntryWithHeaders(message.offset(), message.key(), message.value(), timestamp, headers)
 
 
-class _LogSource:
+class _LogSource(Closing):
     """A log whose records are all read."""
 
     def __init__(self, name: str, log: Log) -> None:
@@ -77,13 +76,7 @@ class _LogSource:
         """The ids of the clusters that the log is in."""
         return {}
 
-    def __enter__(self) -> Self:
-        """Return this source."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None:
+    def close(self) -> None:
         """Close the log."""
         self._log.close()
 

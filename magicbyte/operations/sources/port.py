@@ -95,6 +95,9 @@ class Source(Protocol):
             Failure: The source has no state that can be read.
         """
 
+    def close(self) -> None:
+        """Close connections and files."""
+
     def __enter__(self) -> Self:
         """Return this source."""
 

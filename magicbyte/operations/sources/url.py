@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import orjson
 
 from magicbyte.kit.errors import ApiError
 from magicbyte.kit.failure import Failure
+from magicbyte.operations.closing import Closing
 from magicbyte.operations.failures import Unreadable
 from magicbyte.operations.registry_end import RegistryEnd
 from magicbyte.operations.sources.foreign.reading import read_foreign
@@ -31,7 +31,7 @@ _NO_CONTEXTS = (
 _OLD_EXPORT = "the registry is of a version whose exports lack the highest ids of contexts"
 
 
-class UrlSource:
+class UrlSource(Closing):
     """A running registry."""
 
     def __init__(self, url: str, properties: Mapping[str, str]) -> None:
@@ -68,15 +68,9 @@ class UrlSource:
         notes = [_OLD_EXPORT] if manifest.get("format") == 1 else []
         return Reading(State.of_lines(_values(lines)), origin, tuple(notes), tuple(withheld))
 
-    def __enter__(self) -> Self:
-        """Return this source."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None:
+    def close(self) -> None:
         """Close the connections."""
-        self.end.__exit__(kind, error, trace)
+        self.end.close()
 
 
 def _values(lines: Sequence[bytes]) -> Iterator[Mapping[str, Any]]:

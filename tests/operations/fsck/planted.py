@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from types import TracebackType
-from typing import Self
 
+from magicbyte.operations.closing import Closing
 from magicbyte.operations.sources.port import Origin, RawRecord, Reading
 from magicbyte.operations.state import State
 
@@ -232,7 +231,7 @@ def records_of(pairs: Iterable[Pair]) -> list[RawRecord]:
     return [RawRecord(offset, 1_000 + offset, *pair) for offset, pair in enumerate(pairs)]
 
 
-class PlantedSource:
+class PlantedSource(Closing):
     """A raw source whose records are in a list."""
 
     def __init__(self, pairs: Iterable[Pair]) -> None:
@@ -256,11 +255,3 @@ class PlantedSource:
         """Keep the last record of each key, and drop tombstones."""
         last = {record.key: record.offset for record in self.list}
         self.list = [one for one in self.list if last[one.key] == one.offset and one.value is not None]
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None:
-        pass

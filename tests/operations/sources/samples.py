@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from types import TracebackType
-from typing import Self
 
+from magicbyte.operations.closing import Closing
 from magicbyte.operations.sources.port import Origin, RawRecord, Reading
 from magicbyte.operations.state import State
 
@@ -51,7 +50,7 @@ RECORDS = [
 ]
 
 
-class Records:
+class Records(Closing):
     """A raw source of records in memory."""
 
     name = "records"
@@ -67,13 +66,6 @@ class Records:
 
     def topic_configs(self) -> Mapping[str, str]:
         return {"cleanup.policy": "compact", "partitions": "1"}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None: ...
 
 
 def quiet(_lines: int) -> None:

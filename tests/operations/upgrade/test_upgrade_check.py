@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import httpx
 import pytest
 
 from magicbyte.cli.main import main
 from magicbyte.kit.failure import Failure
+from magicbyte.operations.closing import Closing
 from magicbyte.operations.sources.port import Origin, RawRecord, Reading
 from magicbyte.operations.state import State
 from magicbyte.operations.upgrade.findings import Severity
@@ -27,7 +28,7 @@ URLS = ("http://a", "http://b", "http://c")
 CURRENT = (0, 2, 0)
 
 
-class Records:
+class Records(Closing):
     """A source of records."""
 
     name = "records"
@@ -43,12 +44,6 @@ class Records:
 
     def read(self) -> Reading:
         return Reading(State(), Origin(self.name))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
 
 
 SCHEMA = (

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from types import TracebackType
-from typing import Self
 
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.plural import plural
 from magicbyte.kit.secret import hide_user_info
+from magicbyte.operations.closing import Closing
 from magicbyte.operations.failures import Unreachable
 from magicbyte.operations.restore.plan import HEADERS, Loss, Plan, Written
 from magicbyte.operations.restore.targets.log_records import Foreign, count_written, records_to_write
@@ -24,7 +23,7 @@ from registry.log.sql import SqlLog, check_url, holds_log
 _RECORDS_IN_TRANSACTION = 2000
 
 
-class Database:
+class Database(Closing):
     """A database whose log is empty, or holds the beginning of the same restore.
 
     Args:
@@ -108,15 +107,6 @@ class Database:
         """The state that a registry would build from the log; see `Target.read_back`."""
         with DatabaseSource(self._url) as source:
             return source.read().state
-
-    def __enter__(self) -> Self:
-        """Return this target."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None:
-        """Do nothing: each step closes what it has opened."""
 
 
 def _bare(plan: Plan) -> Iterator[RawRecord]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.plural import plural
+from magicbyte.operations.closing import Closing
 from magicbyte.operations.registry_end import RegistryEnd
 from magicbyte.operations.restore.plan import Loss, Plan, Written
 from magicbyte.operations.restore.references import Place, References
@@ -28,7 +28,7 @@ from serdes.error import RegistryError
 _AT_ONCE = 16
 
 
-class OtherRegistry:
+class OtherRegistry(Closing):
     """A registry with Confluent's API, which keeps ids and versions in IMPORT mode.
 
     Args:
@@ -162,16 +162,10 @@ class OtherRegistry:
             raise Failure(f"{self.name} refuses {method} {target}: {error.message}") from None
         return answer if isinstance(answer, dict) else {}
 
-    def __enter__(self) -> Self:
-        """Return this target."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None:
+    def close(self) -> None:
         """Close the connections."""
-        self._source.__exit__(kind, error, trace)
-        self._end.__exit__(kind, error, trace)
+        self._source.close()
+        self._end.close()
 
 
 def _waves(state: State, versions: Iterable[Version]) -> list[list[Version]]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import orjson
 
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.plural import plural
+from magicbyte.operations.closing import Closing
 from magicbyte.operations.registry_end import RegistryEnd
 from magicbyte.operations.restore.plan import Loss, Plan, Written
 from magicbyte.operations.restore.targets.port import Progress
@@ -24,7 +24,7 @@ _LINES_IN_REQUEST = 5000
 _BYTES_IN_REQUEST = 16 << 20
 
 
-class OurRegistry:
+class OurRegistry(Closing):
     """A registry of ours, over HTTP.
 
     Each request is an export of its own, with its closing line. So the registry checks each before it writes, and
@@ -101,16 +101,10 @@ class OurRegistry:
         refusals = [f"{_named(lines[one['line'] - 1])}: {one['message']}" for one in report["refused"]]
         return sum(report["imported"].values()), report["known"], refusals
 
-    def __enter__(self) -> Self:
-        """Return this target."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None:
+    def close(self) -> None:
         """Close the connections."""
-        self._source.__exit__(kind, error, trace)
-        self._end.__exit__(kind, error, trace)
+        self._source.close()
+        self._end.close()
 
 
 def is_ours(end: RegistryEnd) -> bool:

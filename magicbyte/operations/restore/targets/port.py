@@ -61,6 +61,9 @@ class Target(Protocol):
             Unreachable: It does not answer, or refuses the client.
         """
 
+    def close(self) -> None:
+        """Close connections and files."""
+
     def __enter__(self) -> Self:
         """Return this target."""
 

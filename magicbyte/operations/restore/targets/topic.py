@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
-from types import TracebackType
-from typing import Self
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.plural import plural
+from magicbyte.operations.closing import Closing
 from magicbyte.operations.failures import Unreachable
 from magicbyte.operations.restore.plan import KEYLESS, Loss, Plan, Written
 from magicbyte.operations.restore.targets.log_records import Foreign, count_written, records_to_write
@@ -47,7 +46,7 @@ class NewTopic:
     configs: Mapping[str, str] = field(default_factory=dict)
 
 
-class Topic:
+class Topic(Closing):
     """A topic that is missing, is empty, or holds the beginning of the same restore.
 
     Args:
@@ -203,15 +202,9 @@ class Topic:
             }
         )
 
-    def __enter__(self) -> Self:
-        """Return this target."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None:
+    def close(self) -> None:
         """Close the connections."""
-        self._source.__exit__(kind, error, trace)
+        self._source.close()
 
 
 def _with_keys(plan: Plan) -> Iterator[RawRecord]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import orjson
 
 from magicbyte.kit.failure import Failure
+from magicbyte.operations.closing import Closing
 from magicbyte.operations.failures import Unreadable
 from magicbyte.operations.sources.files.closed_lines import closed_lines
 from magicbyte.operations.sources.port import Origin, Reading
@@ -24,7 +24,7 @@ LOGICAL_HEAD = b'{"kind":"manifest","format":'
 COUNTED = {"context": "contexts", "schema": "schemas", "config": "configs", "mode": "modes"}
 
 
-class LogicalFile:
+class LogicalFile(Closing):
     """A file with the state of a registry."""
 
     def __init__(self, path: Path) -> None:
@@ -60,15 +60,6 @@ class LogicalFile:
         except Failure as error:
             raise Unreadable(f"{self._path} cannot be used: {error}") from None
         return Reading(state, _origin(self.name, manifest), tuple(map(str, _list(manifest, "notes"))))
-
-    def __enter__(self) -> Self:
-        """Return this file."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None:
-        """Do nothing: it is open only while it is read."""
 
 
 def _object(number: int, line: bytes) -> dict[str, Any]:

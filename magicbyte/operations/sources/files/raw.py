@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
+from magicbyte.operations.closing import Closing
 from magicbyte.operations.failures import Unreadable
 from magicbyte.operations.sources.files.closed_lines import closed_lines
 from magicbyte.operations.sources.port import Origin, RawRecord, Reading
@@ -38,7 +38,7 @@ _UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError)
 _DECODER = msgspec.json.Decoder(RawLine)
 
 
-class RawFile:
+class RawFile(Closing):
     """A file with the records of a log.
 
     Args:
@@ -113,15 +113,6 @@ class RawFile:
                 raise Unreadable(f"{self._path} cannot be used: offset {raw.o} in line {number} comes after {last}")
             last = raw.o
             yield RawRecord(raw.o, raw.t, raw.k, raw.v, raw.h)
-
-    def __enter__(self) -> Self:
-        """Return this file."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None:
-        """Do nothing: it is open only while it is read."""
 
 
 def _manifest(path: Path, line: bytes) -> Mapping[str, Any]:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
+from magicbyte.operations.closing import Closing
 from magicbyte.operations.failures import Unreadable
 from magicbyte.operations.sources.port import Origin, RawRecord, Reading
 from magicbyte.operations.state import State
 from registry.log.port import LogEntry
 
 
-class RecordFile(ABC):
+class RecordFile(Closing, ABC):
     """A file with the records of a registry's log, written by another tool.
 
     It is read in pieces, so it needs the memory of its largest record, and of the state if that is wanted. It must not
@@ -86,13 +85,3 @@ class RecordFile(ABC):
             raise Unreadable(f"{self.path} is not whole, and nothing of it is used: {error}") from None
         except OSError as error:
             raise Unreadable(f"{self.path} cannot be read: {error.strerror}") from None
-
-    def __enter__(self) -> Self:
-        """Return this file."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None:
-        """Forget nothing: the file is open only while it is read."""
-        return

@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import orjson
 
 from magicbyte.kit.failure import Failure
+from magicbyte.operations.closing import Closing
 from magicbyte.operations.failures import Unreadable
 from magicbyte.operations.sources.port import Origin, Reading
 from magicbyte.operations.state import ContextState, State
@@ -31,7 +31,7 @@ def is_schema_list(head: bytes) -> bool:
     return _HEAD.match(head) is not None
 
 
-class SchemaList:
+class SchemaList(Closing):
     """A file as `POST /import/schemas` of AxonOps takes it.
 
     Args:
@@ -75,15 +75,6 @@ class SchemaList:
 
     def _refused(self, why: str) -> Unreadable:
         return Unreadable(f"{self._path} is not whole, and nothing of it is used: {why}")
-
-    def __enter__(self) -> Self:
-        """Return this file."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None:
-        """Do nothing: it is open only while it is read."""
 
 
 def _contexts(state: State) -> Mapping[str, ContextState]:
