@@ -38,7 +38,7 @@ export default function TopicSettingsPage({ params: { topic }, query }) {
                 .operations} query=${query} />
               <${PartitionsCard} key=${found.facts.partitions} cluster=${found.cluster} facts=${found
                 .facts} onDone=${changed} />
-              <${DeleteCard} cluster=${found.cluster} facts=${found.facts} partitions=${bounds.data} />
+              <${DeleteCard} cluster=${found.cluster} facts=${found.facts} />
             `
             : html`<${NeedsV3} what="settings of topics" />`}</${FromBroker}>`
         : html`<${NoProxy} topic=${topic} />`}
@@ -101,18 +101,24 @@ function PartitionsCard({ cluster, facts: { name, partitions, replicas, operatio
   `;
 }
 
-/** @param {{cluster: string, facts: admin.Topic, partitions?: rest.Partition[]}} props */
-function DeleteCard({ cluster, facts: { name, operations, internal }, partitions }) {
+/** What a deletion takes away, read as the dialog opens. @param {{topic: string}} props */
+function WhatIsLost({ topic }) {
+  const { data } = useBroker((signal) => rest.partitions(topic, { signal }), [topic, "lost"]);
+  const holds = data
+    ? `${counted(recordsIn(data), "record")} in ${counted(data.length, "partition")}`
+    : "all its records";
+  return html`<p>This removes the topic with ${holds}, for good. Its subjects stay in the registry.</p>`;
+}
+
+/** @param {{cluster: string, facts: admin.Topic}} props */
+function DeleteCard({ cluster, facts: { name, operations, internal } }) {
   const [error, setError] = useState(/** @type {any} */ (null));
   const request = admin.deleteRequest(cluster, name);
   const reason = internal ? "Kafka keeps its own state in this topic." : missingRight("delete", operations);
-  const holds = partitions
-    ? `${counted(recordsIn(partitions), "record")} in ${counted(partitions.length, "partition")}`
-    : "all its records";
   const remove = async () => {
     const sure = await askDialog({
       title: `Delete ${name}?`,
-      body: html`<p>This removes the topic with ${holds}, for good. Its subjects stay in the registry.</p>`,
+      body: html`<${WhatIsLost} topic=${name} />`,
       confirm: "Delete the topic",
       mustType: name,
       danger: true,
