@@ -80,6 +80,7 @@ class VisibleView(View):
 
     # Look-ups by name
 
+    still: Any = _PassedOn()
     versions: Any = _PassedOn()
     version: Any = _PassedOn()
     live_versions: Any = _PassedOn()

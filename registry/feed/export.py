@@ -40,7 +40,8 @@ def export_lines(
 ) -> Iterator[bytes]:
     """Yield a manifest, contexts, versions (each after those that it refers to), configs, modes, and a closing line.
 
-    Between configs and modes of the whole registry are the marks of the mirrors that write into it.
+    Between configs and modes of the whole registry are the marks of the mirrors that write into it. All lines are of
+    the moment at which the first one is asked for.
 
     Args:
         view: The state to export.
@@ -88,35 +89,40 @@ def _values(
     def chosen(names: Iterable[str]) -> list[str]:
         return named(names if only is None else [name for name in names if name in only], prefix)
 
-    manifest = {"kind": "manifest", "format": FORMAT_VERSION, "magicbyte": __version__, "offset": view.offset}
+    with view.still:
+        manifest = {"kind": "manifest", "format": FORMAT_VERSION, "magicbyte": __version__, "offset": view.offset}
+        subjects = chosen(view.subjects()) if only is None else sorted(name for name in only if view.versions(name))
+        versions = [stored for name in subjects for stored in view.versions(name) if deleted or not stored.deleted]
+        covered = _contexts(view, prefix)
+        if only is not None:
+            of_names = {context_of(name) for name in only}
+            covered = [context for context in covered if context in of_names]
+        contexts = [context_value(view, context) for context in covered if may_see_highest_id(context)]
+        lacks_settings = not all(map(may_see_settings, _with_settings(view, prefix)))
+        with_global = prefix in ("", ALL_CONTEXTS) and (only is None or GLOBAL_SETTINGS in only)
+        sees_global = with_global and may_see_settings(None)
+        settings = list(
+            _settings(
+                view,
+                [name for name in chosen(view.configured()) if may_see_settings(name)],
+                [name for name in chosen(view.with_modes()) if may_see_settings(name)],
+                with_global=sees_global,
+                with_mirrors=sees_global and only is None,
+            )
+        )
     if log_id:
         manifest["logId"] = log_id
-    subjects = named(view.subjects(), prefix) if only is None else sorted(name for name in only if view.versions(name))
-    covered = _contexts(view, prefix)
-    if only is not None:
-        of_names = {context_of(name) for name in only}
-        covered = [context for context in covered if context in of_names]
-    contexts = [context for context in covered if may_see_highest_id(context)]
     # An import warns of it.
-    if not {context_of(subject) for subject in subjects} <= set(contexts):
+    if not {context_of(subject) for subject in subjects} <= {line["context"] for line in contexts}:
         manifest["lacksContexts"] = True
-    if not all(map(may_see_settings, _with_settings(view, prefix))):
+    if lacks_settings:
         manifest["lacksSettings"] = True
     yield manifest
-    versions = [stored for name in subjects for stored in list(view.versions(name)) if deleted or not stored.deleted]
     # First, so that a registration between two batches of an import gets no id that a later batch brings.
-    for context in contexts:
-        yield context_value(view, context)
+    yield from contexts
     for version in in_order(versions):
         yield version_value(version)
-    with_global = prefix in ("", ALL_CONTEXTS) and (only is None or GLOBAL_SETTINGS in only) and may_see_settings(None)
-    yield from _settings(
-        view,
-        [name for name in chosen(view.configured()) if may_see_settings(name)],
-        [name for name in chosen(view.with_modes()) if may_see_settings(name)],
-        with_global=with_global,
-        with_mirrors=with_global and only is None,
-    )
+    yield from settings
 
 
 def _settings(

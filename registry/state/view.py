@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -50,12 +51,15 @@ class View(Versions):
     text, does no I/O, and raises only MemoryError. A view with a base shows the base and the entries applied to the
     view since; it does not change the base.
 
-    Other threads may read while `apply` runs: a read is one table look-up, or copies the table's keys in one step.
+    Other threads may read while `apply` runs: a read is one table look-up, or copies the table's keys in one step. Who
+    needs several reads of one moment holds `still` meanwhile.
     """
 
     def __init__(self, base: View | None = None) -> None:
         super().__init__(base.tables if base else None)
         self._base = base
+        #: Held while the state changes.
+        self.still = threading.Lock()
         self.offset: Offset = base.offset if base else BEGINNING
         self._first_offset = self.offset
         #: The versions that a view with a base has added to it; None if it has also changed something else.
@@ -168,6 +172,10 @@ class View(Versions):
         Raises:
             MemoryError: The view may have applied only a part of the entry; discard the view.
         """
+        with self.still:
+            self._apply(entry, decoded)
+
+    def _apply(self, entry: LogEntry, decoded: Version | None) -> None:
         if self.tables is self._below:
             self.tables = Tables(self._below)
         try:
@@ -230,12 +238,13 @@ class View(Versions):
         """
         if not overlay._added or overlay._first_offset != self.offset or overlay._below is not self.tables:
             return
-        overlay.tables.merge()
-        self.references_moved = overlay.references_moved
-        for offset, version in enumerate(overlay._added, first):
-            self._add_digest(version)
-            self._note(version, offset)
-        self.offset = first + len(overlay._added) - 1
+        with self.still:
+            overlay.tables.merge()
+            self.references_moved = overlay.references_moved
+            for offset, version in enumerate(overlay._added, first):
+                self._add_digest(version)
+                self._note(version, offset)
+            self.offset = first + len(overlay._added) - 1
 
     def become(self, other: View, offset: Offset) -> None:
         """Take the state of a view that has read the whole log; that view must not be used any more.
@@ -244,6 +253,10 @@ class View(Versions):
             other: A view without a base.
             offset: An offset up to which the other view holds everything, not before this view's.
         """
+        with self.still:
+            self._become(other, offset)
+
+    def _become(self, other: View, offset: Offset) -> None:
         self.references_moved += 1 + other.references_moved
         same_rules = all(other.rule_origin(rule) == self.rule_origin(rule) for rule in {*self.rules(), *other.rules()})
         self.settled_offset, self.posted = other.settled_offset, other.posted

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from magicbyte.kit.failure import Failure
+from magicbyte.kit.plural import plural
 from magicbyte.kit.secret import hide_user_info
 from magicbyte.operations.fsck.checks import remedy_of, run_checks, severity_of
 from magicbyte.operations.fsck.evidence import gather, view_of
@@ -139,7 +140,7 @@ def run_preflight(request: Request, progress: Callable[[str], None] = lambda _: 
         level = origin.defaults.get("compatibilityLevel", DEFAULT_LEVEL)
         findings += [Finding("FAULT", fault.sentence) for fault in faults_of(origin.state)]
         findings += features.check_state(origin.state)
-        progress(f"checking {len(origin.state.versions):,} versions")
+        progress(f"checking {plural(len(origin.state.versions), 'version')}")
         findings += check_schemas(origin.view, level)
         if origin.end is not None:
             findings += features.check_services(origin.end)

@@ -53,6 +53,8 @@ async def export(
 
 
 async def _chunks(lines: Iterator[bytes]) -> AsyncIterator[bytes]:
+    # The first line takes all that the export holds from the view; other requests are answered meanwhile.
+    yield await asyncio.to_thread(next, lines)
     while chunk := b"".join(islice(lines, _LINES_IN_CHUNK)):
         yield chunk
         await asyncio.sleep(0)

@@ -19,7 +19,8 @@ from magicbyte.testing.servers import running_registry
 from registry.access.rights import Rights
 from registry.feed.export import export_lines
 from registry.http import spooled_body
-from registry.log.port import LogError, Offset, Record
+from registry.log.port import BEGINNING, LogEntry, LogError, Offset, Record
+from registry.state.view import View
 
 NDJSON = {"Content-Type": "application/x-ndjson"}
 
@@ -443,6 +444,36 @@ def test_an_import_accepts_an_export_without_context_lines_and_warns(make_api: C
         )
     manifest = json.loads(next(export_lines(view, ":.a:", may_see_highest_id=[".a"].__contains__)))
     assert "lacksContexts" not in manifest
+
+
+def test_all_lines_of_an_export_are_of_the_moment_of_the_first(make_api: Callable[..., Any]) -> None:
+    registry = make_api()
+    registry.register("s", '"int"')
+    lines = export_lines(registry.client.app.state.registry.node.view)
+    manifest = json.loads(next(lines))
+    registry.register("s", '"long"')
+    registry.register(":.a:t", '"int"')
+    registry("PUT", "/config/s", {"compatibility": "NONE"})
+    registry("PUT", "/mode/s", {"mode": "READONLY"})
+    registry("PUT", "/config", {"compatibility": "FULL"})
+    assert [(line["kind"], line.get("maxId"), line.get("version")) for line in map(json.loads, lines)] == [
+        ("context", 1, None),
+        ("schema", None, 1),
+        ("end", None, None),
+    ]
+    assert manifest["offset"] == 0
+
+
+def test_a_view_that_is_held_still_takes_no_entry() -> None:
+    view = View()
+    entry = LogEntry(0, b'{"keytype":"NOOP","magic":0}', None, 0)
+    applying = threading.Thread(target=view.apply, args=(entry,))
+    with view.still:
+        applying.start()
+        applying.join(0.1)
+        assert (applying.is_alive(), view.offset) == (True, BEGINNING)
+    applying.join()
+    assert view.offset == 0
 
 
 def test_a_mark_is_not_raised_in_a_context_that_is_read_only(api: Any) -> None:
