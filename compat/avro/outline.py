@@ -22,7 +22,7 @@ from compat.avro.nodes import (
 )
 from compat.avro.schema import AvroSchema
 from compat.avro.text.logical_types import has_logical_type
-from compat.json.json_text import dumps, locate
+from compat.json.json_text import dumps, positions_in
 from compat.outline_tree import Limits, OutlineNode, ReferencedTargets, Target
 from compat.schema import ParsedSchema, Pointer, Position
 
@@ -45,6 +45,7 @@ class _Maker:
         self._schema, self._targets, self._limits = schema, targets, limits
         self._space = schema.root.name.space if isinstance(schema.root, NAMED) else None
         self._defined: set[int] = set()
+        self._positions = positions_in(schema.source)
 
     def root(self) -> OutlineNode:
         root = self._schema.root
@@ -202,7 +203,7 @@ class _Maker:
         return f"{logical} in fixed {name}" if logical else f"fixed {name}({named.size})"
 
     def _at(self, pointer: Pointer) -> Position | None:
-        return locate(self._schema.source, pointer)
+        return self._positions.get(pointer)
 
 
 _CHILDREN: Mapping[str, Callable[[_Maker, Any, Pointer], Iterator[OutlineNode]]] = {

@@ -110,18 +110,34 @@ def java_order(text: str) -> bytes:
 def locate(text: str, pointer: Pointer) -> Position | None:
     """The position of an object's member (its key) or an array's element in a JSON text; None if there is none.
 
-    The first call for a text scans all of it; later calls are look-ups.
-
     Args:
         text: A text that `loads` reads; comments are skipped.
         pointer: Keys and indices from the outermost value inwards; the empty pointer is the outermost value.
     """
-    offsets, lines = _index(text)
-    offset = offsets.get(pointer)
-    if offset is None:
-        return None
-    line = bisect_right(lines, offset)
-    return Position(line, offset - lines[line - 1] + 1)
+    return positions_in(text).get(pointer)
+
+
+class Positions:
+    """Where the members and elements of a JSON text are."""
+
+    def __init__(self, text: str) -> None:
+        """Scan a text that `loads` reads; comments are skipped."""
+        self._offsets = _offsets(text)
+        self._lines = [0, *(match.end() for match in re.finditer("\n", text))]
+
+    def get(self, pointer: Pointer) -> Position | None:
+        """The position of a member or element; see `locate`."""
+        offset = self._offsets.get(pointer)
+        if offset is None:
+            return None
+        line = bisect_right(self._lines, offset)
+        return Position(line, offset - self._lines[line - 1] + 1)
+
+
+@lru_cache(maxsize=4)
+def positions_in(text: str) -> Positions:
+    """The positions in a text, for many look-ups: each call compares the text with those that were scanned last."""
+    return Positions(text)
 
 
 def position(text: str, offset: int) -> Position:
@@ -228,9 +244,8 @@ _DECODER = json.JSONDecoder(parse_int=integer, parse_float=double, parse_constan
 _EXACT_DECODER = json.JSONDecoder(parse_int=integer, parse_float=exact, parse_constant=_constant)
 
 
-@lru_cache(maxsize=4)
-def _index(text: str) -> tuple[dict[Pointer, int], list[int]]:
-    """The offsets of all members and elements of a JSON text by pointer, and the offsets of its line starts."""
+def _offsets(text: str) -> dict[Pointer, int]:
+    """The offsets of all members and elements of a JSON text by pointer."""
     offsets: dict[Pointer, int] = {}
     # The open objects and arrays, outermost first: the pointer, and whether it is an object.
     open_containers: list[tuple[Pointer, bool]] = []
@@ -262,7 +277,7 @@ def _index(text: str) -> tuple[dict[Pointer, int], list[int]]:
                 key_next = lexeme == "{"
                 index = 0
                 pointer = pointer if key_next else (*pointer, 0)
-    return offsets, [0, *(match.end() for match in re.finditer("\n", text))]
+    return offsets
 
 
 def lexemes(text: str) -> Iterator[tuple[int, str]]:

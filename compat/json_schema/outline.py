@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from compat.json.json_text import dumps, locate
+from compat.json.json_text import dumps, positions_in
 from compat.json_schema.model.dialects import DRAFT_7, DRAFT_2019_09, DRAFT_2020_12
 from compat.json_schema.model.reading import json_key
 from compat.json_schema.model.resources import Resource, Resources, Unresolved
@@ -83,6 +83,7 @@ class _Maker:
     def __init__(self, schema: JsonSchema, targets: ReferencedTargets, limits: Limits) -> None:
         self._schema, self._targets, self._limits = schema, targets, limits
         self._resources = Resources(schema.raw, schema.dependencies)
+        self._positions = positions_in(schema.source)
 
     def root(self) -> OutlineNode:
         self._limits.admit()
@@ -115,7 +116,7 @@ class _Maker:
             tags=tuple(map(str, tags)) if isinstance(tags, list) else (),
             optional=place.optional,
             attributes=_attributes(keywords),
-            at=locate(self._schema.source, pointer),
+            at=self._positions.get(pointer),
             reference=reference,
             children=(*children, *self._values(keywords, pointer)),
             pointer=pointer,
@@ -132,7 +133,7 @@ class _Maker:
                 path=_path(at),
                 name=dumps(value),
                 kind="value",
-                at=locate(self._schema.source, at),
+                at=self._positions.get(at),
                 pointer=at,
                 keys=(("value", json_key(value)),),
             )

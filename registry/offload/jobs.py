@@ -15,6 +15,9 @@ from registry.tags import SchemaEntity
 
 #: How long all comparisons and explanations of a request may take, in seconds; usually the limit on steps comes first.
 COMPARING_SECONDS = 1.2
+#: How long an outline may take, in seconds. Its nodes are limited and the text is scanned once: 3 MB take 0.9 s, and a
+#: processor whose other thread is busy takes twice as long.
+OUTLINING_SECONDS = 5.0
 #: The steps (`compat.budget`) per parsed character, by type; strict parsing takes up to twice as many.
 _STEPS_A_CHARACTER = {AVRO: 0.1, JSON: 0.5, PROTOBUF: 0.5}
 _STEPS_A_DEPENDENCY = 10

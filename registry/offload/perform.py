@@ -20,6 +20,7 @@ from compat.outline_tree import Limits
 from compat.report.messages import reserved_field_messages
 from compat.schema import JSON, PROTOBUF, InvalidSchema, ParsedSchema, SchemaText
 from registry.offload.jobs import (
+    OUTLINING_SECONDS,
     Answer,
     Canonical,
     Canonicalize,
@@ -216,9 +217,10 @@ def _find_same(job: Job, task: FindSame, parse: Parser, budget: Budget) -> SameF
 
 def _make_outline(job: Job, _task: MakeOutline, parse: Parser, budget: Budget) -> OutlineMade:
     schema = _parsed(parse, job.text)
-    budget.start_clock()
-    limits = Limits(budget=budget)
+    own = Budget(budget.steps_left, seconds=OUTLINING_SECONDS)
+    limits = Limits(budget=own)
     outline = make_outline(schema, job.text.schema.references, limits)
+    budget.take(own)
     return OutlineMade(outline.nodes, outline.is_cut, orjson.dumps(outline.tree_json()))
 
 
