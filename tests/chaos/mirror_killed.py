@@ -17,7 +17,8 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ from magicbyte.testing import running_registry, temporary_broker
 LIMIT = 30.0
 #: The pauses between two kills, and how long a server stays away, in seconds.
 BETWEEN, AWAY = (0.5, 2.0), (0.0, 1.5)
+CLIENTS = 4
 SUBJECTS = [*(f"s{number}" for number in range(40)), *(f":.c{number % 3}:t{number}" for number in range(15))]
 LEVELS = ("NONE", "BACKWARD", "FORWARD", "FULL")
 Request = tuple[str, str, Any]
@@ -172,12 +174,28 @@ def kill_in_turn(
     return kills
 
 
+def send_all(changes: Sequence[Changes], rate: float, seconds: float) -> None:
+    """Send so many changes a second, from a client each; those that were due while the source was away come later."""
+    began = time.monotonic()
+
+    def send(one: Changes) -> None:
+        while (passed := time.monotonic() - began) < seconds:
+            if sum(other.done for other in changes) < rate * passed:
+                one.send()
+            else:
+                time.sleep(0.002)
+
+    with ThreadPoolExecutor(len(changes)) as pool:
+        list(pool.map(send, changes))
+
+
 def run(source: ServerProcess, target: ServerProcess, log: Path, options: argparse.Namespace) -> list[str]:
     """Change and kill; returns what does not hold."""
     chance = random.Random(options.seed)
     mirror = MirrorProcess(source.url, target.url, log)
     mirror.start()
-    changes, stop, result = Changes(source.url, random.Random(options.seed + 1)), threading.Event(), list[Any]()
+    changes = [Changes(source.url, random.Random(options.seed + 1 + number)) for number in range(CLIENTS)]
+    stop, result = threading.Event(), list[Any]()
 
     def killing() -> None:
         try:
@@ -187,15 +205,7 @@ def run(source: ServerProcess, target: ServerProcess, log: Path, options: argpar
 
     thread = threading.Thread(target=killing)
     thread.start()
-    began, sent = time.monotonic(), 0
-    while (passed := time.monotonic() - began) < options.seconds:
-        # Requests that were due while the source was away are sent at once when it is back.
-        if sent < options.rate * passed:
-            before = changes.done
-            changes.send()
-            sent += changes.done - before
-        else:
-            time.sleep(0.002)
+    send_all(changes, options.rate, options.seconds)
     last = time.monotonic()
     stop.set()
     thread.join()
@@ -213,10 +223,11 @@ def run(source: ServerProcess, target: ServerProcess, log: Path, options: argpar
         problems.append(str(error))
     text = log.read_text()
     versions = len(state_at(source.url).versions)
+    done, counts = sum(one.done for one in changes), sum((one.counts for one in changes), Counter[str]())
     print(
-        f"kills {dict(result[0])}, {changes.done} changes in {options.seconds:g} s, {versions} versions at the end; "
+        f"kills {dict(result[0])}, {done} changes in {options.seconds:g} s, {versions} versions at the end; "
         f"equal {seconds:.1f} s after the last change; the mirror went on from its mark {text.count('following ')} "
-        f"times, {text.count('full sync of ')} full syncs\n  {dict(changes.counts)}"
+        f"times, {text.count('full sync of ')} full syncs\n  {dict(counts)}"
     )
     return problems
 
