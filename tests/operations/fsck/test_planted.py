@@ -175,3 +175,43 @@ def test_a_version_with_two_faults_is_written_once_under_the_usual_key() -> None
     assert [finding.code for finding in run_checks(evidence)] == ["KEY_FORMS", "DELETED_LIVE"]
     repairs = plan_repairs(evidence, [], chosen_codes(()))
     assert [record.key for record in repairs.log.records] == [mark(".", 2)[0], spaced("a", 2), key("a", 2)]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "sentences"),
+    [
+        # 9,999 superseded records of 10,000, and one more.
+        (((key("a", 1), value("a", 1, 1)),) * 10_000, []),
+        (
+            ((key("a", 1), value("a", 1, 1)),) * 10_001,
+            ["10,000 of 10,001 records are superseded or tombstones; SCHEMA a 1 alone was written 10,001 times"],
+        ),
+        # As many are 88.9 % of 11,250 records and 90.0 % of 11,111.
+        (
+            (
+                *((key("a", 1), value("a", 1, 1)),) * 10_001,
+                *((key("b", number), value("b", number, number + 1)) for number in range(1, 1_250)),
+            ),
+            [],
+        ),
+        (
+            (
+                *((key("a", 1), value("a", 1, 1)),) * 10_001,
+                *((key("b", number), value("b", number, number + 1)) for number in range(1, 1_111)),
+            ),
+            ["10,000 of 11,111 records are superseded or tombstones; SCHEMA a 1 alone was written 10,001 times"],
+        ),
+        (tuple(deletion(f"gone-{number}", 1) for number in range(999)), []),
+        (
+            tuple(deletion(f"gone-{number}", 1) for number in range(1_000)),
+            [
+                "1,000 records DELETE_SUBJECT are of subjects that have no version any more; "
+                "compaction keeps them for ever"
+            ],
+        ),
+    ],
+)
+def test_garbage_is_told_from_so_much_on(pairs: tuple[Pair, ...], sentences: list[str]) -> None:
+    found = [one for one in run_checks(gather(PlantedSource(pairs))) if one.code == "GARBAGE"]
+    assert [one.sentence for one in found] == sentences
+    assert all(severity_of(one) is Severity.NOTE for one in found)

@@ -14,6 +14,7 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from magicbyte.cli.fsck.main import main
+from magicbyte.cli.main import main as magicbyte
 from magicbyte.operations.fsck.checks import run_checks, severity_of
 from magicbyte.operations.fsck.evidence import gather
 from magicbyte.operations.sources.opening import Properties, open_source
@@ -21,7 +22,7 @@ from magicbyte.operations.state import State
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_registry
 from registry.repair.finding import Finding
-from tests.operations.fsck.planted import Pair, key, mark, spaced, value
+from tests.operations.fsck.planted import PLANTED, Pair, key, mark, spaced, value
 
 SETTLED = (b'{"keytype":"MAGICBYTE_SETTLED","magic":0}', b"{}")
 
@@ -161,6 +162,25 @@ def test_aborted_records_are_repaired_offline(kafka: str, tmp_path: Path, capsys
         name: one.text for name, one in before.versions.items()
     }
     assert after.contexts["."].highest_id == 7
+
+
+def test_the_topics_that_use_an_id_of_two_schemas_are_counted(kafka: str, capsys: pytest.CaptureFixture[str]) -> None:
+    schemas, records, others = new_topic(kafka), new_topic(kafka, partitions=2), new_topic(kafka)
+    write(kafka, schemas, *PLANTED["an id of two texts"][1], (key("c", 1), value("c", 1, 2, "string")))
+    frames = [b"\0\0\0\0%cx" % number for number in (1, 1, 1, 2, 2)]
+    write(kafka, records, *((frame, frame) for frame in frames[:3]), *((b"k", frame) for frame in frames))
+    write(kafka, others, (b"k", frames[-1]), (b"k", b"no frame"))
+    source = f"kafka:{kafka}/{schemas}"
+    code, report = run(capsys, source, "--topics", f"{records},{others}")
+    (finding,) = [one for one in report["findings"] if one["code"] == "ID_TWO_CONTENTS"]
+    assert code == 100
+    assert f"6 records in values of {records}, 3 records in keys of {records}" in finding["text"]
+    assert others not in finding["text"]
+    code, report = run(capsys, source, "--topics", others)
+    (finding,) = [one for one in report["findings"] if one["code"] == "ID_TWO_CONTENTS"]
+    assert (code, others in finding["text"]) == (100, False)
+    assert magicbyte(["fsck", source, "--topics", "nowhere"]) == 1
+    assert "nowhere" in capsys.readouterr().err
 
 
 @pytest.fixture(scope="module")
