@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 
 from msgspec.structs import replace as replace_version
 
 from magicbyte.kit.failure import Failure
 from magicbyte.operations.state import State
+from magicbyte.operations.subject_pattern import matches_subject
 from registry.state.model import (
     DEFAULT_CONTEXT,
     GLOBAL_CONTEXT,
@@ -27,7 +27,6 @@ from registry.state.resolve import settings_key
 PLACE = "${subject}"
 #: What stands for the default context's settings where a name is needed.
 GLOBAL_SETTINGS = f":{DEFAULT_CONTEXT}:"
-_ANY_CONTEXT = ":*:"
 _CONTEXT = re.compile(r"\.?[^:\s]+")
 #: How many names an error lists.
 _LISTED = 10
@@ -107,15 +106,7 @@ class Naming:
 
     def is_chosen(self, name: str) -> bool:
         """Tell whether a subject of the source is to be mirrored."""
-        return not self.patterns or any(_matches(name, pattern) for pattern in self.patterns)
-
-
-def _matches(name: str, pattern: str) -> bool:
-    context, bare = parse_subject(name)
-    if pattern.startswith(_ANY_CONTEXT):
-        return fnmatchcase(bare, pattern.removeprefix(_ANY_CONTEXT))
-    wanted_context, wanted = parse_subject(pattern)
-    return context == wanted_context and fnmatchcase(bare, wanted)
+        return not self.patterns or any(matches_subject(name, pattern) for pattern in self.patterns)
 
 
 def checked_naming(context: str, patterns: Iterable[str], rename: str, *, automatic: str) -> Naming:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 
 from magicbyte.kit.failure import Failure
 from magicbyte.operations.restore.references import References
 from magicbyte.operations.state import State
+from magicbyte.operations.subject_pattern import matches_subject
 from registry.state.model import SubjectName, Version, context_of, parse_subject
 
 
@@ -31,7 +31,7 @@ def parse_selection(text: str) -> Selection:
     """Read a pattern.
 
     Args:
-        text: `id=N` or `id=:.CONTEXT:N`, `subject=GLOB` or `context=.NAME`.
+        text: `id=N` or `id=:.CONTEXT:N`, `subject=PATTERN` or `context=.NAME`.
 
     Raises:
         Failure: It is none of these.
@@ -58,9 +58,8 @@ def _by_id(text: str, value: str) -> Selection:
 
 
 def _by_subject(text: str, value: str) -> Selection:
-    pattern = str(parse_subject(value))
     return Selection(
-        text, lambda version: fnmatchcase(version.subject, pattern), lambda name: fnmatchcase(name, pattern)
+        text, lambda version: matches_subject(version.subject, value), lambda name: matches_subject(name, value)
     )
 
 

@@ -23,6 +23,17 @@ _PAYMENT = {("payments-value", 2), ("orders-value", 3)}
         (["id=:.eu:3"], {(":.eu:cross-value", 2), ("orders-value", 1)}, set()),
         (["id=:.eu:1"], {(":.eu:orders-value", 1)}, set()),
         (["subject=orders-*"], {("orders-value", 1), ("orders-value", 3), ("orders-value", 4)}, {"orders-value"}),
+        (["subject=:.eu:orders-*"], {(":.eu:orders-value", 1)}, set()),
+        (
+            ["subject=:*:orders-*"],
+            {("orders-value", 1), ("orders-value", 3), ("orders-value", 4), (":.eu:orders-value", 1)},
+            {"orders-value"},
+        ),
+        (
+            ["subject=:.eu:*"],
+            {(":.eu:orders-value", 1), (":.eu:cross-value", 2), ("orders-value", 1)},
+            {":.eu:"},
+        ),
         (["subject=:.:gone-value"], {("gone-value", 1)}, set()),
         (["subject=json-value", "id=20"], {("json-value", 1), *_PAYMENT}, {"json-value"}),
         (
