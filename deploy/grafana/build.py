@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from keeping_panels import BACKUPS, MIRRORS
 from panels import Panel, Row
 from pipeline_panels import PIPELINES
 from registry_panels import REGISTRY
@@ -34,6 +35,8 @@ DASHBOARDS = (
     Dashboard("registry", "Magicbyte registry", "magicbyte_registry_ready", REGISTRY),
     Dashboard("rest-proxy", "Magicbyte REST proxy", "magicbyte_rest_buffer_limit_bytes", REST_PROXY),
     Dashboard("pipelines", "Magicbyte pipelines", "magicbyte_pipeline_info", PIPELINES),
+    Dashboard("backups", "Magicbyte backups", "magicbyte_backup_last_success_timestamp_seconds", BACKUPS),
+    Dashboard("mirrors", "Magicbyte mirrors", "magicbyte_mirror_lag_seconds", MIRRORS),
 )
 
 

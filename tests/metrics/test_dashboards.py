@@ -12,7 +12,7 @@ import pytest
 
 from tests.metrics.expressions import DASHBOARDS, panels
 
-NAMES = ("registry", "rest-proxy", "pipelines")
+NAMES = ("registry", "rest-proxy", "pipelines", "backups", "mirrors")
 
 
 def test_the_dashboards_are_those_of_their_tables(tmp_path: Path) -> None:
