@@ -25,6 +25,7 @@ from registry.state import records
 from registry.state.identity import guid_of
 from registry.state.model import (
     DEFAULT_CONTEXT,
+    GLOBAL_CONTEXT,
     MAX_VERSION,
     MODES,
     Config,
@@ -206,13 +207,16 @@ def _content(view: View, version: Version, line: Mapping[str, Any], terms: Terms
 
 
 def _context(view: View, now: int, line: Mapping[str, Any], _terms: Terms) -> list[Record]:
-    """List a context, and raise its id mark, unless it is listed and has given as high an id."""
+    """List a context, and raise its id mark, unless it is listed and has given as high an id.
+
+    The global context has a mark only: contexts that have given no id begin above it.
+    """
     context, highest, listed = line.get("context"), line.get("maxId"), line.get("listed")
     settings = f":{context}:"
     if (
         not isinstance(context, str)
         or context_of(settings) != context
-        or not may_be_subject(settings, of_settings=False)
+        or not may_be_subject(settings, of_settings=context == GLOBAL_CONTEXT and listed is not True)
     ):
         raise Undecodable(f"{context!r} is not a context")
     if highest != 0 and not in_bounds(highest):

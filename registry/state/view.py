@@ -378,7 +378,8 @@ class View(Versions):
         node, offset = value.get("node"), value.get("offset")
         if not isinstance(node, str) or type(offset) is not int:
             raise Undecodable("a mark of what was posted needs a node and an offset")
-        self.posted = Posted(node, offset, entry.offset)
+        # In a copy of the log, which has fewer records, what follows the mark may have smaller offsets than it names.
+        self.posted = Posted(node, min(offset, entry.offset), entry.offset)
 
     def _apply_id_mark(self, key: Key, value: dict[str, Any] | None, _entry: LogEntry) -> None:
         assert key.subject is not None

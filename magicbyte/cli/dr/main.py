@@ -79,6 +79,7 @@ def _promote(options: argparse.Namespace) -> int:
     from magicbyte.operations.mirror.origin import Origin  # noqa: PLC0415 - not for --help
     from magicbyte.operations.mirror.target import Target  # noqa: PLC0415 - as above
     from magicbyte.operations.recovery.promote import Promotion, promote  # noqa: PLC0415 - as above
+    from registry.state.model import GLOBAL_CONTEXT  # noqa: PLC0415 - as above
 
     root = "." if options.context in (".", "none") else f".{options.context.removeprefix('.')}"
     with ExitStack() as stack:
@@ -99,7 +100,8 @@ def _promote(options: argparse.Namespace) -> int:
         for context, ids in promotion.contexts.items():
             of_source = "" if ids.get("source") is None else f", {ids['source']} in the source"
             seen = "" if "target" not in ids else f"highest id {ids['target']}{of_source}; "
-            sys.stdout.write(f"context {context}: {seen}the next id is above {ids['mark']}\n")
+            name_shown = "contexts without ids" if context == GLOBAL_CONTEXT else f"context {context}"
+            sys.stdout.write(f"{name_shown}: {seen}the next id is above {ids['mark']}\n")
         for mode_of, mode in promotion.modes.items():
             sys.stdout.write(f"mode of {mode_of}: {mode or 'none of its own'}\n")
     since = f"{promotion.lag_seconds:.0f} s ago"

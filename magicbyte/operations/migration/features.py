@@ -14,7 +14,7 @@ from magicbyte.operations.registry_end import RegistryEnd
 from magicbyte.operations.servers import ask
 from magicbyte.operations.state import State
 from registry.decide.decision import require_valid_rules
-from registry.state.model import DEFAULT_CONTEXT, LOGICAL_POLICY, MODES
+from registry.state.model import DEFAULT_CONTEXT, GLOBAL_CONTEXT, LOGICAL_POLICY, MODES
 
 #: The types of rules that encrypt fields.
 _ENCRYPTING = frozenset({"ENCRYPT", "ENCRYPT_PAYLOAD"})
@@ -25,7 +25,7 @@ _SHOWN = 5
 
 def check_state(state: State) -> Iterator[Finding]:
     """The features in a state."""
-    named = [name for name in state.contexts if name != DEFAULT_CONTEXT]
+    named = [name for name in state.contexts if name not in (DEFAULT_CONTEXT, GLOBAL_CONTEXT)]
     if named:
         yield Finding("CONTEXTS", f"the origin has {plural(len(named), 'context')}: {_some(named)}")
     deleted = sum(version.deleted for version in state.versions.values())

@@ -146,7 +146,7 @@ class Mirroring:
         seen = self._source.read()
         is_first = self.mark.offset is None
         part = placed(seen.state, self._options.naming)
-        contexts = frozenset((*part.state.contexts, *self.mark.contexts))
+        contexts = part.contexts.union(self.mark.contexts)
         subjects = {name for name in self._held.subjects() if self._is_mirrored(name, contexts, part)}
         wanted = {name for name, _ in part.state.versions} | subjects_of(part.state.configs, part.state.modes)
         scope = self._scope(subjects | wanted, contexts)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from msgspec.structs import replace as replace_version
 
 from magicbyte.kit.failure import Failure
-from magicbyte.operations.state import State
+from magicbyte.operations.state import ContextState, State
 from magicbyte.operations.subject_pattern import matches_subject
 from registry.state.model import (
     DEFAULT_CONTEXT,
@@ -148,6 +148,13 @@ class Placed:
     subjects: frozenset[str]
     missing: frozenset[str]
 
+    @property
+    def contexts(self) -> frozenset[str]:
+        """The target's contexts that have versions, ids or settings in the source."""
+        state = self.state
+        with_settings = {context_of(name) for name in (*state.configs, *state.modes) if name is not None}
+        return frozenset((state.contexts.keys() - {GLOBAL_CONTEXT}) | with_settings)
+
 
 def placed(state: State, naming: Naming, more: Iterable[str] = ()) -> Placed:
     """Choose and rename what is mirrored of a state of the source.
@@ -179,7 +186,8 @@ def placed(state: State, naming: Naming, more: Iterable[str] = ()) -> Placed:
                 target: context
                 for name, context in state.contexts.items()
                 if (target := naming.context(name)) is not None and _covers(naming, name, versions)
-            },
+            }
+            | _mark_of_new_contexts(state),
             {(version.subject, version.number): version for version in renamed},
             {naming.name(name): _renamed(naming, config) for name, config in state.configs.items() if mirrored(name)},
             {naming.name(name): mode for name, mode in state.modes.items() if mirrored(name)},
@@ -192,6 +200,11 @@ def placed(state: State, naming: Naming, more: Iterable[str] = ()) -> Placed:
 def _covers(naming: Naming, context: str, versions: Iterable[Version]) -> bool:
     """Tell whether a context is mirrored: all are, or those that have a chosen subject."""
     return not naming.patterns or any(context_of(version.subject) == context for version in versions)
+
+
+def _mark_of_new_contexts(state: State) -> dict[str, ContextState]:
+    """The mark above which contexts begin that have given no id; it keeps its name, and is mirrored in any case."""
+    return {GLOBAL_CONTEXT: state.contexts[GLOBAL_CONTEXT]} if GLOBAL_CONTEXT in state.contexts else {}
 
 
 def _with_references(state: State, subjects: set[str]) -> tuple[set[str], set[str]]:

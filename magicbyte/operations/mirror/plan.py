@@ -161,7 +161,7 @@ def _context_modes(held: Held, scope: Scope) -> Iterable[Line]:
 
 def _context_lines(wanted: State, held: Held, scope: Scope) -> Iterable[Line]:
     for name, context in sorted(wanted.contexts.items()):
-        if name not in scope.contexts:
+        if name not in scope.contexts and name != GLOBAL_CONTEXT:
             continue
         known = held.contexts.get(name)
         is_new = name != DEFAULT_CONTEXT and context.listed and not _is_listed(held, name)

@@ -15,7 +15,15 @@ from magicbyte.operations.mirror.naming import GLOBAL_SETTINGS, Placed, placed
 from magicbyte.operations.mirror.origin import Origin
 from magicbyte.operations.mirror.plan import Line, Plan, Scope, plan_changes
 from magicbyte.operations.mirror.target import Copy, Target
-from registry.state.model import DEFAULT_CONTEXT, MAX_VERSION, MODES, SubjectName, context_of, parse_subject
+from registry.state.model import (
+    DEFAULT_CONTEXT,
+    GLOBAL_CONTEXT,
+    MAX_VERSION,
+    MODES,
+    SubjectName,
+    context_of,
+    parse_subject,
+)
 from registry.state.resolve import settings_key
 
 _READWRITE = "READWRITE"
@@ -32,6 +40,7 @@ class Promotion:
         source_answers: Whether the source was asked and answered.
         differences: What the target lacks or has too much, each a sentence.
         contexts: Context -> the highest ids in the source (None if it was not asked) and the target, and the new mark.
+            The global context stands for those that have given no id.
         modes: Subject or context -> the mode that it got; None for the mode of its context or of the server.
     """
 
@@ -140,7 +149,7 @@ def _compared(
 def planned(copy: Copy, mark: Mark, part: Placed) -> Plan:
     """What a mirror would write to make a target what a state of the source is."""
     held = Held(copy.state)
-    contexts = frozenset((*part.state.contexts, *mark.contexts))
+    contexts = part.contexts.union(mark.contexts)
     names = held.subjects() | {name for name, _ in part.state.versions}
     names |= subjects_of(part.state.configs, part.state.modes)
 
@@ -167,7 +176,8 @@ def _told(line: Line) -> str:
 
 def _targets(copy: Copy, mark: Mark, ids: Mapping[str, int], id_gap: int) -> dict[str, int]:
     targets: dict[str, int] = {}
-    for name in sorted({*mark.contexts}):
+    # A lost source may have made contexts that the target never saw: new ones begin above the global context's mark.
+    for name in sorted({*mark.contexts, GLOBAL_CONTEXT}):
         known = copy.state.contexts.get(name)
         highest = max(0 if known is None else known.highest_id, ids.get(name, 0))
         if highest + id_gap > MAX_VERSION:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from magicbyte.operations.restore.references import References
 from magicbyte.operations.state import State
 from registry.state.identity import same_identity
-from registry.state.model import MAX_VERSION, Version, context_of, in_bounds, may_be_subject
+from registry.state.model import GLOBAL_CONTEXT, MAX_VERSION, Version, context_of, in_bounds, may_be_subject
 
 #: Names and numbers that no registry takes; this is never accepted.
 NAMES = "names"
@@ -44,7 +44,8 @@ def faults_of(state: State) -> list[Fault]:
 def _names(state: State) -> Iterator[Fault]:
     """Names and numbers that no registry takes; the file of another tool may have them."""
     for name, context in sorted(state.contexts.items()):
-        if context_of(f":{name}:") != name or not may_be_subject(f":{name}:", of_settings=False):
+        has_only_mark = name == GLOBAL_CONTEXT and not context.listed
+        if context_of(f":{name}:") != name or not may_be_subject(f":{name}:", of_settings=has_only_mark):
             yield Fault(NAMES, f"{name!r} is not the name of a context")
         if context.highest_id != 0 and not in_bounds(context.highest_id):
             yield Fault(NAMES, f"the mark of context {name} is {context.highest_id}, and not from 0 to {MAX_VERSION}")

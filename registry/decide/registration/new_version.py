@@ -10,6 +10,7 @@ from registry.log.port import Record
 from registry.state import records
 from registry.state.model import (
     DEFAULT_CONTEXT,
+    GLOBAL_CONTEXT,
     LATEST,
     MAX_VERSION,
     Content,
@@ -89,7 +90,8 @@ def _choose_id(view: View, sent: Sent, content: Content) -> int:
     existing_id = view.id_of(context, content)
     if existing_id is not None:
         return existing_id
-    highest = view.highest_id(context)
+    # A context that has given no id begins above the mark of the global context: see `magicbyte dr promote`.
+    highest = view.highest_id(context) or view.highest_id(GLOBAL_CONTEXT)
     if highest == MAX_VERSION:
         # Smaller ids may be free, but data may still contain a deleted id.
         raise errors.IDS_EXHAUSTED(context=context, last=MAX_VERSION)

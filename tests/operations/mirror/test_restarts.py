@@ -37,6 +37,18 @@ def test_a_mirror_goes_on_from_its_mark(registries: Pair) -> None:
         assert running.mirroring.metrics.full_syncs == 0
 
 
+def test_a_full_sync_mirrors_settings_of_contexts_without_schemas(registries: Pair) -> None:
+    source, target = registries
+    for path in ("/config/:.empty:", "/config/:.__GLOBAL:"):
+        source("PUT", path, {"compatibility": "FULL"})
+    mirror_once(source.url, target.url)
+    assert set(target.state().configs) == {":.empty:", ":.__GLOBAL:"}
+    source("DELETE", "/config/:.empty:")
+    source("DELETE", "/config/:.__GLOBAL:")
+    mirror_once(source.url, target.url)
+    assert target.state().configs == {}
+
+
 def test_a_killed_mirror_is_started_again(registries: Pair) -> None:
     source, target = registries
     command = [sys.executable, "-P", "-m", "magicbyte.cli.main", "mirror", "--from", source.url, "--to", target.url]

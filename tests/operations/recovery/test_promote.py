@@ -11,6 +11,7 @@ from magicbyte.operations.mirror.origin import Origin
 from magicbyte.operations.mirror.target import Target
 from magicbyte.operations.recovery.promote import Promotion, promote
 from magicbyte.operations.sources.opening import Properties
+from magicbyte.testing import running_registry
 from tests.operations.mirror.conftest import Api, differences, mirror, mirror_once, registries, until_equal
 
 __all__ = ["registries"]
@@ -42,6 +43,22 @@ def test_a_promoted_registry_takes_writes_above_the_gap(registries: Pair) -> Non
     assert promotion.contexts["."] == {"source": None, "target": 1, "mark": 10_001}
     assert target.register("b", '"long"') == 10_002 > lost
     assert target.register(":.x:b", '"long"') == 10_002
+
+
+def test_contexts_that_the_mirror_never_saw_begin_above_the_gap(registries: Pair) -> None:
+    source, target = registries
+    source.register("a", '"int"')
+    mirror_once(source.url, target.url)
+    lost = source.register(":.new:a", '"double"')
+    assert _promote(target, id_gap=10).contexts[".__GLOBAL"] == {"source": None, "target": 0, "mark": 10}
+    assert target.register(":.new:b", '"long"') == 11 > lost
+    # It is so in a standby of the standby, and the next gap is added.
+    with running_registry("memory:") as server:
+        third = Api(server.url)
+        mirror_once(target.url, third.url)
+        assert differences(target, third) == []
+        _promote(third, target, id_gap=5)
+        assert third.register(":.newer:a", '"int"') == 16
 
 
 def test_a_second_promotion_raises_nothing(registries: Pair) -> None:

@@ -54,6 +54,18 @@ def test_an_export_is_restored_and_restored_again(
     assert verified.out.endswith("12 versions in the backup, 12 in the target, 12 the same, 0 differences\n")
 
 
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def test_the_mark_of_new_contexts_is_restored(
+    kind: str, magicbyte: Command, tmp_path: Path, make_target: Callable[[str], str]
+) -> None:
+    target, file = make_target(kind), tmp_path / "promoted.ndjson"
+    lines = [{"kind": "context", "context": ".__GLOBAL", "listed": False, "maxId": 10_000}, schema("a", 1, 1, '"int"')]
+    file.write_bytes(export_of(lines))
+    outcome = magicbyte("restore", file, "--to", target)
+    assert outcome.code == 0, outcome.err
+    assert state_at(target).contexts[".__GLOBAL"].highest_id == 10_000
+
+
 @pytest.mark.parametrize("kind", TARGETS)
 def test_a_log_is_restored(kind: str, magicbyte: Command, old_log: str, make_target: Callable[[str], str]) -> None:
     target = make_target(kind)

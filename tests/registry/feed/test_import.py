@@ -346,6 +346,21 @@ def test_a_copy_never_gives_an_id_again(make_api: Callable[..., Any]) -> None:
     assert third.register("newer", text("Newer")).json()["id"] == 5
 
 
+def test_new_contexts_begin_above_the_mark_of_the_global_context(make_api: Callable[..., Any]) -> None:
+    original, copy = make_api(), make_api()
+    original.register("s", text("S"))
+    mark = b'{"kind":"context","context":".__GLOBAL","listed":false,"maxId":9}\n'
+    assert post(original, closed([mark])).json() == {"imported": {"context": 1}, "known": 0, "refused": []}
+    post(copy, original("GET", "/export").content)
+    for api in (original, copy):
+        ids = [api.register(subject, text("T")).json()["id"] for subject in ("t", ":.new:t")]
+        assert ids == [2, 10]
+        assert api.register(":.new:u", text("U")).json()["id"] == 11
+        assert api("GET", "/contexts").json() == [".", ".new"]
+    listed = closed([mark.replace(b"false", b"true")])
+    assert post(original, listed).json()["refused"] == [{"line": 1, "message": "'.__GLOBAL' is not a context"}]
+
+
 @pytest.mark.parametrize(
     ("path", "contexts"),
     [

@@ -289,14 +289,22 @@ def test_a_prefix_names_subjects_of_one_context_or_all(prefix: str, expected: li
     assert named(["ab", ":.c:a", "a"], prefix) == expected
 
 
+def test_the_webhook_position_of_another_log_is_not_behind_its_mark() -> None:
+    view = View()
+    # In a compacted copy of the log, the mark has a smaller offset than the changes that it counted.
+    view.apply(LogEntry(2, b'{"keytype":"MAGICBYTE_POSTED","magic":0}', b'{"node":"a","offset":3}', 0))
+    assert view.posted == Posted("a", 2, at=2)
+
+
 def test_the_webhook_position_is_the_last_readable_one() -> None:
     key = {"keytype": "MAGICBYTE_POSTED", "magic": 0}
-    view = view_of((key, {"node": "a", "offset": 3}))
-    assert view.posted == Posted("a", 3, at=0)
-    view.apply(LogEntry(1, _bytes(key), b'{"node":"a","offset":"x"}', 0))
-    for offset in range(2, 2 + RECENT_ENTRIES):
+    view = View()
+    view.apply(LogEntry(4, _bytes(key), b'{"node":"a","offset":3}', 0))
+    assert view.posted == Posted("a", 3, at=4)
+    view.apply(LogEntry(5, _bytes(key), b'{"node":"a","offset":"x"}', 0))
+    for offset in range(6, 6 + RECENT_ENTRIES):
         view.apply(LogEntry(offset, b'{"keytype":"NOOP","magic":0}', b"{}", 0))
-    assert view.posted == View(view).posted == Posted("a", 3, at=0)
+    assert view.posted == View(view).posted == Posted("a", 3, at=4)
     view.apply(LogEntry(9999, _bytes(key), None, 0))
     assert view.posted is None
     assert view.passed_over == {"undecodable": 1}
