@@ -153,7 +153,8 @@ class Rights:
 
     def _refusal_of_removal(self, line: Mapping[str, Any]) -> str | None:
         named, subject = line.get("context"), line.get("subject")
-        name = f":{named}:" if line.get("of") == "context" else subject if isinstance(subject, str) else None
+        of_context = line.get("of") in ("context", "mirror")
+        name = f":{named}:" if of_context else subject if isinstance(subject, str) else None
         target = None if name is None else settings_key(str(parse_subject(name)))
         allowed = self.may("ALTER_CONFIGS", target)
         if line.get("of") == "schema":

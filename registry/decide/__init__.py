@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from registry.decide.access_rules import decide_add_rules, decide_remove_rules, decide_replace_rules
-from registry.decide.bulk_import import Line, Report, decide_load
+from registry.decide.bulk_import import Line, Report, decide_load, names_mirror
 from registry.decide.configure import (
     decide_delete_config,
     decide_delete_context,
@@ -44,5 +44,6 @@ __all__ = [
     "decide_tag",
     "decide_undelete",
     "look_up",
+    "names_mirror",
     "registered",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import replace as replace_terms
 from typing import Any
@@ -84,6 +84,8 @@ def decide_load(
 ) -> Decision[Report]:
     """Import lines in order, each after the ones before it; a refused line does not stop the others.
 
+    If a line is of a mirror, all are written or none, because its mark says what the others have brought.
+
     Compatibility is not checked. A line with a guid is stored as it is and must match its guid; a text without a guid
     is parsed first. A subject that names no context is put into `context`.
 
@@ -122,7 +124,18 @@ def decide_load(
             report.warnings += _warnings(line)
     if questions:
         raise Unanswered(questions, overlay)
+    return _decided(lines, report, new_records)
+
+
+def _decided(lines: Sequence[Line], report: Report, new_records: Sequence[Record]) -> Decision[Report]:
+    if report.refused and names_mirror(lines):
+        return Decision(Report(refused=report.refused), ())
     return Decision(report, tuple(new_records))
+
+
+def names_mirror(lines: Iterable[Line]) -> bool:
+    """Tell whether a mirror sends these lines, so that they are written as a whole or not at all."""
+    return any(line.get("kind") == "mirror" for _, line in lines)
 
 
 def _warnings(manifest: Mapping[str, Any]) -> list[str]:

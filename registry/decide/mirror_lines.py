@@ -15,22 +15,29 @@ from registry.state.resolve import settings_key
 from registry.state.view import View
 
 _Removals = list[Record]
+#: Before the first mirror of a context.
+_NO_MARK = MirrorMark(0, {})
 
 
 def require_epochs(view: View, lines: Iterable[Mapping[str, Any]]) -> None:
     """Check that each mirror that the lines name is still the one of its context.
 
+    Several mirrors may have read the same epoch: the first to write the next one has it, by the `writer` of its mark.
+
     Raises:
-        ApiError: 40990, the epoch is neither the one of the context nor, with a value, the next one.
+        ApiError: 40990, the line is neither of the context's epoch and writer nor, with a value, of the next epoch.
     """
     marks = view.mirrors()
     for line in lines:
         context, epoch = line.get("context"), line.get("epoch")
         if line.get("kind") != "mirror" or not isinstance(context, str) or not in_bounds(epoch):
             continue
-        current = marks[context].epoch if context in marks else 0
-        if epoch != current and (line.get("value") is None or epoch != current + 1):
-            raise errors.MIRROR_FENCED(context=context, epoch=current, asked=epoch)
+        mark = marks.get(context, _NO_MARK)
+        value = line.get("value")
+        writer = (value if isinstance(value, dict) else line).get("writer")
+        is_known = epoch == mark.epoch and writer == mark.value.get("writer")
+        if not is_known and (value is None or epoch != mark.epoch + 1):
+            raise errors.MIRROR_FENCED(context=context, epoch=mark.epoch, asked=epoch)
 
 
 def mark_records(view: View, now: int, line: Mapping[str, Any]) -> list[Record]:
@@ -51,7 +58,9 @@ def mark_records(view: View, now: int, line: Mapping[str, Any]) -> list[Record]:
 
 
 def removal_records(view: View, now: int, line: Mapping[str, Any]) -> list[Record]:
-    """The records that remove a version for good, a config, a mode or an empty context; none if it is not there.
+    """The records that remove a version for good, a config, a mode, an empty context or a mirror's mark.
+
+    There are none if it is not there.
 
     Raises:
         ApiError: 42205, 42206, 42211.
@@ -102,6 +111,13 @@ def _context(view: View, now: int, line: Mapping[str, Any]) -> _Removals:
     return tombstone(view, Key(records.CONTEXT, context), now)
 
 
+def _mirror(view: View, now: int, line: Mapping[str, Any]) -> _Removals:
+    context = line.get("context")
+    if not isinstance(context, str):
+        raise Undecodable("the removal of a mirror's mark needs a context")
+    return [] if context not in view.mirrors() else tombstone(view, Key(records.MIRROR, context), now)
+
+
 def _settings_of(line: Mapping[str, Any]) -> str | None:
     subject = line.get("subject")
     if subject is not None and not isinstance(subject, str):
@@ -114,4 +130,5 @@ _REMOVALS: Mapping[str, Callable[[View, int, Mapping[str, Any]], _Removals]] = {
     "config": _config,
     "mode": _mode,
     "context": _context,
+    "mirror": _mirror,
 }

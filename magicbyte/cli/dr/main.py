@@ -25,7 +25,12 @@ def _promote_options(parser: argparse.ArgumentParser) -> None:
     add(
         "--from", dest="source", metavar="SOURCE", help=f"what it is mirrored from, to compare if it answers: {SOURCES}"
     )
-    add("--context", default=".", metavar="CONTEXT", help="the --context of the mirror, if it is not `none`")
+    add(
+        "--context",
+        default=".",
+        metavar="CONTEXT",
+        help="the --context of the mirror, if it is not `none`; `auto` is the only one that B has",
+    )
     add(
         "--id-gap",
         type=_gap,
@@ -81,7 +86,8 @@ def _promote(options: argparse.Namespace) -> int:
     from magicbyte.operations.recovery.promote import Promotion, promote  # noqa: PLC0415 - as above
     from registry.state.model import GLOBAL_CONTEXT  # noqa: PLC0415 - as above
 
-    root = "." if options.context in (".", "none") else f".{options.context.removeprefix('.')}"
+    roots = {".": ".", "none": ".", "auto": None}
+    root = roots.get(options.context, f".{options.context.removeprefix('.')}")
     with ExitStack() as stack:
         target = stack.enter_context(Target(options.target, properties_of(options, prefix=_TO).registry))
         source = (
@@ -120,7 +126,7 @@ def _promote(options: argparse.Namespace) -> int:
 def _drill(options: argparse.Namespace) -> int:
     from magicbyte.operations.mirror.origin import Origin  # noqa: PLC0415 - not for --help
     from magicbyte.operations.mirror.target import Target  # noqa: PLC0415 - as above
-    from magicbyte.operations.recovery.drill import drill_backup, drill_mirror, empty  # noqa: PLC0415 - as above
+    from magicbyte.operations.recovery.drill import drill_backup, drill_mirror, emptied  # noqa: PLC0415 - as above
     from magicbyte.operations.sources.opening import Properties, open_source  # noqa: PLC0415 - as above
 
     if not options.source and not options.file:
@@ -138,14 +144,14 @@ def _drill(options: argparse.Namespace) -> int:
 
             url, properties = stack.enter_context(scratch_registry()), Properties()
         scratch = stack.enter_context(Target(url, properties.registry))
+        if options.target:
+            stack.enter_context(emptied(scratch, progress))
         if options.file:
             backup = stack.enter_context(open_source(options.file, Properties()))
             drill = drill_backup(backup, source, scratch)
         else:
             assert source is not None
             drill = drill_mirror(source, scratch, progress)
-        if options.target:
-            empty(scratch)
     if options.output == "json":
         sys.stdout.write(json.dumps(drill.to_json(), indent=2) + "\n")
     else:

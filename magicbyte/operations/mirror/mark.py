@@ -40,6 +40,7 @@ class Mark:
         state: `following`, `promoting` or `promoted`.
         promoted: When it was promoted, in ms since the epoch; 0 if it was not.
         targets: Context -> the mark of ids to which a promotion raises it.
+        writer: Who writes it: a word of its own for each mirror and promotion that takes over.
     """
 
     source: str
@@ -56,6 +57,7 @@ class Mark:
     state: str = FOLLOWING
     promoted: int = 0
     targets: Mapping[str, int] = field(default_factory=dict)
+    writer: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The mark as the target keeps it."""

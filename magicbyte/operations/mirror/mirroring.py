@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -89,7 +90,7 @@ class Mirroring:
         copy = self._target.read()
         epoch, stored = copy.mark(self._root)
         if self._epoch:
-            if epoch != self._epoch:
+            if (epoch, stored and stored.writer) != (self._epoch, self.mark.writer):
                 raise Fenced(f"{self._target.name}: another mirror or a promotion has taken over")
             self.mark = stored or self.mark
         else:
@@ -105,6 +106,7 @@ class Mirroring:
             if self._options.adopt and stored != mark:
                 mark = replace(mark, offset=None, anchor=None)
             mark = replace(mark, state=FOLLOWING, promoted=0, targets={})
+        mark = replace(mark, writer=uuid.uuid4().hex)
         self._target.write(self._root, epoch + 1, (), mark)
         self._epoch, self.mark = epoch + 1, mark
 

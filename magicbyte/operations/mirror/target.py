@@ -82,27 +82,39 @@ class Target(Closing):
         marks = {line["context"]: (line["epoch"], line["value"]) for line in values if line["kind"] == "mirrored"}
         return Copy(State.of_lines(values), marks)
 
-    def write(self, root: str, epoch: int, lines: Sequence[Mapping[str, Any]], mark: Mark | None = None) -> None:
+    def write(self, root: str, epoch: int, lines: Sequence[Mapping[str, Any]], mark: Mark) -> None:
         """Write lines in order, and after them the mark; each part is written whole or not at all.
 
         Args:
             root: The context of the mark.
-            epoch: The epoch; one above the target's if the mirror takes over, which needs a mark and no lines.
+            epoch: The epoch; one above the target's if the mirror takes over, with a new writer and no lines.
             lines: The lines.
-            mark: The mark; None leaves it as it is.
+            mark: The mark.
 
         Raises:
             Fenced: Another mirror or a promotion has taken over; nothing more is written.
             Unreachable: The target does not answer, or refuses the client; what was written is unknown.
             Failure: The target refuses lines.
         """
-        last = [] if mark is None else [{"kind": "mirror", "context": root, "epoch": epoch, "value": mark.to_json()}]
-        fence = orjson.dumps({"kind": "mirror", "context": root, "epoch": epoch}) + b"\n"
-        for part in _parts([*lines, *last]):
-            head = b"" if part[0].startswith(b'{"kind":"mirror"') else fence
-            answer = answered(self.end, "POST", "/import", query={"lines": True}, body=head + b"".join(part))
-            if refused := orjson.loads(answer.body)["refused"]:
-                raise Failure(f"{self.name} refuses what the mirror writes: {_told(refused, head + b''.join(part))}")
+        last = {"kind": "mirror", "context": root, "epoch": epoch, "value": mark.to_json()}
+        fence = orjson.dumps({"kind": "mirror", "context": root, "epoch": epoch, "writer": mark.writer}) + b"\n"
+        for part in _parts([*lines, last]):
+            self._import((b"" if part[0].startswith(b'{"kind":"mirror"') else fence) + b"".join(part))
+
+    def write_lines(self, lines: Iterable[Mapping[str, Any]]) -> None:
+        """Write lines that are of no mirror.
+
+        Raises:
+            Unreachable: The target does not answer, or refuses the client; what was written is unknown.
+            Failure: The target refuses lines; it has taken the others of their part.
+        """
+        for part in _parts(lines):
+            self._import(b"".join(part))
+
+    def _import(self, body: bytes) -> None:
+        answer = answered(self.end, "POST", "/import", query={"lines": True}, body=body)
+        if refused := orjson.loads(answer.body)["refused"]:
+            raise Failure(f"{self.name} refuses what is written: {_told(refused, body)}")
 
 
 def answered(

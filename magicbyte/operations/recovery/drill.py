@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import orjson
-
 from magicbyte.kit.failure import Failure
+from magicbyte.kit.plural import plural
 from magicbyte.operations.comparison.compare import compare
+from magicbyte.operations.failures import Unreachable
 from magicbyte.operations.mirror.mirroring import Mirroring, Options
 from magicbyte.operations.mirror.origin import Origin
-from magicbyte.operations.mirror.target import Target, answered
+from magicbyte.operations.mirror.target import Target
 from magicbyte.operations.sources.port import Source
+from magicbyte.operations.state import State
 from registry.feed.export import in_order
 from registry.state.model import DEFAULT_CONTEXT
 
 #: How often a source that changes meanwhile is copied again.
 _TRIES = 3
-_LINES_AT_ONCE = 190
 
 
 @dataclass(slots=True)
@@ -64,10 +64,9 @@ def drill_mirror(source: Origin, scratch: Target, tell: Callable[[str], None]) -
     """Mirror a registry into a scratch registry, and compare.
 
     Raises:
-        Unreachable, Failure: As for a mirror; the scratch registry has versions.
+        Unreachable, Failure: As for a mirror.
     """
     drill = Drill(source.name)
-    require_empty(scratch)
     mirroring = Mirroring(source, scratch, Options(adopt=True), tell)
     for _ in range(_TRIES):
         with drill.step("copy"):
@@ -76,8 +75,7 @@ def drill_mirror(source: Origin, scratch: Target, tell: Callable[[str], None]) -
         with drill.step("compare"):
             copied = scratch.read().state
             # The mode of a mirror's target is IMPORT.
-            found = compare(source.read().state, copied, ignored=frozenset({"mode"}))
-        drill.differences = [one.sentence for one in found.differences]
+            drill.differences = _differences(source.read().state, copied, ignored=frozenset({"mode"}))
         if not drill.differences:
             break
     drill.versions = len(copied.versions)
@@ -93,64 +91,81 @@ def drill_backup(backup: Source, source: Origin | None, scratch: Target) -> Dril
         scratch: The scratch registry.
 
     Raises:
-        Unreachable, Unreadable, Failure: An end does not answer, the backup is not whole, or the scratch registry has
-            versions.
+        Unreachable, Unreadable, Failure: An end does not answer, or the backup is not whole.
     """
     drill = Drill(backup.name)
-    require_empty(scratch)
     with drill.step("read"):
         state = backup.read().state
     with drill.step("copy"):
-        write(scratch, state.lines())
+        scratch.write_lines(state.lines())
     with drill.step("compare"):
         copied = scratch.read().state
-        drill.differences = [one.sentence for one in compare(state, copied).differences]
+        drill.differences = _differences(state, copied)
     drill.versions = len(copied.versions)
     if source is not None:
         drill.behind = len(source.read().state.versions.keys() - state.versions.keys())
     return drill
 
 
-def require_empty(scratch: Target) -> None:
-    """Check that a scratch registry has no versions: a drill deletes all that it has.
+def _differences(wanted: State, copied: State, *, ignored: frozenset[str] = frozenset()) -> list[str]:
+    """What differs; a scratch registry of earlier drills may have given higher ids."""
+    found = compare(wanted, copied, ignored=ignored).differences
+    return [one.sentence for one in found if one.kind.code != "HIGHEST_ID" or one.left > one.right]
+
+
+@contextmanager
+def emptied(scratch: Target, tell: Callable[[str], None]) -> Iterator[None]:
+    """An empty scratch registry, which is emptied again at the end, also after an error or Ctrl-C.
 
     Raises:
-        Failure: It has some.
+        Failure: It is not empty.
+        Unreachable: It does not answer.
     """
-    if versions := scratch.read().state.versions:
-        raise Failure(
-            f"{scratch.name} has {len(versions)} versions; a drill needs an empty registry, which it empties again"
-        )
+    require_empty(scratch)
+    try:
+        yield
+    except BaseException:
+        try:
+            empty(scratch)
+        except (Failure, Unreachable) as error:
+            tell(f"{scratch.name} is not emptied, and the next drill will refuse it: {error}")
+        raise
+    empty(scratch)
+
+
+def require_empty(scratch: Target) -> None:
+    """Check that a scratch registry has nothing, but for marks of ids: a drill deletes all that it has.
+
+    Raises:
+        Failure: It has something.
+    """
+    copy = scratch.read()
+    state = copy.state
+    listed = [name for name, context in state.contexts.items() if context.listed and name != DEFAULT_CONTEXT]
+    counts = {
+        "version": len(state.versions),
+        "config": len(state.configs),
+        "mode": len(state.modes),
+        "context": len(listed),
+        "mirror's mark": len(copy.marks),
+    }
+    found = [plural(count, noun) for noun, count in counts.items() if count]
+    if found:
+        raise Failure(f"{scratch.name} has {', '.join(found)}; a drill needs an empty registry, which it empties again")
 
 
 def empty(scratch: Target) -> None:
-    """Delete all versions and settings of a scratch registry; the marks of its ids stay."""
-    state = scratch.read().state
-    write(scratch, [_removal("mode", name) for name in state.modes])
+    """Delete all versions, settings and marks of mirrors of a scratch registry; the marks of its ids stay."""
+    copy = scratch.read()
+    state = copy.state
+    scratch.write_lines([_removal("mode", name) for name in state.modes])
     versions = [*in_order(list(state.versions.values()))][::-1]
-    write(scratch, ({**_removal("schema", one.subject), "version": one.number} for one in versions))
-    write(scratch, [_removal("config", name) for name in state.configs])
-    write(
-        scratch,
-        [{"kind": "removal", "of": "context", "context": name} for name in state.contexts if name != DEFAULT_CONTEXT],
-    )
+    scratch.write_lines({**_removal("schema", one.subject), "version": one.number} for one in versions)
+    scratch.write_lines([_removal("config", name) for name in state.configs])
+    contexts = [name for name in state.contexts if name != DEFAULT_CONTEXT]
+    scratch.write_lines([{"kind": "removal", "of": "context", "context": name} for name in contexts])
+    scratch.write_lines([{"kind": "removal", "of": "mirror", "context": root} for root in copy.marks])
 
 
 def _removal(of: str, name: str | None) -> dict[str, Any]:
     return {"kind": "removal", "of": of, **({} if name is None else {"subject": name})}
-
-
-def write(scratch: Target, lines: Iterable[Mapping[str, Any]]) -> None:
-    """Import lines.
-
-    Raises:
-        Failure: Some are refused.
-    """
-    listed: list[Mapping[str, Any]] = list(lines)
-    for first in range(0, len(listed), _LINES_AT_ONCE):
-        part = listed[first : first + _LINES_AT_ONCE]
-        body = b"\n".join(map(orjson.dumps, part))
-        answer = answered(scratch.end, "POST", "/import", query={"lines": True}, body=body)
-        if refused := orjson.loads(answer.body)["refused"]:
-            told = "; ".join(one["message"] for one in refused[:10])
-            raise Failure(f"{scratch.name} refuses {len(refused)} lines: {told}")

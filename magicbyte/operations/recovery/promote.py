@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from magicbyte.kit.failure import Failure
-from magicbyte.operations.failures import Unreachable
+from magicbyte.operations.failures import Refused, Unreachable
 from magicbyte.operations.mirror.held import Held, subjects_of
 from magicbyte.operations.mirror.mark import PROMOTED, PROMOTING, Mark, settings_name
 from magicbyte.operations.mirror.naming import GLOBAL_SETTINGS, Placed, placed
@@ -27,6 +28,7 @@ from registry.state.model import (
 from registry.state.resolve import settings_key
 
 _READWRITE = "READWRITE"
+_GLOBAL_SUBJECT = f":{GLOBAL_CONTEXT}:"
 
 
 @dataclass(slots=True)
@@ -69,7 +71,7 @@ def promote(
     target: Target,
     source: Origin | None,
     *,
-    root: str = DEFAULT_CONTEXT,
+    root: str | None = DEFAULT_CONTEXT,
     id_gap: int = 10_000,
     force: bool = False,
     tell: Callable[[str], None] = lambda _text: None,
@@ -79,19 +81,24 @@ def promote(
     Args:
         target: The standby registry.
         source: The mirror's source, to compare with if it answers; None if it is lost.
-        root: The context of the mirror.
+        root: The context of the mirror; None for the only one that the target has.
         id_gap: By how much the mark of each context is raised.
         force: Promote although the target is not what the source is.
         tell: Writes a line of progress.
 
     Raises:
         Unreachable: The target does not answer.
+        Refused: The source refuses the client.
         Failure: No mirror writes into the target, or there are not enough ids left.
     """
     copy = target.read()
-    epoch, mark = copy.mark(root)
-    if mark is None:
-        raise Failure(f"no mirror has written into context {root} of {target.name}, so there is nothing to promote")
+    roots = sorted(copy.marks)
+    root = roots[0] if root is None and len(roots) == 1 else root
+    epoch, mark = (0, None) if root is None else copy.mark(root)
+    if root is None or mark is None:
+        where = "" if root is None else f"into context {root} of "
+        known = f"there are mirrors of --context {', '.join(roots)}" if roots else "there is nothing to promote"
+        raise Failure(f"{'which mirror: ' if root is None else f'no mirror has written {where}'}{target.name}: {known}")
     promotion = Promotion(mark.source, lag_seconds=max(time.time() - mark.changed / 1000, 0.0))
     if mark.state == PROMOTED:
         promotion.state = "before"
@@ -106,12 +113,12 @@ def promote(
     if promotion.differences and not force:
         promotion.state = "refused"
         return promotion
+    # From here on the mirror, and an earlier promotion that may still run, are refused.
+    epoch += 1
+    mark = replace(mark, state=PROMOTING, writer=uuid.uuid4().hex)
+    target.write(root, epoch, (), mark)
+    copy = target.read()
     if not mark.targets:
-        # From here on the mirror is refused, so the marks are read after it.
-        mark = replace(mark, state=PROMOTING)
-        epoch += 1
-        target.write(root, epoch, (), mark)
-        copy = target.read()
         mark = replace(mark, targets=_targets(copy, mark, ids, id_gap))
         target.write(root, epoch, (), mark)
     for context, raised in mark.targets.items():
@@ -136,6 +143,9 @@ def _compared(
         return {}
     try:
         seen = source.read()
+    except Refused:
+        # It is alive, and nobody knows what it has: two registries would take writes.
+        raise
     except Unreachable as error:
         tell(f"the source is not compared: {error}")
         return {}
@@ -196,8 +206,10 @@ def _modes(copy: Copy, mark: Mark, promotion: Promotion) -> list[Line]:
     lines: list[Line] = []
     for name in sorted({*names, *mark.modes}):
         mode = mark.modes.get(name)
-        if name == root and mode is not None and not MODES[mode].takes_registrations:
-            mode = _READWRITE
+        if name == root:
+            # Without a mode of its own it has the global context's.
+            effective = mode or mark.modes.get(_GLOBAL_SUBJECT, _READWRITE)
+            mode = mode if MODES[effective].takes_registrations else _READWRITE
         promotion.modes[name] = mode
         subject = {} if name == GLOBAL_SETTINGS else {"subject": name}
         key = None if name == GLOBAL_SETTINGS else name

@@ -12,7 +12,7 @@ from starlette.responses import Response, StreamingResponse
 from magicbyte.http.routing.request import Request
 from magicbyte.kit.errors import ApiError
 from registry.access.rights import Rights
-from registry.decide import Decision, Line, Report, Terms, decide_load
+from registry.decide import Decision, Line, Report, Terms, decide_load, names_mirror
 from registry.feed.export import batches, check_lines, export_lines, parsed_lines
 from registry.http.answers import answer
 from registry.http.forward import Forwarder
@@ -96,6 +96,8 @@ async def _load(request: Request, body: SpooledBody, context: str) -> Report:
     while batch := await asyncio.to_thread(next, waiting, None):
         allowed, refused = _allowed(rights_of(request), batch, context)
         report.refused += refused
+        if refused and names_mirror(batch):
+            continue
         try:
             report.add(await registry.decide(write_of(request), partial(decide_load, lines=allowed, context=context)))
         except ApiError as error:
@@ -113,6 +115,8 @@ async def _try(request: Request, body: SpooledBody, context: str) -> Report:
     while batch := await asyncio.to_thread(next, waiting, None):
         allowed, refused = _allowed(rights_of(request), batch, context)
         report.refused += refused
+        if refused and names_mirror(batch):
+            continue
         decision = await registry.compute(_deciding(overlay, allowed, context), in_thread=True)
         for record in decision.records:
             overlay.apply_record(record)

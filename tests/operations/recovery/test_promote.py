@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from magicbyte.cli.dr.main import main
 from magicbyte.kit.failure import Failure
+from magicbyte.operations.failures import Refused
 from magicbyte.operations.mirror.mirroring import Options
 from magicbyte.operations.mirror.naming import Naming
 from magicbyte.operations.mirror.origin import Origin
-from magicbyte.operations.mirror.target import Target
+from magicbyte.operations.mirror.target import Fenced, Target
 from magicbyte.operations.recovery.promote import Promotion, promote
 from magicbyte.operations.sources.opening import Properties
 from magicbyte.testing import running_registry
@@ -59,6 +63,74 @@ def test_contexts_that_the_mirror_never_saw_begin_above_the_gap(registries: Pair
         assert differences(target, third) == []
         _promote(third, target, id_gap=5)
         assert third.register(":.newer:a", '"int"') == 16
+
+
+class _Refusing:
+    """A source whose registry refuses the client."""
+
+    def read(self) -> None:
+        raise Refused("http://a:8081: GET /export: 401 wrong password")
+
+
+def test_a_source_that_refuses_the_client_is_alive(registries: Pair) -> None:
+    source, target = registries
+    source.register("a", '"int"')
+    mirror_once(source.url, target.url)
+    before = target.state()
+    with Target(target.url, {}) as end, pytest.raises(Refused, match="wrong password"):
+        promote(end, _Refusing())  # type: ignore[arg-type]
+    assert target.state() == before
+
+
+def test_a_mirror_that_has_read_the_epoch_of_a_promotion_is_refused(registries: Pair) -> None:
+    source, target = registries
+    source.register("a", '"int"')
+    mirror_once(source.url, target.url)
+    with Target(target.url, {}) as end:
+        epoch, mark = end.read().mark(".")
+        assert mark is not None
+        _promote(target, id_gap=10)
+        # A mirror that starts has read the mark before, and takes over after.
+        for late in (epoch + 1, epoch):
+            with pytest.raises(Fenced, match="another mirror or a promotion took over"):
+                end.write(".", late, (), replace(mark, writer="late"))
+        assert end.read().mark(".")[1].state == "promoted"  # type: ignore[union-attr]
+
+
+def test_a_registry_that_was_frozen_for_all_contexts_takes_writes(registries: Pair) -> None:
+    source, target = registries
+    source.register("a", '"int"')
+    source("PUT", "/mode/:.__GLOBAL:", {"mode": "READONLY"})
+    mirror_once(source.url, target.url)
+    promotion = _promote(target, source)
+    assert (promotion.modes[":.:"], promotion.modes[":.__GLOBAL:"]) == ("READWRITE", "READONLY")
+    target.register("b", '"long"')
+
+
+def test_the_settings_of_contexts_without_versions_are_mirrored(registries: Pair) -> None:
+    source, target = registries
+    for name in (":.x:", ":.__GLOBAL:"):
+        source("PUT", f"/config/{name}", {"compatibility": "FULL"})
+    mirror_once(source.url, target.url)
+    assert differences(source, target) == []
+    source("DELETE", "/config/:.__GLOBAL:")
+    mirror_once(source.url, target.url)
+    assert differences(source, target) == []
+
+
+def test_the_only_mirror_is_promoted_by_auto(registries: Pair, capsys: pytest.CaptureFixture[str]) -> None:
+    source, target = registries
+    source.register("a", '"int"')
+    mirror_once(source.url, target.url, Options(naming=Naming(".dc1")))
+    assert main(["promote", "--to", target.url, "--context", "auto"]) == 0
+    assert "context .dc1: highest id 1" in capsys.readouterr().out
+    mirror_once(source.url, target.url, Options(naming=Naming(".dc2")))
+    with pytest.raises(Failure, match=r"which mirror: http.*: there are mirrors of --context \.dc1, \.dc2"):
+        main(["promote", "--to", target.url, "--context", "auto"])
+    with pytest.raises(
+        Failure, match=r"no mirror has written into context \.dc3 of .* mirrors of --context \.dc1, \.d"
+    ):
+        main(["promote", "--to", target.url, "--context", "dc3"])
 
 
 def test_a_second_promotion_raises_nothing(registries: Pair) -> None:
