@@ -123,8 +123,8 @@ def _takeover(situation: Situation) -> Plan:
 def _by_api(situation: Situation) -> Plan:
     origin, target = situation.source, situation.to
     files = situation.files
-    # Other registries do not tell when versions were registered.
-    untimed = () if situation.vendor == servers.MAGICBYTE else ("--ignore", "ts")
+    # A mirror's target has modes of its own, and other registries do not tell when versions were registered.
+    ignored = "mode" if situation.vendor == servers.MAGICBYTE else "mode,ts"
     freeze, thaw = _MODES.get(situation.vendor, _no_modes)(origin)
     return Plan(
         "by the API: copy, mirror until the switch, compare, switch; writes wait for minutes",
@@ -145,10 +145,24 @@ def _by_api(situation: Situation) -> Plan:
             freeze,
             Step(
                 "Compare both: no difference",
-                (_command("diff", origin, target, *untimed, *files(source="config", target="other-config")),),
+                (
+                    _command(
+                        *("diff", origin, target, "--ignore", ignored),
+                        *files(source="config", target="other-config"),
+                    ),
+                ),
             ),
             *_count_ids(situation, situation.bootstrap_servers),
-            Step("Stop the mirror, and let the new registry take writes"),
+            Step(
+                "Stop the mirror, and let the new registry take writes",
+                # The origin is frozen, so no id is unknown.
+                (
+                    _command(
+                        *("dr", "promote", "--to", target, "--from", origin, "--id-gap", "0"),
+                        *files(source="from-config", target="to-config"),
+                    ),
+                ),
+            ),
             Step("Switch the DNS name, or the clients' schema.registry.url, to the new registry"),
         ),
         (

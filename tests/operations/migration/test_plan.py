@@ -36,8 +36,10 @@ def test_a_copy_by_the_api_names_the_files_of_both_ends() -> None:
         "magicbyte restore origin.ndjson.zst --to http://new:2 --to-config b.properties",
         "magicbyte mirror --from http://old:1 --to http://new:2 --from-config a.properties --to-config b.properties",
         "curl -f -X PUT -H 'Content-Type: application/json' -d '{\"mode\": \"READONLY\"}' http://old:1/mode",
-        "magicbyte diff http://old:1 http://new:2 --ignore ts --config a.properties --other-config b.properties",
+        "magicbyte diff http://old:1 http://new:2 --ignore mode,ts --config a.properties --other-config b.properties",
         "magicbyte ids t --bootstrap-servers b:9 --schema-registry-url http://new:2 --fail-unknown",
+        "magicbyte dr promote --to http://new:2 --from http://old:1 --id-gap 0 --from-config a.properties "
+        "--to-config b.properties",
         "curl -f -X PUT -H 'Content-Type: application/json' -d '{\"mode\": \"READWRITE\"}' http://old:1/mode",
         "magicbyte backup http://new:2 -o after.ndjson.zst --config b.properties",
         "magicbyte restore after.ndjson.zst --to http://old:1 --to-config a.properties --dry-run",
