@@ -37,6 +37,9 @@ KINDS: Mapping[str, Kind] = {
         Severity.STOP,
         "repair the origin before the move; `magicbyte restore --accept KIND` takes some faults as they are",
     ),
+    "PARTIAL": Kind(
+        Severity.STOP, "give the user these rights: nothing can be said of what a registry does not show, nor copied"
+    ),
     "LOG": Kind(Severity.STOP, "run `magicbyte fsck` on the topic, and follow its remedies"),
     "ACL": Kind(Severity.STOP, "grant the operations to the principal of the registry, then run this again"),
     "TARGET_CONFLICT": Kind(Severity.STOP, "use an empty target, or delete what conflicts in the target"),

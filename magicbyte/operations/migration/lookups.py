@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from compat.schema import AVRO, JSON, PROTOBUF, Reference
 from magicbyte.kit.errors import ApiError
 from magicbyte.kit.failure import Failure
+from magicbyte.operations.failures import Unreachable
 from magicbyte.operations.migration.finding import Finding
 from magicbyte.operations.registry_end import RegistryEnd
 from registry.decide import Sent, Terms, Unanswered, look_up
@@ -26,6 +27,7 @@ _TYPES = {".avsc": AVRO, ".json": JSON, ".proto": PROTOBUF}
 _LINES = {".jsonl", ".ndjson"}
 #: A decision answers itself whatever it asks: nobody waits for it here.
 _NO_LIMIT = 10**9
+_TOO_MANY = 429
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +157,9 @@ def _theirs(end: RegistryEnd, producer: Producer) -> int | None:
         ]
     try:
         answer = end.call("POST", f"/subjects/{quote(producer.subject, safe='')}", None, body)
-    except RegistryError:
+    except RegistryError as error:
+        if error.status >= 500 or error.status == _TOO_MANY:
+            raise Unreachable(f"{end.name} does not look {producer.place} up: {error.message}") from None
         return None
     schema_id = answer.get("id") if isinstance(answer, dict) else None
     return schema_id if type(schema_id) is int else None

@@ -7,12 +7,43 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from magicbyte.http.routing.application import Application
+from magicbyte.security.sign_in.password_hash import hash_key
 from tests.http.serving import serving
 from tests.security.matrix.in_process import InProcess, running
+
+_RULES = """allow User:most READ,DESCRIBE_CONFIGS SUBJECT PREFIXED b
+allow User:part READ,DESCRIBE_CONFIGS SUBJECT PREFIXED b
+allow User:part DESCRIBE,DESCRIBE_CONFIGS REGISTRY LITERAL *
+allow User:schemas READ SUBJECT LITERAL *
+allow User:all READ,DESCRIBE_CONFIGS SUBJECT LITERAL *
+allow User:all DESCRIBE,DESCRIBE_CONFIGS REGISTRY LITERAL *
+"""
+#: The header of the user `admin`, who may do everything.
+AS_ADMIN = [("authorization", "Basic YWRtaW46bWJzX2FkbWlu")]
+
+
+def some_rights(folder: Path) -> dict[str, str]:
+    """Properties of a registry whose users see a part: `most`, `part`, `schemas`, and `all`, who sees the whole.
+
+    The password of a user is `mbs_` and the name.
+    """
+    users, rules = folder / "users", folder / "rules"
+    users.write_text(
+        "".join(f"{name}:{hash_key('mbs_' + name)}\n" for name in ("admin", "most", "part", "schemas", "all"))
+    )
+    users.chmod(0o600)
+    rules.write_text(_RULES)
+    return {
+        "authentication.method": "BASIC",
+        "magicbyte.users.file": str(users),
+        "magicbyte.acl.store": f"file:{rules}",
+        "super.users": "User:admin",
+    }
 
 
 @dataclass

@@ -12,10 +12,9 @@ import pytest
 
 from magicbyte.cli.main import main
 from magicbyte.operations.sources.opening import Properties, open_file, open_source
-from magicbyte.security.sign_in.password_hash import hash_key
 from registry.app import create_app
 from registry.settings import RegistrySettings
-from tests.operations.backup.proxied import Proxied, lacks_export, proxied
+from tests.operations.backup.proxied import AS_ADMIN, Proxied, lacks_export, proxied, some_rights
 
 _INT, _LONG = '"int"', '"long"'
 
@@ -163,13 +162,6 @@ def test_an_id_that_means_another_schema_is_told(registry: Proxied, tmp_path: Pa
     assert any("does not tell the highest id" in note for note in notes)
 
 
-RULES = """allow User:most READ,DESCRIBE_CONFIGS SUBJECT PREFIXED b
-allow User:schemas READ SUBJECT LITERAL *
-allow User:all READ,DESCRIBE_CONFIGS SUBJECT LITERAL *
-allow User:all DESCRIBE,DESCRIBE_CONFIGS REGISTRY LITERAL *
-"""
-
-
 @pytest.mark.parametrize(
     ("user", "code", "missing"),
     [
@@ -182,22 +174,11 @@ allow User:all DESCRIBE,DESCRIBE_CONFIGS REGISTRY LITERAL *
 def test_a_backup_does_not_pretend_to_be_whole(
     user: str, code: int, missing: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    users, rules = tmp_path / "users", tmp_path / "rules"
-    users.write_text("".join(f"{name}:{hash_key('mbs_' + name)}\n" for name in ("admin", "most", "schemas", "all")))
-    users.chmod(0o600)
-    rules.write_text(RULES)
-    properties = {
-        "magicbyte.storage": "memory:",
-        "authentication.method": "BASIC",
-        "magicbyte.users.file": str(users),
-        "magicbyte.acl.store": f"file:{rules}",
-        "super.users": "User:admin",
-    }
+    properties = {"magicbyte.storage": "memory:", **some_rights(tmp_path)}
     with proxied(create_app(RegistrySettings.from_properties(properties))) as made:
-        basic = [("authorization", "Basic YWRtaW46bWJzX2FkbWlu")]
         for subject in ("base", "other"):
-            made.ask("POST", f"/subjects/{subject}/versions", {"schema": _INT}, basic)
-            made.ask("PUT", f"/config/{subject}", {"compatibility": "NONE"}, basic)
+            made.ask("POST", f"/subjects/{subject}/versions", {"schema": _INT}, AS_ADMIN)
+            made.ask("PUT", f"/config/{subject}", {"compatibility": "NONE"}, AS_ADMIN)
         path = tmp_path / "backup.ndjson"
         call = ["backup", made.url, "-o", str(path), "--property", f"basic.auth.user.info={user}:mbs_{user}"]
         assert main(call) == code

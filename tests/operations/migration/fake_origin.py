@@ -37,6 +37,7 @@ def fake_origin(
     base: str = "",
     answers: Mapping[str, Any] | None = None,
     finds_all: bool = False,
+    look_up_status: int = 0,
 ) -> Iterator[str]:
     """Run a registry; yields its URL.
 
@@ -46,6 +47,7 @@ def fake_origin(
         base: The path of its API, such as `/apis/ccompat/v7`.
         answers: Path below the base -> answer, beside the usual ones.
         finds_all: Whether a look-up of any text finds the first version of the subject.
+        look_up_status: The status of each look-up; 0 for what it finds.
     """
     fixed: dict[str, Any] = {
         "/schemas/types": ["AVRO", "JSON", "PROTOBUF"],
@@ -88,10 +90,10 @@ def fake_origin(
             subject = unquote(urlsplit(self.path).path).rpartition("/")[2]
             mine = [one for one in versions if one["subject"] == subject]
             same = mine if finds_all else [one for one in mine if one["schema"] == body["schema"]]
-            self._send(same[0] if same else None)
+            self._send(same[0] if same else None, look_up_status)
 
-        def _send(self, answer: Any) -> None:
-            status = 404 if answer is None else 200
+        def _send(self, answer: Any, status: int = 0) -> None:
+            status = status or (404 if answer is None else 200)
             content = json.dumps({"error_code": 404, "message": "not found"} if answer is None else answer).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/vnd.schemaregistry.v1+json")

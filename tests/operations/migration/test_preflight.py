@@ -15,7 +15,11 @@ from magicbyte.operations.failures import Unreachable
 from magicbyte.operations.migration.finding import KINDS
 from magicbyte.operations.migration.preflight import Outcome, Request, run_preflight
 from magicbyte.operations.migration.topic_frames import Frames, findings_of
+from magicbyte.operations.sources.opening import Properties
 from magicbyte.testing import running_registry
+from registry.app import create_app
+from registry.settings import RegistrySettings
+from tests.operations.backup.proxied import AS_ADMIN, proxied, some_rights
 from tests.operations.migration.fake_origin import fake_origin, version
 
 INT, LONG = '"int"', '"long"'
@@ -157,6 +161,30 @@ def test_a_producer_whose_text_is_only_found_there_stops_the_move(tmp_path: Path
         "c": "PRODUCER_UNREGISTERED",
     }
     assert not outcome.is_ready
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_an_origin_that_looks_nothing_up_has_not_missed_a_schema(status: int, tmp_path: Path) -> None:
+    (tmp_path / "a.avsc").write_text(OTHER_RECORD)
+    with fake_origin("karapace", [version("a", 1, 1, RECORD)], look_up_status=status) as url:
+        request = Request(url, Properties({"retries.wait.ms": "1"}), lookups=[tmp_path])
+        with pytest.raises(Unreachable, match=r"does not look .*a\.avsc up"):
+            run_preflight(request)
+
+
+def test_what_an_end_hides_stops_the_move(tmp_path: Path) -> None:
+    properties = {"magicbyte.storage": "memory:", **some_rights(tmp_path)}
+    part = Properties({"basic.auth.user.info": "part:mbs_part"})
+    with proxied(create_app(RegistrySettings.from_properties(properties))) as hidden, fake_origin("confluent") as open_:
+        for subject in ("base", "other"):
+            hidden.ask("POST", f"/subjects/{subject}/versions", {"schema": INT}, AS_ADMIN)
+        for request in (Request(hidden.url, part), Request(open_, target=hidden.url, target_properties=part)):
+            outcome = run_preflight(request)
+            assert not outcome.is_ready
+            assert {code for code, _ in findings(outcome)} >= {"PARTIAL"}
+            assert any(f"{hidden.url}: some subjects" in sentence for _, sentence in findings(outcome)), (
+                outcome.findings
+            )
 
 
 @pytest.mark.parametrize(
