@@ -36,7 +36,7 @@ class Copies:
 
     def run(self) -> None:
         """Make the copies, and print what became of each."""
-        site = Site("A", self._left, self._chance)
+        site = Site("A", self._left.url, self._chance)
         for number in range(5):
             site.register(f"kept-{number}", {"schema": json.dumps({"type": "fixed", "name": "K", "size": number + 1})})
         for number in range(1, _CHANGES):
