@@ -2,7 +2,7 @@
 
     python tests/chaos/dr_promoted.py [--failovers 100] [--real 3] [--no-copies] [--seed 1]
 
-simulated  one of two registries in memory is killed with changes that its mirror has not seen; the other is promoted by
+simulated  one of two registries in memory is lost with changes that its mirror has not seen; the other is promoted by
            `magicbyte dr promote`, often with the smallest gap that suffices, and registers in all contexts. Some go
            back to the first one, which is empty.
 real       clients register on Kafka under a mirror process; A is killed with -9, B is promoted, the clients go on

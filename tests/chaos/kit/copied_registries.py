@@ -7,6 +7,7 @@ import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import cycle
 from pathlib import Path
 
 import httpx
@@ -35,7 +36,7 @@ class Copies:
 
     def run(self) -> None:
         """Make the copies, and print what became of each."""
-        site = Site("A", self._left, self._chance)
+        site = Site("A", self._left.url, self._chance)
         for number in range(5):
             site.register(f"kept-{number}", {"schema": json.dumps({"type": "fixed", "name": "K", "size": number + 1})})
         for number in range(1, _CHANGES):
@@ -160,7 +161,7 @@ class Copies:
         half, rest = records[: len(records) // 2], records[len(records) // 2 :]
         topic = self._copy(half)
         # The same again and again: the last copy of each record is the one that counts.
-        copier = Copier(self._servers, topic, [*rest * 10_000], 0.0)
+        copier = Copier(self._servers, topic, cycle(rest), 0.0)
         try:
             with self._registry(topic) as copy:
                 refused = httpx.post(f"{copy.url}/subjects/own/versions", json={"schema": '"int"'}, timeout=60)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from confluent_kafka import Consumer, Producer, TopicPartition
@@ -83,7 +83,7 @@ def compacted(records: Sequence[Record], chance: random.Random) -> list[Record]:
 class Copier:
     """A copy that goes on: records arrive with a pause between them until it is stopped."""
 
-    def __init__(self, servers: str, topic: str, records: Sequence[Record], pause: float) -> None:
+    def __init__(self, servers: str, topic: str, records: Iterable[Record], pause: float) -> None:
         self._producer = Producer({"bootstrap.servers": servers, "linger.ms": 0})
         self._topic, self._records, self._pause = topic, records, pause
         self._stopped = threading.Event()

@@ -113,6 +113,18 @@ def test_names(naming: Naming, name: str | None, in_target: str | None) -> None:
     assert naming.origin(in_target) == (":.:" if name is None else name)
 
 
+@pytest.mark.parametrize("naming", [Naming(), Naming(".dr"), Naming(patterns=("a",))])
+def test_the_mark_of_new_contexts_keeps_its_name_and_is_no_context(naming: Naming) -> None:
+    mark = {"kind": "context", "context": ".__GLOBAL", "listed": False, "maxId": 9}
+    part = placed(State.of_lines([_schema("a", 1, 1), mark]), naming)
+    assert part.state.contexts[".__GLOBAL"].highest_id == 9
+    assert part.contexts == {naming.root}
+    # It is raised, whatever the scope is, and never lowered.
+    scope = Scope(frozenset(), frozenset())
+    assert plan_changes(part.state, Held(State()), scope).lines == [mark]
+    assert plan_changes(part.state, Held(State.of_lines([{**mark, "maxId": 10}])), scope).lines == []
+
+
 @pytest.mark.parametrize(
     ("naming", "name"), [(Naming(".dr"), "a"), (Naming(".dr"), ":.drx:a"), (Naming(rename="p-${subject}"), "a")]
 )
