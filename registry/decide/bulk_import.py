@@ -50,6 +50,7 @@ _NO_MARKS = (
 )
 _OF_EARLIER_VERSION = _NO_MARKS.format(reason="is of an earlier version and")
 _WITHOUT_RIGHT = _NO_MARKS.format(reason="was made without the right to see the settings of its contexts, and")
+_HIDDEN = "this export is a part: some subjects, or their settings, were hidden from the user who made it"
 #: A line's number, from 1, and its object.
 Line = tuple[int, Mapping[str, Any]]
 
@@ -142,7 +143,8 @@ def _warnings(manifest: Mapping[str, Any]) -> list[str]:
     """What a copy lacks by the manifest of the export."""
     if manifest.get("format") == 1:
         return [_OF_EARLIER_VERSION]
-    return [_WITHOUT_RIGHT] if manifest.get("lacksContexts") else []
+    is_hiding = manifest.get("partial") or manifest.get("lacksSettings")
+    return [*([_HIDDEN] if is_hiding else []), *([_WITHOUT_RIGHT] if manifest.get("lacksContexts") else [])]
 
 
 def _placed(line: Mapping[str, Any], context: str) -> Mapping[str, Any]:

@@ -37,6 +37,7 @@ def export_lines(
     may_see_highest_id: Callable[[str], bool] | None = None,
     names: Collection[str] = (),
     log_id: str = "",
+    partial: bool = False,
 ) -> Iterator[bytes]:
     """Yield a manifest, contexts, versions (each after those that it refers to), configs, modes, and a closing line.
 
@@ -53,6 +54,7 @@ def export_lines(
         names: Subjects and contexts' settings in wire form: only they are exported, and their contexts; `:.:` stands
             for the global settings. By default all are.
         log_id: The id of the log for the manifest; empty for none.
+        partial: Say in the manifest that subjects are hidden.
     """
     digest = hashlib.sha256()
     count = 0
@@ -64,6 +66,7 @@ def export_lines(
         may_see_highest_id=may_see_highest_id or _everything,
         only=frozenset(names) if names else None,
         log_id=log_id,
+        partial=partial,
     ):
         line = orjson.dumps(value) + b"\n"
         digest.update(line)
@@ -85,6 +88,7 @@ def _values(
     may_see_highest_id: Callable[[str], bool],
     only: frozenset[str] | None,
     log_id: str,
+    partial: bool,
 ) -> Iterator[dict[str, Any]]:
     def chosen(names: Iterable[str]) -> list[str]:
         return named(names if only is None else [name for name in names if name in only], prefix)
@@ -112,6 +116,8 @@ def _values(
         )
     if log_id:
         manifest["logId"] = log_id
+    if partial:
+        manifest["partial"] = True
     # An import warns of it.
     if not {context_of(subject) for subject in subjects} <= {line["context"] for line in contexts}:
         manifest["lacksContexts"] = True

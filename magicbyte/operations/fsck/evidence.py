@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from magicbyte.operations.sources.log_source import TopicSource
 from magicbyte.operations.sources.port import RawRecord, RawSource, Source
+from magicbyte.operations.sources.wholeness import require_whole
 from magicbyte.operations.state import State
 from registry.log.port import BEGINNING, LogEntry
 from registry.repair.facts import LogFacts
@@ -67,16 +68,23 @@ class QuietView(View):
         """Do nothing: VERSION_REPOINTED tells it."""
 
 
-def gather(source: Source) -> Evidence:
+def gather(source: Source, *, partial: bool = False) -> Evidence:
     """Read a source as a whole.
 
+    Args:
+        source: The source.
+        partial: Accept a source that does not show everything.
+
     Raises:
+        Withheld: It does not show everything: what refers to a hidden schema would look wrong.
         Unreachable, Unreadable, Failure: As for `Source.read`.
     """
     if not isinstance(source, RawSource):
         reading = source.read()
+        require_whole(source.name, reading.withheld, "nothing was checked", partial=partial)
         note = "a registry's URL shows the state alone: its log can be checked at kafka:, sqlite: or postgresql:"
-        return Evidence(source.name, view_of(reading.state), reading.origin.offset or BEGINNING, notes=(note,))
+        offset = reading.origin.offset or BEGINNING
+        return Evidence(source.name, view_of(reading.state), offset, notes=(*reading.remarks, note))
     topic: Topic | None = None
     if isinstance(source, TopicSource):
         topic = Topic(source.topic, source.servers, source.topic_configs(), source.broker_count())

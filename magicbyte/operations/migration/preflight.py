@@ -25,7 +25,7 @@ from magicbyte.operations.restore.faults import faults_of
 from magicbyte.operations.servers import Server, ask, identify
 from magicbyte.operations.sources.log_source import TopicSource
 from magicbyte.operations.sources.opening import Properties, open_source
-from magicbyte.operations.sources.port import RawSource, Source
+from magicbyte.operations.sources.port import RawSource, Source, not_shown
 from magicbyte.operations.sources.url import UrlSource
 from magicbyte.operations.state import State
 from registry.log.port import BEGINNING, Record
@@ -191,7 +191,7 @@ def _of_reading(source: Source, server: Server, end: RegistryEnd | None) -> _Ori
     for subject, config in reading.state.configs.items():
         key = Key(records.CONFIG, subject)
         view.apply_record(_record(key, records.encode_config(key, config)))
-    findings = [Finding("READING", note) for note in reading.notes]
+    findings = [Finding("READING", note) for note in reading.remarks]
     return _Origin(source.name, reading.state, view, reading.origin.defaults, server, end, findings)
 
 
@@ -225,7 +225,9 @@ def _target(
             raise Failure(f"--to {source.name}: name the URL of the registry that the migration goes to")
         progress(f"reading {source.name}")
         server = identify(source.end, request.target, request.target_properties.registry)
-        findings += check_target(origin.state, source.read().state, server)
+        reading = source.read()
+        findings += [Finding("READING", one) for one in not_shown(source.name, reading.withheld)]
+        findings += check_target(origin.state, reading.state, server)
         level = ask(source.end, "/config")
         if isinstance(level, dict) and None not in origin.state.configs:
             findings += check_defaults(origin.defaults, str(level.get("compatibilityLevel")))

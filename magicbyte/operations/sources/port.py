@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol, Self, runtime_checkable
@@ -77,6 +77,16 @@ class Reading:
     origin: Origin
     notes: tuple[str, ...] = ()
     withheld: tuple[str, ...] = ()
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """All that the user has to know of it, each a sentence."""
+        return (*self.notes, *not_shown(self.origin.name, self.withheld))
+
+
+def not_shown(name: str, withheld: Sequence[str]) -> tuple[str, ...]:
+    """What a source did not show, as sentences that name it."""
+    return tuple(f"{name} does not show everything: {one}" for one in withheld)
 
 
 class Source(Protocol):

@@ -173,7 +173,7 @@ allow User:all DESCRIBE,DESCRIBE_CONFIGS REGISTRY LITERAL *
 @pytest.mark.parametrize(
     ("user", "code", "missing"),
     [
-        ("most", 3, "hidden from this user: it needs READ and DESCRIBE_CONFIGS of every SUBJECT"),
+        ("most", 3, "hidden from the user, who needs READ and DESCRIBE_CONFIGS of every SUBJECT"),
         ("schemas", 3, "DESCRIBE and DESCRIBE_CONFIGS of the REGISTRY"),
         ("all", 0, ""),
         ("nobody", 3, "refuses GET /export"),

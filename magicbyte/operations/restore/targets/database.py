@@ -34,6 +34,7 @@ class Database(Closing):
     """
 
     is_log = True
+    withheld: tuple[str, ...] = ()
 
     def __init__(self, url: str) -> None:
         self._url = url

@@ -40,6 +40,7 @@ class OurRegistry(Closing):
     def __init__(self, end: RegistryEnd, source: Source) -> None:
         self._end = end
         self._source = source
+        self.withheld: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -48,7 +49,9 @@ class OurRegistry(Closing):
 
     def state(self) -> State:
         """What the registry has; see `Target.state`."""
-        return self._source.read().state
+        reading = self._source.read()
+        self.withheld = reading.withheld
+        return reading.state
 
     def unfinished(self, _state: State) -> frozenset[str]:
         """None: each step of a restore is whole; see `Target.unfinished`."""

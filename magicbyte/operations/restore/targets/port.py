@@ -18,6 +18,8 @@ class Target(Protocol):
 
     #: Whether it is a log, which takes a backup's records byte for byte.
     is_log: bool
+    #: What the last `state` did not show to this user, each a sentence; see `Reading`.
+    withheld: tuple[str, ...]
 
     @property
     def name(self) -> str:

@@ -56,6 +56,7 @@ class Topic(Closing):
     """
 
     is_log = True
+    withheld: tuple[str, ...] = ()
 
     def __init__(self, place: str, properties: Mapping[str, str], new: NewTopic) -> None:
         self._place = place

@@ -14,6 +14,7 @@ from magicbyte.operations.closing import Closing
 from magicbyte.operations.failures import Unreadable
 from magicbyte.operations.sources.files.closed_lines import closed_lines
 from magicbyte.operations.sources.port import Origin, Reading
+from magicbyte.operations.sources.wholeness import notes_of, withheld_by
 from magicbyte.operations.state import State
 from registry.feed.export import FORMAT_VERSION
 from registry.state.json_text import load_json
@@ -59,7 +60,7 @@ class LogicalFile(Closing):
             raise
         except Failure as error:
             raise Unreadable(f"{self._path} cannot be used: {error}") from None
-        return Reading(state, _origin(self.name, manifest), tuple(map(str, _list(manifest, "notes"))))
+        return Reading(state, _origin(self.name, manifest), notes_of(manifest), withheld_by(manifest))
 
 
 def _object(number: int, line: bytes) -> dict[str, Any]:
@@ -103,8 +104,3 @@ def _origin(name: str, manifest: Mapping[str, Any]) -> Origin:
         {str(key): str(value) for key, value in cluster_ids.items()} if isinstance(cluster_ids, dict) else {},
         {str(key): str(value) for key, value in defaults.items()} if isinstance(defaults, dict) else {},
     )
-
-
-def _list(manifest: Mapping[str, Any], name: str) -> list[Any]:
-    value = manifest.get(name)
-    return value if isinstance(value, list) else []
