@@ -45,8 +45,7 @@ _PIPELINE = {
 }
 _KEEPING = {
     **_PLAIN,
-    3: "a registry, a broker or a database cannot be reached, refuses the client or hides a part from it, or stdout cannot be "
-    "written",
+    3: "a registry, a broker or a database cannot be reached, refuses the client or hides a part, or stdout cannot be written",
 }
 
 _UNREACHABLE = "an end cannot be reached, refuses the client or hides a part from it, or stdout cannot be written"
@@ -142,7 +141,7 @@ EXIT_CODES: Mapping[str, Mapping[int, str]] = {
         **_CONSOLE,
         0: "it was stopped, or `--once` and the target is what the source is",
         1: "the ends contradict each other, the target was promoted, or a line is refused",
-        3: "`--once`, or at the start: an end cannot be reached or refuses the client; at any time: it hides a part from it",
+        3: "`--once`, or at the start: an end cannot be reached or refuses the client; at any time: it hides a part",
         100: "`--compare-requests`: answers differ",
     },
     "dr": {
