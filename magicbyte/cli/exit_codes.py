@@ -45,7 +45,8 @@ _PIPELINE = {
 }
 _KEEPING = {
     **_PLAIN,
-    3: "a registry, a broker or a database cannot be reached, refuses the client or hides a part, or stdout cannot be written",
+    3: "a registry, a broker or a database cannot be reached, refuses the client or hides a part, or stdout cannot be "
+    "written",
 }
 
 _UNREACHABLE = "an end cannot be reached, refuses the client or hides a part from it, or stdout cannot be written"

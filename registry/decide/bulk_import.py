@@ -23,6 +23,7 @@ from registry.log.port import Record
 from registry.offload.jobs import parse_steps
 from registry.state import records
 from registry.state.identity import guid_of
+from registry.state.line_kinds import MANIFEST, PASSED_OVER
 from registry.state.model import (
     DEFAULT_CONTEXT,
     GLOBAL_CONTEXT,
@@ -121,7 +122,7 @@ def decide_load(
             report.taken[kind] = report.taken.get(kind, 0) + 1
         elif take is not _pass_over:
             report.already_stored += 1
-        elif kind == "manifest":
+        elif kind == MANIFEST:
             report.warnings += _warnings(line)
     if questions:
         raise Unanswered(questions, overlay)
@@ -297,8 +298,5 @@ _KINDS: Mapping[str, Callable[[View, int, Mapping[str, Any], Terms], list[Record
     "mode": _mode,
     "removal": _removal,
     "mirror": _mirror,
-    "manifest": _pass_over,
-    # The mark of a mirror that writes into the original; it does not write into the copy.
-    "mirrored": _pass_over,
-    "end": _pass_over,
+    **dict.fromkeys(PASSED_OVER, _pass_over),
 }

@@ -16,7 +16,7 @@ from magicbyte.operations.restore.plan import Loss, Plan, Written
 from magicbyte.operations.restore.targets.port import Progress
 from magicbyte.operations.sources.port import Source
 from magicbyte.operations.state import State
-from registry.feed.export import CLOSING
+from registry.state.line_kinds import CLOSING
 from serdes.error import RegistryError
 
 #: How many lines, and about how many bytes, one request brings. The server writes them in smaller batches.

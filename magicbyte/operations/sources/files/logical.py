@@ -18,11 +18,10 @@ from magicbyte.operations.sources.wholeness import notes_of, withheld_by
 from magicbyte.operations.state import State
 from registry.feed.export import FORMAT_VERSION
 from registry.state.json_text import load_json
+from registry.state.line_kinds import MIRRORED, STATE_KINDS
 
 #: What a file of this form begins with.
 LOGICAL_HEAD = b'{"kind":"manifest","format":'
-#: Kind of a line -> its name in the manifest's counts.
-COUNTED = {"context": "contexts", "schema": "schemas", "config": "configs", "mode": "modes"}
 
 
 class LogicalFile(Closing):
@@ -47,10 +46,10 @@ class LogicalFile(Closing):
                 kind = value.get("kind")
                 if number == 1:
                     manifest.update(_manifest(value))
-                elif not isinstance(kind, str) or kind not in COUNTED:
+                elif isinstance(kind, str) and kind in STATE_KINDS:
+                    counts[STATE_KINDS[kind]] += 1
+                elif kind != MIRRORED:
                     raise Failure(f"line {number} is of an unknown kind")
-                else:
-                    counts[COUNTED[kind]] += 1
                 yield value
 
         try:
@@ -87,7 +86,7 @@ def _check_counts(manifest: Mapping[str, Any], counts: Counter[str], state: Stat
     if not manifest:
         raise Failure("it has no manifest")
     claimed = manifest.get("counts")
-    if claimed is not None and claimed != {name: counts[name] for name in COUNTED.values()}:
+    if claimed is not None and claimed != {name: counts[name] for name in STATE_KINDS.values()}:
         raise Failure(f"its manifest counts {claimed}, but it holds {dict(counts)}")
     if counts["schemas"] != len(state.versions):
         raise Failure("it holds a version of a subject twice")
