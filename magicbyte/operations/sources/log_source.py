@@ -68,6 +68,10 @@ class _LogSource(Closing):
         except LogError as error:
             raise Unreachable(f"{self.name}: {error}") from None
 
+    def told(self) -> tuple[str, ...]:
+        """Nothing: a log has all of its records as they were written."""
+        return ()
+
     def topic_configs(self) -> Mapping[str, str]:
         """None: a database has no topic."""
         return {}

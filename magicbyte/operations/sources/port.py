@@ -131,14 +131,16 @@ class RawSource(Source, Protocol):
     def topic_configs(self) -> Mapping[str, str]:
         """The topic's settings by Kafka's names, with `partitions` and `replication.factor`; empty if unknown."""
 
-
-@runtime_checkable
-class WithOrigin(Protocol):
-    """A source that knows where its records are from without reading them."""
-
     def origin(self) -> Origin:
         """Where the records are from, without the offset up to which they were read.
 
         Raises:
-            Unreachable, Unreadable: As for `Source.read`.
+            Unreachable, Unreadable: As for `read`.
+        """
+
+    def told(self) -> tuple[str, ...]:
+        """What the records' form cannot tell, or has lost, each a sentence.
+
+        Raises:
+            Unreadable: As for `read`.
         """

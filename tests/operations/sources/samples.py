@@ -64,6 +64,12 @@ class Records(Closing):
     def records(self) -> Iterator[RawRecord]:
         yield from self._records
 
+    def origin(self) -> Origin:
+        return Origin(self.name)
+
+    def told(self) -> tuple[str, ...]:
+        return ("a note",)
+
     def topic_configs(self) -> Mapping[str, str]:
         return {"cleanup.policy": "compact", "partitions": "1"}
 
