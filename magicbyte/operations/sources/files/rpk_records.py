@@ -82,9 +82,7 @@ class RpkRecords(RecordFile):
             "an empty value cannot be told from none: both are read as tombstones",
         ]
         if count := self._seen["void"]:
-            notes.append(
-                f"records that Redpanda does not apply, because their offset is not their seq, are left out: {count}"
-            )
+            notes.append(f"records left out that Redpanda does not apply, as their offset is not their seq: {count}")
         if count := self._seen["replaced"]:
             notes.append(f"records with bytes that are not UTF-8, which rpk does not print as they are: {count}")
         return tuple(notes)
