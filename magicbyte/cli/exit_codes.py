@@ -55,7 +55,7 @@ _RESTORE = {
     1: "the backup or the target is refused and nothing is written, or the target refused something later",
     2: _WRONG_CALL,
     3: _UNREACHABLE,
-    100: "conflicts were left out, the file was cut, or the target differs from what was to be restored",
+    100: "conflicts or accepted losses were left out, the file was cut, or the target differs from what was restored",
     **_INTERRUPTED,
 }
 _VERIFY = {

@@ -75,7 +75,7 @@ class Restored:
     @property
     def is_whole(self) -> bool:
         """Tell whether nothing was left out, and the target is as it should be."""
-        return not self.conflicts and (self.comparison is None or self.comparison.is_equal)
+        return not self.conflicts and not self.losses and (self.comparison is None or self.comparison.is_equal)
 
 
 def restore(source: Source, target: Target, options: Options, progress: Progress) -> Restored:

@@ -9,8 +9,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from magicbyte.operations.backup.writing import write_raw
 from magicbyte.operations.sources.opening import Properties, open_source
-from magicbyte.operations.sources.port import RawSource
+from magicbyte.operations.sources.port import Headers, RawRecord, RawSource
 from magicbyte.testing import running_registry
 from tests.operations.restore.conftest import Command, state_at
 from tests.operations.restore.made_registry import (
@@ -22,6 +23,7 @@ from tests.operations.restore.made_registry import (
     schema,
     state_of,
 )
+from tests.operations.sources.samples import Records, quiet
 
 TARGETS = ("memory", "sqlite", "postgresql", "kafka")
 
@@ -88,6 +90,21 @@ def test_a_log_is_restored_byte_for_byte(
     posted = next(one.key for one in log_of_old_writers() if b"POSTED" in one.key)
     # Offsets of the old log mean nothing in the new one.
     assert records == [*expected, (posted, None, 1_700_000_100_004)]
+
+
+@pytest.mark.parametrize(("headers", "code"), [((), 0), ((("h", b"1"),), 100)])
+def test_an_accepted_loss_is_told_by_the_exit_code(
+    headers: Headers, code: int, magicbyte: Command, tmp_path: Path
+) -> None:
+    key, value = b'{"keytype":"CONFIG","magic":0}', b'{"compatibilityLevel":"FULL"}'
+    backup = tmp_path / "raw.ndjson"
+    write_raw(Records([RawRecord(0, 5, key, value, headers)]), backup, progress=quiet)
+    call = ["restore", backup, "--to", f"sqlite:///{tmp_path}/log.db", "--accept", "headers"]
+    dry_run = magicbyte(*call, "--dry-run")
+    restored = magicbyte(*call)
+    assert (dry_run.code, restored.code) == (code, code)
+    assert ("not held by the target: a database has no headers: 1 record" in restored.out) == bool(headers)
+    assert restored.out.endswith(" 0 differences\n")
 
 
 @pytest.mark.parametrize("kind", TARGETS)
