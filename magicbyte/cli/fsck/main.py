@@ -196,7 +196,7 @@ def _carry_out(options: argparse.Namespace, properties: Properties, source: Any,
     if not repairs.log.steps:
         return 0
     with RegistryEnd(options.schema_registry_url, properties.registry) as end:
-        return repair_by_leader(end, repairs, progress)
+        return repair_by_leader(end, source, repairs, progress)
 
 
 def _write_lines(lines: Iterable[str]) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from magicbyte.operations.sources.log_source import TopicSource
 from magicbyte.operations.sources.port import RawRecord, RawSource, Source
+from magicbyte.operations.sources.url import UrlSource
 from magicbyte.operations.sources.wholeness import require_whole
 from magicbyte.operations.state import State
 from registry.log.port import BEGINNING, LogEntry
@@ -82,7 +83,8 @@ def gather(source: Source, *, partial: bool = False) -> Evidence:
     if not isinstance(source, RawSource):
         reading = source.read()
         require_whole(source.name, reading.withheld, "nothing was checked", partial=partial)
-        note = "a registry's URL shows the state alone: its log can be checked at kafka:, sqlite: or postgresql:"
+        what = "a registry's URL shows" if isinstance(source, UrlSource) else "this file has"
+        note = f"{what} the state alone: its log can be checked at kafka:, sqlite: or postgresql:"
         offset = reading.origin.offset or BEGINNING
         return Evidence(source.name, view_of(reading.state), offset, notes=(*reading.remarks, note))
     topic: Topic | None = None
@@ -93,7 +95,7 @@ def gather(source: Source, *, partial: bool = False) -> Evidence:
         view.apply(record.entry)
         facts.add(record.entry)
     aborted = source.aborted_after(view.settled_offset) if isinstance(source, TopicSource) else ()
-    return Evidence(source.name, view, view.offset, facts, topic, aborted)
+    return Evidence(source.name, view, view.offset, facts, topic, aborted, notes=source.told())
 
 
 def view_of(state: State) -> View:
