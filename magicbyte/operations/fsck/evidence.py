@@ -19,19 +19,19 @@ from registry.state.view import View
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """The Kafka topic of a log.
+    """The Kafka topic of a log, or what a file says of it.
 
     Attributes:
         name: Its name.
-        servers: The bootstrap servers.
+        servers: The bootstrap servers; empty if a file has its settings.
         configs: Its settings by Kafka's names, with `partitions` and `replication.factor`.
-        brokers: How many brokers the cluster has.
+        brokers: How many brokers the cluster has; None if a file has the settings.
     """
 
     name: str
     servers: str
     configs: Mapping[str, str]
-    brokers: int
+    brokers: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Evidence:
         view: The state, as a registry builds it.
         offset: The offset of the last record; `BEGINNING` for none or if the source has no log.
         facts: The facts of the log; None for a source without one.
-        topic: The topic; None if the log is in none.
+        topic: The topic; None if the log is in none, or a file does not have its settings.
         aborted: The records of aborted transactions behind the last mark of a leader.
         users: Schema id -> the topics and counts of records that have it, in words; for ID_TWO_CONTENTS.
         notes: What could not be checked, each a sentence.
@@ -90,6 +90,8 @@ def gather(source: Source, *, partial: bool = False) -> Evidence:
     topic: Topic | None = None
     if isinstance(source, TopicSource):
         topic = Topic(source.topic, source.servers, source.topic_configs(), source.broker_count())
+    elif configs := source.topic_configs():
+        topic = Topic(f"the topic in {source.name}", "", configs, None)
     view, facts = QuietView(), LogFacts()
     for record in source.records():
         view.apply(record.entry)

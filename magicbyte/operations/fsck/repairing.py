@@ -79,13 +79,15 @@ def plan_repairs(evidence: Evidence, findings: Iterable[Finding], codes: frozens
     """Plan the repair of what was found; nothing is written.
 
     Raises:
-        Failure: The source has no log.
+        Failure: The source has no log, or a topic's settings are to be repaired in a file.
     """
     if evidence.facts is None:
         raise Failure(
             f"{evidence.source} has no log to repair: name its topic or database, such as kafka:HOST:PORT, and the "
             "registry that leads by --schema-registry-url"
         )
+    if "TOPIC" in codes and evidence.topic is not None and not evidence.topic.servers:
+        raise Failure(f"--repair TOPIC: {evidence.source} is a file; name the topic as kafka:HOST:PORT/TOPIC")
     log = plan(evidence.facts, evidence.view, codes, _now())
     configs = right_configs(evidence.topic) if evidence.topic is not None and "TOPIC" in codes else {}
     aborted = [finding for finding in findings if finding.code == "ABORTED_TAIL" and finding.code in codes]

@@ -11,11 +11,14 @@ import pytest
 
 from magicbyte.cli.fsck.main import main
 from magicbyte.cli.main import main as magicbyte
+from magicbyte.operations.backup.writing import write_raw
 from magicbyte.testing import running_registry
 from registry.log.port import Record
 from registry.log.sql import SqlLog
 from registry.repair.finding import Severity
 from tests.operations.fsck.planted import HEALTHY, PLANTED, Pair, key, spaced, value
+from tests.operations.sources.foreign_files import karapace_v3
+from tests.operations.sources.samples import Records, quiet
 
 PAGE = Path(__file__).parents[3] / "docs" / "fsck.md"
 FORMS = PLANTED["two values of a version"][1]
@@ -264,3 +267,43 @@ def test_what_a_file_cannot_tell_is_told(
     assert told in out
     assert "a registry's URL" not in out
     assert value("a", 1, 1) == FORMS[0][1]
+
+
+@pytest.mark.parametrize(
+    ("configs", "code", "told"),
+    [
+        ({"cleanup.policy": "compact", "partitions": "1", "replication.factor": "3"}, 0, []),
+        ({"cleanup.policy": "compact"}, 0, []),
+        ({"cleanup.policy": "delete"}, 100, ["error cleanup.policy=delete"]),
+        ({"partitions": "2", "replication.factor": "1"}, 100, ["error partitions=2", "note replication.factor=1"]),
+        ({"min.insync.replicas": "2"}, 0, []),
+        (
+            {"min.insync.replicas": "2", "replication.factor": "1"},
+            100,
+            ["note replication.factor=1", "error min.insync.replicas=2"],
+        ),
+        ({"min.insync.replicas": "1", "replication.factor": "3"}, 100, ["warning min.insync.replicas=1"]),
+    ],
+)
+def test_the_settings_of_the_topic_in_a_raw_backup_are_checked(
+    configs: dict[str, str], code: int, told: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, path = Records([]), tmp_path / "raw.ndjson"
+    source.configs = configs
+    write_raw(source, path, progress=quiet)
+    assert main([str(path), "--output", "json"]) == code
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    assert [f"{one['severity']} {one['text'].split(' has ')[1].split(': ')[0]}" for one in findings] == told
+    assert all(one["text"].startswith(f"the topic in {path} has ") for one in findings)
+    assert "--bootstrap-server" not in json.dumps(findings)
+    assert magicbyte(["fsck", str(path), "--repair", "TOPIC", "--offline"]) == 1
+
+
+def test_the_settings_of_the_topic_in_a_backup_of_karapace_are_checked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = karapace_v3(tmp_path / "v3", [], topic_configurations={"cleanup.policy": "delete"})
+    assert main([str(path)]) == 100
+    assert f"the topic in {path} has cleanup.policy=delete: Kafka deletes schemas" in capsys.readouterr().out
+    assert magicbyte(["fsck", str(path), "--repair", "TOPIC", "--offline"]) == 1
+    assert f"--repair TOPIC: {path} is a file" in capsys.readouterr().err
