@@ -62,6 +62,7 @@ class Restored:
         losses: What the target cannot hold, which the user accepts.
         notes: What the user has to know, each a sentence.
         comparison: What was expected in the target, compared with what is there; None if it was not read back.
+        unlike: What of the records of a log is not as it was to be written, each a sentence.
     """
 
     state: State
@@ -71,11 +72,13 @@ class Restored:
     losses: Sequence[Loss] = ()
     notes: Sequence[str] = ()
     comparison: Comparison | None = None
+    unlike: Sequence[str] = ()
 
     @property
     def is_whole(self) -> bool:
         """Tell whether nothing was left out, and the target is as it should be."""
-        return not self.conflicts and not self.losses and (self.comparison is None or self.comparison.is_equal)
+        is_written = not (self.conflicts or self.losses or self.unlike)
+        return is_written and (self.comparison is None or self.comparison.is_equal)
 
 
 def restore(source: Source, target: Target, options: Options, progress: Progress) -> Restored:
@@ -120,6 +123,8 @@ def restore(source: Source, target: Target, options: Options, progress: Progress
         return done
     progress(f"reading {target.name} back")
     expected, actual = _expected(target, plan, before), target.read_back()
+    # A state does not show times of settings, headers, tombstones, and records that no registry reads.
+    done = replace(done, unlike=target.unlike(plan))
     if not target.is_log:
         # Others may write to a running registry meanwhile; what they have registered is no fault of the restore.
         others = {place: one for place, one in actual.versions.items() if place not in expected.versions}

@@ -117,6 +117,10 @@ class OtherRegistry(Closing):
         """Read the registry by its API; see `Target.read_back`."""
         return self._source.read().state
 
+    def unlike(self, _plan: Plan) -> tuple[str, ...]:
+        """Nothing: a registry does not show its records; see `Target.unlike`."""
+        return ()
+
     def _lacks(self, version: Version) -> bool:
         present = self._before.versions.get((version.subject, version.number))
         return present is None or (present.deleted and not version.deleted)

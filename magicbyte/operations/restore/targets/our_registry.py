@@ -92,6 +92,10 @@ class OurRegistry(Closing):
         """Read the registry by its API; see `Target.read_back`."""
         return self._source.read().state
 
+    def unlike(self, _plan: Plan) -> tuple[str, ...]:
+        """Nothing: a registry does not show its records; see `Target.unlike`."""
+        return ()
+
     def _import(self, lines: list[bytes], *, dry_run: bool) -> tuple[int, int, list[str]]:
         """Import lines; returns how many were taken and passed over, and the refusals."""
         body = b"".join(lines)

@@ -63,6 +63,13 @@ class Target(Protocol):
             Unreachable: It does not answer, or refuses the client.
         """
 
+    def unlike(self, plan: Plan) -> tuple[str, ...]:
+        """Read the records of a log again, and tell what is not as it was to be written, each a sentence.
+
+        Raises:
+            Unreachable: It does not answer, or refuses the client.
+        """
+
     def close(self) -> None:
         """Close connections and files."""
 
