@@ -29,8 +29,7 @@ PARTIAL = "With --partial, what it shows counts"
 def notes_of(manifest: Mapping[str, Any]) -> tuple[str, ...]:
     """What an export or a backup could not tell by its manifest, each a sentence."""
     notes = manifest.get("notes")
-    # Earlier versions had what is withheld among the notes.
-    told = [str(note) for note in notes if note not in withheld_by(manifest)] if isinstance(notes, list) else []
+    told = map(str, notes) if isinstance(notes, list) else ()
     return (*told, *((_OLD_EXPORT,) if manifest.get("format") == 1 else ()))
 
 
