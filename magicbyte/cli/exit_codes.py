@@ -45,16 +45,17 @@ _PIPELINE = {
 }
 _KEEPING = {
     **_PLAIN,
-    3: "a registry, a broker or a database cannot be reached or refuses the client, or stdout cannot be written",
+    3: "a registry, a broker or a database cannot be reached, refuses the client or hides a part, or stdout cannot be "
+    "written",
 }
 
-_UNREACHABLE = "an end cannot be reached or refuses the client, or stdout cannot be written"
+_UNREACHABLE = "an end cannot be reached, refuses the client or hides a part from it, or stdout cannot be written"
 _RESTORE = {
     0: "all is restored, and the target was read back without a difference",
     1: "the backup or the target is refused and nothing is written, or the target refused something later",
     2: _WRONG_CALL,
     3: _UNREACHABLE,
-    100: "conflicts were left out, the file was cut, or the target differs from what was to be restored",
+    100: "conflicts or accepted losses were left out, the file was cut, or the target differs from what was restored",
     **_INTERRUPTED,
 }
 _VERIFY = {
@@ -84,7 +85,7 @@ EXIT_CODES: Mapping[str, Mapping[int, str]] = {
         0: "nothing differs, or only what is ignored",
         1: "a source cannot be read",
         2: _WRONG_CALL,
-        3: "a source cannot be reached or refuses the client, or stdout cannot be written",
+        3: "a source cannot be reached, refuses the client or hides a part from it, or stdout cannot be written",
         100: "the two differ",
         **_INTERRUPTED,
     },
@@ -141,14 +142,14 @@ EXIT_CODES: Mapping[str, Mapping[int, str]] = {
         **_CONSOLE,
         0: "it was stopped, or `--once` and the target is what the source is",
         1: "the ends contradict each other, the target was promoted, or a line is refused",
-        3: "`--once`, or at the start: an end cannot be reached or refuses the client",
+        3: "`--once`, or at the start: an end cannot be reached or refuses the client; at any time: it hides a part",
         100: "`--compare-requests`: answers differ",
     },
     "dr": {
         **_CONSOLE,
         0: "`promote`: the target takes writes; `drill`: the copy has no difference",
         1: "there is nothing to promote, or the scratch registry is not empty",
-        3: "a registry cannot be reached or refuses the client",
+        3: "a registry cannot be reached, refuses the client or hides a part from it",
         100: "`promote`: the target is not what the source is; `drill`: the copy differs",
     },
 }

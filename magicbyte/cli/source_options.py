@@ -85,6 +85,15 @@ def add_output(parser: argparse.ArgumentParser, *, of: str = "the output") -> No
     parser.add_argument("--output", choices=("text", "json"), default="text", help=f"the form of {of} (default text)")
 
 
+def add_partial(parser: argparse.ArgumentParser) -> None:
+    """Add `--partial`: without it, a source that does not show everything is refused."""
+    parser.add_argument(
+        "--partial",
+        action="store_true",
+        help="go on although a registry hides a part from this user, or a file lacks it",
+    )
+
+
 def names(text: str) -> tuple[str, ...]:
     """The names in a text with commas between them; the type of such options."""
     return tuple(name for part in text.split(",") if (name := part.strip()))

@@ -23,6 +23,7 @@ from registry.log.port import Record
 from registry.offload.jobs import parse_steps
 from registry.state import records
 from registry.state.identity import guid_of
+from registry.state.line_kinds import MANIFEST, PASSED_OVER
 from registry.state.model import (
     DEFAULT_CONTEXT,
     GLOBAL_CONTEXT,
@@ -50,6 +51,7 @@ _NO_MARKS = (
 )
 _OF_EARLIER_VERSION = _NO_MARKS.format(reason="is of an earlier version and")
 _WITHOUT_RIGHT = _NO_MARKS.format(reason="was made without the right to see the settings of its contexts, and")
+_HIDDEN = "this export is a part: some subjects, or their settings, were hidden from the user who made it"
 #: A line's number, from 1, and its object.
 Line = tuple[int, Mapping[str, Any]]
 
@@ -120,7 +122,7 @@ def decide_load(
             report.taken[kind] = report.taken.get(kind, 0) + 1
         elif take is not _pass_over:
             report.already_stored += 1
-        elif kind == "manifest":
+        elif kind == MANIFEST:
             report.warnings += _warnings(line)
     if questions:
         raise Unanswered(questions, overlay)
@@ -142,7 +144,8 @@ def _warnings(manifest: Mapping[str, Any]) -> list[str]:
     """What a copy lacks by the manifest of the export."""
     if manifest.get("format") == 1:
         return [_OF_EARLIER_VERSION]
-    return [_WITHOUT_RIGHT] if manifest.get("lacksContexts") else []
+    is_hiding = manifest.get("partial") or manifest.get("lacksSettings")
+    return [*([_HIDDEN] if is_hiding else []), *([_WITHOUT_RIGHT] if manifest.get("lacksContexts") else [])]
 
 
 def _placed(line: Mapping[str, Any], context: str) -> Mapping[str, Any]:
@@ -295,8 +298,5 @@ _KINDS: Mapping[str, Callable[[View, int, Mapping[str, Any], Terms], list[Record
     "mode": _mode,
     "removal": _removal,
     "mirror": _mirror,
-    "manifest": _pass_over,
-    # The mark of a mirror that writes into the original; it does not write into the copy.
-    "mirrored": _pass_over,
-    "end": _pass_over,
+    **dict.fromkeys(PASSED_OVER, _pass_over),
 }

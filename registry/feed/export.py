@@ -13,6 +13,7 @@ from registry import errors
 from registry.decide import Line
 from registry.state.identity import guid_of
 from registry.state.json_text import load_json
+from registry.state.line_kinds import CLOSING, MANIFEST, MIRRORED
 from registry.state.lookup import named
 from registry.state.model import ALL_CONTEXTS, DEFAULT_CONTEXT, Version, context_of, subject_in
 from registry.state.records import content_extras
@@ -20,7 +21,6 @@ from registry.state.view import View
 
 #: Exports of format 1 have no lines about contexts.
 FORMAT_VERSION = 2
-CLOSING = "end"
 #: The global settings, among the names of an export.
 GLOBAL_SETTINGS = f":{DEFAULT_CONTEXT}:"
 #: How many lines, and about how many bytes, are imported at once; other writers wait meanwhile.
@@ -37,6 +37,7 @@ def export_lines(
     may_see_highest_id: Callable[[str], bool] | None = None,
     names: Collection[str] = (),
     log_id: str = "",
+    partial: bool = False,
 ) -> Iterator[bytes]:
     """Yield a manifest, contexts, versions (each after those that it refers to), configs, modes, and a closing line.
 
@@ -53,6 +54,7 @@ def export_lines(
         names: Subjects and contexts' settings in wire form: only they are exported, and their contexts; `:.:` stands
             for the global settings. By default all are.
         log_id: The id of the log for the manifest; empty for none.
+        partial: Say in the manifest that subjects are hidden.
     """
     digest = hashlib.sha256()
     count = 0
@@ -64,6 +66,7 @@ def export_lines(
         may_see_highest_id=may_see_highest_id or _everything,
         only=frozenset(names) if names else None,
         log_id=log_id,
+        partial=partial,
     ):
         line = orjson.dumps(value) + b"\n"
         digest.update(line)
@@ -85,12 +88,13 @@ def _values(
     may_see_highest_id: Callable[[str], bool],
     only: frozenset[str] | None,
     log_id: str,
+    partial: bool,
 ) -> Iterator[dict[str, Any]]:
     def chosen(names: Iterable[str]) -> list[str]:
         return named(names if only is None else [name for name in names if name in only], prefix)
 
     with view.still:
-        manifest = {"kind": "manifest", "format": FORMAT_VERSION, "magicbyte": __version__, "offset": view.offset}
+        manifest = {"kind": MANIFEST, "format": FORMAT_VERSION, "magicbyte": __version__, "offset": view.offset}
         subjects = chosen(view.subjects()) if only is None else sorted(name for name in only if view.versions(name))
         versions = [stored for name in subjects for stored in view.versions(name) if deleted or not stored.deleted]
         covered = _contexts(view, prefix)
@@ -112,6 +116,8 @@ def _values(
         )
     if log_id:
         manifest["logId"] = log_id
+    if partial:
+        manifest["partial"] = True
     # An import warns of it.
     if not {context_of(subject) for subject in subjects} <= {line["context"] for line in contexts}:
         manifest["lacksContexts"] = True
@@ -135,7 +141,7 @@ def _settings(
             yield {"kind": "config", "subject": name, "config": config.to_json()}
     if with_mirrors:
         for context, mark in view.mirrors().items():
-            yield {"kind": "mirrored", "context": context, "epoch": mark.epoch, "value": mark.value}
+            yield {"kind": MIRRORED, "context": context, "epoch": mark.epoch, "value": mark.value}
     for name in with_modes:
         mode = view.mode(name)
         if mode is not None:

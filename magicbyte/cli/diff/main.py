@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from magicbyte.cli.source_options import FINDINGS, SOURCES, add_end, ending, names, progress, properties_of
+from magicbyte.cli.source_options import FINDINGS, SOURCES, add_end, add_partial, ending, names, progress, properties_of
 from magicbyte.kit.command_line import CommandParser
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ def _parser() -> CommandParser:
         metavar="N",
         help=f"how many differences of each kind are shown, except in json (default {_SHOWN})",
     )
+    add_partial(parser)
     add_end(parser, of="A")
     add_end(parser, prefix=_OTHER, of="B")
     return parser
@@ -84,8 +85,8 @@ def _compare(options: argparse.Namespace) -> int:
     from magicbyte.cli.diff.result import Result  # noqa: PLC0415 - not for --help
     from magicbyte.operations.comparison.compare import compare  # noqa: PLC0415 - as above
 
-    left = _read(options.left, properties_of(options))
-    right = _read(options.right, properties_of(options, prefix=_OTHER))
+    left = _read(options.left, properties_of(options), partial=options.partial)
+    right = _read(options.right, properties_of(options, prefix=_OTHER), partial=options.partial)
     comparison = compare(left.state, right.state, ignored=options.ignore)
     result = Result(left, right, comparison, options.ignore, options.examples)
     for piece in _writers()[options.format](result):
@@ -93,12 +94,15 @@ def _compare(options: argparse.Namespace) -> int:
     return 0 if comparison.is_equal else FINDINGS
 
 
-def _read(name: str, properties: Properties) -> Reading:
+def _read(name: str, properties: Properties, *, partial: bool) -> Reading:
     from magicbyte.operations.sources.opening import open_source  # noqa: PLC0415 - not for --help
+    from magicbyte.operations.sources.wholeness import require_whole  # noqa: PLC0415 - as above
 
     with open_source(name, properties) as source:
         progress(f"reading {source.name}")
-        return source.read()
+        reading = source.read()
+    require_whole(reading.origin.name, reading.withheld, "nothing was compared", partial=partial)
+    return reading
 
 
 def _writers() -> Mapping[str, Callable[[Result], Iterable[str]]]:

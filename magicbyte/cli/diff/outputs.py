@@ -17,7 +17,7 @@ def text(result: Result) -> Iterator[str]:
     """Yield lines: both sides, the differences by kind, the worst first, and the counts."""
     for side, reading, count in result.sides():
         yield _line(f"{side + ':':<7}{reading.origin.name} ({plural(count, 'version')})")
-        for note in reading.notes:
+        for note in reading.remarks:
             yield _line(f"       note: {note}")
     for kind, differences, count in result.by_kind():
         yield _line("")
@@ -64,7 +64,7 @@ def _side(reading: Reading, count: int) -> dict[str, Any]:
         "version": origin.version,
         "offset": origin.offset,
         "versions": count,
-        "notes": list(reading.notes),
+        "notes": list(reading.remarks),
     }
 
 

@@ -39,7 +39,7 @@ def page(result: Result) -> Iterator[str]:
     yield _HEAD
     yield f"<p><strong>{_escaped(summary(result))}</strong></p>\n<table>\n"
     for side, reading, count in result.sides():
-        notes = "".join(f"<br>{_escaped(note)}" for note in reading.notes)
+        notes = "".join(f"<br>{_escaped(note)}" for note in reading.remarks)
         name = f"<code>{_escaped(reading.origin.name)}</code>{notes}"
         yield f"<tr><th>{side}</th><td>{name}</td><td>{plural(count, 'version')}</td></tr>\n"
     yield "</table>\n"

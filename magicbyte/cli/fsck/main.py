@@ -14,7 +14,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from magicbyte.cli.flags import add_schema_registry_url
-from magicbyte.cli.source_options import FINDINGS, SOURCES, add_end, add_output, ending, names, progress, properties_of
+from magicbyte.cli.source_options import (
+    FINDINGS,
+    SOURCES,
+    add_end,
+    add_output,
+    add_partial,
+    ending,
+    names,
+    progress,
+    properties_of,
+)
 from magicbyte.kit.command_line import CommandParser
 from magicbyte.kit.failure import Failure
 
@@ -64,6 +74,7 @@ def _parser() -> CommandParser:
         default="schema-registry",
         help="schema.registry.group.id of the nodes, for --offline (default schema-registry)",
     )
+    add_partial(parser)
     add("--backup", type=Path, metavar="FILE", help="where all records are written before a repair (default: here)")
     add_output(parser)
     return parser
@@ -98,7 +109,7 @@ def _run(options: argparse.Namespace) -> int:
     properties = properties_of(options)
     with open_source(options.source, properties) as source:
         progress(f"reading {source.name}")
-        evidence = gather(source)
+        evidence = gather(source, partial=options.partial)
         findings = run_checks(evidence, frozenset(options.ignore))
         if options.topics and any(finding.code == "ID_TWO_CONTENTS" for finding in findings):
             evidence = _with_users(options, properties, evidence, findings)
@@ -185,7 +196,7 @@ def _carry_out(options: argparse.Namespace, properties: Properties, source: Any,
     if not repairs.log.steps:
         return 0
     with RegistryEnd(options.schema_registry_url, properties.registry) as end:
-        return repair_by_leader(end, repairs, progress)
+        return repair_by_leader(end, source, repairs, progress)
 
 
 def _write_lines(lines: Iterable[str]) -> None:

@@ -42,7 +42,7 @@ def main(arguments: Sequence[str]) -> int:
         "--accept",
         metavar="KIND,..",
         default="",
-        help="faults of the backup and losses to accept, by the names that a refusal tells",
+        help="faults of the backup and losses to accept, by the names that a refusal tells; exit with 100 after a loss",
     )
     add("--verify", choices=("full", "none"), default="full", help="read the target back (default full)")
     add(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from magicbyte.cli.source_options import SOURCES, add_end
+from magicbyte.cli.source_options import SOURCES, add_end, add_partial
 
 if TYPE_CHECKING:
     from magicbyte.operations.restore.restoring import Options
@@ -38,13 +38,14 @@ def add_options(parser: argparse.ArgumentParser, *, targets: str) -> None:
         help="what was in the context A is in the context B, such as .=.recovered; repeatable",
     )
     add("--cut-file", action="store_true", help="accept a file that was cut: what is left of it counts; exit code 100")
+    add_partial(parser)
     add("--output", choices=FORMS, default="text", help="the form of the result (default text)")
     add_end(parser, of="the source")
     add_end(parser, prefix="to-", of="the target")
 
 
 def part_options(options: argparse.Namespace) -> Options:
-    """The part of the backup that the options name.
+    """The part of the backup that the options name, and whether an end may hide something.
 
     Raises:
         Failure: A pattern or a mapping is wrong.
@@ -53,4 +54,5 @@ def part_options(options: argparse.Namespace) -> Options:
     from magicbyte.operations.restore.restoring import Options  # noqa: PLC0415 - as above
     from magicbyte.operations.restore.selecting import parse_selection  # noqa: PLC0415 - as above
 
-    return Options(tuple(map(parse_selection, options.only)), parse_mapping(options.map_context))
+    only, contexts = tuple(map(parse_selection, options.only)), parse_mapping(options.map_context)
+    return Options(only, contexts, partial=options.partial)

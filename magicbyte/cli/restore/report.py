@@ -32,6 +32,7 @@ def restored_text(restored: Restored, source: str, target: str, *, is_cut: bool)
     else:
         unit = written.unit.removesuffix("s")
         lines.append(f"{target}: {plural(written.written, unit)} written, {written.already_there:,} were there")
+    lines += [f"RECORDS: {sentence}" for sentence in restored.unlike]
     if restored.comparison is not None:
         lines += _comparison(restored.comparison, "expected", "there")
     return _joined(lines)
@@ -50,6 +51,7 @@ def restored_json(restored: Restored, source: str, target: str, *, is_cut: bool)
         "leftOut": [*(conflict.sentence for conflict in restored.conflicts), *restored.left_out],
         "losses": [{"kind": loss.kind, "text": loss.sentence} for loss in restored.losses],
         "notes": list(restored.notes),
+        "unlikeRecords": list(restored.unlike),
         "verified": None if restored.comparison is None else _comparison_value(restored.comparison),
     }
     return _json(value)

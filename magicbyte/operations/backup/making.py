@@ -11,11 +11,12 @@ from magicbyte.kit.plural import plural
 from magicbyte.operations.anonymize.reading import anonymous_reading
 from magicbyte.operations.backup.selection import selected
 from magicbyte.operations.backup.writing import Progress, Written, write_logical, write_raw
-from magicbyte.operations.failures import Unreachable
 from magicbyte.operations.sources.opening import Properties, open_source
 from magicbyte.operations.sources.port import RawSource, Reading, Source
+from magicbyte.operations.sources.wholeness import require_whole, withheld_in
 
 LOGICAL, RAW = "logical", "raw"
+_WITHHELD = "what was hidden from the user who read the registry is missing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ def make_backup(wanted: Wanted, path: Path, *, tell: Progress) -> Written:
 
     Raises:
         Failure: The source has no log to back up, or the file cannot be written.
-        Unreachable: The source does not answer, refuses the client, or hides a part from it.
+        Unreachable: The source does not answer, refuses the client, or does not show everything.
         Unreadable: The source is a file that is cut or was changed.
     """
     with open_source(wanted.source, wanted.properties) as source:
@@ -60,18 +61,15 @@ def make_backup(wanted: Wanted, path: Path, *, tell: Progress) -> Written:
 
 def _logical(source: Source, wanted: Wanted, path: Path, tell: Progress) -> Written:
     reading = source.read()
-    if reading.withheld and not wanted.partial:
-        raise Unreachable(
-            f"{source.name} does not show everything, and nothing was written: {'; '.join(reading.withheld)}. "
-            "With --partial, what it shows is backed up"
-        )
+    require_whole(source.name, reading.withheld, "nothing was written", partial=wanted.partial)
     reading = selected(_with_notes(reading), wanted.context, deleted=wanted.deleted)
-    more: dict[str, object] = {}
-    if reading.withheld:
-        more = {"partial": True, "lacksContexts": True}
+    withheld = reading.withheld
     if wanted.token_key is not None:
         reading = anonymous_reading(reading, wanted.token_key)
-    return write_logical(reading, path, progress=tell, more=more)
+        # The sentences of a source may name subjects.
+        withheld = (_WITHHELD,) if withheld else ()
+    written = write_logical(reading, path, progress=tell, more=withheld_in(withheld))
+    return replace(written, notes=(*written.notes, *withheld))
 
 
 def _with_notes(reading: Reading) -> Reading:
@@ -79,7 +77,7 @@ def _with_notes(reading: Reading) -> Reading:
         f"{plural(count, 'record')} of the log cannot be read ({reason}), and only a raw backup keeps them"
         for reason, count in reading.state.passed_over.items()
     ]
-    return replace(reading, notes=(*reading.notes, *unread, *reading.withheld))
+    return replace(reading, notes=(*reading.notes, *unread))
 
 
 def _raw(source: Source, _wanted: Wanted, path: Path, tell: Progress) -> Written:

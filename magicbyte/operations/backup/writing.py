@@ -15,7 +15,7 @@ from magicbyte import __version__
 from magicbyte.kit.failure import Failure
 from magicbyte.operations.backup.output_file import OutputFile
 from magicbyte.operations.sources.files.raw import RAW_FORMAT, RawLine
-from magicbyte.operations.sources.port import Origin, RawSource, Reading, WithOrigin
+from magicbyte.operations.sources.port import Origin, RawSource, Reading
 from registry.feed.export import FORMAT_VERSION
 
 #: Called now and then with a number of lines that were written.
@@ -97,14 +97,14 @@ def write_raw(source: RawSource, path: Path, *, progress: Progress) -> Written:
         Unreachable, Unreadable: The log cannot be read.
     """
     topic_configs = dict(source.topic_configs())
-    origin = source.origin() if isinstance(source, WithOrigin) else Origin(source.name)
+    notes = source.told()
     manifest = {
         "kind": "manifest",
         "format": RAW_FORMAT,
         "magicbyte": __version__,
-        **_about(origin),
+        **_about(source.origin()),
         "topicConfigs": topic_configs,
-        "notes": [],
+        "notes": list(notes),
     }
     encoder = msgspec.json.Encoder()
     number, offset = 0, -1
@@ -118,7 +118,7 @@ def write_raw(source: RawSource, path: Path, *, progress: Progress) -> Written:
             file.write(encoder.encode(raw) + b"\n")
             if number % _LINES_BETWEEN_PROGRESS == 0:
                 progress(number)
-    return Written(path, "raw", file.size, {"records": number}, offset if number else None, ())
+    return Written(path, "raw", file.size, {"records": number}, offset if number else None, notes)
 
 
 def _about(origin: Origin) -> dict[str, Any]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from magicbyte.operations.sources.log_source import TopicSource
 from magicbyte.operations.sources.port import RawRecord, RawSource, Source
+from magicbyte.operations.sources.url import UrlSource
+from magicbyte.operations.sources.wholeness import require_whole
 from magicbyte.operations.state import State
 from registry.log.port import BEGINNING, LogEntry
 from registry.repair.facts import LogFacts
@@ -17,19 +19,19 @@ from registry.state.view import View
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """The Kafka topic of a log.
+    """The Kafka topic of a log, or what a file says of it.
 
     Attributes:
         name: Its name.
-        servers: The bootstrap servers.
+        servers: The bootstrap servers; empty if a file has its settings.
         configs: Its settings by Kafka's names, with `partitions` and `replication.factor`.
-        brokers: How many brokers the cluster has.
+        brokers: How many brokers the cluster has; None if a file has the settings.
     """
 
     name: str
     servers: str
     configs: Mapping[str, str]
-    brokers: int
+    brokers: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ class Evidence:
         view: The state, as a registry builds it.
         offset: The offset of the last record; `BEGINNING` for none or if the source has no log.
         facts: The facts of the log; None for a source without one.
-        topic: The topic; None if the log is in none.
+        topic: The topic; None if the log is in none, or a file does not have its settings.
         aborted: The records of aborted transactions behind the last mark of a leader.
         users: Schema id -> the topics and counts of records that have it, in words; for ID_TWO_CONTENTS.
         notes: What could not be checked, each a sentence.
@@ -67,25 +69,35 @@ class QuietView(View):
         """Do nothing: VERSION_REPOINTED tells it."""
 
 
-def gather(source: Source) -> Evidence:
+def gather(source: Source, *, partial: bool = False) -> Evidence:
     """Read a source as a whole.
 
+    Args:
+        source: The source.
+        partial: Accept a source that does not show everything.
+
     Raises:
+        Withheld: It does not show everything: what refers to a hidden schema would look wrong.
         Unreachable, Unreadable, Failure: As for `Source.read`.
     """
     if not isinstance(source, RawSource):
         reading = source.read()
-        note = "a registry's URL shows the state alone: its log can be checked at kafka:, sqlite: or postgresql:"
-        return Evidence(source.name, view_of(reading.state), reading.origin.offset or BEGINNING, notes=(note,))
+        require_whole(source.name, reading.withheld, "nothing was checked", partial=partial)
+        what = "a registry's URL shows" if isinstance(source, UrlSource) else "this file has"
+        note = f"{what} the state alone: its log can be checked at kafka:, sqlite: or postgresql:"
+        offset = reading.origin.offset or BEGINNING
+        return Evidence(source.name, view_of(reading.state), offset, notes=(*reading.remarks, note))
     topic: Topic | None = None
     if isinstance(source, TopicSource):
         topic = Topic(source.topic, source.servers, source.topic_configs(), source.broker_count())
+    elif configs := source.topic_configs():
+        topic = Topic(f"the topic in {source.name}", "", configs, None)
     view, facts = QuietView(), LogFacts()
     for record in source.records():
         view.apply(record.entry)
         facts.add(record.entry)
     aborted = source.aborted_after(view.settled_offset) if isinstance(source, TopicSource) else ()
-    return Evidence(source.name, view, view.offset, facts, topic, aborted)
+    return Evidence(source.name, view, view.offset, facts, topic, aborted, notes=source.told())
 
 
 def view_of(state: State) -> View:

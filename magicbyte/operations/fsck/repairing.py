@@ -6,7 +6,9 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import orjson
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
@@ -16,15 +18,19 @@ from magicbyte.operations.fsck.checks import CHECKS
 from magicbyte.operations.fsck.evidence import Evidence
 from magicbyte.operations.fsck.topic import right_configs
 from magicbyte.operations.registry_end import RegistryEnd
-from magicbyte.operations.sources.log_source import TopicSource
-from magicbyte.operations.sources.port import RawSource
-from registry.repair.finding import Finding
+from magicbyte.operations.sources.log_source import LogSource, TopicSource
+from magicbyte.operations.sources.port import RawSource, Source
+from registry.repair.finding import Finding, shown_bytes
 from registry.repair.plan import REPAIRS, Plan, plan
 from serdes.error import RegistryError
 
 _REQUEST_SECONDS = 10.0
 _METHOD_NOT_ALLOWED = 405
 _NOT_FOUND = 404
+#: A subject that no registry has, to ask for the manifest of an export alone.
+_NO_SUBJECT = "magicbyte.fsck.of.no.subject"
+#: What of a record has to be equal in the leader's plan.
+_COMPARED = ("code", "offsets", "key", "tombstone")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +79,15 @@ def plan_repairs(evidence: Evidence, findings: Iterable[Finding], codes: frozens
     """Plan the repair of what was found; nothing is written.
 
     Raises:
-        Failure: The source has no log.
+        Failure: The source has no log, or a topic's settings are to be repaired in a file.
     """
     if evidence.facts is None:
         raise Failure(
             f"{evidence.source} has no log to repair: name its topic or database, such as kafka:HOST:PORT, and the "
             "registry that leads by --schema-registry-url"
         )
+    if "TOPIC" in codes and evidence.topic is not None and not evidence.topic.servers:
+        raise Failure(f"--repair TOPIC: {evidence.source} is a file; name the topic as kafka:HOST:PORT/TOPIC")
     log = plan(evidence.facts, evidence.view, codes, _now())
     configs = right_configs(evidence.topic) if evidence.topic is not None and "TOPIC" in codes else {}
     aborted = [finding for finding in findings if finding.code == "ABORTED_TAIL" and finding.code in codes]
@@ -105,23 +113,27 @@ def back_up(source: RawSource, path: Path) -> int:
     return write_raw(source, path, progress=lambda _: None).size
 
 
-def repair_by_leader(end: RegistryEnd, repairs: Repairs, tell: Callable[[str], None]) -> int:
+def repair_by_leader(end: RegistryEnd, source: Source, repairs: Repairs, tell: Callable[[str], None]) -> int:
     """Let the leader of a registry repair its log; return how many records it has appended.
 
     Args:
         end: Any node of the registry.
-        repairs: The plan, which the leader makes anew from its own log.
+        source: The log that was checked and backed up, which has to be the registry's.
+        repairs: The plan for it, which the leader makes anew from its own log.
         tell: Takes a line of progress.
 
     Raises:
-        Failure: The registry refuses, has no such route, or its log has not these faults.
+        Failure: The registry refuses, has no such route, or its log is another one or has other faults.
         Unreachable: It does not answer, or refuses the client.
     """
+    _require_same_log(end, source)
     body = {"codes": repairs.log_codes}
-    if not _repair(end, body, dry_run=True)["records"]:
+    theirs = [{name: one[name] for name in _COMPARED} for one in _repair(end, body, dry_run=True)["records"]]
+    if theirs != _described(repairs):
+        fault = "other faults" if theirs else "none of these faults"
         raise Failure(
-            f"the log of {end.name} has none of these faults: it is another log, or they are repaired by now; nothing "
-            "was written"
+            f"the log of {end.name} has {fault}: it is not {source.name}, or it has changed since that was read; "
+            "nothing was written. Check it again"
         )
     written = 0
     while True:
@@ -132,11 +144,39 @@ def repair_by_leader(end: RegistryEnd, repairs: Repairs, tell: Callable[[str], N
         tell(f"{written:,} records written, {report['left']:,} faults left")
 
 
-def _repair(end: RegistryEnd, body: object, *, dry_run: bool) -> dict[str, list[object]]:
+def _require_same_log(end: RegistryEnd, source: Source) -> None:
+    """Compare the ids of both logs, if the source is a log and the user may see the registry's."""
+    if not isinstance(source, LogSource):
+        return
     try:
-        answer: dict[str, list[object]] = end.call(
-            "POST", "/admin/repair", {"dryRun": "true" if dry_run else "false"}, body
+        first, _, _ = end.exchange("GET", "/export", {"subject": _NO_SUBJECT}).partition(b"\n")
+        theirs = orjson.loads(first).get("logId")
+    except (RegistryError, orjson.JSONDecodeError, AttributeError):
+        return
+    if theirs and theirs != source.log_id:
+        raise Failure(
+            f"{end.name} is on another log than {source.name}, which alone was checked and backed up; nothing was "
+            "written. Name the registry on it"
         )
+
+
+def _described(repairs: Repairs) -> list[dict[str, Any]]:
+    """The records of a plan as the route answers them."""
+    return [
+        {
+            "code": step.finding.code,
+            "offsets": list(step.finding.offsets),
+            "key": shown_bytes(record.key),
+            "tombstone": record.value is None,
+        }
+        for step in repairs.log.steps
+        for record in step.records
+    ]
+
+
+def _repair(end: RegistryEnd, body: object, *, dry_run: bool) -> dict[str, Any]:
+    try:
+        answer: dict[str, Any] = end.call("POST", "/admin/repair", {"dryRun": "true" if dry_run else "false"}, body)
     except RegistryError as error:
         if error.status in (_NOT_FOUND, _METHOD_NOT_ALLOWED):
             raise Failure(

@@ -103,7 +103,7 @@ TOPIC_RULES: tuple[TopicRule, ...] = (
     TopicRule(
         "replication.factor",
         "",
-        lambda topic: _replicas(topic) == 1 and topic.brokers > 1,
+        lambda topic: _replicas(topic) == 1 and topic.brokers is not None and topic.brokers > 1,
         "the schemas are lost with one broker",
         Severity.WARNING,
         "give the topic 3 replicas with kafka-reassign-partitions",
@@ -117,9 +117,18 @@ TOPIC_RULES: tuple[TopicRule, ...] = (
         "take backups, and give a cluster that matters 3 brokers",
     ),
     TopicRule(
+        "replication.factor",
+        "",
+        lambda topic: topic.brokers is None and topic.configs.get("replication.factor") == "1",
+        "the schemas are lost with one broker",
+        Severity.NOTE,
+        "give the topic 3 replicas with kafka-reassign-partitions, or a new topic by restore --replication-factor 3",
+    ),
+    TopicRule(
         "min.insync.replicas",
         "2",
-        lambda topic: _replicas(topic) >= _MANY_REPLICAS and _insync(topic) == 1,
+        # A file may lack the settings that were never set.
+        lambda topic: _replicas(topic) >= _MANY_REPLICAS and topic.configs.get("min.insync.replicas") == "1",
         "a write is confirmed when one replica has it, and is lost with that one",
         Severity.WARNING,
         is_policy=True,
@@ -127,7 +136,7 @@ TOPIC_RULES: tuple[TopicRule, ...] = (
     TopicRule(
         "min.insync.replicas",
         "1",
-        lambda topic: _insync(topic) > _replicas(topic),
+        lambda topic: "replication.factor" in topic.configs and _insync(topic) > _replicas(topic),
         "the topic has fewer replicas, so every write is refused",
         Severity.ERROR,
         is_policy=True,
@@ -165,6 +174,8 @@ def right_configs(topic: Topic) -> dict[str, str]:
 def configs_line(topic: Topic, configs: Mapping[str, str]) -> str:
     """The command line of kafka-configs that sets configs of a topic."""
     pairs = ",".join(f"{name}={value}" for name, value in configs.items())
+    if not topic.servers:
+        return f"set {pairs} with kafka-configs if the topic is still so; restore --topic-config sets it on a new one"
     return (
         f"kafka-configs --bootstrap-server {topic.servers} --alter --entity-type topics "
         f"--entity-name {topic.name} --add-config {pairs}"

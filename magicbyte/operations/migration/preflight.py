@@ -176,7 +176,7 @@ def _read(source: Source, request: Request) -> _Origin:
         return _of_reading(source, Server("", evidence="a file"), None)
     evidence = gather(source)
     state = State.of_view(evidence.view)
-    findings = []
+    findings = [Finding("READING", note) for note in evidence.notes]
     for found in run_checks(evidence, _SAME_AS_FAULTS):
         code, severity = _LOG_CODES[severity_of(found)]
         findings.append(

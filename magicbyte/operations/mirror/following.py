@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from magicbyte.operations.failures import Refused, Unreachable
+from magicbyte.operations.failures import Refused, Unreachable, Withheld
 from magicbyte.operations.mirror.feed import RESET, Feed
 from magicbyte.operations.mirror.mark import Mark
 from magicbyte.operations.mirror.mirroring import Mirroring, anchor_of
@@ -85,6 +85,7 @@ class Follower:
 
         Raises:
             Refused: At the start, an end refuses the client.
+            Withheld: An end does not show everything: what is hidden looks deleted.
             Failure: A conflict, or another mirror or a promotion has taken over.
         """
         pause, away = _FIRST_PAUSE, ""
@@ -98,7 +99,7 @@ class Follower:
                     if self._stopped.is_set():
                         break
             except Unreachable as error:
-                if isinstance(error, Refused) and not self._was_connected:
+                if isinstance(error, Withheld) or (isinstance(error, Refused) and not self._was_connected):
                     raise
                 self._metrics.behind()
                 if not away:

@@ -15,13 +15,16 @@ from magicbyte.operations.closing import Closing
 from magicbyte.operations.failures import Unreachable
 from magicbyte.operations.registry_end import RegistryEnd
 from magicbyte.operations.sources.opening import Properties, open_source
-from magicbyte.operations.sources.port import Source
+from magicbyte.operations.sources.port import Reading, Source
+from magicbyte.operations.sources.wholeness import require_whole, withheld_by
 from magicbyte.operations.state import State
 from registry.feed.export import check_lines
 from serdes.error import RegistryError
 
 #: How many subjects, and about how many bytes of their names, one request asks for.
 _MOST_NAMES, _MOST_BYTES = 50, 4000
+#: Why a mirror does not go on with a part.
+LOOKS_DELETED = "what is hidden looks deleted to a mirror"
 #: A subject that no registry has, to ask for the manifest alone.
 _NOTHING = "magicbyte.mirror.of.no.subject"
 
@@ -92,17 +95,23 @@ class Origin(Closing):
         """Read the whole source.
 
         Raises:
+            Withheld: It does not show everything.
             Unreachable, Unreadable, Failure: As for a source.
         """
         if self.end is None:
-            reading = self._source.read()
+            reading = self._whole()
             return Seen(reading.state, "", -1 if reading.origin.offset is None else reading.origin.offset)
         try:
             return _seen(self._export((), -1))
         except RegistryError as error:
             if error.status in (404, 405):
-                return Seen(self._source.read().state)
+                return Seen(self._whole().state)
             raise self._away(error) from None
+
+    def _whole(self) -> Reading:
+        reading = self._source.read()
+        require_whole(self.name, reading.withheld, LOOKS_DELETED, advice="")
+        return reading
 
     def head(self) -> Seen:
         """The id and the offset of the source's log.
@@ -125,7 +134,8 @@ class Origin(Closing):
             least_offset: The offset that the state must have reached.
 
         Raises:
-            Unreachable: The source does not answer, or only from an earlier state.
+            Withheld: The source does not show everything.
+            Unreachable: It does not answer, or only from an earlier state.
         """
         seen = Seen(State())
         try:
@@ -138,11 +148,6 @@ class Origin(Closing):
     def _export(self, names: Iterable[str], least_offset: int) -> list[dict[str, Any]]:
         assert self.end is not None
         answer = self.end.answer("GET", "/export", {"subject": list(names)})
-        if answer.headers.get("magicbyte-complete") == "false":
-            raise Failure(
-                f"{self.name} hides subjects from the mirror's user, and what is hidden looks deleted; give it READ "
-                "and DESCRIBE_CONFIGS on all subjects, and DESCRIBE on the registry"
-            )
         raw = answer.body.splitlines(keepends=True)
         try:
             check_lines(raw, closed=True)
@@ -150,6 +155,7 @@ class Origin(Closing):
             # The connection was cut.
             raise Unreachable(f"the export of {self.name} is not whole: {error}") from None
         lines = [orjson.loads(line) for line in raw]
+        require_whole(self.name, withheld_by(lines[0], answer.headers), LOOKS_DELETED, advice="")
         if lines[0].get("offset", -1) < least_offset:
             raise Unreachable(f"{self.name} answers from offset {lines[0].get('offset')}, before {least_offset}")
         return lines

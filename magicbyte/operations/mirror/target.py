@@ -13,6 +13,7 @@ from magicbyte.operations.closing import Closing
 from magicbyte.operations.failures import Unreachable
 from magicbyte.operations.mirror.mark import Mark
 from magicbyte.operations.registry_end import RegistryEnd
+from magicbyte.operations.sources.wholeness import require_whole, withheld_by
 from magicbyte.operations.state import State
 from serdes.error import RegistryError
 
@@ -73,12 +74,13 @@ class Target(Closing):
 
         Raises:
             Unreachable: It does not answer, or refuses the client.
-            Failure: It is not a Magicbyte registry, or it hides subjects from the client.
+            Withheld: It does not show everything.
+            Failure: It is not a Magicbyte registry.
         """
         answer = answered(self.end, "GET", "/export", missing="the target of a mirror has to be a Magicbyte registry")
-        if answer.headers.get("magicbyte-complete") == "false":
-            raise Failure(f"{self.name} hides subjects from the mirror's user; give it READ on all of them")
         values = [orjson.loads(line) for line in answer.body.splitlines()]
+        outcome = "what is hidden looks missing to a mirror"
+        require_whole(self.name, withheld_by(values[0], answer.headers), outcome, advice="")
         marks = {line["context"]: (line["epoch"], line["value"]) for line in values if line["kind"] == "mirrored"}
         return Copy(State.of_lines(values), marks)
 

@@ -15,7 +15,7 @@ from magicbyte.operations.failures import Unreachable
 from magicbyte.operations.mirror.mirroring import Mirroring, Options
 from magicbyte.operations.mirror.origin import Origin
 from magicbyte.operations.mirror.target import Target
-from magicbyte.operations.sources.port import Source
+from magicbyte.operations.sources.port import Source, not_shown
 from magicbyte.operations.state import State
 from registry.feed.export import in_order
 from registry.state.model import DEFAULT_CONTEXT
@@ -95,12 +95,14 @@ def drill_backup(backup: Source, source: Origin | None, scratch: Target) -> Dril
     """
     drill = Drill(backup.name)
     with drill.step("read"):
-        state = backup.read().state
+        reading = backup.read()
+        state = reading.state
     with drill.step("copy"):
         scratch.write_lines(state.lines())
     with drill.step("compare"):
         copied = scratch.read().state
-        drill.differences = _differences(state, copied)
+        # A copy of a part is no recovery.
+        drill.differences = [*not_shown(backup.name, reading.withheld), *_differences(state, copied)]
     drill.versions = len(copied.versions)
     if source is not None:
         drill.behind = len(source.read().state.versions.keys() - state.versions.keys())

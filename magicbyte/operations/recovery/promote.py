@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from magicbyte.kit.failure import Failure
-from magicbyte.operations.failures import Refused, Unreachable
+from magicbyte.operations.failures import Refused, Unreachable, Withheld
 from magicbyte.operations.mirror.held import Held, subjects_of
 from magicbyte.operations.mirror.mark import PROMOTED, PROMOTING, Mark, settings_name
 from magicbyte.operations.mirror.naming import GLOBAL_SETTINGS, Placed, placed
@@ -143,7 +143,7 @@ def _compared(
         return {}
     try:
         seen = source.read()
-    except Refused:
+    except (Refused, Withheld):
         # It is alive, and nobody knows what it has: two registries would take writes.
         raise
     except Unreachable as error:

@@ -15,7 +15,8 @@ from magicbyte.operations.restore.mapping import map_contexts
 from magicbyte.operations.restore.plan import Loss, Plan, Written
 from magicbyte.operations.restore.selecting import Selection, select
 from magicbyte.operations.restore.targets.port import Progress, Target
-from magicbyte.operations.sources.port import RawRecord, RawSource, Reading, Source
+from magicbyte.operations.sources.port import RawRecord, RawSource, Reading, Source, not_shown
+from magicbyte.operations.sources.wholeness import require_whole
 from magicbyte.operations.state import State
 
 
@@ -37,6 +38,7 @@ class Options:
         accepted: The kinds of faults and losses that are accepted.
         dry_run: Write nothing.
         reads_back: Read the target afterwards, and compare all of it.
+        partial: Accept a source or a target that does not show everything.
     """
 
     only: Sequence[Selection] = ()
@@ -45,6 +47,7 @@ class Options:
     accepted: frozenset[str] = frozenset()
     dry_run: bool = False
     reads_back: bool = True
+    partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,7 @@ class Restored:
         losses: What the target cannot hold, which the user accepts.
         notes: What the user has to know, each a sentence.
         comparison: What was expected in the target, compared with what is there; None if it was not read back.
+        unlike: What of the records of a log is not as it was to be written, each a sentence.
     """
 
     state: State
@@ -68,11 +72,13 @@ class Restored:
     losses: Sequence[Loss] = ()
     notes: Sequence[str] = ()
     comparison: Comparison | None = None
+    unlike: Sequence[str] = ()
 
     @property
     def is_whole(self) -> bool:
         """Tell whether nothing was left out, and the target is as it should be."""
-        return not self.conflicts and (self.comparison is None or self.comparison.is_equal)
+        is_written = not (self.conflicts or self.losses or self.unlike)
+        return is_written and (self.comparison is None or self.comparison.is_equal)
 
 
 def restore(source: Source, target: Target, options: Options, progress: Progress) -> Restored:
@@ -80,17 +86,20 @@ def restore(source: Source, target: Target, options: Options, progress: Progress
 
     Raises:
         Refused: Nothing was written, because the source is faulty, or the target cannot take it.
+        Withheld: The source or the target does not show everything, and this is not accepted.
         Unreachable, Unreadable: The source or the target cannot be read or written.
         Failure: The target refused something while it was written.
     """
     progress(f"reading {source.name}")
     reading = source.read()
+    require_whole(source.name, reading.withheld, "nothing was written", partial=options.partial)
     state = part_of(reading.state, options)
     plan = Plan(state, _records(source, reading, options), options.accepted)
     _refuse_faults(state, options.accepted)
     progress(f"comparing with {target.name}")
     losses = _refuse_losses(target, plan)
     before = target.state()
+    require_whole(target.name, target.withheld, "nothing was written", partial=options.partial)
     conflicts = conflicts_of(target.held(plan.state), before, target.unfinished(before))
     left_out: list[str] = []
     if conflicts and not options.skips_conflicts:
@@ -105,7 +114,7 @@ def restore(source: Source, target: Target, options: Options, progress: Progress
     refusals = target.check(plan)
     if refusals:
         raise Refused(f"{target.name} refuses {source.name}", refusals, "Correct this, and run the restore again.")
-    done = Restored(plan.state, None, conflicts, left_out, losses, _notes(reading))
+    done = Restored(plan.state, None, conflicts, left_out, losses, _notes(reading, target))
     if options.dry_run:
         return done
     written = target.write(plan, progress)
@@ -114,6 +123,8 @@ def restore(source: Source, target: Target, options: Options, progress: Progress
         return done
     progress(f"reading {target.name} back")
     expected, actual = _expected(target, plan, before), target.read_back()
+    # A state does not show times of settings, headers, tombstones, and records that no registry reads.
+    done = replace(done, unlike=target.unlike(plan))
     if not target.is_log:
         # Others may write to a running registry meanwhile; what they have registered is no fault of the restore.
         others = {place: one for place, one in actual.versions.items() if place not in expected.versions}
@@ -190,9 +201,9 @@ def _subjects(plan: Plan) -> frozenset[str]:
     return frozenset(subject for subject, _ in plan.state.versions)
 
 
-def _notes(reading: Reading) -> tuple[str, ...]:
+def _notes(reading: Reading, target: Target) -> tuple[str, ...]:
     passed_over = (
         f"{plural(count, 'record')} of {reading.origin.name} could not be read by a registry: {reason}"
         for reason, count in sorted(reading.state.passed_over.items())
     )
-    return (*reading.notes, *passed_over)
+    return (*reading.remarks, *passed_over, *not_shown(target.name, target.withheld))

@@ -10,6 +10,7 @@ from magicbyte.operations.restore.restoring import Options, part_of
 from magicbyte.operations.restore.selecting import restrict
 from magicbyte.operations.restore.targets.port import Progress
 from magicbyte.operations.sources.port import Source
+from magicbyte.operations.sources.wholeness import require_whole
 from magicbyte.operations.state import ContextState, State
 
 _NOTHING: frozenset[str] = frozenset()
@@ -40,23 +41,26 @@ def verify(
     Args:
         source: The backup.
         target: What it was restored into.
-        options: The part of the backup, and the contexts that it was restored into.
+        options: The part of the backup, the contexts that it was restored into, and whether an end may be partial.
         progress: Takes lines of progress.
         ignored: The kinds of differences that do not count; see `compare`.
 
     Raises:
+        Withheld: One of them does not show everything, and this is not accepted.
         Unreachable, Unreadable: One of them cannot be read.
         Failure: The options choose nothing.
     """
     progress(f"reading {source.name}")
     reading = source.read()
+    require_whole(source.name, reading.withheld, "nothing was compared", partial=options.partial)
     state = part_of(reading.state, options)
     progress(f"reading {target.name}")
     other = target.read()
+    require_whole(target.name, other.withheld, "nothing was compared", partial=options.partial)
     theirs = other.state
     if options.only or options.contexts:
         theirs = _with_marks_of(restrict(theirs, state), state)
-    return Verified(state, compare(state, theirs, ignored=ignored), (*reading.notes, *other.notes))
+    return Verified(state, compare(state, theirs, ignored=ignored), (*reading.remarks, *other.remarks))
 
 
 def _with_marks_of(theirs: State, state: State) -> State:

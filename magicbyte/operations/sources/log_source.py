@@ -35,7 +35,7 @@ def _entry_with_headers(message: Message) -> LogEntry:
     return _EntryWithHeaders(message.offset(), message.key(), message.value(), timestamp, headers)
 
 
-class _LogSource(Closing):
+class LogSource(Closing):
     """A log whose records are all read."""
 
     def __init__(self, name: str, log: Log) -> None:
@@ -68,6 +68,22 @@ class _LogSource(Closing):
         except LogError as error:
             raise Unreachable(f"{self.name}: {error}") from None
 
+    @property
+    def log_id(self) -> str:
+        """The unique id of the log, which the registries on it have, too.
+
+        Raises:
+            Unreachable: The log cannot be read.
+        """
+        try:
+            return self._log.log_id
+        except LogError as error:
+            raise Unreachable(f"{self.name}: {error}") from None
+
+    def told(self) -> tuple[str, ...]:
+        """Nothing: a log has all of its records as they were written."""
+        return ()
+
     def topic_configs(self) -> Mapping[str, str]:
         """None: a database has no topic."""
         return {}
@@ -81,7 +97,7 @@ class _LogSource(Closing):
         self._log.close()
 
 
-class DatabaseSource(_LogSource):
+class DatabaseSource(LogSource):
     """The log of a registry on SQLite or PostgreSQL, which may be running."""
 
     def __init__(self, url: str) -> None:
@@ -102,7 +118,7 @@ class DatabaseSource(_LogSource):
             raise Unreachable(f"{name}: {error}") from None
 
 
-class TopicSource(_LogSource):
+class TopicSource(LogSource):
     """The schemas topic of a registry, which may be running.
 
     Args:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol, Self, runtime_checkable
@@ -78,6 +78,16 @@ class Reading:
     notes: tuple[str, ...] = ()
     withheld: tuple[str, ...] = ()
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """All that the user has to know of it, each a sentence."""
+        return (*self.notes, *not_shown(self.origin.name, self.withheld))
+
+
+def not_shown(name: str, withheld: Sequence[str]) -> tuple[str, ...]:
+    """What a source did not show, as sentences that name it."""
+    return tuple(f"{name} does not show everything: {one}" for one in withheld)
+
 
 class Source(Protocol):
     """A registry or a file whose state can be read; a context manager that closes its connections."""
@@ -121,14 +131,16 @@ class RawSource(Source, Protocol):
     def topic_configs(self) -> Mapping[str, str]:
         """The topic's settings by Kafka's names, with `partitions` and `replication.factor`; empty if unknown."""
 
-
-@runtime_checkable
-class WithOrigin(Protocol):
-    """A source that knows where its records are from without reading them."""
-
     def origin(self) -> Origin:
         """Where the records are from, without the offset up to which they were read.
 
         Raises:
-            Unreachable, Unreadable: As for `Source.read`.
+            Unreachable, Unreadable: As for `read`.
+        """
+
+    def told(self) -> tuple[str, ...]:
+        """What the records' form cannot tell, or has lost, each a sentence.
+
+        Raises:
+            Unreadable: As for `read`.
         """

@@ -14,6 +14,7 @@ from magicbyte.operations.failures import Unreadable
 from magicbyte.operations.registry_end import RegistryEnd
 from magicbyte.operations.sources.foreign.reading import read_foreign
 from magicbyte.operations.sources.port import Origin, Reading
+from magicbyte.operations.sources.wholeness import notes_of, withheld_by
 from magicbyte.operations.state import State
 from registry.feed.export import check_lines
 from serdes.client.flow import Answer
@@ -21,14 +22,6 @@ from serdes.error import RegistryError
 
 #: Statuses of a server that has no export.
 _LACKING = frozenset({404, 405, 501})
-_HIDDEN = (
-    "some subjects, or their settings, are hidden from this user: it needs READ and DESCRIBE_CONFIGS of every SUBJECT"
-)
-_NO_CONTEXTS = (
-    "the highest ids of some contexts are hidden from this user, so a copy might give ids again that were given "
-    "before: it needs DESCRIBE_CONFIGS of every SUBJECT, and DESCRIBE and DESCRIBE_CONFIGS of the REGISTRY"
-)
-_OLD_EXPORT = "the registry is of a version whose exports lack the highest ids of contexts"
 
 
 class UrlSource(Closing):
@@ -60,13 +53,8 @@ class UrlSource(Closing):
             raise Unreadable(f"the export of {self.name} is not whole: {error}") from None
         manifest: Mapping[str, Any] = orjson.loads(lines[0])
         origin = Origin(self.name, "magicbyte", str(manifest.get("magicbyte", "")), manifest.get("offset"))
-        is_hiding = answer.headers.get("magicbyte-complete") == "false" or manifest.get("lacksSettings")
-        withheld = [
-            *([_HIDDEN] if is_hiding else []),
-            *([_NO_CONTEXTS] if manifest.get("lacksContexts") else []),
-        ]
-        notes = [_OLD_EXPORT] if manifest.get("format") == 1 else []
-        return Reading(State.of_lines(_values(lines)), origin, tuple(notes), tuple(withheld))
+        withheld = withheld_by(manifest, answer.headers)
+        return Reading(State.of_lines(_values(lines)), origin, notes_of(manifest), withheld)
 
     def close(self) -> None:
         """Close the connections."""

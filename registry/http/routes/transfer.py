@@ -21,6 +21,7 @@ from registry.http.parameters.bodies import LinesBody
 from registry.http.request import context_of_request, prefix_of, registry_of, rights_of, write_of
 from registry.http.spooled_body import SpooledBody
 from registry.log.port import NotLeader
+from registry.state.lookup import named
 from registry.state.resolve import settings_key
 from registry.state.view import View
 
@@ -33,22 +34,24 @@ async def export(
     """Extension: contexts with their highest ids, versions, configs and modes as lines of JSON, ids included."""
     registry, rights = registry_of(request), rights_of(request)
     may_know_log = rights is None or rights.may("DESCRIBE", None)
+    covered, headers, lacks = prefix_of(request, prefix), {}, False
     if rights is not None:
+        hidden = [subject for subject in registry.node.view.subjects() if not registry.view.may_see(subject)]
+        headers["Magicbyte-Complete"] = "false" if hidden else "true"
+        # The header is about the registry, the manifest about what was asked for.
+        lacks = bool(named((subject for subject in hidden if not names or subject in names), covered))
         names = [name for name in names if rights.may("READ", settings_key(name))]
     may_see_settings = None if rights is None else partial(rights.may, "DESCRIBE_CONFIGS")
     lines = export_lines(
         registry.view,
-        prefix_of(request, prefix),
+        covered,
         deleted=deleted,
         may_see_settings=may_see_settings,
         may_see_highest_id=None if rights is None else rights.may_see_highest_id,
         names=names,
         log_id=registry.node.log_id if may_know_log else "",
+        partial=lacks,
     )
-    headers = {}
-    if rights is not None:
-        hidden = any(not registry.view.may_see(subject) for subject in registry.node.view.subjects())
-        headers["Magicbyte-Complete"] = "false" if hidden else "true"
     return StreamingResponse(_chunks(lines), media_type="application/x-ndjson", headers=headers)
 
 

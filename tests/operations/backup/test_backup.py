@@ -165,7 +165,7 @@ def test_an_id_that_means_another_schema_is_told(registry: Proxied, tmp_path: Pa
 @pytest.mark.parametrize(
     ("user", "code", "missing"),
     [
-        ("most", 3, "hidden from this user: it needs READ and DESCRIBE_CONFIGS of every SUBJECT"),
+        ("most", 3, "hidden from the user, who needs READ and DESCRIBE_CONFIGS of every SUBJECT"),
         ("schemas", 3, "DESCRIBE and DESCRIBE_CONFIGS of the REGISTRY"),
         ("all", 0, ""),
         ("nobody", 3, "refuses GET /export"),

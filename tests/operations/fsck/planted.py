@@ -244,6 +244,12 @@ class PlantedSource(Closing):
     def records(self) -> Iterator[RawRecord]:
         return iter(self.list)
 
+    def origin(self) -> Origin:
+        return Origin(self.name)
+
+    def told(self) -> tuple[str, ...]:
+        return ()
+
     def topic_configs(self) -> Mapping[str, str]:
         return {}
 

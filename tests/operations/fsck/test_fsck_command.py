@@ -11,11 +11,14 @@ import pytest
 
 from magicbyte.cli.fsck.main import main
 from magicbyte.cli.main import main as magicbyte
+from magicbyte.operations.backup.writing import write_raw
 from magicbyte.testing import running_registry
 from registry.log.port import Record
 from registry.log.sql import SqlLog
 from registry.repair.finding import Severity
 from tests.operations.fsck.planted import HEALTHY, PLANTED, Pair, key, spaced, value
+from tests.operations.sources.foreign_files import karapace_v3
+from tests.operations.sources.samples import Records, quiet
 
 PAGE = Path(__file__).parents[3] / "docs" / "fsck.md"
 FORMS = PLANTED["two values of a version"][1]
@@ -203,6 +206,104 @@ def test_a_registry_of_another_log_repairs_nothing(tmp_path: Path, capsys: pytes
     with running_registry() as server:
         repair = ["fsck", url, "--repair", "--schema-registry-url", server.url, "--backup", str(tmp_path / "b")]
         assert magicbyte(repair) == 1
-    assert "has none of these faults: it is another log" in capsys.readouterr().err
+    assert "is on another log than sqlite:" in capsys.readouterr().err
     assert written(url) == list(FORMS)
+
+
+@pytest.mark.parametrize(
+    ("others", "told"),
+    [
+        (FORMS, "is on another log than sqlite:"),
+        ((HEALTHY["ids above a mark"][0], *FORMS), "is on another log than sqlite:"),
+    ],
+)
+def test_a_registry_on_a_log_with_the_same_faults_is_not_changed(
+    others: Sequence[Pair], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "other").mkdir()
+    url, other = database(tmp_path, FORMS), database(tmp_path / "other", others)
+    with running_registry(other) as server:
+        before = written(other)
+        repair = ["fsck", url, "--repair", "--schema-registry-url", server.url, "--backup", str(tmp_path / "b")]
+        assert magicbyte(repair) == 1
+        assert written(other) == before
+    assert told in capsys.readouterr().err
+    assert written(url) == list(FORMS)
+
+
+def test_a_registry_whose_faults_are_others_than_those_of_the_backup_is_not_changed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file has no id of its log, so what would be repaired is compared."""
+    (tmp_path / "other").mkdir()
+    raw = tmp_path / "raw.ndjson"
+    assert magicbyte(["backup", database(tmp_path, FORMS), "--format", "raw", "-o", str(raw)]) == 0
+    other = database(tmp_path / "other", (HEALTHY["ids above a mark"][0], *FORMS))
+    with running_registry(other) as server:
+        before = written(other)
+        repair = ["fsck", str(raw), "--repair", "--schema-registry-url", server.url, "--backup", str(tmp_path / "b")]
+        assert magicbyte(repair) == 1
+        assert written(other) == before
+    assert f"has other faults: it is not {raw}, or it has changed since that was read" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("v1.json", json.dumps([[key("a", 1).decode(), FORMS[0][1].decode()]]), "keys may have been rewritten"),  # type: ignore[union-attr]
+        ("logical", "", "this file has the state alone"),
+    ],
+)
+def test_what_a_file_cannot_tell_is_told(
+    name: str, content: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / name
+    path.write_text(content)
+    if not content:
+        assert magicbyte(["backup", database(tmp_path, FORMS), "-o", str(path)]) == 0
+    capsys.readouterr()
+    assert main([str(path)]) == 0
+    out = capsys.readouterr().out
+    assert told in out
+    assert "a registry's URL" not in out
     assert value("a", 1, 1) == FORMS[0][1]
+
+
+@pytest.mark.parametrize(
+    ("configs", "code", "told"),
+    [
+        ({"cleanup.policy": "compact", "partitions": "1", "replication.factor": "3"}, 0, []),
+        ({"cleanup.policy": "compact"}, 0, []),
+        ({"cleanup.policy": "delete"}, 100, ["error cleanup.policy=delete"]),
+        ({"partitions": "2", "replication.factor": "1"}, 100, ["error partitions=2", "note replication.factor=1"]),
+        ({"min.insync.replicas": "2"}, 0, []),
+        (
+            {"min.insync.replicas": "2", "replication.factor": "1"},
+            100,
+            ["note replication.factor=1", "error min.insync.replicas=2"],
+        ),
+        ({"min.insync.replicas": "1", "replication.factor": "3"}, 100, ["warning min.insync.replicas=1"]),
+    ],
+)
+def test_the_settings_of_the_topic_in_a_raw_backup_are_checked(
+    configs: dict[str, str], code: int, told: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, path = Records([]), tmp_path / "raw.ndjson"
+    source.configs = configs
+    write_raw(source, path, progress=quiet)
+    assert main([str(path), "--output", "json"]) == code
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    assert [f"{one['severity']} {one['text'].split(' has ')[1].split(': ')[0]}" for one in findings] == told
+    assert all(one["text"].startswith(f"the topic in {path} has ") for one in findings)
+    assert "--bootstrap-server" not in json.dumps(findings)
+    assert magicbyte(["fsck", str(path), "--repair", "TOPIC", "--offline"]) == 1
+
+
+def test_the_settings_of_the_topic_in_a_backup_of_karapace_are_checked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = karapace_v3(tmp_path / "v3", [], topic_configurations={"cleanup.policy": "delete"})
+    assert main([str(path)]) == 100
+    assert f"the topic in {path} has cleanup.policy=delete: Kafka deletes schemas" in capsys.readouterr().out
+    assert magicbyte(["fsck", str(path), "--repair", "TOPIC", "--offline"]) == 1
+    assert f"--repair TOPIC: {path} is a file" in capsys.readouterr().err

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from magicbyte.operations.restore.targets.log_records import Foreign, count_written, records_of_state
+from magicbyte.operations.restore.targets.log_records import Foreign, count_written, records_of_state, unlike
 from magicbyte.operations.sources.port import RawRecord
 from registry.log.port import Record
 from tests.operations.restore.made_registry import made_state, state_of
@@ -68,6 +68,26 @@ def test_times_and_headers_count(present: RawRecord, wanted: RawRecord, *, is_sa
         return
     with pytest.raises(Foreign):
         count_written([present], iter([wanted]), compacted=False)
+
+
+@pytest.mark.parametrize(
+    ("present", "wanted", "compacted", "told"),
+    [
+        ("", "", False, ""),
+        ("a1 b1", "a1 b1", False, ""),
+        ("b1 a2", "a1 b1 a2", True, ""),
+        ("a1", "a1 b1", False, "the log ends before the last 1 record of the restore"),
+        ("a1", "a1 b1 b-", True, "the log ends before the last 2 records of the restore"),
+        ("a1 b1 c1", "a1 b1", False, "the records are not those that were restored: its record at offset 2, key c"),
+        ("a1 b2", "a1 b1", True, "the records are not those that were restored: its record at offset 1, key b"),
+        ("b1 a2", "a1 b1 a2", False, "the records are not those that were restored: its record at offset 0, key b"),
+    ],
+)
+def test_a_log_is_compared_with_what_was_to_be_written(
+    present: str, wanted: str, *, compacted: bool, told: str
+) -> None:
+    found = unlike(_log(present), iter(_log(wanted)), compacted=compacted)
+    assert (len(found), "".join(found)[: len(told)]) == (1 if told else 0, told)
 
 
 def test_the_records_of_a_state_make_the_state() -> None:

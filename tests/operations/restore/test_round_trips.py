@@ -7,10 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import httpx
+import msgspec
 import pytest
 
+from magicbyte.operations.backup.writing import write_raw
+from magicbyte.operations.restore.targets import database
 from magicbyte.operations.sources.opening import Properties, open_source
-from magicbyte.operations.sources.port import RawSource
+from magicbyte.operations.sources.port import Headers, RawRecord, RawSource
 from magicbyte.testing import running_registry
 from tests.operations.restore.conftest import Command, state_at
 from tests.operations.restore.made_registry import (
@@ -22,6 +25,7 @@ from tests.operations.restore.made_registry import (
     schema,
     state_of,
 )
+from tests.operations.sources.samples import Records, quiet
 
 TARGETS = ("memory", "sqlite", "postgresql", "kafka")
 
@@ -88,6 +92,51 @@ def test_a_log_is_restored_byte_for_byte(
     posted = next(one.key for one in log_of_old_writers() if b"POSTED" in one.key)
     # Offsets of the old log mean nothing in the new one.
     assert records == [*expected, (posted, None, 1_700_000_100_004)]
+
+
+@pytest.mark.parametrize(
+    ("changed", "code"),
+    [
+        (lambda record: record, 0),
+        # No state shows when a config was set, or how its value is written.
+        (lambda record: msgspec.structs.replace(record, timestamp=record.timestamp + 1), 100),
+        (lambda record: msgspec.structs.replace(record, value=record.value + b" "), 100),
+    ],
+)
+def test_a_restored_log_is_compared_record_by_record(
+    changed: Callable[[RawRecord], RawRecord],
+    code: int,
+    magicbyte: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A writer that changes what it writes."""
+    key, value = b'{"keytype":"CONFIG","magic":0}', b'{"compatibilityLevel":"FULL"}'
+    backup, write = tmp_path / "raw.ndjson", database._record
+    write_raw(Records([RawRecord(0, 5, key, value)]), backup, progress=quiet)
+    monkeypatch.setattr(database, "_record", lambda record: write(changed(record)))
+    restored = magicbyte("restore", backup, "--to", f"sqlite:///{tmp_path}/log.db")
+    assert restored.code == code
+    assert restored.out.endswith(" 0 differences\n")
+    assert ("RECORDS: the records are not those that were restored" in restored.out) == bool(code)
+    # Without a look at the target, nothing is told of it.
+    unseen = magicbyte("restore", backup, "--to", f"sqlite:///{tmp_path}/other.db", "--verify", "none")
+    assert unseen.code == 0
+
+
+@pytest.mark.parametrize(("headers", "code"), [((), 0), ((("h", b"1"),), 100)])
+def test_an_accepted_loss_is_told_by_the_exit_code(
+    headers: Headers, code: int, magicbyte: Command, tmp_path: Path
+) -> None:
+    key, value = b'{"keytype":"CONFIG","magic":0}', b'{"compatibilityLevel":"FULL"}'
+    backup = tmp_path / "raw.ndjson"
+    write_raw(Records([RawRecord(0, 5, key, value, headers)]), backup, progress=quiet)
+    call = ["restore", backup, "--to", f"sqlite:///{tmp_path}/log.db", "--accept", "headers"]
+    dry_run = magicbyte(*call, "--dry-run")
+    restored = magicbyte(*call)
+    assert (dry_run.code, restored.code) == (code, code)
+    assert ("not held by the target: a database has no headers: 1 record" in restored.out) == bool(headers)
+    assert restored.out.endswith(" 0 differences\n")
 
 
 @pytest.mark.parametrize("kind", TARGETS)

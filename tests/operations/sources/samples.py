@@ -57,6 +57,7 @@ class Records(Closing):
 
     def __init__(self, records: Sequence[RawRecord]) -> None:
         self._records = records
+        self.configs: Mapping[str, str] = {"cleanup.policy": "compact", "partitions": "1"}
 
     def read(self) -> Reading:
         return Reading(State.of_entries(record.entry for record in self._records), Origin(self.name))
@@ -64,8 +65,14 @@ class Records(Closing):
     def records(self) -> Iterator[RawRecord]:
         yield from self._records
 
+    def origin(self) -> Origin:
+        return Origin(self.name)
+
+    def told(self) -> tuple[str, ...]:
+        return ("a note",)
+
     def topic_configs(self) -> Mapping[str, str]:
-        return {"cleanup.policy": "compact", "partitions": "1"}
+        return self.configs
 
 
 def quiet(_lines: int) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
+import httpx
 import pytest
 
 from magicbyte.operations.backup.writing import write_logical, write_raw
@@ -15,8 +16,10 @@ from magicbyte.operations.failures import Unreadable
 from magicbyte.operations.sources.files import blocks
 from magicbyte.operations.sources.files.closed_lines import closing_line
 from magicbyte.operations.sources.files.raw import RawFile
-from magicbyte.operations.sources.opening import open_file
+from magicbyte.operations.sources.opening import Properties, open_file, open_source
 from magicbyte.operations.sources.port import Origin, RawRecord, Reading
+from magicbyte.testing import running_registry
+from tests.operations.restore.made_registry import export_of
 from tests.operations.sources.samples import READING, RECORDS, Records, quiet
 
 FORMS = ["logical.ndjson", "logical.ndjson.zst", "raw.ndjson", "raw.ndjson.zst"]
@@ -38,6 +41,24 @@ def test_a_logical_backup_is_read_as_it_was_written(name: str, tmp_path: Path) -
         reading = source.read()
     origin = Origin(str(path), "confluent", "7.9.0", 41, {"kafka": "k1"}, {"compatibilityLevel": "BACKWARD"})
     assert reading == Reading(READING.state, origin, READING.notes)
+
+
+def test_an_export_of_a_mirrored_registry_is_read_without_the_mark_of_the_mirror(tmp_path: Path) -> None:
+    path = tmp_path / "mirrored.ndjson"
+    with running_registry() as server:
+        lines = b'{"kind":"schema","subject":"a","version":1,"id":1,"schema":"\\"int\\""}\n'
+        mark = b'{"kind":"mirror","context":".","epoch":1,"value":{"source":"http://a"}}'
+        httpx.post(f"{server.url}/import?lines=true", content=lines + mark).raise_for_status()
+        path.write_bytes(httpx.get(f"{server.url}/export").content)
+        with open_source(server.url, Properties()) as source:
+            state = source.read().state
+    assert b'{"kind":"mirrored",' in path.read_bytes()
+    with open_file(path) as file:
+        assert file.read().state == state
+    # It is the only kind that is passed over: no line is lost without a word.
+    path.write_bytes(export_of([{"kind": "removal", "of": "schema", "subject": "a", "version": 1}]))
+    with open_file(path) as file, pytest.raises(Unreadable, match="line 2 is of an unknown kind"):
+        file.read()
 
 
 @pytest.mark.parametrize("name", ["raw.ndjson", "raw.ndjson.zst"])

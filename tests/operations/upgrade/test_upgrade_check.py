@@ -39,6 +39,12 @@ class Records(Closing):
     def records(self) -> Any:
         return iter(self._records)
 
+    def origin(self) -> Origin:
+        return Origin(self.name)
+
+    def told(self) -> tuple[str, ...]:
+        return ()
+
     def topic_configs(self) -> dict[str, str]:
         return {}
 

@@ -461,6 +461,21 @@ def test_an_import_accepts_an_export_without_context_lines_and_warns(make_api: C
     assert "lacksContexts" not in manifest
 
 
+@pytest.mark.parametrize(
+    ("fields", "warnings"),
+    [
+        ({}, []),
+        ({"partial": True}, ["this export is a part: "]),
+        ({"lacksSettings": True}, ["this export is a part: "]),
+        ({"partial": True, "lacksContexts": True}, ["this export is a part: ", "this export was made wi"]),
+    ],
+)
+def test_an_import_warns_of_an_export_of_a_part(fields: dict[str, bool], warnings: list[str], api: Any) -> None:
+    line = json.dumps({"kind": "manifest", "format": 2, **fields}).encode()
+    answer = api.client.post("/import?lines=true", content=line + b"\n").json()
+    assert [text[:23] for text in answer.get("warnings", [])] == warnings
+
+
 def test_all_lines_of_an_export_are_of_the_moment_of_the_first(make_api: Callable[..., Any]) -> None:
     registry = make_api()
     registry.register("s", '"int"')

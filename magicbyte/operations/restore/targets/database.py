@@ -11,7 +11,7 @@ from magicbyte.kit.secret import hide_user_info
 from magicbyte.operations.closing import Closing
 from magicbyte.operations.failures import Unreachable
 from magicbyte.operations.restore.plan import HEADERS, Loss, Plan, Written
-from magicbyte.operations.restore.targets.log_records import Foreign, count_written, records_to_write
+from magicbyte.operations.restore.targets.log_records import Foreign, count_written, records_to_write, unlike
 from magicbyte.operations.restore.targets.port import Progress
 from magicbyte.operations.sources.log_source import DatabaseSource
 from magicbyte.operations.sources.port import RawRecord
@@ -34,6 +34,7 @@ class Database(Closing):
     """
 
     is_log = True
+    withheld: tuple[str, ...] = ()
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -107,6 +108,11 @@ class Database(Closing):
         """The state that a registry would build from the log; see `Target.read_back`."""
         with DatabaseSource(self._url) as source:
             return source.read().state
+
+    def unlike(self, plan: Plan) -> tuple[str, ...]:
+        """What of the rows is not as it was to be written; see `Target.unlike`."""
+        with DatabaseSource(self._url) as source:
+            return unlike(source.records(), _bare(plan), compacted=False)
 
 
 def _bare(plan: Plan) -> Iterator[RawRecord]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from magicbyte.kit.plural import plural
 from magicbyte.operations.restore.plan import Plan
 from magicbyte.operations.sources.port import RawRecord
 from magicbyte.operations.state import State
@@ -109,6 +110,22 @@ def count_written(present: Iterable[RawRecord], wanted: Iterator[RawRecord], *, 
     if removed:
         raise Foreign(f"it lacks {len(removed)} records before its last one that this restore would write")
     return written
+
+
+def unlike(present: Iterable[RawRecord], wanted: Iterator[RawRecord], *, compacted: bool) -> tuple[str, ...]:
+    """What of a log is not as a restore has written it: keys, values, tombstones, headers or times; each a sentence.
+
+    Args:
+        present: The records of the log.
+        wanted: The records of the restore.
+        compacted: Accept that compaction has removed a record whose key comes again later in the log.
+    """
+    try:
+        count_written(present, wanted, compacted=compacted)
+    except Foreign as error:
+        return (f"the records are not those that were restored: {error}",)
+    lacking = sum(1 for _ in wanted)
+    return (f"the log ends before the last {plural(lacking, 'record')} of the restore",) if lacking else ()
 
 
 def _is_same(present: RawRecord, wanted: RawRecord) -> bool:

@@ -41,6 +41,7 @@ class OtherRegistry(Closing):
     def __init__(self, end: RegistryEnd, source: Source) -> None:
         self._end = end
         self._source = source
+        self.withheld: tuple[str, ...] = ()
         self._before = State()
         self._registered: set[Place] = set()
         self._capabilities = Capabilities.of(end)
@@ -52,7 +53,8 @@ class OtherRegistry(Closing):
 
     def state(self) -> State:
         """What the registry has; see `Target.state`."""
-        self._before = self._source.read().state
+        reading = self._source.read()
+        self._before, self.withheld = reading.state, reading.withheld
         return self._before
 
     def unfinished(self, state: State) -> frozenset[str]:
@@ -114,6 +116,10 @@ class OtherRegistry(Closing):
     def read_back(self) -> State:
         """Read the registry by its API; see `Target.read_back`."""
         return self._source.read().state
+
+    def unlike(self, _plan: Plan) -> tuple[str, ...]:
+        """Nothing: a registry does not show its records; see `Target.unlike`."""
+        return ()
 
     def _lacks(self, version: Version) -> bool:
         present = self._before.versions.get((version.subject, version.number))

@@ -16,7 +16,7 @@ from magicbyte.operations.restore.plan import Loss, Plan, Written
 from magicbyte.operations.restore.targets.port import Progress
 from magicbyte.operations.sources.port import Source
 from magicbyte.operations.state import State
-from registry.feed.export import CLOSING
+from registry.state.line_kinds import CLOSING
 from serdes.error import RegistryError
 
 #: How many lines, and about how many bytes, one request brings. The server writes them in smaller batches.
@@ -40,6 +40,7 @@ class OurRegistry(Closing):
     def __init__(self, end: RegistryEnd, source: Source) -> None:
         self._end = end
         self._source = source
+        self.withheld: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -48,7 +49,9 @@ class OurRegistry(Closing):
 
     def state(self) -> State:
         """What the registry has; see `Target.state`."""
-        return self._source.read().state
+        reading = self._source.read()
+        self.withheld = reading.withheld
+        return reading.state
 
     def unfinished(self, _state: State) -> frozenset[str]:
         """None: each step of a restore is whole; see `Target.unfinished`."""
@@ -88,6 +91,10 @@ class OurRegistry(Closing):
     def read_back(self) -> State:
         """Read the registry by its API; see `Target.read_back`."""
         return self._source.read().state
+
+    def unlike(self, _plan: Plan) -> tuple[str, ...]:
+        """Nothing: a registry does not show its records; see `Target.unlike`."""
+        return ()
 
     def _import(self, lines: list[bytes], *, dry_run: bool) -> tuple[int, int, list[str]]:
         """Import lines; returns how many were taken and passed over, and the refusals."""

@@ -18,6 +18,8 @@ class Target(Protocol):
 
     #: Whether it is a log, which takes a backup's records byte for byte.
     is_log: bool
+    #: What the last `state` did not show to this user, each a sentence; see `Reading`.
+    withheld: tuple[str, ...]
 
     @property
     def name(self) -> str:
@@ -56,6 +58,13 @@ class Target(Protocol):
 
     def read_back(self) -> State:
         """Read the whole target as its clients see it.
+
+        Raises:
+            Unreachable: It does not answer, or refuses the client.
+        """
+
+    def unlike(self, plan: Plan) -> tuple[str, ...]:
+        """Read the records of a log again, and tell what is not as it was to be written, each a sentence.
 
         Raises:
             Unreachable: It does not answer, or refuses the client.

@@ -14,7 +14,7 @@ from magicbyte.kit.plural import plural
 from magicbyte.operations.closing import Closing
 from magicbyte.operations.failures import Unreachable
 from magicbyte.operations.restore.plan import KEYLESS, Loss, Plan, Written
-from magicbyte.operations.restore.targets.log_records import Foreign, count_written, records_to_write
+from magicbyte.operations.restore.targets.log_records import Foreign, count_written, records_to_write, unlike
 from magicbyte.operations.restore.targets.port import Progress
 from magicbyte.operations.restore.targets.topic_writer import TopicWriter
 from magicbyte.operations.sources.log_source import TopicSource
@@ -56,6 +56,7 @@ class Topic(Closing):
     """
 
     is_log = True
+    withheld: tuple[str, ...] = ()
 
     def __init__(self, place: str, properties: Mapping[str, str], new: NewTopic) -> None:
         self._place = place
@@ -151,6 +152,10 @@ class Topic(Closing):
         """The state that a registry would build from the topic; see `Target.read_back`."""
         with TopicSource(self._place, self._properties) as source:
             return source.read().state
+
+    def unlike(self, plan: Plan) -> tuple[str, ...]:
+        """What of the records is not as it was to be written; see `Target.unlike`."""
+        return unlike(self._records(), _with_keys(plan), compacted=True)
 
     def _records(self) -> Iterator[RawRecord]:
         with TopicSource(self._place, self._properties) as source:

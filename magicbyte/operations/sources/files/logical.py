@@ -14,14 +14,14 @@ from magicbyte.operations.closing import Closing
 from magicbyte.operations.failures import Unreadable
 from magicbyte.operations.sources.files.closed_lines import closed_lines
 from magicbyte.operations.sources.port import Origin, Reading
+from magicbyte.operations.sources.wholeness import notes_of, withheld_by
 from magicbyte.operations.state import State
 from registry.feed.export import FORMAT_VERSION
 from registry.state.json_text import load_json
+from registry.state.line_kinds import MIRRORED, STATE_KINDS
 
 #: What a file of this form begins with.
 LOGICAL_HEAD = b'{"kind":"manifest","format":'
-#: Kind of a line -> its name in the manifest's counts.
-COUNTED = {"context": "contexts", "schema": "schemas", "config": "configs", "mode": "modes"}
 
 
 class LogicalFile(Closing):
@@ -46,10 +46,10 @@ class LogicalFile(Closing):
                 kind = value.get("kind")
                 if number == 1:
                     manifest.update(_manifest(value))
-                elif not isinstance(kind, str) or kind not in COUNTED:
+                elif isinstance(kind, str) and kind in STATE_KINDS:
+                    counts[STATE_KINDS[kind]] += 1
+                elif kind != MIRRORED:
                     raise Failure(f"line {number} is of an unknown kind")
-                else:
-                    counts[COUNTED[kind]] += 1
                 yield value
 
         try:
@@ -59,7 +59,7 @@ class LogicalFile(Closing):
             raise
         except Failure as error:
             raise Unreadable(f"{self._path} cannot be used: {error}") from None
-        return Reading(state, _origin(self.name, manifest), tuple(map(str, _list(manifest, "notes"))))
+        return Reading(state, _origin(self.name, manifest), notes_of(manifest), withheld_by(manifest))
 
 
 def _object(number: int, line: bytes) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def _check_counts(manifest: Mapping[str, Any], counts: Counter[str], state: Stat
     if not manifest:
         raise Failure("it has no manifest")
     claimed = manifest.get("counts")
-    if claimed is not None and claimed != {name: counts[name] for name in COUNTED.values()}:
+    if claimed is not None and claimed != {name: counts[name] for name in STATE_KINDS.values()}:
         raise Failure(f"its manifest counts {claimed}, but it holds {dict(counts)}")
     if counts["schemas"] != len(state.versions):
         raise Failure("it holds a version of a subject twice")
@@ -103,8 +103,3 @@ def _origin(name: str, manifest: Mapping[str, Any]) -> Origin:
         {str(key): str(value) for key, value in cluster_ids.items()} if isinstance(cluster_ids, dict) else {},
         {str(key): str(value) for key, value in defaults.items()} if isinstance(defaults, dict) else {},
     )
-
-
-def _list(manifest: Mapping[str, Any], name: str) -> list[Any]:
-    value = manifest.get(name)
-    return value if isinstance(value, list) else []

@@ -80,15 +80,17 @@ class RawFile(Closing):
                 yield record.entry
 
         state = State.of_entries(entries())
-        notes = self.manifest.get("notes")
-        return Reading(
-            state, replace(self.origin(), offset=offset), tuple(map(str, notes if isinstance(notes, list) else []))
-        )
+        return Reading(state, replace(self.origin(), offset=offset), self.told())
 
     def origin(self) -> Origin:
-        """Where the records were read; see `WithOrigin`."""
+        """Where the records were read; see `RawSource.origin`."""
         vendor, version = (str(self.manifest.get(name, "")) for name in ("vendor", "version"))
         return Origin(self.name, vendor, version, None, _texts(self.manifest.get("clusterIds")))
+
+    def told(self) -> tuple[str, ...]:
+        """What the source of the backup could not tell; see `RawSource.told`."""
+        notes = self.manifest.get("notes")
+        return tuple(map(str, notes)) if isinstance(notes, list) else ()
 
     def records(self) -> Iterator[RawRecord]:
         """Yield all records, after the whole file was checked; see `RawSource.records`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from magicbyte.operations.closing import Closing
@@ -49,13 +50,16 @@ class RecordFile(Closing, ABC):
                     yield record.entry
 
         state = State.of_entries(entries())
-        return Reading(state, self.origin(offset), self.notes)
+        return Reading(state, replace(self.origin(), offset=offset), self.told())
 
     def records(self) -> Iterator[RawRecord]:
-        """Yield all records, after the whole file was checked as far as its form allows; see `RawSource.records`."""
+        """Yield the records that count, after the whole file was checked as far as its form allows.
+
+        A log that holds the others, too, would be read in another way by all registries but the one that wrote it.
+        """
         for _ in self._guarded():
             pass
-        yield from self._guarded()
+        yield from filter(self.counts, self._guarded())
 
     @abstractmethod
     def parsed(self) -> Iterator[RawRecord]:
@@ -70,9 +74,13 @@ class RecordFile(Closing, ABC):
         del record
         return True
 
-    def origin(self, offset: int | None) -> Origin:
-        """The origin of the state, read up to an offset."""
-        return Origin(self.name, self.vendor, offset=offset)
+    def origin(self) -> Origin:
+        """The file, and who wrote it; see `RawSource.origin`."""
+        return Origin(self.name, self.vendor)
+
+    def told(self) -> tuple[str, ...]:
+        """What the form cannot tell; see `RawSource.told`."""
+        return self.notes
 
     def topic_configs(self) -> Mapping[str, str]:
         """The topic's settings; none unless the form has them. See `RawSource.topic_configs`."""

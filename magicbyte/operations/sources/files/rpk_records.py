@@ -13,7 +13,7 @@ import orjson
 from magicbyte.operations.failures import Unreadable
 from magicbyte.operations.sources.files.json_stream import JsonStream
 from magicbyte.operations.sources.files.record_file import RecordFile
-from magicbyte.operations.sources.port import Headers, RawRecord, Reading
+from magicbyte.operations.sources.port import Headers, RawRecord
 
 _NEEDED = frozenset({"topic", "partition", "offset"})
 _REPLACED = "\ufffd"
@@ -33,7 +33,8 @@ class RpkRecords(RecordFile):
     """Records as `rpk topic consume` prints them; a cut within a record is noticed.
 
     Redpanda puts into a key the offset that its record should get (`seq`), and the node. If another node was faster,
-    the record is void: Redpanda applies a record with a value only if its offset is its `seq`, and so does `read`.
+    the record is void: Redpanda applies a record with a value only if its offset is its `seq`. Other registries would
+    apply it, so void records are left out.
     """
 
     vendor = "redpanda"
@@ -42,11 +43,7 @@ class RpkRecords(RecordFile):
         super().__init__(path)
         #: What the last reading found: records that are void, and those whose bytes rpk could not print.
         self._seen: Counter[str] = Counter()
-
-    def read(self) -> Reading:
-        """Read the whole state, without void records; see `Source.read`."""
-        reading = super().read()
-        return Reading(reading.state, reading.origin, self._told())
+        self._is_read = False
 
     def parsed(self) -> Iterator[RawRecord]:
         """Yield all records, with those that are void."""
@@ -68,19 +65,24 @@ class RpkRecords(RecordFile):
                 self._seen["replaced"] += _REPLACED in f"{value.get('key')}{value.get('value')}"
                 self._seen["void"] += not self.counts(record)
                 yield record
+        self._is_read = True
 
     def counts(self, record: RawRecord, /) -> bool:
         """Tell whether Redpanda would apply a record: a tombstone has the key of the record that it deletes."""
         sequence = _sequence(record.key)
         return record.value is None or sequence is None or sequence == record.offset
 
-    def _told(self) -> tuple[str, ...]:
+    def told(self) -> tuple[str, ...]:
+        """What the form cannot tell, and what was found when the file was read; see `RawSource.told`."""
+        if not self._is_read:
+            for _ in self._guarded():
+                pass
         notes = [
             "records of rpk have no checksum: neither changed text nor a cut between two records is noticed",
             "an empty value cannot be told from none: both are read as tombstones",
         ]
         if count := self._seen["void"]:
-            notes.append(f"records that Redpanda does not apply, because their offset is not their seq: {count}")
+            notes.append(f"records left out that Redpanda does not apply, as their offset is not their seq: {count}")
         if count := self._seen["replaced"]:
             notes.append(f"records with bytes that are not UTF-8, which rpk does not print as they are: {count}")
         return tuple(notes)

@@ -132,11 +132,10 @@ class KarapaceV3(RecordFile):
             names = ", ".join(file.name for file in files) or "none"
             raise Unreadable(f"{path} should have one backup, and has {names}: name the file of metadata")
         self._file = files[0]
-        self._metadata: Metadata | None = None
 
     def parsed(self) -> Iterator[RawRecord]:
         """Yield the records, after metadata and checksums have been compared with them."""
-        metadata = self._metadata = read_metadata(self._file)
+        metadata = read_metadata(self._file)
         if metadata.data_file is None:
             return
         path = self._file.parent / metadata.data_file
@@ -145,15 +144,18 @@ class KarapaceV3(RecordFile):
         with path.open("rb") as file:
             yield from _records(file, metadata)
 
-    def origin(self, offset: int | None) -> Origin:
-        """The origin of the state, with the tool that wrote the backup."""
-        vendor, version = self._metadata.tool if self._metadata else (self.vendor, "")
-        return Origin(self.name, vendor, version, offset)
+    def origin(self) -> Origin:
+        """The folder, and the tool that wrote the backup; see `RawSource.origin`."""
+        vendor, version = self._described().tool
+        return Origin(self.name, vendor, version)
 
     def topic_configs(self) -> Mapping[str, str]:
         """The topic's settings when the backup was made; see `RawSource.topic_configs`."""
+        return self._described().configs
+
+    def _described(self) -> Metadata:
         try:
-            return read_metadata(self._file).configs
+            return read_metadata(self._file)
         except Unreadable as error:
             raise Unreadable(f"{self.path} is not whole, and nothing of it is used: {error}") from None
 
