@@ -51,6 +51,7 @@ WELL_KNOWN = (
 )
 #: How many versions are read one by one, and settings of how many subjects.
 SAMPLE = 1_000
+PAGE = 1_000
 #: What a registry never gives again.
 GONE = '{"type":"fixed","name":"Gone","size":%d}'
 
@@ -123,19 +124,18 @@ def facts_of(url: str, seed: int) -> Facts:
             answer = client.get(path)
             return answer.json() if answer.is_success else answer.status_code
 
-        found = {
-            path: ask(path)
-            for path in (
-                "/subjects?subjectPrefix=:*:",
-                "/subjects?subjectPrefix=:*:&deleted=true",
-                "/contexts",
-                "/config",
-                "/mode",
-                *(f"/{kind}/{context}" for kind in ("config", "mode") for context in CONTEXTS if context),
-            )
-        }
+        def ask_all(path: str) -> list[Any]:
+            """All pages of a list."""
+            listed: list[Any] = []
+            while page := ask(f"{path}&offset={len(listed)}&limit={PAGE}"):
+                listed += page
+            return listed
+
+        settings = [f"/{kind}/{context}" for kind in ("config", "mode") for context in CONTEXTS]
+        found = {path: ask(path) for path in ("/contexts", *settings)}
         for deleted in ("", "&deleted=true"):
-            listed = ask(f"/schemas?subjectPrefix=:*:{deleted}")
+            found[f"subjects{deleted}"] = ask_all(f"/subjects?subjectPrefix=:*:{deleted}")
+            listed = ask_all(f"/schemas?subjectPrefix=:*:{deleted}")
             found[f"schemas{deleted}"] = {(one["subject"], one["version"]): one for one in listed}
         chance = random.Random(seed)
         places = sorted(found["schemas&deleted=true"])
