@@ -74,11 +74,12 @@ class Follower:
             Failure: A conflict, or the target was promoted.
         """
         self._mirroring.attach()
-        if self._source.has_feed():
+        has_feed = self._source.has_feed()
+        if has_feed:
             # It finds out whether the log of the source is still the one of the mark.
             self._connected().close()
         if not self._metrics.full_syncs:
-            self._mirroring.sync_all(reason="asked for")
+            self._mirroring.sync_all(reason="asked for", polled=not has_feed)
 
     def run(self) -> None:
         """Follow the source until `stop`.

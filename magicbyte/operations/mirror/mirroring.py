@@ -136,7 +136,7 @@ class Mirroring:
         Args:
             reason: Why, for the log; empty for a routine comparison.
             strict: Refuse to delete what the source lacks, unless the command has `--adopt`.
-            polled: Refuse to delete most of the target.
+            polled: The source has no change feed: refuse to delete most of the target, or all of it.
 
         Raises:
             Failure: A conflict, or versions that would be deleted; nothing is written.
@@ -146,6 +146,10 @@ class Mirroring:
         if reason:
             self._tell(f"full sync of {self._source.name} to {self._target.name}: {reason}")
         seen = self._source.read()
+        self._require_feed(seen)
+        doubt = self._doubt(seen, polled=polled)
+        if doubt and not strict:
+            self._tell(doubt)
         is_first = self.mark.offset is None
         part = placed(seen.state, self._options.naming)
         contexts = part.contexts.union(self.mark.contexts)
@@ -154,7 +158,7 @@ class Mirroring:
         scope = self._scope(subjects | wanted, contexts)
         plan = plan_changes(part.state, self._held, scope)
         self._require_no_conflict(plan)
-        self._require_deletable(plan, strict=strict or is_first, polled=polled)
+        self._require_deletable(plan, strict=strict or is_first or bool(doubt), polled=polled)
         mark = self._with_modes(self._with_contexts(contexts), part, scope, whole=True)
         mark = replace(mark, log_id=seen.log_id, offset=seen.offset, anchor=None, closure=self._closure(part.subjects))
         written = self._write(plan, mark, always=True)
@@ -291,6 +295,25 @@ class Mirroring:
 
     def _note(self, mark: Mark) -> None:
         self.mark, self._has_unsaved_mark = mark, True
+
+    def _require_feed(self, seen: Seen) -> None:
+        """Check that a source which had a change feed still has it: else something answers in its place."""
+        if self.mark.log_id and not seen.log_id and not self._may_delete:
+            raise Unreachable(
+                f"{self._source.name} had a change feed, and has none now. If it is another registry from now on, or "
+                "the mirror's user has lost DESCRIBE on the registry, give the right back, or pass --adopt"
+            )
+
+    def _doubt(self, seen: Seen, *, polled: bool) -> str:
+        """Why the source may be another one, or an earlier one, than the one that was followed; empty if it is not."""
+        mark, held = self.mark, self._held
+        if mark.log_id and seen.log_id != mark.log_id:
+            return f"the log of the source is another one, its id is {seen.log_id} and was {mark.log_id}"
+        if mark.offset is not None and seen.offset < mark.offset:
+            return f"the source was set back: it ends at offset {seen.offset} and had offset {mark.offset}"
+        if polled and held is not None and held.versions and not seen.state.versions:
+            return "the source has no schemas"
+        return ""
 
     def _require_no_conflict(self, plan: Plan) -> None:
         if plan.conflicts:
