@@ -107,3 +107,28 @@ def test_a_polled_registry_without_schemas_does_not_empty_the_target(shared: Pai
         with pytest.raises(Failure, match="pass --adopt"):
             mirror_once(front.url, target.url, options)
     assert _kept(target, ".emptied") == kept
+
+
+def test_a_refused_feed_is_waited_for_or_ends_the_mirror(shared: Pair, front: Front) -> None:
+    source, target = shared
+    front.refuse = lambda path: 429 if path.startswith("/events") else None
+    with mirror(front.url, target.url, Options(Naming(".busy"))) as running:
+        running.until_told("waiting: ")
+        front.refuse = lambda _: None
+        running.until_told("both registries answer again")
+        source.register("after-busy", '"int"')
+        until(lambda: "after-busy" in _kept(target, ".busy"), "the change arrives")
+        assert not running.failed
+    for status, told in ((403, "refuses the client"), (400, "refuses the mirror")):
+        front.refuse = lambda path, status=status: status if path.startswith("/events") else None  # type: ignore[misc]
+        with mirror(front.url, target.url, Options(Naming(".busy"), adopt=True)) as running:
+            assert told in running.until_failed()
+            assert isinstance(running.failed[0], Failure)
+
+
+@pytest.mark.parametrize("status", [404, 405, 501])
+def test_each_way_to_lack_an_export_is_known(shared: Pair, front: Front, status: int) -> None:
+    _, target = shared
+    front.refuse = lambda path: status if path.startswith(("/export", "/events")) else None
+    mirror_once(front.url, target.url, Options(Naming(f".lacks{status}")))
+    assert _kept(target, f".lacks{status}") != set()
