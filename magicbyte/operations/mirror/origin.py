@@ -16,6 +16,7 @@ from magicbyte.operations.failures import Unreachable
 from magicbyte.operations.registry_end import LACKING, RegistryEnd, failure_of
 from magicbyte.operations.sources.opening import Properties, open_source
 from magicbyte.operations.sources.port import Source
+from magicbyte.operations.sources.url import withheld_of
 from magicbyte.operations.state import State
 from registry.feed.export import check_lines
 from serdes.error import RegistryError
@@ -138,11 +139,6 @@ class Origin(Closing):
     def _export(self, names: Iterable[str], least_offset: int) -> list[dict[str, Any]]:
         assert self.end is not None
         answer = self.end.answer("GET", "/export", {"subject": list(names)})
-        if answer.headers.get("magicbyte-complete") == "false":
-            raise Failure(
-                f"{self.name} hides subjects from the mirror's user, and what is hidden looks deleted; give it READ "
-                "and DESCRIBE_CONFIGS on all subjects, and DESCRIBE on the registry"
-            )
         raw = answer.body.splitlines(keepends=True)
         try:
             check_lines(raw, closed=True)
@@ -150,6 +146,8 @@ class Origin(Closing):
             # The connection was cut.
             raise Unreachable(f"the export of {self.name} is not whole: {error}") from None
         lines = [orjson.loads(line) for line in raw]
+        if withheld := withheld_of(answer, lines[0]):
+            raise Failure(f"{self.name}: what is hidden from the mirror looks deleted: {'; '.join(withheld)}")
         if lines[0].get("offset", -1) < least_offset:
             raise Unreachable(f"{self.name} answers from offset {lines[0].get('offset')}, before {least_offset}")
         return lines

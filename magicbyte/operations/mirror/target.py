@@ -13,6 +13,7 @@ from magicbyte.operations.closing import Closing
 from magicbyte.operations.failures import Unreachable
 from magicbyte.operations.mirror.mark import Mark
 from magicbyte.operations.registry_end import RegistryEnd
+from magicbyte.operations.sources.url import withheld_of
 from magicbyte.operations.state import State
 from serdes.error import RegistryError
 
@@ -76,9 +77,9 @@ class Target(Closing):
             Failure: It is not a Magicbyte registry, or it hides subjects from the client.
         """
         answer = answered(self.end, "GET", "/export", missing="the target of a mirror has to be a Magicbyte registry")
-        if answer.headers.get("magicbyte-complete") == "false":
-            raise Failure(f"{self.name} hides subjects from the mirror's user; give it READ on all of them")
         values = [orjson.loads(line) for line in answer.body.splitlines()]
+        if withheld := withheld_of(answer, values[0]):
+            raise Failure(f"{self.name}: the mirror's user does not see all: {'; '.join(withheld)}")
         marks = {line["context"]: (line["epoch"], line["value"]) for line in values if line["kind"] == "mirrored"}
         return Copy(State.of_lines(values), marks)
 

@@ -20,7 +20,8 @@ from serdes.client.flow import Answer
 from serdes.error import RegistryError
 
 _HIDDEN = (
-    "some subjects, or their settings, are hidden from this user: it needs READ and DESCRIBE_CONFIGS of every SUBJECT"
+    "some subjects, or their settings, are hidden from this user: it needs READ and DESCRIBE_CONFIGS of every SUBJECT, "
+    "and DESCRIBE_CONFIGS of the REGISTRY"
 )
 _NO_CONTEXTS = (
     "the highest ids of some contexts are hidden from this user, so a copy might give ids again that were given "
@@ -58,17 +59,22 @@ class UrlSource(Closing):
             raise Unreadable(f"the export of {self.name} is not whole: {error}") from None
         manifest: Mapping[str, Any] = orjson.loads(lines[0])
         origin = Origin(self.name, "magicbyte", str(manifest.get("magicbyte", "")), manifest.get("offset"))
-        is_hiding = answer.headers.get("magicbyte-complete") == "false" or manifest.get("lacksSettings")
-        withheld = [
-            *([_HIDDEN] if is_hiding else []),
-            *([_NO_CONTEXTS] if manifest.get("lacksContexts") else []),
-        ]
+        withheld = withheld_of(answer, manifest)
         notes = [_OLD_EXPORT] if manifest.get("format") == 1 else []
         return Reading(State.of_lines(_values(lines)), origin, tuple(notes), tuple(withheld))
 
     def close(self) -> None:
         """Close the connections."""
         self.end.close()
+
+
+def withheld_of(answer: Answer, manifest: Mapping[str, Any]) -> list[str]:
+    """What an export of ours hides from its user, each with the rights that show it."""
+    is_hiding = answer.headers.get("magicbyte-complete") == "false" or manifest.get("lacksSettings")
+    return [
+        *([_HIDDEN] if is_hiding else []),
+        *([_NO_CONTEXTS] if manifest.get("lacksContexts") else []),
+    ]
 
 
 def _values(lines: Sequence[bytes]) -> Iterator[Mapping[str, Any]]:
