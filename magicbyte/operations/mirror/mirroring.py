@@ -160,7 +160,10 @@ class Mirroring:
         self._require_no_conflict(plan)
         self._require_deletable(plan, strict=strict or is_first or bool(doubt), polled=polled)
         mark = self._with_modes(self._with_contexts(contexts), part, scope, whole=True)
-        mark = replace(mark, log_id=seen.log_id, offset=seen.offset, anchor=None, closure=self._closure(part.subjects))
+        # A log that was replaced does not have the change.
+        anchor = None if strict or doubt else self.mark.anchor
+        closure = self._closure(part.subjects)
+        mark = replace(mark, log_id=seen.log_id, offset=seen.offset, anchor=anchor, closure=closure)
         written = self._write(plan, mark, always=True)
         self._source.require(seen.log_id, seen.offset)
         self._may_delete = False
@@ -196,6 +199,11 @@ class Mirroring:
         known = self._with_contexts(scope.contexts)
         mark = self._with_modes(replace(mark, contexts=known.contexts, before=known.before), part, scope, whole=False)
         return self._write(plan, mark)
+
+    def note_anchor(self, anchor: Anchor) -> None:
+        """Remember the last change up to the mark's offset; it is stored with the next write of the mark."""
+        if anchor != self.mark.anchor:
+            self._note(replace(self.mark, anchor=anchor))
 
     def save_mark(self) -> None:
         """Write the mark if the target's copy is older."""

@@ -132,3 +132,26 @@ def test_each_way_to_lack_an_export_is_known(shared: Pair, front: Front, status:
     front.refuse = lambda path: status if path.startswith(("/export", "/events")) else None
     mirror_once(front.url, target.url, Options(Naming(f".lacks{status}")))
     assert _kept(target, f".lacks{status}") != set()
+
+
+def test_a_source_that_was_set_back_and_has_grown_since_is_noticed(shared: Pair, tmp_path: Path) -> None:
+    _, target = shared
+    options, log = Options(Naming(".grown")), tmp_path / "log.db"
+    with running_registry(f"sqlite:///{log}") as server:
+        source = Api(server.url)
+        source.register("kept", '"int"')
+    before, port = log.read_bytes(), int(server.url.rpartition(":")[2])
+    with running_registry(f"sqlite:///{log}", port=port):
+        source.register("lost", '"long"')
+        # No change is followed one by one: each run is a full sync.
+        for _ in range(2):
+            mirror_once(source.url, target.url, options)
+    for file in tmp_path.iterdir():
+        file.unlink()
+    log.write_bytes(before)
+    with running_registry(f"sqlite:///{log}", port=port):
+        for number in range(3):
+            source.register(f"new-{number}", '"int"')
+        with pytest.raises(Failure, match=r"lost version 1|conflict"):
+            mirror_once(source.url, target.url, options)
+    assert _kept(target, ".grown") == {"kept", "lost"}
