@@ -157,6 +157,11 @@ class Mirroring:
         wanted = {name for name, _ in part.state.versions} | subjects_of(part.state.configs, part.state.modes)
         scope = self._scope(subjects | wanted, contexts)
         plan = plan_changes(part.state, self._held, scope)
+        plan.conflicts += [
+            f"{target[0]} version {target[1]} has to go, and {one[0]} version {one[1]} of the target refers to it, "
+            "which is not mirrored"
+            for one, target in plan.held_back
+        ]
         self._require_no_conflict(plan)
         self._require_deletable(plan, strict=strict or is_first or bool(doubt), polled=polled)
         mark = self._with_modes(self._with_contexts(contexts), part, scope, whole=True)
@@ -194,6 +199,9 @@ class Mirroring:
         named = {self._options.naming.subject(name) for name in (*names, *part.subjects) if parse_subject(name).name}
         scope = self._scope(named, frozenset(context for context in contexts if context is not None))
         plan = plan_changes(part.state, self._held, scope)
+        if plan.held_back:
+            # They have changed before, and became what they were.
+            return self.sync_all(reason="versions refer to others that were replaced")
         self._require_no_conflict(plan)
         mark = replace(mark, closure=self._closure((*self.mark.closure, *part.subjects)))
         known = self._with_contexts(scope.contexts)
