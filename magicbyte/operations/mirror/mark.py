@@ -36,7 +36,7 @@ class Mark:
         contexts: The contexts of the target that are mirrored.
         before: The modes that these contexts had before; a context without one is not in it.
         modes: The source's own modes by the target's names, `:.:` for the global one; a promotion sets them.
-        closure: Subjects of the source that are mirrored since others refer to them.
+        closure: Subjects of the source that are mirrored since others refer to them, or have done so.
         state: `following`, `promoting` or `promoted`.
         promoted: When it was promoted, in ms since the epoch; 0 if it was not.
         targets: Context -> the mark of ids to which a promotion raises it.

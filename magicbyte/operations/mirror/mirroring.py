@@ -151,7 +151,8 @@ class Mirroring:
         if doubt and not strict:
             self._tell(doubt)
         is_first = self.mark.offset is None
-        part = placed(seen.state, self._options.naming)
+        # What others referred to stays mirrored: it is in the target, and they may refer to it again.
+        part = placed(seen.state, self._options.naming, self.mark.closure)
         contexts = part.contexts.union(self.mark.contexts)
         subjects = {name for name in self._held.subjects() if self._is_mirrored(name, contexts, part)}
         wanted = {name for name, _ in part.state.versions} | subjects_of(part.state.configs, part.state.modes)
@@ -167,7 +168,7 @@ class Mirroring:
         mark = self._with_modes(self._with_contexts(contexts), part, scope, whole=True)
         # A log that was replaced does not have the change.
         anchor = None if strict or doubt else self.mark.anchor
-        closure = self._closure(part.subjects)
+        closure = self._closure((*part.subjects, *(() if self._options.deletes else self.mark.closure)))
         mark = replace(mark, log_id=seen.log_id, offset=seen.offset, anchor=anchor, closure=closure)
         written = self._write(plan, mark, always=True)
         self._source.require(seen.log_id, seen.offset)
@@ -234,13 +235,20 @@ class Mirroring:
             part = placed(seen.state, naming, (*known, *asked))
             missing = {
                 name
-                for name in part.missing - asked
-                if naming.has_place(name) and not self._held.numbers.get(naming.subject(name))
+                for name, number in part.missing
+                if name not in asked and naming.has_place(name) and not self._follows(name, number)
             }
             if not missing:
                 return part
             missing = _with_settings(missing)
             seen = Seen(self._source.read_names(asked | missing, offset).state)
+
+    def _follows(self, name: str, number: int) -> bool:
+        """Tell whether the target has a version of the source, and its subject is mirrored."""
+        assert self._held is not None
+        naming = self._options.naming
+        is_mirrored = naming.is_chosen(name) or name in self.mark.closure
+        return is_mirrored and (naming.subject(name), number) in self._held.versions
 
     def _concerns(self, name: str) -> bool:
         naming = self._options.naming
@@ -255,7 +263,7 @@ class Mirroring:
         return (
             origin is not None
             and context_of(name) in contexts
-            and (self._options.naming.is_chosen(origin) or origin in part.subjects)
+            and (self._options.naming.is_chosen(origin) or origin in part.subjects or origin in self.mark.closure)
         )
 
     def _closure(self, subjects: Iterable[str]) -> tuple[str, ...]:
