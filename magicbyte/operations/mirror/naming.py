@@ -251,4 +251,12 @@ def _require_references(versions: Iterable[Version], naming: Naming) -> None:
 
 
 def _renamed(naming: Naming, config: Config) -> Config:
-    return replace(config, alias=naming.rename.replace(PLACE, config.alias)) if config.alias else config
+    return replace(config, alias=_alias(naming, config.alias)) if config.alias and not naming.keeps_names else config
+
+
+def _alias(naming: Naming, alias: str) -> str:
+    """The target's name of an alias; one that names no context is a subject of the context of its config."""
+    if not alias.startswith(":"):
+        return naming.rename.replace(PLACE, alias)
+    name = naming.subject(alias)
+    return name if name.startswith(":") else f"{GLOBAL_SETTINGS}{name}"

@@ -180,6 +180,25 @@ def test_a_reference_to_a_context_has_no_place_in_another_one() -> None:
 
 
 @pytest.mark.parametrize(
+    ("naming", "alias", "in_target"),
+    [
+        (Naming(), ":.x:z", ":.x:z"),
+        (Naming(), ":.:z", ":.:z"),
+        (Naming(".dc1"), "z", "z"),
+        (Naming(".dc1"), ":.x:z", ":.dc1.x:z"),
+        (Naming(".dc1"), ":.:z", ":.dc1:z"),
+        (Naming(rename="dc1-${subject}"), "z", "dc1-z"),
+        (Naming(rename="dc1-${subject}"), ":.x:z", ":.x:dc1-z"),
+        (Naming(rename="dc1-${subject}"), ":.:z", ":.:dc1-z"),
+    ],
+)
+def test_aliases_lead_to_the_same_subjects(naming: Naming, alias: str, in_target: str) -> None:
+    state = State.of_lines([{"kind": "config", "subject": ":.y:a", "config": {"alias": alias}}])
+    config = placed(state, naming).state.configs[naming.name(":.y:a")]
+    assert config.alias == in_target
+
+
+@pytest.mark.parametrize(
     "mark",
     [
         Mark("http://a"),
