@@ -58,8 +58,10 @@ def test_the_mark_of_a_mirror_is_removed(make_api: Callable[..., Any]) -> None:
     assert _import(api, _mark(1, {"writer": "a"})).status_code == 200
     assert _import(api, removal).json()["imported"] == {"removal": 1}
     assert "mirrored" not in api("GET", "/export").text
-    assert _import(api, {"kind": "removal", "of": "mirror"}).json()["refused"][0]["message"].endswith(
-        "the removal of a mirror's mark needs a context"
+    assert (
+        _import(api, {"kind": "removal", "of": "mirror"})
+        .json()["refused"][0]["message"]
+        .endswith("the removal of a mirror's mark needs a context")
     )
 
 
