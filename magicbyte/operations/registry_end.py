@@ -18,8 +18,27 @@ from serdes.error import ConfigError, OAuthTokenError, RegistryError, RegistryUn
 
 T = TypeVar("T")
 
+#: Statuses of a server that lacks an endpoint.
+LACKING = frozenset({404, 405, 501})
 #: Statuses that refuse the client and not the request.
 _REFUSING = frozenset({401, 403})
+#: Statuses of a server, or of one before it, that may answer later; from 500 on.
+_TOO_MANY, _BROKEN = 429, 500
+
+
+def failure_of(name: str, error: RegistryError) -> Failure:
+    """What a refusal of a follower's request means: whether it is worth waiting for another answer.
+
+    Args:
+        name: The registry's name.
+        error: The refusal of a request that the registry has answered before.
+    """
+    if error.status in _REFUSING:
+        return Refused(f"{name} refuses the client: {error.message}")
+    if error.status >= _BROKEN or error.status == _TOO_MANY or error.status in LACKING:
+        # An ingress answers 404 while the registry behind it is replaced.
+        return Unreachable(f"{name}: {error.message}")
+    return Failure(f"{name} refuses the mirror: {error.message}")
 
 
 class RegistryEnd(Closing):

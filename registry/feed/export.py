@@ -35,7 +35,7 @@ def export_lines(
     deleted: bool = True,
     may_see_settings: Callable[[str | None], bool] | None = None,
     may_see_highest_id: Callable[[str], bool] | None = None,
-    names: Collection[str] = (),
+    names: Collection[str] | None = None,
     log_id: str = "",
     partial: bool = False,
 ) -> Iterator[bytes]:
@@ -52,7 +52,7 @@ def export_lines(
             ones. By default all are exported.
         may_see_highest_id: Returns whether to export the line of a context. By default all are exported.
         names: Subjects and contexts' settings in wire form: only they are exported, and their contexts; `:.:` stands
-            for the global settings. By default all are.
+            for the global settings. By default all are; an empty collection has none.
         log_id: The id of the log for the manifest; empty for none.
         partial: Say in the manifest that subjects are hidden.
     """
@@ -64,7 +64,7 @@ def export_lines(
         deleted=deleted,
         may_see_settings=may_see_settings or _everything,
         may_see_highest_id=may_see_highest_id or _everything,
-        only=frozenset(names) if names else None,
+        only=None if names is None else frozenset(names),
         log_id=log_id,
         partial=partial,
     ):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from magicbyte.operations.failures import Unreachable
-from magicbyte.operations.registry_end import RegistryEnd
+from magicbyte.operations.registry_end import RegistryEnd, failure_of
 from serdes.error import OAuthTokenError, RegistryError, RegistryUnavailable
 
 #: After so many seconds without a line the connection counts as lost; the registry sends one every 15 s.
@@ -66,7 +66,8 @@ class Feed:
 
         Raises:
             Unreachable: The connection is lost, and all changes before that were returned.
-            RegistryError: The registry refused the request.
+            Refused: The registry refuses the client.
+            Failure: The registry refused the request.
         """
         events: list[Event] = []
         while len(events) < most:
@@ -98,7 +99,7 @@ class Feed:
                     self._put(event)
             self._put(Unreachable(f"{self._end.name} has closed its change feed"))
         except RegistryError as error:
-            self._put(Unreachable(f"{self._end.name}: {error.message}") if error.status >= 500 else error)
+            self._put(failure_of(self._end.name, error))
         except (RegistryUnavailable, OAuthTokenError) as error:
             self._put(Unreachable(f"{self._end.name}: {error}"))
         except Exception as error:  # noqa: BLE001  whoever takes the changes has to learn of it

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from magicbyte.operations.failures import Refused, Unreachable, Withheld
 from magicbyte.operations.mirror.feed import RESET, Feed
-from magicbyte.operations.mirror.mark import Mark
+from magicbyte.operations.mirror.mark import Anchor, Mark
 from magicbyte.operations.mirror.mirroring import Mirroring, anchor_of
 from magicbyte.operations.mirror.origin import Origin, Seen
 from magicbyte.operations.registry_end import RegistryEnd
@@ -21,6 +21,8 @@ _MOST_CHANGES, _TAKE_SECONDS = 500, 1.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 5.0
 #: How long the source may take to show the mark's change again, in seconds.
 _ANCHOR_SECONDS = 10.0
+#: After a full sync, the last change is looked for among so many entries; a source without changes is asked so long.
+_ANCHOR_ENTRIES, _NO_CHANGE_SECONDS = 100, 1.0
 #: The mark is written so often if changes need no write, in seconds.
 _MARK_SECONDS = 10.0
 _TOO_OLD = "the source no longer has all changes since the mark"
@@ -74,11 +76,13 @@ class Follower:
             Failure: A conflict, or the target was promoted.
         """
         self._mirroring.attach()
-        if self._source.has_feed():
+        has_feed = self._source.has_feed()
+        if has_feed:
             # It finds out whether the log of the source is still the one of the mark.
             self._connected().close()
         if not self._metrics.full_syncs:
-            self._mirroring.sync_all(reason="asked for")
+            self._mirroring.sync_all(reason="asked for", polled=not has_feed)
+        self._mirroring.save_mark()
 
     def run(self) -> None:
         """Follow the source until `stop`.
@@ -167,7 +171,9 @@ class Follower:
         if reason:
             return self._after_full_sync(reason, strict=True)
         if mark.anchor is None:
-            return self._after_full_sync("no change was followed since the last one", strict=False)
+            return self._after_full_sync(
+                "the source has shown no change that tells whether its log is the same", strict=True
+            )
         feed = Feed(self._end, mark.anchor.offset - 1)
         try:
             events = feed.take(1, _ANCHOR_SECONDS)
@@ -207,15 +213,35 @@ class Follower:
 
     def _after_full_sync(self, reason: str, *, strict: bool) -> Feed:
         """A full sync, and the feed from its offset on."""
-        self._mirroring.sync_all(reason=reason, strict=strict)
+        # If the changes are not at hand, nothing tells whether the log is the same: as for a polled source.
+        self._mirroring.sync_all(reason=reason, strict=strict, polled=not strict)
         mark = self._mirroring.mark
-        feed = Feed(self._end, BEGINNING if mark.offset is None else mark.offset)
+        offset = BEGINNING if mark.offset is None else mark.offset
+        if (anchor := self._last_change(offset)) is not None:
+            self._mirroring.note_anchor(anchor)
+        feed = Feed(self._end, offset)
         try:
             self._require_same_log()
         except BaseException:
             feed.close()
             raise
         return feed
+
+    def _last_change(self, offset: int) -> Anchor | None:
+        """The last change up to an offset; None if the source does not show one."""
+        if offset == BEGINNING:
+            return None
+        feed, last = Feed(self._end, max(offset - _ANCHOR_ENTRIES, BEGINNING)), None
+        try:
+            while events := feed.take(_MOST_CHANGES, _NO_CHANGE_SECONDS):
+                if any(event.kind == RESET for event in events):
+                    return None
+                last = next((event for event in reversed(events) if event.offset <= offset), last)
+                if events[-1].offset >= offset:
+                    break
+        finally:
+            feed.close()
+        return None if last is None else anchor_of(last)
 
     def _require_same_log(self) -> None:
         if self._set_back(self._source.head()):

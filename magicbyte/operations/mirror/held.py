@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 
 from magicbyte.operations.state import ContextState, State
 from registry.state.identity import guid_of
-from registry.state.model import Config, Version, context_of, parse_subject
+from registry.state.model import Config, Version, context_of, parse_subject, subject_in
 
 
 def subjects_of(*settings: Iterable[str | None]) -> set[str]:
@@ -29,6 +29,10 @@ class HeldVersion(NamedTuple):
         return cls(version.schema_id, guid_of(version.content), version.deleted)
 
 
+#: A version's subject and number.
+Key = tuple[str, int]
+
+
 class Held:
     """The target's state in little memory; lines that were written change it.
 
@@ -38,6 +42,8 @@ class Held:
         contexts: Name -> context.
         configs: Subject or context -> its own config; None is the global one.
         modes: Subject or context -> its own mode.
+        references: (subject, number) -> the versions that it refers to; only of those that refer to some.
+        referrers: (subject, number) -> the versions that refer to it.
     """
 
     def __init__(self, state: State) -> None:
@@ -47,8 +53,12 @@ class Held:
         self.contexts = dict(state.contexts)
         self.configs = dict(state.configs)
         self.modes = dict(state.modes)
+        self.references: dict[Key, frozenset[Key]] = {}
+        self.referrers: dict[Key, set[Key]] = defaultdict(set)
         for version in state.versions.values():
             self._put(version.subject, version.number, HeldVersion.of(version))
+            named = ((reference.subject, reference.version) for reference in version.references)
+            self._refer(version.subject, version.number, named)
 
     def subjects(self) -> set[str]:
         """The subjects with a version or settings of their own."""
@@ -76,10 +86,21 @@ class Held:
         if version is not None:
             self.numbers[subject].discard(number)
             del self._holders[context_of(subject), version.schema_id][subject, number]
+        for target in self.references.pop((subject, number), ()):
+            self.referrers[target].discard((subject, number))
+
+    def _refer(self, subject: str, number: int, named: Iterable[Key]) -> None:
+        targets = frozenset((subject_in(context_of(subject), name), version) for name, version in named)
+        if targets:
+            self.references[subject, number] = targets
+        for target in targets:
+            self.referrers[target].add((subject, number))
 
     def _schema(self, line: Mapping[str, Any]) -> None:
         version = HeldVersion(line["id"], line["guid"], line["deleted"])
         self._put(line["subject"], line["version"], version)
+        named = ((reference["subject"], reference["version"]) for reference in line.get("references", ()))
+        self._refer(line["subject"], line["version"], named)
         context = context_of(line["subject"])
         known = self.contexts.get(context, ContextState(listed=True, highest_id=0))
         self.contexts[context] = ContextState(True, max(known.highest_id, version.schema_id))

@@ -13,7 +13,7 @@ FOLLOWING, PROMOTING, PROMOTED = "following", "promoting", "promoted"
 
 
 class Anchor(NamedTuple):
-    """The last change that was followed: the source has to show it again, or its log is another one."""
+    """The last change that the source has shown: it has to show it again, or its log is another one."""
 
     offset: int
     kind: str
@@ -31,12 +31,12 @@ class Mark:
         deletes: Whether deletions are mirrored.
         log_id: The id of the source's log; empty if the source has none.
         offset: The offset up to which the target is what the source was; None before the first full sync has ended.
-        anchor: The last change that was followed; None if none was since the last full sync.
+        anchor: The last change up to the offset that the source showed; None if it has shown none.
         changed: When the target became equal to the source last, in ms since the epoch.
         contexts: The contexts of the target that are mirrored.
         before: The modes that these contexts had before; a context without one is not in it.
         modes: The source's own modes by the target's names, `:.:` for the global one; a promotion sets them.
-        closure: Subjects of the source that are mirrored since others refer to them.
+        closure: Subjects of the source that are mirrored since others refer to them, or have done so.
         state: `following`, `promoting` or `promoted`.
         promoted: When it was promoted, in ms since the epoch; 0 if it was not.
         targets: Context -> the mark of ids to which a promotion raises it.

@@ -136,7 +136,7 @@ class Mirroring:
         Args:
             reason: Why, for the log; empty for a routine comparison.
             strict: Refuse to delete what the source lacks, unless the command has `--adopt`.
-            polled: Refuse to delete most of the target.
+            polled: The source has no change feed: refuse to delete most of the target, or all of it.
 
         Raises:
             Failure: A conflict, or versions that would be deleted; nothing is written.
@@ -146,17 +146,30 @@ class Mirroring:
         if reason:
             self._tell(f"full sync of {self._source.name} to {self._target.name}: {reason}")
         seen = self._source.read()
+        self._require_feed(seen)
+        doubt = self._doubt(seen, polled=polled)
+        if doubt and not strict:
+            self._tell(doubt)
         is_first = self.mark.offset is None
-        part = placed(seen.state, self._options.naming)
+        # What others referred to stays mirrored: it is in the target, and they may refer to it again.
+        part = placed(seen.state, self._options.naming, self.mark.closure)
         contexts = part.contexts.union(self.mark.contexts)
         subjects = {name for name in self._held.subjects() if self._is_mirrored(name, contexts, part)}
         wanted = {name for name, _ in part.state.versions} | subjects_of(part.state.configs, part.state.modes)
         scope = self._scope(subjects | wanted, contexts)
         plan = plan_changes(part.state, self._held, scope)
+        plan.conflicts += [
+            f"{target[0]} version {target[1]} has to go, and {one[0]} version {one[1]} of the target refers to it, "
+            "which is not mirrored"
+            for one, target in plan.held_back
+        ]
         self._require_no_conflict(plan)
-        self._require_deletable(plan, strict=strict or is_first, polled=polled)
+        self._require_deletable(plan, strict=strict or is_first or bool(doubt), polled=polled)
         mark = self._with_modes(self._with_contexts(contexts), part, scope, whole=True)
-        mark = replace(mark, log_id=seen.log_id, offset=seen.offset, anchor=None, closure=self._closure(part.subjects))
+        # A log that was replaced does not have the change.
+        anchor = None if strict or doubt else self.mark.anchor
+        closure = self._closure((*part.subjects, *(() if self._options.deletes else self.mark.closure)))
+        mark = replace(mark, log_id=seen.log_id, offset=seen.offset, anchor=anchor, closure=closure)
         written = self._write(plan, mark, always=True)
         self._source.require(seen.log_id, seen.offset)
         self._may_delete = False
@@ -187,11 +200,19 @@ class Mirroring:
         named = {self._options.naming.subject(name) for name in (*names, *part.subjects) if parse_subject(name).name}
         scope = self._scope(named, frozenset(context for context in contexts if context is not None))
         plan = plan_changes(part.state, self._held, scope)
+        if plan.held_back:
+            # They have changed before, and became what they were.
+            return self.sync_all(reason="versions refer to others that were replaced")
         self._require_no_conflict(plan)
         mark = replace(mark, closure=self._closure((*self.mark.closure, *part.subjects)))
         known = self._with_contexts(scope.contexts)
         mark = self._with_modes(replace(mark, contexts=known.contexts, before=known.before), part, scope, whole=False)
         return self._write(plan, mark)
+
+    def note_anchor(self, anchor: Anchor) -> None:
+        """Remember the last change up to the mark's offset; it is stored with the next write of the mark."""
+        if anchor != self.mark.anchor:
+            self._note(replace(self.mark, anchor=anchor))
 
     def save_mark(self) -> None:
         """Write the mark if the target's copy is older."""
@@ -214,13 +235,20 @@ class Mirroring:
             part = placed(seen.state, naming, (*known, *asked))
             missing = {
                 name
-                for name in part.missing - asked
-                if naming.has_place(name) and not self._held.numbers.get(naming.subject(name))
+                for name, number in part.missing
+                if name not in asked and naming.has_place(name) and not self._follows(name, number)
             }
             if not missing:
                 return part
             missing = _with_settings(missing)
             seen = Seen(self._source.read_names(asked | missing, offset).state)
+
+    def _follows(self, name: str, number: int) -> bool:
+        """Tell whether the target has a version of the source, and its subject is mirrored."""
+        assert self._held is not None
+        naming = self._options.naming
+        is_mirrored = naming.is_chosen(name) or name in self.mark.closure
+        return is_mirrored and (naming.subject(name), number) in self._held.versions
 
     def _concerns(self, name: str) -> bool:
         naming = self._options.naming
@@ -235,7 +263,7 @@ class Mirroring:
         return (
             origin is not None
             and context_of(name) in contexts
-            and (self._options.naming.is_chosen(origin) or origin in part.subjects)
+            and (self._options.naming.is_chosen(origin) or origin in part.subjects or origin in self.mark.closure)
         )
 
     def _closure(self, subjects: Iterable[str]) -> tuple[str, ...]:
@@ -291,6 +319,25 @@ class Mirroring:
 
     def _note(self, mark: Mark) -> None:
         self.mark, self._has_unsaved_mark = mark, True
+
+    def _require_feed(self, seen: Seen) -> None:
+        """Check that a source which had a change feed still has it: else something answers in its place."""
+        if self.mark.log_id and not seen.log_id and not self._may_delete:
+            raise Unreachable(
+                f"{self._source.name} had a change feed, and has none now. If it is another registry from now on, or "
+                "the mirror's user has lost DESCRIBE on the registry, give the right back, or pass --adopt"
+            )
+
+    def _doubt(self, seen: Seen, *, polled: bool) -> str:
+        """Why the source may be another one, or an earlier one, than the one that was followed; empty if it is not."""
+        mark, held = self.mark, self._held
+        if mark.log_id and seen.log_id != mark.log_id:
+            return f"the log of the source is another one, its id is {seen.log_id} and was {mark.log_id}"
+        if mark.offset is not None and seen.offset < mark.offset:
+            return f"the source was set back: it ends at offset {seen.offset} and had offset {mark.offset}"
+        if polled and held is not None and held.versions and not seen.state.versions:
+            return "the source has no schemas"
+        return ""
 
     def _require_no_conflict(self, plan: Plan) -> None:
         if plan.conflicts:

@@ -141,12 +141,13 @@ class Placed:
     Attributes:
         state: The state; its modes are those of the source.
         subjects: The subjects of the source that it covers, with those that others refer to.
-        missing: Subjects of the source that the state would need, since others refer to them, and does not have.
+        missing: Versions of the source that the state would need, since others refer to them, and whose subjects it
+            does not have.
     """
 
     state: State
     subjects: frozenset[str]
-    missing: frozenset[str]
+    missing: frozenset[tuple[str, int]]
 
     @property
     def contexts(self) -> frozenset[str]:
@@ -207,18 +208,19 @@ def _mark_of_new_contexts(state: State) -> dict[str, ContextState]:
     return {GLOBAL_CONTEXT: state.contexts[GLOBAL_CONTEXT]} if GLOBAL_CONTEXT in state.contexts else {}
 
 
-def _with_references(state: State, subjects: set[str]) -> tuple[set[str], set[str]]:
-    """The subjects and all that they refer to, and those of them that the state does not have."""
-    targets: dict[str, set[str]] = {}
+def _with_references(state: State, subjects: set[str]) -> tuple[set[str], set[tuple[str, int]]]:
+    """The subjects and all that they refer to, and those versions of it whose subjects the state does not have."""
+    targets: dict[str, set[tuple[str, int]]] = {}
     for version in state.versions.values():
         for reference in version.references:
-            targets.setdefault(version.subject, set()).add(_target(version, reference.subject))
+            named = (_target(version, reference.subject), reference.version)
+            targets.setdefault(version.subject, set()).add(named)
     everything = {name for name, _ in state.versions}
-    found, missing, waiting = set(subjects), set[str](), list(subjects)
+    found, missing, waiting = set(subjects), set[tuple[str, int]](), list(subjects)
     while waiting:
-        for target in targets.get(waiting.pop(), ()):
+        for target, number in targets.get(waiting.pop(), ()):
             if target not in everything:
-                missing.add(target)
+                missing.add((target, number))
             elif target not in found:
                 found.add(target)
                 waiting.append(target)
@@ -249,4 +251,12 @@ def _require_references(versions: Iterable[Version], naming: Naming) -> None:
 
 
 def _renamed(naming: Naming, config: Config) -> Config:
-    return replace(config, alias=naming.rename.replace(PLACE, config.alias)) if config.alias else config
+    return replace(config, alias=_alias(naming, config.alias)) if config.alias and not naming.keeps_names else config
+
+
+def _alias(naming: Naming, alias: str) -> str:
+    """The target's name of an alias; one that names no context is a subject of the context of its config."""
+    if not alias.startswith(":"):
+        return naming.rename.replace(PLACE, alias)
+    name = naming.subject(alias)
+    return name if name.startswith(":") else f"{GLOBAL_SETTINGS}{name}"

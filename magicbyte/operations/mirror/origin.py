@@ -10,10 +10,9 @@ from typing import Any
 import orjson
 
 from magicbyte.kit.errors import ApiError
-from magicbyte.kit.failure import Failure
 from magicbyte.operations.closing import Closing
 from magicbyte.operations.failures import Unreachable
-from magicbyte.operations.registry_end import RegistryEnd
+from magicbyte.operations.registry_end import LACKING, RegistryEnd, failure_of
 from magicbyte.operations.sources.opening import Properties, open_source
 from magicbyte.operations.sources.port import Reading, Source
 from magicbyte.operations.sources.wholeness import require_whole, withheld_by
@@ -76,9 +75,9 @@ class Origin(Closing):
         try:
             return "logId" in self._export((_NOTHING,), -1)[0]
         except RegistryError as error:
-            if error.status in (404, 405):
+            if error.status in LACKING:
                 return False
-            raise self._away(error) from None
+            raise failure_of(self.name, error) from None
 
     def context_name(self) -> str:
         """The context that `--context auto` stands for: the same for the same cluster; empty if it has no id."""
@@ -104,9 +103,9 @@ class Origin(Closing):
         try:
             return _seen(self._export((), -1))
         except RegistryError as error:
-            if error.status in (404, 405):
+            if error.status in LACKING:
                 return Seen(self._whole().state)
-            raise self._away(error) from None
+            raise failure_of(self.name, error) from None
 
     def _whole(self) -> Reading:
         reading = self._source.read()
@@ -142,7 +141,7 @@ class Origin(Closing):
             for part in _parts(names):
                 seen = _joined(seen, _seen(self._export(part, least_offset)))
         except RegistryError as error:
-            raise self._away(error) from None
+            raise failure_of(self.name, error) from None
         return seen
 
     def _export(self, names: Iterable[str], least_offset: int) -> list[dict[str, Any]]:
@@ -159,11 +158,6 @@ class Origin(Closing):
         if lines[0].get("offset", -1) < least_offset:
             raise Unreachable(f"{self.name} answers from offset {lines[0].get('offset')}, before {least_offset}")
         return lines
-
-    def _away(self, error: RegistryError) -> Failure:
-        if error.status >= 500 or error.status == 429:
-            return Unreachable(f"{self.name}: {error.message}")
-        return Failure(f"{self.name} refuses the mirror: {error.message}")
 
     def close(self) -> None:
         """Close the connections."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from magicbyte.operations.mirror.held import Held, HeldVersion
+from magicbyte.operations.mirror.held import Held, HeldVersion, Key
 from magicbyte.operations.state import State
 from registry.feed.export import in_order, version_value
 from registry.state.model import DEFAULT_CONTEXT, GLOBAL_CONTEXT, MODES, SubjectName, Version, context_of
@@ -43,12 +43,14 @@ class Plan:
         lines: The lines for `/import`, in order.
         conflicts: What forbids to write them, each a sentence.
         extras: The versions of the target that the source lacks: subject, number and id.
+        held_back: Versions outside the scope that refer to one that has to go, each with that one.
         counts: How many lines there are of each kind.
     """
 
     lines: list[Line] = field(default_factory=list)
     conflicts: list[str] = field(default_factory=list)
     extras: list[tuple[str, int, int]] = field(default_factory=list)
+    held_back: list[tuple[Key, Key]] = field(default_factory=list)
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -68,10 +70,12 @@ def plan_changes(wanted: State, held: Held, scope: Scope) -> Plan:
         scope: The part of the target that may change.
     """
     plan = Plan()
-    removed = _removed(wanted, held, scope, plan)
+    removed = _with_referrers(_removed(wanted, held, scope, plan), wanted, held, scope, plan)
     new = _new_versions(wanted, held, scope, removed, plan)
     contexts = [*_context_modes(held, scope), *_context_lines(wanted, held, scope)]
-    removals = [_removal("schema", subject=subject, version=number) for subject, number in _referrers_first(removed)]
+    removals = [
+        _removal("schema", subject=subject, version=number) for subject, number in _referrers_first(removed, held)
+    ]
     schemas = [version_value(version) for version in in_order(new)]
     configs = list(_config_lines(wanted, held, scope))
     touched = {line["subject"] for line in (*removals, *schemas, *configs) if line.get("subject") is not None}
@@ -147,9 +151,39 @@ def _new_versions(
     return new
 
 
-def _referrers_first(removed: Mapping[tuple[str, int], HeldVersion]) -> list[tuple[str, int]]:
-    """Later ids first: a schema is registered after those that it refers to."""
-    return sorted(removed, key=lambda key: (-removed[key].schema_id, key))
+def _with_referrers(
+    removed: dict[Key, HeldVersion], wanted: State, held: Held, scope: Scope, plan: Plan
+) -> dict[Key, HeldVersion]:
+    """The versions that must go, with those that refer to them: they go, too, and are written again."""
+    every, waiting = dict(removed), list(removed)
+    while waiting:
+        target = waiting.pop()
+        for key in sorted(held.referrers.get(target, ())):
+            if key in every:
+                continue
+            if key[0] in scope.subjects and key in wanted.versions:
+                every[key] = held.versions[key]
+                waiting.append(key)
+            else:
+                plan.held_back.append((key, target))
+    return every
+
+
+def _referrers_first(removed: Mapping[Key, HeldVersion], held: Held) -> list[Key]:
+    """The versions, each after those that refer to it, and later ids first; cycles do no harm."""
+    ordered: list[Key] = []
+    done: set[Key] = set()
+    for first in sorted(removed, key=lambda key: (-removed[key].schema_id, key)):
+        stack = [(first, False)]
+        while stack:
+            key, ready = stack.pop()
+            if ready:
+                ordered.append(key)
+            elif key not in done:
+                done.add(key)
+                stack.append((key, True))
+                stack += [(one, False) for one in sorted(held.referrers.get(key, ()), reverse=True) if one in removed]
+    return ordered
 
 
 def _context_modes(held: Held, scope: Scope) -> Iterable[Line]:

@@ -11,7 +11,7 @@ from magicbyte.kit.errors import ApiError
 from magicbyte.kit.failure import Failure
 from magicbyte.operations.closing import Closing
 from magicbyte.operations.failures import Unreadable
-from magicbyte.operations.registry_end import RegistryEnd
+from magicbyte.operations.registry_end import LACKING, RegistryEnd
 from magicbyte.operations.sources.foreign.reading import read_foreign
 from magicbyte.operations.sources.port import Origin, Reading
 from magicbyte.operations.sources.wholeness import notes_of, withheld_by
@@ -19,9 +19,6 @@ from magicbyte.operations.state import State
 from registry.feed.export import check_lines
 from serdes.client.flow import Answer
 from serdes.error import RegistryError
-
-#: Statuses of a server that has no export.
-_LACKING = frozenset({404, 405, 501})
 
 
 class UrlSource(Closing):
@@ -40,7 +37,7 @@ class UrlSource(Closing):
         try:
             answer = self.end.answer("GET", "/export")
         except RegistryError as error:
-            if error.status in _LACKING:
+            if error.status in LACKING:
                 return read_foreign(self.end)
             raise Failure(f"{self.name} cannot be exported: {error.message}") from None
         return self._reading(answer)

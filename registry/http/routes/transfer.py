@@ -22,6 +22,7 @@ from registry.http.request import context_of_request, prefix_of, registry_of, ri
 from registry.http.spooled_body import SpooledBody
 from registry.log.port import NotLeader
 from registry.state.lookup import named
+from registry.state.model import parse_subject
 from registry.state.resolve import settings_key
 from registry.state.view import View
 
@@ -40,7 +41,8 @@ async def export(
         headers["Magicbyte-Complete"] = "false" if hidden else "true"
         # The header is about the registry, the manifest about what was asked for.
         lacks = bool(named((subject for subject in hidden if not names or subject in names), covered))
-        names = [name for name in names if rights.may("READ", settings_key(name))]
+    # An empty list of those that may be seen is nothing, not everything.
+    only = None if not names else [name for name in names if rights is None or _may_export(rights, name)]
     may_see_settings = None if rights is None else partial(rights.may, "DESCRIBE_CONFIGS")
     lines = export_lines(
         registry.view,
@@ -48,11 +50,16 @@ async def export(
         deleted=deleted,
         may_see_settings=may_see_settings,
         may_see_highest_id=None if rights is None else rights.may_see_highest_id,
-        names=names,
+        names=only,
         log_id=registry.node.log_id if may_know_log else "",
         partial=lacks,
     )
     return StreamingResponse(_chunks(lines), media_type="application/x-ndjson", headers=headers)
+
+
+def _may_export(rights: Rights, name: str) -> bool:
+    """Tell whether an export may have a subject, or a context's settings."""
+    return rights.may("READ" if parse_subject(name).name else "DESCRIBE_CONFIGS", settings_key(name))
 
 
 async def _chunks(lines: Iterator[bytes]) -> AsyncIterator[bytes]:

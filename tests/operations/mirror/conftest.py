@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import httpx
@@ -20,6 +21,7 @@ from magicbyte.operations.mirror.target import Target
 from magicbyte.operations.sources.opening import Properties, open_source
 from magicbyte.operations.state import State
 from magicbyte.testing import running_registry
+from tests.http.serving import serving
 
 SECONDS = 120.0
 
@@ -133,3 +135,77 @@ def registries() -> Iterator[tuple[Api, Api]]:
     """Two empty registries in memory."""
     with running_registry("memory:") as left, running_registry("memory:") as right:
         yield Api(left.url), Api(right.url)
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[tuple[Api, Api]]:
+    """Two registries in memory for tests that keep to subjects and contexts of their own."""
+    with running_registry("memory:") as left, running_registry("memory:") as right:
+        yield Api(left.url), Api(right.url)
+
+
+@dataclass
+class Front:
+    """A server before a registry.
+
+    Attributes:
+        registry: The URL of the registry.
+        url: Its URL.
+        refuse: Returns the status with which a path is refused, or None to pass it on.
+    """
+
+    registry: str
+    url: str = ""
+    refuse: Callable[[str], int | None] = lambda _: None
+
+
+@contextmanager
+def front_of(registry: str) -> Iterator[Front]:
+    """Run a server before a registry that answers its reads."""
+    front = Front(registry)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            status = front.refuse(self.path)
+            if status is not None:
+                self._begin(status, "application/json")
+                self.wfile.write(b'{"error_code":%d,"message":"refused in front"}' % status)
+                return
+            names = ("accept", "last-event-id", "authorization")
+            headers = {name: value for name, value in self.headers.items() if name.lower() in names}
+            with httpx.stream("GET", front.registry + self.path, headers=headers, timeout=SECONDS) as answer:
+                self._begin(answer.status_code, answer.headers["content-type"])
+                try:
+                    for part in answer.iter_raw():
+                        self.wfile.write(part)
+                except OSError:
+                    # The mirror has ended.
+                    self.close_connection = True
+
+        def _begin(self, status: int, media_type: str) -> None:
+            # Of HTTP/1.0: the body ends with the connection.
+            self.send_response(status)
+            self.send_header("Content-Type", media_type)
+            self.end_headers()
+
+        def log_message(self, format: str, *_arguments: object) -> None:  # noqa: A002  the name of the base class
+            del format
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    # A followed feed never ends.
+    server.daemon_threads = True
+    server.block_on_close = False
+    with serving(server) as front.url:
+        yield front
+
+
+@pytest.fixture
+def front(shared: tuple[Api, Api]) -> Iterator[Front]:
+    """A server before the first of the shared registries."""
+    with front_of(shared[0].url) as made:
+        yield made
+
+
+def lacks(*paths: str) -> Callable[[str], int | None]:
+    """Refuse paths that begin so with 404."""
+    return lambda path: 404 if path.startswith(paths) else None

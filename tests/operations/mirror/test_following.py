@@ -134,3 +134,28 @@ def test_the_mode_of_a_readonly_subject_is_the_same_in_the_target(followed: tupl
     source.register("after-closed", '"int"')
     until_equal(source, target)
     assert target.state().modes["closed"] == "READONLY"
+
+
+def test_a_version_that_others_refer_to_is_replaced(followed: tuple[Api, Api, Running]) -> None:
+    source, target, running = followed
+    line = '{"subject":"%s","version":%d,"id":%d,"schema":%s,"references":%s}\n'
+    text, refers = (
+        '"{\\"type\\":\\"record\\",\\"name\\":\\"%s\\",\\"fields\\":[%s]}"',
+        '[{"name":"X","subject":"wx","version":1}]',
+    )
+    field = '{\\"name\\":\\"x\\",\\"type\\":\\"X\\"}'
+    # The referrer has the lower id, and is what it was when the batch is read.
+    referrer = line % ("wy", 1, 900, text % ("Y", field), refers)
+    with_mode = '{"kind":"mode","mode":"IMPORT"}\n'
+    source.lines(with_mode + line % ("wx", 1, 901, text % ("X", ""), "[]") + referrer)
+    until_equal(source, target)
+    source.lines(
+        '{"kind":"removal","of":"schema","subject":"wy","version":1}\n'
+        '{"kind":"removal","of":"schema","subject":"wx","version":1}\n'
+        + line % ("wx", 1, 902, text % ("X", '{\\"name\\":\\"i\\",\\"type\\":\\"int\\"}'), "[]")
+        + referrer
+    )
+    until_equal(source, target)
+    assert target.state().versions["wx", 1].schema_id == 902
+    source("PUT", "/mode", {"mode": "READWRITE"})
+    assert not running.failed

@@ -51,6 +51,17 @@ def _told(line: dict[str, Any]) -> str:
             [_IMPORT, _schema("b", 1, 2, '"long"', references=_REFERS), _schema("a", 1, 1)],
             ["removal schema b 1", "removal schema a 1"],
         ),
+        (
+            [],
+            [_IMPORT, _schema("b", 1, 1, '"long"', references=_REFERS), _schema("a", 1, 2)],
+            ["removal schema b 1", "removal schema a 1"],
+        ),
+        # Who refers to a version that is replaced is written again.
+        (
+            [_schema("b", 1, 2, '"long"', references=_REFERS), _schema("a", 1, 3, '"double"')],
+            [_IMPORT, _schema("b", 1, 2, '"long"', references=_REFERS), _schema("a", 1, 1)],
+            ["removal schema b 1", "removal schema a 1", "schema a 1", "schema b 1"],
+        ),
         # A mode that forbids writes is lifted for them.
         (
             [_mode("a", "READONLY"), _schema("a", 1, 1), _schema("a", 2, 2, '"long"')],
@@ -88,6 +99,12 @@ def test_conflicts(wanted: list[dict[str, Any]], held: list[dict[str, Any]], del
     scope = Scope(frozenset({"a", "b"}), frozenset({"."}), deletes=deletes)
     plan = plan_changes(State.of_lines(wanted), Held(State.of_lines(held)), scope)
     assert any(conflict in told for told in plan.conflicts), plan.conflicts
+
+
+def test_who_refers_to_a_version_that_must_go_and_is_not_mirrored_is_named() -> None:
+    held = [_schema("a", 1, 1), _schema("foreign", 1, 2, '"long"', references=_REFERS)]
+    plan = plan_changes(State(), Held(State.of_lines(held)), Scope(frozenset({"a"}), frozenset({"."})))
+    assert plan.held_back == [(("foreign", 1), ("a", 1))]
 
 
 def test_the_same_content_under_an_id_is_no_conflict() -> None:
@@ -160,6 +177,25 @@ def test_a_reference_to_a_context_has_no_place_in_another_one() -> None:
     assert placed(state, Naming()).subjects == {"a", ":.x:r"}
     with pytest.raises(Failure, match="a version 1: references name subjects"):
         placed(state, Naming(".dr"))
+
+
+@pytest.mark.parametrize(
+    ("naming", "alias", "in_target"),
+    [
+        (Naming(), ":.x:z", ":.x:z"),
+        (Naming(), ":.:z", ":.:z"),
+        (Naming(".dc1"), "z", "z"),
+        (Naming(".dc1"), ":.x:z", ":.dc1.x:z"),
+        (Naming(".dc1"), ":.:z", ":.dc1:z"),
+        (Naming(rename="dc1-${subject}"), "z", "dc1-z"),
+        (Naming(rename="dc1-${subject}"), ":.x:z", ":.x:dc1-z"),
+        (Naming(rename="dc1-${subject}"), ":.:z", ":.:dc1-z"),
+    ],
+)
+def test_aliases_lead_to_the_same_subjects(naming: Naming, alias: str, in_target: str) -> None:
+    state = State.of_lines([{"kind": "config", "subject": ":.y:a", "config": {"alias": alias}}])
+    config = placed(state, naming).state.configs[naming.name(":.y:a")]
+    assert config.alias == in_target
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,13 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
-from magicbyte.operations.registry_end import RegistryEnd
+from magicbyte.operations.failures import Unreachable
+from magicbyte.operations.registry_end import LACKING, RegistryEnd
 from registry.state.model import DEFAULT_CONTEXT
 from serdes.client.requester import Query, path
 from serdes.error import RegistryError
 
 NOT_FOUND = 404
-#: Statuses of a server that lacks an endpoint.
-_LACKING = frozenset({404, 405, 501})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,7 @@ def found(end: RegistryEnd, target: str, query: Query | None = None) -> Any:
     try:
         return end.call("GET", target, query)
     except RegistryError as error:
-        if error.status in _LACKING:
+        if error.status in LACKING:
             return None
         raise
 
@@ -55,7 +54,7 @@ def listing_of(end: RegistryEnd, contexts: Iterable[str], pool: Executor) -> Map
     """The subjects of all contexts in wire form, with their versions."""
     queries: list[Query] = [{"deleted": True}]
     queries += [{"deleted": True, "subjectPrefix": f":{name}:"} for name in contexts if name != DEFAULT_CONTEXT]
-    subjects = {str(name) for query in queries for name in found(end, "/subjects", query) or ()}
+    subjects = {str(name) for query in queries for name in _subjects(end, query)}
 
     def listed(subject: str) -> tuple[str, Listed]:
         target = path("subjects", subject, "versions")
@@ -65,3 +64,14 @@ def listing_of(end: RegistryEnd, contexts: Iterable[str], pool: Executor) -> Map
 
     # A subject without versions was deleted between the two requests.
     return {name: versions for name, versions in pool.map(listed, sorted(subjects)) if versions.live | versions.deleted}
+
+
+def _subjects(end: RegistryEnd, query: Query) -> Iterable[object]:
+    names = found(end, "/subjects", query)
+    if names is None:
+        # Not an empty registry: a copy of this would lose all subjects.
+        raise Unreachable(
+            f"{end.name} has no /subjects: it is no schema registry, its path is another one, or it is away and "
+            "something before it answers"
+        )
+    return list(names)
