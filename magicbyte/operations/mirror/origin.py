@@ -15,7 +15,7 @@ from magicbyte.operations.closing import Closing
 from magicbyte.operations.failures import Unreachable
 from magicbyte.operations.registry_end import RegistryEnd
 from magicbyte.operations.sources.opening import Properties, open_source
-from magicbyte.operations.sources.port import Source
+from magicbyte.operations.sources.port import Reading, Source
 from magicbyte.operations.state import State
 from registry.feed.export import check_lines
 from serdes.error import RegistryError
@@ -95,14 +95,22 @@ class Origin(Closing):
             Unreachable, Unreadable, Failure: As for a source.
         """
         if self.end is None:
-            reading = self._source.read()
+            reading = self._whole()
             return Seen(reading.state, "", -1 if reading.origin.offset is None else reading.origin.offset)
         try:
             return _seen(self._export((), -1))
         except RegistryError as error:
             if error.status in (404, 405):
-                return Seen(self._source.read().state)
+                return Seen(self._whole().state)
             raise self._away(error) from None
+
+    def _whole(self) -> Reading:
+        reading = self._source.read()
+        if reading.withheld:
+            raise Failure(
+                f"{self.name} does not show everything, and what is hidden looks deleted: {'; '.join(reading.withheld)}"
+            )
+        return reading
 
     def head(self) -> Seen:
         """The id and the offset of the source's log.
