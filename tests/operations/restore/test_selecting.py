@@ -8,7 +8,7 @@ import pytest
 
 from magicbyte.operations.restore.mapping import map_contexts
 from magicbyte.operations.restore.selecting import parse_selection, select
-from magicbyte.operations.state import ContextState
+from magicbyte.operations.state import ContextState, State
 from tests.operations.restore.conftest import Command, state_at
 from tests.operations.restore.made_registry import LINES, export_of, made_state
 
@@ -67,10 +67,28 @@ def test_contexts_are_renamed_everywhere() -> None:
     assert state.modes == {":.recovered:json-value": "READONLY", ":.de:": "READONLY", ":.recovered:": "READWRITE"}
 
 
+@pytest.mark.parametrize(
+    ("alias", "mapped"),
+    [
+        # Looked up in the context of the subject that has it: the alias is moved with it.
+        ("orders", "orders"),
+        (":.eu:orders", ":.de:orders"),
+        (":.:orders", ":.recovered:orders"),
+        # Without its context, it would lead elsewhere.
+        (":.us:orders", ":.:orders"),
+        (":.ap:orders", ":.ap:orders"),
+    ],
+)
+@pytest.mark.parametrize("member", ["alias", "aliasForDeks"])
+def test_aliases_lead_to_the_same_subjects_in_their_new_contexts(member: str, alias: str, mapped: str) -> None:
+    lines = [{"kind": "context", "context": name, "listed": True, "maxId": 0} for name in (".", ".eu", ".us")]
+    lines.append({"kind": "config", "subject": ":.eu:old", "config": {member: alias}})
+    state = map_contexts(State.of_lines(lines), {".": ".recovered", ".eu": ".de", ".us": "."})
+    assert state.configs[":.de:old"].to_json() == {member: mapped}
+
+
 def test_a_context_becomes_the_default_one() -> None:
     lines = [line for line in LINES if ".eu:" in line.get("subject", "") and "cross" not in line["subject"]]
-    from magicbyte.operations.state import State  # noqa: PLC0415
-
     state = map_contexts(State.of_lines([LINES[1], *lines]), {".eu": "."})
     assert set(state.versions) == {("orders-value", 1)}
     assert set(state.configs) == {None}

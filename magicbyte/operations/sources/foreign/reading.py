@@ -106,8 +106,7 @@ def _read_versions(end: RegistryEnd, pool: Executor, progress: _Progress, names:
     """Read all versions of subjects, and forget the versions of them that were read before."""
     for identity in [identity for identity in progress.versions if identity[0] in names]:
         del progress.versions[identity]
-    for identity in [identity for identity in progress.unread if identity[0] in names]:
-        del progress.unread[identity]
+    progress.unread = {place: fault for place, fault in progress.unread.items() if place[0] not in names}
     listed = sorted(names & progress.listing.keys())
     wanted = [(name, number) for name in listed for number in sorted(progress.listing[name].every)]
     progress.unread.update(
