@@ -77,7 +77,9 @@ def _settings(values: Mapping[str | None, T], mapping: Mapping[str, str]) -> dic
     for name, value in values.items():
         renamed = _settings_name(name, mapping)
         if renamed in moved:
-            raise Failure(f"--map-context: two settings would be those of {renamed or 'the default context'}")
+            raise Failure(
+                f"--map-context: two settings would be {f'those of {renamed}' if renamed else 'the global ones'}"
+            )
         moved[renamed] = value
     return moved
 

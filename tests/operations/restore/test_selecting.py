@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from magicbyte.operations.backup.selection import selected
 from magicbyte.operations.restore.mapping import map_contexts
 from magicbyte.operations.restore.selecting import parse_selection, select
+from magicbyte.operations.sources.port import Origin, Reading
 from magicbyte.operations.state import ContextState, State
+from registry.feed.export import in_order
 from tests.operations.restore.conftest import Command, state_at
 from tests.operations.restore.made_registry import LINES, export_of, made_state
 
@@ -65,6 +68,21 @@ def test_contexts_are_renamed_everywhere() -> None:
     assert state.versions[":.de:cross-value", 2].references[0].subject == ":.recovered:orders-value"
     assert set(state.configs) == {":.recovered:orders-value", ":.de:", ":.recovered:"}
     assert state.modes == {":.recovered:json-value": "READONLY", ":.de:": "READONLY", ":.recovered:": "READWRITE"}
+
+
+def test_a_reference_to_latest_leads_to_the_latest_version_that_is_not_deleted() -> None:
+    refers = [{"name": "T", "subject": "t", "version": -1}]
+    lines: list[dict[str, object]] = [
+        {"kind": "schema", "subject": "s", "version": 1, "id": 1, "schema": '"int"', "references": refers},
+        {"kind": "schema", "subject": "t", "version": 1, "id": 2, "schema": '"long"'},
+        {"kind": "schema", "subject": "t", "version": 2, "id": 3, "schema": '"bytes"', "deleted": True},
+    ]
+    state = State.of_lines(lines)
+    assert set(select(state, [parse_selection("subject=s")]).versions) == {("s", 1), ("t", 1)}
+    assert [one.subject for one in in_order(list(state.versions.values()))] == ["t", "s", "t"]
+    deleted = State.of_lines([lines[0] | {"deleted": True}, *lines[1:]])
+    part = selected(Reading(deleted, Origin("")), None, deleted=False)
+    assert set(part.state.versions) == {("t", 1)}
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from magicbyte.kit.plural import plural
 from magicbyte.operations.restore.plan import Plan
 from magicbyte.operations.sources.port import RawRecord
 from magicbyte.operations.state import State
@@ -107,7 +108,7 @@ def count_written(present: Iterable[RawRecord], wanted: Iterator[RawRecord], *, 
         else:
             raise Foreign(f"its record at offset {record.offset}, {_shown(record)}, is not of this restore")
     if removed:
-        raise Foreign(f"it lacks {len(removed)} records before its last one that this restore would write")
+        raise Foreign(f"it lacks {plural(len(removed), 'record')} before its last one that this restore would write")
     return written
 
 
