@@ -153,7 +153,8 @@ def _repair(
     if repairs.is_empty:
         stay = sum(finding.code in repairs.log_codes for finding in findings)
         progress(
-            f"nothing can be repaired: a decision about ID_TWO_CONTENTS, or a key, is missing for {plural(stay, 'finding')}"
+            "nothing can be repaired: a decision about ID_TWO_CONTENTS, or a key, is missing for "
+            f"{plural(stay, 'finding')}"
             if stay
             else "nothing to repair"
         )
