@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
@@ -133,11 +134,9 @@ def repair_by_leader(end: RegistryEnd, repairs: Repairs, tell: Callable[[str], N
         tell(f"{plural(written, 'record')} written, {plural(report['left'], 'fault')} left")
 
 
-def _repair(end: RegistryEnd, body: object, *, dry_run: bool) -> dict[str, list[object]]:
+def _repair(end: RegistryEnd, body: object, *, dry_run: bool) -> dict[str, Any]:
     try:
-        answer: dict[str, list[object]] = end.call(
-            "POST", "/admin/repair", {"dryRun": "true" if dry_run else "false"}, body
-        )
+        answer: dict[str, Any] = end.call("POST", "/admin/repair", {"dryRun": "true" if dry_run else "false"}, body)
     except RegistryError as error:
         if error.status in (_NOT_FOUND, _METHOD_NOT_ALLOWED):
             raise Failure(

@@ -77,7 +77,8 @@ class ImportModes:
             names = ", ".join(stuck[:5]) + (", ..." if len(stuck) > 5 else "")
             stay = "stays" if len(stuck) == 1 else "stay"
             raise Failure(
-                f"{plural(len(stuck), 'subject')} of {self._end.name} {stay} in IMPORT mode: {names}. Run the restore again, or set the mode: {reason}"
+                f"{plural(len(stuck), 'subject')} of {self._end.name} {stay} in IMPORT mode: {names}. Run the restore "
+                f"again, or set the mode: {reason}"
             )
 
     def _set(self, subject: str, mode: str | None) -> None:
