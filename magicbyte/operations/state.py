@@ -111,9 +111,9 @@ class State:
         for version in in_order(list(self.versions.values())):
             yield version_value(version)
         # The global settings come last: a mode such as READONLY would stop what follows it.
-        for subject, config in sorted(self.configs.items(), key=_global_last):
+        for subject, config in sorted(self.configs.items(), key=global_last):
             yield {"kind": "config", **_of(subject), "config": config.to_json()}
-        for subject, mode in sorted(self.modes.items(), key=_global_last):
+        for subject, mode in sorted(self.modes.items(), key=global_last):
             yield {"kind": "mode", **_of(subject), "mode": mode}
 
 
@@ -130,6 +130,7 @@ def _of(subject: str | None) -> dict[str, str]:
     return {} if subject is None else {"subject": subject}
 
 
-def _global_last(item: tuple[str | None, object]) -> tuple[bool, str]:
+def global_last(item: tuple[str | None, object]) -> tuple[bool, str]:
+    """Sort settings by their subjects, the global ones last."""
     subject, _ = item
     return subject is None, subject or ""

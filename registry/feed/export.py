@@ -14,8 +14,9 @@ from registry.decide import Line
 from registry.state.identity import guid_of
 from registry.state.json_text import load_json
 from registry.state.line_kinds import CLOSING, MANIFEST, MIRRORED
+from registry.state.listed_versions import ListedVersions
 from registry.state.lookup import named
-from registry.state.model import ALL_CONTEXTS, DEFAULT_CONTEXT, Version, context_of, subject_in
+from registry.state.model import ALL_CONTEXTS, DEFAULT_CONTEXT, Version, context_of
 from registry.state.records import content_extras
 from registry.state.view import View
 
@@ -195,7 +196,7 @@ def version_value(version: Version) -> dict[str, Any]:
 
 def in_order(versions: list[Version]) -> Iterator[Version]:
     """Yield the versions by context and id, but after the versions that they refer to; cycles do no harm."""
-    by_name = {(version.subject, version.number): version for version in versions}
+    listed = ListedVersions(versions)
     done: set[tuple[str, int]] = set()
     for first in sorted(versions, key=lambda version: (context_of(version.subject), version.schema_id, version.number)):
         stack = [(first, False)]
@@ -207,9 +208,8 @@ def in_order(versions: list[Version]) -> Iterator[Version]:
             elif identity not in done:
                 done.add(identity)
                 stack.append((version, True))
-                context = context_of(version.subject)
                 for reference in reversed(version.content.references):
-                    target = by_name.get((subject_in(context, reference.subject), reference.version))
+                    target = listed.target(version, reference)
                     if target is not None:
                         stack.append((target, False))
 

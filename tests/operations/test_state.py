@@ -65,6 +65,7 @@ def test_a_line_that_lacks_something_is_named(line: dict[str, object], fault: st
     ("name", "error", "text"),
     [
         ("nowhere.ndjson", Failure, "there is no file nowhere.ndjson"),
+        ("postgres://u:s3cret@h/db", Failure, r"there is no file postgres://\[hidden\]@h/db; .* write postgresql:"),
         ("sqlite:///nowhere/registry.db", Failure, "there is no database"),
         ("kafka:", Failure, "names no broker"),
         ("http://127.0.0.1:1", Unreachable, "http://127.0.0.1:1"),

@@ -37,13 +37,14 @@ def run_every(wanted: Wanted, options: argparse.Namespace, show: Callable[[Writt
 
     def on_made(written: Written) -> None:
         show(written)
-        metrics.made(written)
+        _publish(lambda: metrics.made(written))
 
     def on_failed(error: Failure) -> None:
         say(f"no backup was made, the next turn tries again: {error}")
-        # What cannot be written was told.
-        with suppress(Failure):
-            metrics.failed()
+        _publish(metrics.failed)
+
+    def on_old_stay(error: Failure) -> None:
+        say(f"the backup was made, but older ones stay: {error}")
 
     try:
         with stop_on_signals() as check:
@@ -58,6 +59,7 @@ def run_every(wanted: Wanted, options: argparse.Namespace, show: Callable[[Writt
                 options.every,
                 on_made=on_made,
                 on_failed=on_failed,
+                on_old_stay=on_old_stay,
                 pause=pause,
             )
     except StopRequested:
@@ -66,3 +68,11 @@ def run_every(wanted: Wanted, options: argparse.Namespace, show: Callable[[Writt
         sys.stdout.flush()
     # Requests that threads are waiting for must not hold up the end.
     os._exit(0)
+
+
+def _publish(note: Callable[[], None]) -> None:
+    """Note something in the metrics; a file of theirs that cannot be written is told and ends nothing."""
+    try:
+        note()
+    except Failure as error:
+        say(str(error))

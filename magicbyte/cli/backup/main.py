@@ -102,9 +102,10 @@ def _run(options: argparse.Namespace) -> int:
 
         return run_every(wanted, options, lambda written: show(written, options.output))
     written = make_backup(wanted, options.file, tell=tell)
+    # The backup is there, whether its metrics can be written or not.
+    show(written, options.output)
     if options.metrics:
         BackupMetrics(str(options.file), options.metrics).made(written)
-    show(written, options.output)
     return 0
 
 

@@ -27,6 +27,7 @@ from magicbyte.cli.source_options import (
 )
 from magicbyte.kit.command_line import CommandParser
 from magicbyte.kit.failure import Failure
+from magicbyte.kit.plural import plural
 
 if TYPE_CHECKING:
     from magicbyte.operations.fsck.evidence import Evidence
@@ -163,7 +164,8 @@ def _repair(
     if repairs.is_empty:
         stay = sum(finding.code in repairs.log_codes for finding in findings)
         progress(
-            f"nothing can be repaired: {stay:,} findings wait for a decision about ID_TWO_CONTENTS, or have no key"
+            "nothing can be repaired: a decision about ID_TWO_CONTENTS, or a key, is missing for "
+            f"{plural(stay, 'finding')}"
             if stay
             else "nothing to repair"
         )
@@ -172,7 +174,7 @@ def _repair(
     size = back_up(source, backup)
     progress(f"{backup}: all records as they were, {size:,} bytes")
     written = _carry_out(options, properties, source, repairs)
-    progress(f"{written:,} records appended; reading {source.name} again")
+    progress(f"{plural(written, 'record')} appended; reading {source.name} again")
     evidence = gather(source)
     findings = run_checks(evidence, frozenset(options.ignore))
     report = {**repairs_to_json(repairs), "dryRun": False, "written": written, "backup": str(backup)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from magicbyte.kit.failure import Failure
+from magicbyte.kit.plural import plural
 from magicbyte.operations.anonymize.anonymize import anonymize
 from magicbyte.operations.anonymize.tokens import LEAST_KEY_BYTES
 from magicbyte.operations.sources.port import Origin, Reading
@@ -22,7 +23,7 @@ def anonymous_reading(reading: Reading, key: bytes) -> Reading:
     anonymized = anonymize(reading.state, key)
     origin = reading.origin
     # The notes of a source may name subjects.
-    notes = (f"the state is anonymous; the reading had {len(reading.notes)} notes", *anonymized.notes)
+    notes = (f"the state is anonymous; the reading had {plural(len(reading.notes), 'note')}", *anonymized.notes)
     return Reading(
         anonymized.state, Origin("anonymous", origin.vendor, origin.version, origin.offset, {}, origin.defaults), notes
     )

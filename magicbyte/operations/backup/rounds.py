@@ -42,15 +42,21 @@ class TimedFiles:
         """The backups that are there, the oldest first.
 
         Other files are left out: names of another form, links, and what is no backup.
+
+        Raises:
+            Failure: The folder cannot be read.
         """
-        names = sorted(path.name for path in self._folder.iterdir() if self._made.fullmatch(path.name))
-        return [self._folder / name for name in names if _is_backup(self._folder / name)]
+        try:
+            names = sorted(path.name for path in self._folder.iterdir() if self._made.fullmatch(path.name))
+            return [self._folder / name for name in names if _is_backup(self._folder / name)]
+        except OSError as error:
+            raise Failure(f"the folder {self._folder} cannot be read: {error.strerror}") from None
 
     def prune(self) -> list[Path]:
         """Delete all but the newest backups, and return those that were deleted.
 
         Raises:
-            Failure: A file cannot be deleted.
+            Failure: A file cannot be deleted, or the folder cannot be read.
         """
         if self._keep is None:
             return []
@@ -79,6 +85,7 @@ def run_rounds(
     *,
     on_made: Callable[[Written], None],
     on_failed: Callable[[Failure], None],
+    on_old_stay: Callable[[Failure], None],
     pause: Callable[[float], None] = time.sleep,
 ) -> None:
     """Make a backup now and at every turn, until an exception ends it; a round that fails is tried at the next turn.
@@ -90,17 +97,22 @@ def run_rounds(
         files: The paths, and which of them stay.
         seconds: The time from turn to turn.
         on_made: Called after each backup.
-        on_failed: Called after each round that failed.
+        on_failed: Called after each round that made no backup.
+        on_old_stay: Called if older backups could not be deleted after one was made.
         pause: Waits for a number of seconds.
     """
     begun = time.monotonic()
     while True:
         try:
             written = make(files.next(datetime.now(UTC)))
-            on_made(written)
-            # Only after a success, so that failures do not leave fewer and fewer backups.
-            files.prune()
         except Failure as error:
             on_failed(error)
+        else:
+            # Only after a success, so that failures do not leave fewer and fewer backups.
+            try:
+                files.prune()
+            except Failure as error:
+                on_old_stay(error)
+            on_made(written)
         passed = time.monotonic() - begun
         pause(seconds - passed % seconds)

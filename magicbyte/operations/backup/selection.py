@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeVar
 
@@ -10,7 +10,8 @@ from magicbyte.kit.failure import Failure
 from magicbyte.kit.plural import plural
 from magicbyte.operations.sources.port import Reading
 from magicbyte.operations.state import State
-from registry.state.model import Version, context_of, subject_in
+from registry.state.listed_versions import ListedVersions
+from registry.state.model import context_of
 
 T = TypeVar("T")
 
@@ -46,7 +47,8 @@ def _of_context(reading: Reading, context: str) -> Reading:
         _in_context(state.modes, context),
         state.passed_over,
     )
-    outside = sum(key not in versions for version in versions.values() for key in _references(version))
+    listed = ListedVersions(versions.values())
+    outside = sum(listed.target(one, reference) is None for one in versions.values() for reference in one.references)
     notes = [f"this is the context {context} alone, without global settings"]
     if outside:
         notes.append(f"{plural(outside, 'reference')} of its schemas lead out of it, to schemas that are not included")
@@ -60,12 +62,15 @@ def _in_context(settings: Mapping[str | None, T], context: str) -> Mapping[str |
 def _without_deleted(reading: Reading) -> Reading:
     versions = reading.state.versions
     kept = {key for key, version in versions.items() if not version.deleted}
-    waiting = list(kept)
+    listed = ListedVersions(versions.values())
+    waiting = [versions[key] for key in kept]
     while waiting:
-        for key in _references(versions[waiting.pop()]):
-            if key in versions and key not in kept:
-                kept.add(key)
-                waiting.append(key)
+        version = waiting.pop()
+        for reference in version.references:
+            target = listed.target(version, reference)
+            if target is not None and (target.subject, target.number) not in kept:
+                kept.add((target.subject, target.number))
+                waiting.append(target)
     notes = list(reading.notes)
     left_out = len(versions) - len(kept)
     referred = sum(versions[key].deleted for key in kept)
@@ -75,8 +80,3 @@ def _without_deleted(reading: Reading) -> Reading:
         notes.append(f"{plural(referred, 'soft-deleted version')} kept, because other schemas refer to them")
     state = replace(reading.state, versions={key: version for key, version in versions.items() if key in kept})
     return replace(reading, state=state, notes=tuple(notes))
-
-
-def _references(version: Version) -> Collection[tuple[str, int]]:
-    context = context_of(version.subject)
-    return [(subject_in(context, reference.subject), reference.version) for reference in version.references]

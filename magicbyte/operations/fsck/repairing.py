@@ -13,6 +13,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
 from magicbyte.kit.failure import Failure
+from magicbyte.kit.plural import plural
 from magicbyte.operations.failures import Unreachable
 from magicbyte.operations.fsck.checks import CHECKS
 from magicbyte.operations.fsck.evidence import Evidence
@@ -141,7 +142,7 @@ def repair_by_leader(end: RegistryEnd, source: Source, repairs: Repairs, tell: C
         written += len(report["records"])
         if not report["left"] or not report["records"]:
             return written
-        tell(f"{written:,} records written, {report['left']:,} faults left")
+        tell(f"{plural(written, 'record')} written, {plural(report['left'], 'fault')} left")
 
 
 def _require_same_log(end: RegistryEnd, source: Source) -> None:

@@ -83,7 +83,7 @@ def _settings(backup: State, target: State, unfinished: frozenset[str]) -> Itera
             is_left = kind == "mode" and name in unfinished
             if present is not None and present != value and not is_left:
                 yield Conflict(
-                    f"the {kind} of {name or 'the default context'} is {_shown(value)} in the backup and "
+                    f"{f'the {kind} of {name}' if name else f'the global {kind}'} is {_shown(value)} in the backup and "
                     f"{_shown(present)} in the target",
                     settings=kind,
                     settings_of=name,

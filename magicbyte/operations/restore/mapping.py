@@ -42,8 +42,8 @@ def parse_mapping(texts: Iterable[str]) -> dict[str, str]:
 def map_contexts(state: State, mapping: Mapping[str, str]) -> State:
     """The state with its contexts renamed.
 
-    References by a context's name are renamed, too, which changes the guids of those schemas. References without a
-    context stay as they are: they lead to the context of the schema that has them.
+    References and aliases by a context's name are renamed, too; it changes the guids of schemas that have such
+    references. Those without a context stay as they are: they lead to the context of what has them.
 
     Raises:
         Failure: The state lacks a context, or two versions or settings would get one name.
@@ -64,7 +64,9 @@ def map_contexts(state: State, mapping: Mapping[str, str]) -> State:
             raise Failure(f"--map-context: two versions would be version {moved.number} of {moved.subject}")
         versions[moved.subject, moved.number] = moved
     configs = {
-        name: config if config.alias is None else replace(config, alias=_subject(config.alias, mapping))
+        name: replace(
+            config, alias=_alias(config.alias, mapping), alias_for_deks=_alias(config.alias_for_deks, mapping)
+        )
         for name, config in _settings(state.configs, mapping).items()
     }
     return replace(state, contexts=contexts, versions=versions, configs=configs, modes=_settings(state.modes, mapping))
@@ -75,7 +77,9 @@ def _settings(values: Mapping[str | None, T], mapping: Mapping[str, str]) -> dic
     for name, value in values.items():
         renamed = _settings_name(name, mapping)
         if renamed in moved:
-            raise Failure(f"--map-context: two settings would be those of {renamed or 'the default context'}")
+            raise Failure(
+                f"--map-context: two settings would be {f'those of {renamed}' if renamed else 'the global ones'}"
+            )
         moved[renamed] = value
     return moved
 
@@ -98,13 +102,20 @@ def _moved(version: Version, mapping: Mapping[str, str]) -> Version:
 
 
 def _reference(reference: Reference, mapping: Mapping[str, str]) -> Reference:
-    # A name without a context is looked up in the context of the schema that refers to it.
-    if not reference.subject.startswith(":."):
-        return reference
-    context, name = parse_subject(reference.subject)
-    if context not in mapping:
-        return reference
-    return Reference(reference.name, f":{mapping[context]}:{name}", reference.version)
+    return Reference(reference.name, _target(reference.subject, mapping), reference.version)
+
+
+def _alias(subject: str | None, mapping: Mapping[str, str]) -> str | None:
+    return None if subject is None else _target(subject, mapping)
+
+
+def _target(subject: str, mapping: Mapping[str, str]) -> str:
+    """What a reference or an alias names."""
+    # A name without a context is looked up in the context of what names it.
+    if not subject.startswith(":."):
+        return subject
+    context, name = parse_subject(subject)
+    return f":{mapping[context]}:{name}" if context in mapping else subject
 
 
 def _subject(subject: str, mapping: Mapping[str, str]) -> str:

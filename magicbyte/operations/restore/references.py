@@ -8,7 +8,8 @@ from functools import cached_property
 
 from compat.schema import Reference
 from magicbyte.operations.state import State
-from registry.state.model import LATEST, Version, context_of, subject_in
+from registry.state.listed_versions import ListedVersions
+from registry.state.model import Version
 
 #: A subject in wire form and a version.
 Place = tuple[str, int]
@@ -26,10 +27,7 @@ class References:
 
     def target(self, version: Version, reference: Reference) -> Version | None:
         """The version that a reference leads to; None if the state lacks it."""
-        subject = subject_in(context_of(version.subject), reference.subject)
-        # In old topics, a reference may be to the latest version instead of a number.
-        number = self._latest.get(subject, 0) if reference.version == LATEST else reference.version
-        return self.state.versions.get((subject, number))
+        return self._versions.target(version, reference)
 
     def targets(self, version: Version) -> Iterator[Version]:
         """The versions that a version refers to, as far as the state has them."""
@@ -60,8 +58,5 @@ class References:
         return referrers
 
     @cached_property
-    def _latest(self) -> Mapping[str, int]:
-        numbers: dict[str, int] = {}
-        for subject, number in self.state.versions:
-            numbers[subject] = max(number, numbers.get(subject, 0))
-        return numbers
+    def _versions(self) -> ListedVersions:
+        return ListedVersions(self.state.versions.values())

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from magicbyte.kit.extras import require
 from magicbyte.kit.failure import Failure
+from magicbyte.kit.secret import hide_user_info
 from magicbyte.operations.sources.port import Source
 
 
@@ -44,8 +45,13 @@ def open_source(name: str, properties: Properties) -> Source:
     path = Path(name)
     if not path.exists():
         schemes = ", ".join(f"{scheme}:" for scheme in _OPENERS)
-        raise Failure(f"there is no file {name}; other sources begin with {schemes}")
+        raise Failure(f"there is no file {hide_user_info(name)}; other sources begin with {schemes}{meant(scheme)}")
     return open_file(path)
+
+
+def meant(scheme: str) -> str:
+    """The end of an error about a scheme: what it is called here, if it is known by another name; else empty."""
+    return "; write postgresql: for postgres:" if scheme == "postgres" else ""
 
 
 def open_file(path: Path) -> Source:

@@ -54,6 +54,8 @@ class Proxied:
         url: Its URL.
         refuse: Returns status and headers with which a path is refused, or None.
         before: Called before each request that is passed on.
+        passed_on: Returns the path by which the registry is asked.
+        altered: Returns the body that is sent for a path instead of the registry's.
         paths: The paths that were asked for.
     """
 
@@ -61,6 +63,8 @@ class Proxied:
     url: str = ""
     refuse: Callable[[str], tuple[int, dict[str, str]] | None] = lambda _: None
     before: Callable[[str], None] = lambda _: None
+    passed_on: Callable[[str], str] = lambda path: path
+    altered: Callable[[str, bytes], bytes] = lambda _, body: body
     paths: list[str] = field(default_factory=list)
     lock: Lock = field(default_factory=Lock)
 
@@ -97,8 +101,12 @@ def proxied(app: Application) -> Iterator[Proxied]:
                         status, headers, body = *refused, b"{}"
                     else:
                         registry.before(self.path)
-                        answer = application.ask("GET", self.path, list(self.headers.items()))
-                        status, headers, body = answer.status, dict(answer.headers), answer.body
+                        answer = application.ask("GET", registry.passed_on(self.path), list(self.headers.items()))
+                        status, headers, body = (
+                            answer.status,
+                            dict(answer.headers),
+                            registry.altered(self.path, answer.body),
+                        )
                 self.send_response(status)
                 for name, value in headers.items():
                     if name.lower() not in ("content-length", "transfer-encoding"):

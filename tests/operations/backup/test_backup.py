@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -160,6 +161,80 @@ def test_an_id_that_means_another_schema_is_told(registry: Proxied, tmp_path: Pa
     notes = open_file(path).read().notes
     assert any(note.startswith("id 1 (version 1 of") and "not known under /schemas/ids" in note for note in notes)
     assert any("does not tell the highest id" in note for note in notes)
+
+
+@pytest.mark.parametrize("takes_offset", [True, False])
+def test_lists_are_read_to_their_last_page(takes_offset: bool, tmp_path: Path) -> None:
+    """A server that ignores `offset` answers with the first page again, at which reading ends."""
+    limits = {f"{kind}.search.default.limit": 2 for kind in ("subject", "subject.version", "context")}
+    settings = RegistrySettings.from_properties({"magicbyte.storage": "memory:", **limits})
+    with proxied(create_app(settings)) as registry:
+        fill(registry)
+        registry.register("part", '"double"')
+        registry.register(":.us:y", _INT)
+        registry.refuse = lacks_export
+        if not takes_offset:
+            registry.passed_on = lambda path: re.sub(r"[?&]offset=[0-9]+", "", path)
+        path = tmp_path / "other.ndjson"
+        assert main(["backup", registry.url, "-o", str(path)]) == 0
+    numbers = dict(sorted(open_file(path).read().state.versions))
+    every = {"base": 1, "gone": 1, "holder": 1, "part": 3, ":.eu:x": 1, ":.us:y": 1}
+    assert numbers.items() <= every.items()
+    assert (numbers == every) == takes_offset
+
+
+@pytest.mark.parametrize(
+    ("refused", "status", "told"),
+    [
+        ("/subjects/holder/versions?", (404, {}), "holder is listed, but its versions are not"),
+        ("/subjects/part/versions/1", (404, {}), "version 1 of part is listed, but not found"),
+    ],
+)
+def test_what_is_listed_and_not_found_is_told(
+    refused: str,
+    status: tuple[int, dict[str, str]],
+    told: str,
+    registry: Proxied,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A proxy that does not pass a path on, or a server that lists deleted versions and does not show them."""
+
+    def refuse(path: str) -> tuple[int, dict[str, str]] | None:
+        is_refused = path.startswith(refused) or path == refused.removesuffix("?")
+        return lacks_export(path) or (status if is_refused else None)
+
+    registry.refuse = refuse
+    path = tmp_path / "other.ndjson"
+    assert main(["backup", registry.url, "-o", str(path)]) == 3
+    assert told in capsys.readouterr().err
+    assert not path.exists()
+    assert main(["backup", registry.url, "-o", str(path), "--partial"]) == 0
+    assert lines_of(path)[0]["partial"] is True
+    assert len(open_file(path).read().state.versions) == 5
+
+
+@pytest.mark.parametrize("answered", [{"subject": "part"}, {"version": 7}])
+def test_an_answer_for_another_version_is_not_taken_for_the_one_that_was_asked(
+    answered: dict[str, object], registry: Proxied, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    registry.refuse = lacks_export
+    registry.altered = lambda path, body: (
+        orjson.dumps(orjson.loads(body) | answered) if path.startswith("/subjects/base/versions/1") else body
+    )
+    assert main(["backup", registry.url, "-o", str(tmp_path / "other.ndjson")]) == 3
+    other = {"subject": "base", "version": 1} | answered
+    told = f"version 1 of base is answered with version {other['version']} of {other['subject']}"
+    assert told in capsys.readouterr().err
+
+
+def test_the_highest_id_of_a_context_without_schemas_is_not_told(registry: Proxied, tmp_path: Path) -> None:
+    registry.refuse = lacks_export
+    registry.ask("DELETE", "/subjects/:.eu:x")
+    registry.ask("DELETE", "/subjects/:.eu:x?permanent=true")
+    path = tmp_path / "other.ndjson"
+    assert main(["backup", registry.url, "-o", str(path)]) == 0
+    assert any("the highest id that it has given (.eu)" in note for note in open_file(path).read().notes)
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,14 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from magicbyte.cli.main import main
 from magicbyte.kit.failure import Failure
 from magicbyte.operations.backup.metrics import BackupMetrics
 from magicbyte.operations.backup.output_file import OutputFile
@@ -86,6 +87,7 @@ def rounds(tmp_path: Path) -> Callable[[list[bool]], tuple[list[Written], list[s
                 3600,
                 on_made=made.append,
                 on_failed=lambda error: told.append(str(error)),
+                on_old_stay=lambda error: told.append(f"old: {error}"),
                 pause=pause,
             )
         return made, told, waits
@@ -153,3 +155,46 @@ def test_a_stop_signal_ends_the_rounds_at_once(tmp_path: Path) -> None:
         assert process.wait(30) == 0
     assert len(list(tmp_path.glob("b-*Z.zst"))) == 1
     assert not list(tmp_path.glob("*.part"))
+
+
+def test_metrics_that_cannot_be_written_stop_neither_backups_nor_keep(tmp_path: Path) -> None:
+    source = write_logical(READING, tmp_path / "source.ndjson", progress=quiet, more={}).path
+    old = TimedFiles(tmp_path / "b.zst", 1).next(_NOON - timedelta(days=1000))
+    write_logical(READING, old, progress=quiet, more={})
+    command = [sys.executable, "-P", "-m", "magicbyte.cli.main", "backup", str(source), "-o", str(tmp_path / "b.zst")]
+    command += ["--every", "1h", "--keep", "1", "--metrics", "/nowhere/x.prom"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline().startswith(f"{tmp_path}/b-")
+        told = next(line for line in process.stderr if "metrics" in line)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+    assert told.startswith("magicbyte: --metrics /nowhere/x.prom: the file cannot be written")
+    assert len(list(tmp_path.glob("b-*Z.zst"))) == 1
+    assert not old.exists()
+
+
+def test_backups_that_cannot_be_deleted_are_told_and_the_new_one_is_made(
+    rounds: Callable[[list[bool]], tuple[list[Written], list[str], list[float]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def denied(_folder: Path) -> Iterator[Path]:
+        raise PermissionError(13, "denied")
+
+    monkeypatch.setattr(Path, "iterdir", denied)
+    made, told, _ = rounds([True])
+    monkeypatch.undo()
+    assert len(made) == 1
+    assert [one.partition("the folder")[0] for one in told] == ["old: "]
+    assert told[0].endswith("cannot be read: denied")
+
+
+def test_one_backup_is_told_before_its_metrics_that_cannot_be_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = write_logical(READING, tmp_path / "source.ndjson", progress=quiet, more={}).path
+    call = ["backup", str(source), "-o", str(tmp_path / "b.zst"), "--metrics", "/nowhere/x.prom"]
+    assert main(call) == 1
+    printed = capsys.readouterr()
+    assert printed.out.startswith(f"{tmp_path}/b.zst: ")
+    assert "--metrics /nowhere/x.prom: the file cannot be written" in printed.err

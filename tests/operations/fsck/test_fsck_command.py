@@ -121,7 +121,7 @@ def test_a_repair_tells_that_it_waits_for_a_decision(tmp_path: Path, capsys: pyt
     pairs = (*FORMS, (key("b", 1), value("b", 1, 1, "long")))
     url = database(tmp_path, pairs)
     assert main([url, "--repair", "--offline"]) == 100
-    assert "nothing can be repaired: 1 findings wait for a decision about ID_TWO_CONTENTS" in capsys.readouterr().err
+    assert "a decision about ID_TWO_CONTENTS, or a key, is missing for 1 finding" in capsys.readouterr().err
     assert written(url) == list(pairs)
 
 

@@ -114,6 +114,8 @@ def test_a_cut_or_changed_file_is_refused(
             1,
             "elsewhere is no target; targets begin with http:, https:, kafka:, sqlite:, postgres",
         ),
+        (["--to", "postgres://u:s3cret@h/db"], 1, "postgres://[hidden]@h/db is no target"),
+        (["--to", "postgres://h/db"], 1, "postgresql:; write postgresql: for postgres:"),
         (["--to", "sqlite:///x.db", "--only", "id=99"], 1, "--only id=99 selects nothing"),
         (["--to", "sqlite:///x.db", "--only", "id=x"], 1, "--only id=x: 'x' is not an id"),
         (["--to", "sqlite:///x.db", "--only", "name=x"], 1, "--only name=x: write id=20, id=:.context:20, subject="),

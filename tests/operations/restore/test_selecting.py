@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from magicbyte.operations.backup.selection import selected
 from magicbyte.operations.restore.mapping import map_contexts
 from magicbyte.operations.restore.selecting import parse_selection, select
-from magicbyte.operations.state import ContextState
+from magicbyte.operations.sources.port import Origin, Reading
+from magicbyte.operations.state import ContextState, State
+from registry.feed.export import in_order
 from tests.operations.restore.conftest import Command, state_at
 from tests.operations.restore.made_registry import LINES, export_of, made_state
 
@@ -67,10 +70,43 @@ def test_contexts_are_renamed_everywhere() -> None:
     assert state.modes == {":.recovered:json-value": "READONLY", ":.de:": "READONLY", ":.recovered:": "READWRITE"}
 
 
+def test_a_reference_to_latest_leads_to_the_latest_version_that_is_not_deleted() -> None:
+    refers = [{"name": "T", "subject": "t", "version": -1}]
+    lines: list[dict[str, object]] = [
+        {"kind": "schema", "subject": "s", "version": 1, "id": 1, "schema": '"int"', "references": refers},
+        {"kind": "schema", "subject": "t", "version": 1, "id": 2, "schema": '"long"'},
+        {"kind": "schema", "subject": "t", "version": 2, "id": 3, "schema": '"bytes"', "deleted": True},
+    ]
+    state = State.of_lines(lines)
+    assert set(select(state, [parse_selection("subject=s")]).versions) == {("s", 1), ("t", 1)}
+    assert [one.subject for one in in_order(list(state.versions.values()))] == ["t", "s", "t"]
+    deleted = State.of_lines([lines[0] | {"deleted": True}, *lines[1:]])
+    part = selected(Reading(deleted, Origin("")), None, deleted=False)
+    assert set(part.state.versions) == {("t", 1)}
+
+
+@pytest.mark.parametrize(
+    ("alias", "mapped"),
+    [
+        # Looked up in the context of the subject that has it: the alias is moved with it.
+        ("orders", "orders"),
+        (":.eu:orders", ":.de:orders"),
+        (":.:orders", ":.recovered:orders"),
+        # Without its context, it would lead elsewhere.
+        (":.us:orders", ":.:orders"),
+        (":.ap:orders", ":.ap:orders"),
+    ],
+)
+@pytest.mark.parametrize("member", ["alias", "aliasForDeks"])
+def test_aliases_lead_to_the_same_subjects_in_their_new_contexts(member: str, alias: str, mapped: str) -> None:
+    lines = [{"kind": "context", "context": name, "listed": True, "maxId": 0} for name in (".", ".eu", ".us")]
+    lines.append({"kind": "config", "subject": ":.eu:old", "config": {member: alias}})
+    state = map_contexts(State.of_lines(lines), {".": ".recovered", ".eu": ".de", ".us": "."})
+    assert state.configs[":.de:old"].to_json() == {member: mapped}
+
+
 def test_a_context_becomes_the_default_one() -> None:
     lines = [line for line in LINES if ".eu:" in line.get("subject", "") and "cross" not in line["subject"]]
-    from magicbyte.operations.state import State  # noqa: PLC0415
-
     state = map_contexts(State.of_lines([LINES[1], *lines]), {".eu": "."})
     assert set(state.versions) == {("orders-value", 1)}
     assert set(state.configs) == {None}

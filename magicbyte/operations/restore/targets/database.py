@@ -95,12 +95,12 @@ class Database(Closing):
             raise Failure(_not_empty(self.name, error)) from None
         except WriteConflict as error:
             raise Failure(
-                f"something else writes to {self.name}: {error}. {plural(written, 'record')} were written. Stop the "
+                f"something else writes to {self.name}: {error}; written: {plural(written, 'record')}. Stop the "
                 "registry, empty the database, and run the restore again"
             ) from None
         except (LogError, OutcomeUnknown) as error:
             raise Unreachable(
-                f"{self.name}: {error}. {plural(written, 'record')} were written; run the restore again"
+                f"{self.name}: {error}; written: {plural(written, 'record')}. Run the restore again"
             ) from None
         return Written(written, there, "records")
 

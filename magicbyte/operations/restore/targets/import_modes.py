@@ -14,6 +14,8 @@ from serdes.client.requester import path
 from serdes.error import RegistryError
 
 IMPORT = "IMPORT"
+#: From this status on, a request may have been carried out although the answer is an error.
+_SERVER_ERRORS = 500
 
 
 class ImportModes:
@@ -39,18 +41,20 @@ class ImportModes:
         Raises:
             Failure: The registry does not accept that; if no subject was changed before, nothing was written.
         """
+        # Noted first: a request that is interrupted, or whose answer is lost, may have been carried out.
+        self._changed[subject] = None
         if self._before.get(subject) == IMPORT:
-            self._changed[subject] = None
             return
         try:
             # Without force, a subject that has versions is refused, or loses those that are soft-deleted.
             self._put(subject, IMPORT, force=has_versions)
         except RegistryError as error:
+            if error.status < _SERVER_ERRORS:
+                del self._changed[subject]
             raise Failure(
                 f"{self._end.name} does not accept IMPORT mode for {subject}, and without it, it gives ids of its own: "
                 f"{error.message}"
             ) from None
-        self._changed[subject] = None
 
     def leave(self) -> None:
         """Give each subject the mode that it is to have.
@@ -71,9 +75,10 @@ class ImportModes:
                 reason = str(error)
         if stuck:
             names = ", ".join(stuck[:5]) + (", ..." if len(stuck) > 5 else "")
+            stay = "stays" if len(stuck) == 1 else "stay"
             raise Failure(
-                f"{plural(len(stuck), 'subject')} of {self._end.name} stay in IMPORT mode: {names}. Run the restore "
-                f"again, or set their modes: {reason}"
+                f"{plural(len(stuck), 'subject')} of {self._end.name} {stay} in IMPORT mode: {names}. Run the restore "
+                f"again, or set the mode: {reason}"
             )
 
     def _set(self, subject: str, mode: str | None) -> None:

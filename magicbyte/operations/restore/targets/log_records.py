@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from magicbyte.kit.plural import plural
 from magicbyte.operations.restore.plan import Plan
 from magicbyte.operations.sources.port import RawRecord
-from magicbyte.operations.state import State
+from magicbyte.operations.state import State, global_last
 from registry.feed.export import in_order
 from registry.state import records
 from registry.state.model import DEFAULT_CONTEXT, context_of
@@ -63,21 +63,16 @@ def records_of_state(state: State) -> Iterator[RawRecord]:
     for version in in_order(list(state.versions.values())):
         key = Key(records.SCHEMA, version.subject, version.number)
         yield _record(key, records.encode_version(version), version.timestamp)
-    for subject, config in sorted(state.configs.items(), key=_global_last):
+    for subject, config in sorted(state.configs.items(), key=global_last):
         key = Key(records.CONFIG, subject)
         yield _record(key, records.encode_config(key, config), last)
-    for subject, mode in sorted(state.modes.items(), key=_global_last):
+    for subject, mode in sorted(state.modes.items(), key=global_last):
         key = Key(records.MODE, subject)
         yield _record(key, records.encode_mode(key, mode), last)
 
 
 def _record(key: Key, value: bytes, timestamp: int) -> RawRecord:
     return RawRecord(0, timestamp, records.encode_key(key), value)
-
-
-def _global_last(item: tuple[str | None, object]) -> tuple[bool, str]:
-    subject, _ = item
-    return subject is None, subject or ""
 
 
 def count_written(present: Iterable[RawRecord], wanted: Iterator[RawRecord], *, compacted: bool) -> int:
@@ -108,7 +103,7 @@ def count_written(present: Iterable[RawRecord], wanted: Iterator[RawRecord], *, 
         else:
             raise Foreign(f"its record at offset {record.offset}, {_shown(record)}, is not of this restore")
     if removed:
-        raise Foreign(f"it lacks {len(removed)} records before its last one that this restore would write")
+        raise Foreign(f"it lacks {plural(len(removed), 'record')} before its last one that this restore would write")
     return written
 
 

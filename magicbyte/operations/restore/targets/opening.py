@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 
 from magicbyte.kit.extras import require
 from magicbyte.kit.failure import Failure
+from magicbyte.kit.secret import hide_user_info
 from magicbyte.operations.restore.targets.port import Target
 from magicbyte.operations.restore.targets.topic import NewTopic, Topic
-from magicbyte.operations.sources.opening import Properties
+from magicbyte.operations.sources.opening import Properties, meant
 
 #: Seconds that a registry may take for a request with thousands of lines.
 _IMPORT_SECONDS = "600"
@@ -30,7 +31,7 @@ def open_target(name: str, properties: Properties, new_topic: NewTopic) -> Targe
     opener = _OPENERS.get(scheme.partition("+")[0]) if separator else None
     if opener is None:
         schemes = ", ".join(f"{scheme}:" for scheme in _OPENERS)
-        raise Failure(f"{name} is no target; targets begin with {schemes}")
+        raise Failure(f"{hide_user_info(name)} is no target; targets begin with {schemes}{meant(scheme)}")
     return opener(name, properties, new_topic)
 
 

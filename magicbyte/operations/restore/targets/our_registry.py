@@ -83,7 +83,7 @@ class OurRegistry(Closing):
             if refusals:
                 raise Failure(
                     f"{self.name} has refused {plural(len(refusals), 'line')} that it took in a dry run, so something "
-                    f"else has changed it meanwhile; {plural(written, 'line')} were written. Run the restore again. "
+                    f"else has changed it meanwhile; written: {plural(written, 'line')}. Run the restore again. "
                     f"The first: {refusals[0]}"
                 )
         return Written(written, known, "lines")
@@ -154,4 +154,5 @@ def _named(line: bytes) -> str:
         case "context":
             return f"context {value['context']}"
         case kind:
-            return f"the {kind} of {value.get('subject') or 'the default context'}"
+            subject = value.get("subject")
+            return f"the {kind} of {subject}" if subject else f"the global {kind}"

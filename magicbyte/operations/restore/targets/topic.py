@@ -20,7 +20,7 @@ from magicbyte.operations.restore.targets.topic_writer import TopicWriter
 from magicbyte.operations.sources.log_source import TopicSource
 from magicbyte.operations.sources.port import RawRecord
 from magicbyte.operations.state import State
-from registry.log.port import LogError
+from registry.log.port import LogError, WriteConflict
 from registry.log.topic import prepare_topic
 
 #: How many records, and about how many bytes, one transaction writes.
@@ -141,10 +141,14 @@ class Topic(Closing):
                     progress(f"{plural(there + written, 'record')} in {self.name}")
         except Foreign as error:
             raise Failure(_not_empty(self.name, error)) from None
-        except LogError as error:
+        except WriteConflict as error:
             raise Failure(
-                f"{self.name}: {error}. {plural(written, 'record')} were written. Run the restore again when nothing "
-                "else writes to the topic"
+                f"something else writes to {self.name}: {error}; written: {plural(written, 'record')}. Run the restore "
+                "again when nothing else writes to the topic"
+            ) from None
+        except LogError as error:
+            raise Unreachable(
+                f"{self.name}: {error}; written: {plural(written, 'record')}. Run the restore again"
             ) from None
         return Written(written, there, "records")
 

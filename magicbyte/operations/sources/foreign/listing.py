@@ -1,11 +1,14 @@
-"""What a registry lists: its contexts, subjects, and their versions with and without the deleted ones."""
+"""What a registry lists: its contexts, subjects, and their versions with and without the deleted ones.
+
+Lists may be cut at a limit of the server (`subject.search.default.limit` and its like), so they are read page by page.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from magicbyte.operations.failures import Unreachable
 from magicbyte.operations.registry_end import LACKING, RegistryEnd
@@ -13,7 +16,13 @@ from registry.state.model import DEFAULT_CONTEXT
 from serdes.client.requester import Query, path
 from serdes.error import RegistryError
 
+T = TypeVar("T")
+
 NOT_FOUND = 404
+#: The code of a registry that knows no such subject. Another 404 is of a server that does not know the path.
+_SUBJECT_NOT_FOUND = 40401
+#: Statuses of a server that does not take `offset`.
+_UNPAGED = frozenset({400, 404, 405, 422, 501})
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +32,17 @@ class Listed:
     Attributes:
         live: The versions that are not deleted.
         deleted: The soft-deleted ones.
+        is_known: Whether the registry answers for its versions; it may say that it has none.
     """
 
     live: frozenset[int]
     deleted: frozenset[int]
+    is_known: bool = True
+
+    @property
+    def every(self) -> frozenset[int]:
+        """The versions, also the soft-deleted ones."""
+        return self.live | self.deleted
 
 
 def found(end: RegistryEnd, target: str, query: Query | None = None) -> Any:
@@ -46,27 +62,28 @@ def found(end: RegistryEnd, target: str, query: Query | None = None) -> Any:
 
 def contexts_of(end: RegistryEnd) -> list[str]:
     """The contexts; the default one alone if the registry knows no contexts."""
-    names = found(end, "/contexts")
-    return sorted({DEFAULT_CONTEXT, *(str(name) for name in names or ())})
+    names = found(end, "/contexts") or []
+    return sorted({DEFAULT_CONTEXT, *map(str, names), *map(str, _next_pages(end, "/contexts", {}, names))})
 
 
 def listing_of(end: RegistryEnd, contexts: Iterable[str], pool: Executor) -> Mapping[str, Listed]:
     """The subjects of all contexts in wire form, with their versions."""
     queries: list[Query] = [{"deleted": True}]
     queries += [{"deleted": True, "subjectPrefix": f":{name}:"} for name in contexts if name != DEFAULT_CONTEXT]
-    subjects = {str(name) for query in queries for name in _subjects(end, query)}
+    subjects = set[str]()
+    for query in queries:
+        names = _subjects(end, query)
+        subjects |= {*map(str, names), *map(str, _next_pages(end, "/subjects", query, names))}
+    listing = dict(zip(sorted(subjects), pool.map(lambda name: _listed(end, name), sorted(subjects)), strict=True))
+    longest = max(listing, key=lambda name: len(listing[name].every), default="")
+    # A limit holds for all subjects: if the longest list is whole, each is.
+    if longest and _all_pages(end, longest, listing[longest]) != listing[longest]:
+        pages = pool.map(lambda item: _all_pages(end, *item), listing.items())
+        listing = dict(zip(listing, pages, strict=True))
+    return listing
 
-    def listed(subject: str) -> tuple[str, Listed]:
-        target = path("subjects", subject, "versions")
-        every = frozenset(map(int, found(end, target, {"deleted": True}) or ()))
-        live = frozenset(map(int, found(end, target) or ()))
-        return subject, Listed(live, every - live)
 
-    # A subject without versions was deleted between the two requests.
-    return {name: versions for name, versions in pool.map(listed, sorted(subjects)) if versions.live | versions.deleted}
-
-
-def _subjects(end: RegistryEnd, query: Query) -> Iterable[object]:
+def _subjects(end: RegistryEnd, query: Query) -> list[object]:
     names = found(end, "/subjects", query)
     if names is None:
         # Not an empty registry: a copy of this would lose all subjects.
@@ -75,3 +92,46 @@ def _subjects(end: RegistryEnd, query: Query) -> Iterable[object]:
             "something before it answers"
         )
     return list(names)
+
+
+def _listed(end: RegistryEnd, subject: str) -> Listed:
+    every, is_known = _versions(end, subject, {"deleted": True})
+    live, _ = _versions(end, subject, {}) if every or not is_known else (every, True)
+    return Listed(live, every - live, is_known or bool(live))
+
+
+def _all_pages(end: RegistryEnd, subject: str, first: Listed) -> Listed:
+    target = path("subjects", subject, "versions")
+    every = first.every | set(map(int, _next_pages(end, target, {"deleted": True}, sorted(first.every))))
+    live = first.live | set(map(int, _next_pages(end, target, {}, sorted(first.live))))
+    return Listed(live, every - live, first.is_known)
+
+
+def _versions(end: RegistryEnd, subject: str, query: Query) -> tuple[frozenset[int], bool]:
+    try:
+        return frozenset(map(int, end.call("GET", path("subjects", subject, "versions"), query))), True
+    except RegistryError as error:
+        if error.status not in LACKING:
+            raise
+        return frozenset(), error.code == _SUBJECT_NOT_FOUND
+
+
+def _next_pages(end: RegistryEnd, target: str, query: Query, first: Collection[T]) -> list[T]:
+    """What comes after the first page of a list.
+
+    A server that ignores `offset` answers with the first page again, which ends the list.
+    """
+    known, more = set(first), list[T]()
+    while known:
+        try:
+            page = end.call("GET", target, {**query, "offset": len(known)})
+        except RegistryError as error:
+            if error.status in _UNPAGED:
+                break
+            raise
+        new = [item for item in page if item not in known]
+        if not new:
+            break
+        known.update(new)
+        more += new
+    return more
