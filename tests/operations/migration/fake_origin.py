@@ -21,6 +21,8 @@ PROBES: Mapping[str, Mapping[str, Any]] = {
     "apicurio 2": {"/apis/registry/v2/system/info": {"name": "Apicurio Registry (SQL)", "version": "2.6.5"}},
     "": {},
 }
+#: Stands for JSON's null in `answers`, in which None is 404.
+NULL: Any = object()
 _VERSIONS = re.compile(r"/subjects/([^/]+)/versions(?:/(\d+))?")
 
 
@@ -94,7 +96,8 @@ def fake_origin(
 
         def _send(self, answer: Any, status: int = 0) -> None:
             status = status or (404 if answer is None else 200)
-            content = json.dumps({"error_code": 404, "message": "not found"} if answer is None else answer).encode()
+            value = {"error_code": 404, "message": "not found"} if answer is None else answer
+            content = json.dumps(None if value is NULL else value).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/vnd.schemaregistry.v1+json")
             self.send_header("Content-Length", str(len(content)))

@@ -15,12 +15,12 @@ from magicbyte.operations.failures import Unreachable
 from magicbyte.operations.migration.finding import KINDS
 from magicbyte.operations.migration.preflight import Outcome, Request, run_preflight
 from magicbyte.operations.migration.topic_frames import Frames, findings_of
-from magicbyte.operations.sources.opening import Properties
+from magicbyte.operations.sources.opening import Properties, open_source
 from magicbyte.testing import running_registry
 from registry.app import create_app
 from registry.settings import RegistrySettings
 from tests.operations.backup.proxied import AS_ADMIN, proxied, some_rights
-from tests.operations.migration.fake_origin import fake_origin, version
+from tests.operations.migration.fake_origin import NULL, fake_origin, version
 
 INT, LONG = '"int"', '"long"'
 RECORD = '{"type":"record","name":"A","fields":[{"name":"a","type":"int"}]}'
@@ -161,6 +161,14 @@ def test_a_producer_whose_text_is_only_found_there_stops_the_move(tmp_path: Path
         "c": "PRODUCER_UNREGISTERED",
     }
     assert not outcome.is_ready
+
+
+def test_an_empty_registry_answers_null_and_another_server_404() -> None:
+    with fake_origin("axonops", answers={"/subjects": NULL}) as url, open_source(url, Properties()) as source:
+        assert source.read().state.versions == {}
+    with fake_origin("axonops", answers={"/subjects": None}) as url, open_source(url, Properties()) as source:
+        with pytest.raises(Unreachable, match="has no /subjects"):
+            source.read()
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
