@@ -166,9 +166,12 @@ def test_a_producer_whose_text_is_only_found_there_stops_the_move(tmp_path: Path
 def test_an_empty_registry_answers_null_and_another_server_404() -> None:
     with fake_origin("axonops", answers={"/subjects": NULL}) as url, open_source(url, Properties()) as source:
         assert source.read().state.versions == {}
-    with fake_origin("axonops", answers={"/subjects": None}) as url, open_source(url, Properties()) as source:
-        with pytest.raises(Unreachable, match="has no /subjects"):
-            source.read()
+    with (
+        fake_origin("axonops", answers={"/subjects": None}) as url,
+        open_source(url, Properties()) as source,
+        pytest.raises(Unreachable, match="has no /subjects"),
+    ):
+        source.read()
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
