@@ -50,18 +50,21 @@ _BOUNDS = {
 
 
 def has_log(url: str) -> bool:
-    """Tell whether a database has the log of a registry; nothing is written.
+    """Tell whether a database has the log of a registry; this creates neither a database nor a table.
 
     Raises:
-        LogError: The URL is wrong, or the database can't be read.
+        LogError: The URL is wrong, or the database does not answer.
     """
     check_url(url)
-    engine = sa.create_engine(_with_driver(url))
-    try:
-        with _as_log_errors():
+    file = sqlite_file(url)
+    if file is not None and not file.is_file():
+        return False
+    with _as_log_errors():
+        engine = sa.create_engine(_with_driver(url))
+        try:
             return sa.inspect(engine).has_table(_table.name)
-    finally:
-        engine.dispose()
+        finally:
+            engine.dispose()
 
 
 class SqlLog:
@@ -179,23 +182,6 @@ def check_url(url: str) -> None:
             raise LogError(f"the database {file} is a folder")
         if not file.parent.is_dir():
             raise LogError(f"the folder {file.parent} of the database does not exist")
-
-
-def holds_log(url: str) -> bool:
-    """Tell whether a database has the table of a log; this creates neither a database nor a table.
-
-    Raises:
-        LogError: The database does not answer.
-    """
-    file = sqlite_file(url)
-    if file is not None and not file.is_file():
-        return False
-    with _as_log_errors():
-        engine = sa.create_engine(_with_driver(url))
-        try:
-            return sa.inspect(engine).has_table(_table.name)
-        finally:
-            engine.dispose()
 
 
 def sqlite_file(url: str) -> Path | None:

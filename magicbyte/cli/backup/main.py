@@ -79,8 +79,11 @@ def _refuse_contradictions(options: argparse.Namespace, parser: CommandParser) -
         parser.error("--format raw has every record byte for byte: it excludes --anonymize")
     if options.keep is not None and options.every is None:
         parser.error("--keep needs --every")
-    if options.every is None and re.fullmatch(r".*:[0-9]+", options.metrics or ""):
-        parser.error("a port of --metrics needs --every; name a file")
+    if options.every is None and options.metrics is not None:
+        from magicbyte.operations.backup.metrics import is_port  # noqa: PLC0415 - not for --help
+
+        if is_port(options.metrics):
+            parser.error("a port of --metrics needs --every; name a file")
 
 
 def _run(options: argparse.Namespace) -> int:

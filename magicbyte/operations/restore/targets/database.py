@@ -17,7 +17,7 @@ from magicbyte.operations.sources.log_source import DatabaseSource
 from magicbyte.operations.sources.port import RawRecord
 from magicbyte.operations.state import State
 from registry.log.port import BEGINNING, LogError, OutcomeUnknown, Record, WriteConflict
-from registry.log.sql import SqlLog, check_url, holds_log
+from registry.log.sql import SqlLog, check_url, has_log
 
 #: How many records one transaction writes.
 _RECORDS_IN_TRANSACTION = 2000
@@ -66,7 +66,7 @@ class Database(Closing):
     def check(self, plan: Plan) -> list[str]:
         """Whether the log is empty or holds the beginning of this restore; see `Target.check`."""
         try:
-            if holds_log(self._url):
+            if has_log(self._url):
                 with DatabaseSource(self._url) as source:
                     count_written(source.records(), _bare(plan), compacted=False)
         except LogError as error:
