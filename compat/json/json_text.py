@@ -118,7 +118,7 @@ def locate(text: str, pointer: Pointer) -> Position | None:
 
 
 class Positions:
-    """Where the members and elements of a JSON text are."""
+    """The positions of the members and elements of a JSON text."""
 
     def __init__(self, text: str) -> None:
         """Scan a text that `loads` reads; comments are skipped."""

@@ -36,7 +36,7 @@ _INHERITED = (
     "compatibility_policy",
     "compatibility_group",
 )
-_GLOBAL_SUBJECT = str(SubjectName(GLOBAL_CONTEXT, ""))
+GLOBAL_SUBJECT = str(SubjectName(GLOBAL_CONTEXT, ""))
 #: How many references a schema may have, direct and indirect.
 MOST_DEPENDENCIES = 10_000
 
@@ -106,8 +106,8 @@ def _server_config(default_level: str) -> Config:
 
 def _fallbacks(subject: str | None, *, in_scope: bool) -> tuple[str | None, ...]:
     if subject is None:
-        return (_GLOBAL_SUBJECT,) if in_scope else ()
-    return context_key(subject), _GLOBAL_SUBJECT
+        return (GLOBAL_SUBJECT,) if in_scope else ()
+    return context_key(subject), GLOBAL_SUBJECT
 
 
 def level_in_effect(
@@ -131,7 +131,7 @@ def mode_in_effect(view: View, subject: str | None) -> tuple[Mode, Origin]:
     """The mode of `effective_mode`, and its origin."""
     if view.mode(None) == READONLY_OVERRIDE.name:
         return READONLY_OVERRIDE, Origin.GLOBAL
-    keys = (None, _GLOBAL_SUBJECT) if subject is None else (subject, context_key(subject), _GLOBAL_SUBJECT)
+    keys = (None, GLOBAL_SUBJECT) if subject is None else (subject, context_key(subject), GLOBAL_SUBJECT)
     for key in keys:
         name = view.mode(key)
         if name is not None:
@@ -141,7 +141,7 @@ def mode_in_effect(view: View, subject: str | None) -> tuple[Mode, Origin]:
 
 def origin_of(key: str | None) -> Origin:
     """The place that settings with a key belong to; None is the key of the global ones."""
-    if key is None or key == _GLOBAL_SUBJECT:
+    if key is None or key == GLOBAL_SUBJECT:
         return Origin.GLOBAL
     return Origin.SUBJECT if parse_subject(key).name else Origin.CONTEXT
 

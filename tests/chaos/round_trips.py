@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from importlib.resources import files
@@ -116,6 +117,11 @@ def fill(url: str, subjects: int, chance: random.Random) -> None:
             ask("PUT", f"/mode/{name}", json={"mode": "READONLY"})
 
 
+def context_of(subject: str) -> str:
+    """The prefix of a subject that names its context; empty for the default one."""
+    return subject.rpartition(":")[0] + ":" if ":" in subject else ""
+
+
 def facts_of(url: str, seed: int) -> Facts:
     """What a registry answers: all versions, deleted ones too, all subjects, and a sample asked one by one."""
     with httpx.Client(base_url=url, timeout=600) as client:
@@ -140,7 +146,7 @@ def facts_of(url: str, seed: int) -> Facts:
         chance = random.Random(seed)
         places = sorted(found["schemas&deleted=true"])
         for subject, version in chance.sample(places, min(SAMPLE, len(places))):
-            context = subject.rpartition(":")[0] + ":" if ":" in subject else ""
+            context = context_of(subject)
             number = found["schemas&deleted=true"][subject, version]["id"]
             for path in (
                 f"/subjects/{subject}/versions/{version}",
@@ -172,8 +178,8 @@ def old_keys(url: str, count: int) -> int:
     log = SqlLog(url)
     entries = [entry for entry in log.read(-1) if entry.value and b'"keytype":"SCHEMA"' in (entry.key or b"")]
     # The first writes of versions that were never changed: the same value again changes nothing.
-    keys = [entry.key for entry in entries]
-    once = [entry for entry in entries if keys.count(entry.key) == 1][:count] if count else []
+    writes = Counter(entry.key for entry in entries)
+    once = [entry for entry in entries if writes[entry.key] == 1][:count] if count else []
     again = [
         Record(json.dumps(json.loads(entry.key or b""), separators=(", ", ": ")).encode(), entry.value, entry.timestamp)
         for entry in once
@@ -247,7 +253,7 @@ def main() -> int:
         versions = facts["schemas&deleted=true"]
         highest = dict.fromkeys(CONTEXTS, 0)
         for (subject, _), version in versions.items():
-            context = subject.rpartition(":")[0] + ":" if ":" in subject else ""
+            context = context_of(subject)
             # Two more were given, to schemas that were deleted for good.
             highest[context] = max(highest[context], version["id"] + 2)
         digest = hashlib.sha256(repr(sorted(versions)).encode()).hexdigest()[:12]

@@ -71,7 +71,7 @@ def run_every(wanted: Wanted, options: argparse.Namespace, show: Callable[[Writt
 
 
 def _publish(note: Callable[[], None]) -> None:
-    """Note something in the metrics; a file of theirs that cannot be written is told and ends nothing."""
+    """Change the metrics; if their file cannot be written, say so and go on."""
     try:
         note()
     except Failure as error:

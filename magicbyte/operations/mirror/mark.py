@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple, Self
 
 from magicbyte.kit.failure import Failure
-from magicbyte.operations.mirror.naming import GLOBAL_SETTINGS, Naming
+from magicbyte.operations.mirror.naming import Naming
+from registry.feed.export import GLOBAL_SETTINGS
 
 FOLLOWING, PROMOTING, PROMOTED = "following", "promoting", "promoted"
 

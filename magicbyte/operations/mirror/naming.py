@@ -11,6 +11,7 @@ from msgspec.structs import replace as replace_version
 from magicbyte.kit.failure import Failure
 from magicbyte.operations.state import ContextState, State
 from magicbyte.operations.subject_pattern import matches_subject
+from registry.feed.export import GLOBAL_SETTINGS
 from registry.state.model import (
     DEFAULT_CONTEXT,
     GLOBAL_CONTEXT,
@@ -25,8 +26,6 @@ from registry.state.resolve import settings_key
 
 #: The place of the subject in `--rename`.
 PLACE = "${subject}"
-#: What stands for the default context's settings where a name is needed.
-GLOBAL_SETTINGS = f":{DEFAULT_CONTEXT}:"
 _CONTEXT = re.compile(r"\.?[^:\s]+")
 #: How many names an error lists.
 _LISTED = 10

@@ -74,7 +74,7 @@ def plan_changes(wanted: State, held: Held, scope: Scope) -> Plan:
     new = _new_versions(wanted, held, scope, removed, plan)
     contexts = [*_context_modes(held, scope), *_context_lines(wanted, held, scope)]
     removals = [
-        _removal("schema", subject=subject, version=number) for subject, number in _referrers_first(removed, held)
+        removal("schema", subject=subject, version=number) for subject, number in _referrers_first(removed, held)
     ]
     schemas = [version_value(version) for version in in_order(new)]
     configs = list(_config_lines(wanted, held, scope))
@@ -96,7 +96,7 @@ def _unlisted(
     }
     if gone:
         in_use = {context_of(subject) for subject, number in held.versions if (subject, number) not in removed}
-        yield from (_removal("context", context=name) for name in sorted(gone - in_use))
+        yield from (removal("context", context=name) for name in sorted(gone - in_use))
 
 
 def _removed(wanted: State, held: Held, scope: Scope, plan: Plan) -> dict[tuple[str, int], HeldVersion]:
@@ -190,7 +190,7 @@ def _context_modes(held: Held, scope: Scope) -> Iterable[Line]:
     for context in sorted(scope.contexts - {GLOBAL_CONTEXT}):
         name = settings_key(str(SubjectName(context, "")))
         if held.modes.get(name) != _IMPORT:
-            yield {"kind": "mode", **_of(name), "mode": _IMPORT}
+            yield {"kind": "mode", **settings_of(name), "mode": _IMPORT}
 
 
 def _context_lines(wanted: State, held: Held, scope: Scope) -> Iterable[Line]:
@@ -219,9 +219,9 @@ def _config_lines(wanted: State, held: Held, scope: Scope) -> Iterable[Line]:
         if config == held.configs.get(name):
             continue
         if config is None:
-            yield _removal("config", **_of(name))
+            yield removal("config", **settings_of(name))
         else:
-            yield {"kind": "config", **_of(name), "config": config.to_json()}
+            yield {"kind": "config", **settings_of(name), "config": config.to_json()}
 
 
 def mirrored_mode(mode: str | None) -> str | None:
@@ -236,16 +236,18 @@ def _subject_modes(wanted: State, held: Held, scope: Scope, touched: set[str]) -
     for name in sorted(scope.subjects):
         present, target = held.modes.get(name), mirrored_mode(wanted.modes.get(name))
         if present is not None and (target is None or (name in touched and MODES[present].read_only)):
-            lifted.append(_removal("mode", subject=name))
+            lifted.append(removal("mode", subject=name))
             present = None
         if target is not None and target != present:
             modes.append({"kind": "mode", "subject": name, "mode": target})
     return lifted, modes
 
 
-def _removal(of: str, **rest: Any) -> Line:
+def removal(of: str, **rest: Any) -> Line:
+    """The line that removes something; see `/import`."""
     return {"kind": "removal", "of": of, **rest}
 
 
-def _of(name: str | None) -> dict[str, str]:
+def settings_of(name: str | None) -> dict[str, str]:
+    """The part of a line that names whose settings it is about; None is the registry."""
     return {} if name is None else {"subject": name}

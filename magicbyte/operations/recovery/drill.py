@@ -11,9 +11,9 @@ from typing import Any
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.plural import plural
 from magicbyte.operations.comparison.compare import compare
-from magicbyte.operations.failures import Unreachable
 from magicbyte.operations.mirror.mirroring import Mirroring, Options
 from magicbyte.operations.mirror.origin import Origin
+from magicbyte.operations.mirror.plan import removal, settings_of
 from magicbyte.operations.mirror.target import Target
 from magicbyte.operations.sources.port import Source, not_shown
 from magicbyte.operations.state import State
@@ -129,7 +129,7 @@ def emptied(scratch: Target, tell: Callable[[str], None]) -> Iterator[None]:
     except BaseException:
         try:
             empty(scratch)
-        except (Failure, Unreachable) as error:
+        except Failure as error:
             tell(f"{scratch.name} is not emptied, and the next drill will refuse it: {error}")
         raise
     empty(scratch)
@@ -160,14 +160,10 @@ def empty(scratch: Target) -> None:
     """Delete all versions, settings and marks of mirrors of a scratch registry; the marks of its ids stay."""
     copy = scratch.read()
     state = copy.state
-    scratch.write_lines([_removal("mode", name) for name in state.modes])
+    scratch.write_lines([removal("mode", **settings_of(name)) for name in state.modes])
     versions = [*in_order(list(state.versions.values()))][::-1]
-    scratch.write_lines({**_removal("schema", one.subject), "version": one.number} for one in versions)
-    scratch.write_lines([_removal("config", name) for name in state.configs])
+    scratch.write_lines(removal("schema", subject=one.subject, version=one.number) for one in versions)
+    scratch.write_lines([removal("config", **settings_of(name)) for name in state.configs])
     contexts = [name for name in state.contexts if name != DEFAULT_CONTEXT]
-    scratch.write_lines([{"kind": "removal", "of": "context", "context": name} for name in contexts])
-    scratch.write_lines([{"kind": "removal", "of": "mirror", "context": root} for root in copy.marks])
-
-
-def _removal(of: str, name: str | None) -> dict[str, Any]:
-    return {"kind": "removal", "of": of, **({} if name is None else {"subject": name})}
+    scratch.write_lines([removal("context", context=name) for name in contexts])
+    scratch.write_lines([removal("mirror", context=root) for root in copy.marks])

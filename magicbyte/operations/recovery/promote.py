@@ -12,10 +12,11 @@ from magicbyte.kit.failure import Failure
 from magicbyte.operations.failures import Refused, Unreachable, Withheld
 from magicbyte.operations.mirror.held import Held, subjects_of
 from magicbyte.operations.mirror.mark import PROMOTED, PROMOTING, Mark, settings_name
-from magicbyte.operations.mirror.naming import GLOBAL_SETTINGS, Placed, placed
+from magicbyte.operations.mirror.naming import Placed, placed
 from magicbyte.operations.mirror.origin import Origin
 from magicbyte.operations.mirror.plan import Line, Plan, Scope, plan_changes
 from magicbyte.operations.mirror.target import Copy, Target
+from registry.feed.export import GLOBAL_SETTINGS
 from registry.state.model import (
     DEFAULT_CONTEXT,
     GLOBAL_CONTEXT,
@@ -25,10 +26,9 @@ from registry.state.model import (
     context_of,
     parse_subject,
 )
-from registry.state.resolve import settings_key
+from registry.state.resolve import GLOBAL_SUBJECT, settings_key
 
 _READWRITE = "READWRITE"
-_GLOBAL_SUBJECT = f":{GLOBAL_CONTEXT}:"
 
 
 @dataclass(slots=True)
@@ -208,7 +208,7 @@ def _modes(copy: Copy, mark: Mark, promotion: Promotion) -> list[Line]:
         mode = mark.modes.get(name)
         if name == root:
             # Without a mode of its own it has the global context's.
-            effective = mode or mark.modes.get(_GLOBAL_SUBJECT, _READWRITE)
+            effective = mode or mark.modes.get(GLOBAL_SUBJECT, _READWRITE)
             mode = mode if MODES[effective].takes_registrations else _READWRITE
         promotion.modes[name] = mode
         subject = {} if name == GLOBAL_SETTINGS else {"subject": name}

@@ -106,8 +106,6 @@ async def _load(request: Request, body: SpooledBody, context: str) -> Report:
     while batch := await asyncio.to_thread(next, waiting, None):
         allowed, refused = _allowed(rights_of(request), batch, context)
         report.refused += refused
-        if refused and names_mirror(batch):
-            continue
         try:
             report.add(await registry.decide(write_of(request), partial(decide_load, lines=allowed, context=context)))
         except ApiError as error:
@@ -125,8 +123,6 @@ async def _try(request: Request, body: SpooledBody, context: str) -> Report:
     while batch := await asyncio.to_thread(next, waiting, None):
         allowed, refused = _allowed(rights_of(request), batch, context)
         report.refused += refused
-        if refused and names_mirror(batch):
-            continue
         decision = await registry.compute(_deciding(overlay, allowed, context), in_thread=True)
         for record in decision.records:
             overlay.apply_record(record)
@@ -137,12 +133,17 @@ async def _try(request: Request, body: SpooledBody, context: str) -> Report:
 def _allowed(
     rights: Rights | None, lines: Sequence[Line], context: str
 ) -> tuple[Sequence[Line], list[tuple[int, str]]]:
-    """The lines that the sender may import, and the numbers of the other lines, each with the reason."""
+    """The lines that the sender may import, and the numbers of the other lines, each with the reason.
+
+    Of a mirror's lines, none may be imported if one is refused.
+    """
     if rights is None:
         return lines, []
     rights = rights.now()
     reasons = [(number, rights.refusal_of_line(line, context)) for number, line in lines]
     refused = [(number, reason) for number, reason in reasons if reason is not None]
+    if refused and names_mirror(lines):
+        return [], refused
     numbers = {number for number, _ in refused}
     return [(number, line) for number, line in lines if number not in numbers], refused
 

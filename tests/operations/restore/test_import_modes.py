@@ -14,7 +14,7 @@ from serdes.error import RegistryError
 
 
 class _End(RegistryEnd):
-    """A registry that carries requests out, of which the first ends otherwise."""
+    """A registry that carries all requests out, and answers the first one as if it had not."""
 
     def __init__(self, first: BaseException, other: Exception | None = None) -> None:
         super().__init__("http://127.0.0.1:1", {})

@@ -119,7 +119,7 @@ def test_a_restored_log_is_compared_record_by_record(
     assert restored.code == code
     assert restored.out.endswith(" 0 differences\n")
     assert ("RECORDS: the records are not those that were restored" in restored.out) == bool(code)
-    # Without a look at the target, nothing is told of it.
+    # A restore that did not look at the target says nothing about it.
     unseen = magicbyte("restore", backup, "--to", f"sqlite:///{tmp_path}/other.db", "--verify", "none")
     assert unseen.code == 0
 

@@ -37,7 +37,7 @@ AS_FEW = "basic.auth.user.info=few:mbs_few"
 
 @dataclass(frozen=True)
 class Guarded:
-    """A registry with the subjects `seen` and `unseen`, of which the user `few` sees the first, and its exports.
+    """A registry with the subjects `seen` and `unseen`, and its exports. The user `few` may see only `seen`.
 
     Attributes:
         url: Its URL.

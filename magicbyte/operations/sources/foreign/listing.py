@@ -1,6 +1,6 @@
 """What a registry lists: its contexts, subjects, and their versions with and without the deleted ones.
 
-Lists may be cut at a limit of the server (`subject.search.default.limit` and its like), so they are read page by page.
+The server may cut lists at a limit (`subject.search.default.limit` and others), so this reads them page by page.
 """
 
 from __future__ import annotations

@@ -165,7 +165,7 @@ def _reading(
     names = {*contexts, *(context_of(subject) for subject, _ in versions)}
     marks = highest_ids(end, versions.values())
     states = {name: ContextState(listed=True, highest_id=marks.get(name, (0, False))[0]) for name in names}
-    # The highest id is asked for by an id of the context: without schemas, none is told.
+    # A question for the highest id needs an id of the context, so a context without schemas has no answer.
     unmarked = sorted(name for name in names if not marks.get(name, (0, False))[1])
     corrected, unlike = by_their_ids(end, pool, versions.values())
     versions.update(corrected)
