@@ -6,7 +6,7 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,6 +17,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from magicbyte.testing.broker import temporary_broker
 from magicbyte.testing.servers import running_rest_proxy
+from tests.waiting import until
 
 #: Each test kills a broker or a proxy of its own.
 pytestmark = pytest.mark.slow
@@ -89,13 +90,6 @@ def read(client: httpx.Client, path: str, **query: Any) -> list[dict[str, Any]]:
     return records
 
 
-def wait_for(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-
-
 def test_the_broker_dies_under_load(broker: Any, wide: str) -> None:
     answered: dict[tuple[int, int], int] = {}
     stop = threading.Event()
@@ -116,12 +110,12 @@ def test_the_broker_dies_under_load(broker: Any, wide: str) -> None:
         threads = [threading.Thread(target=load, args=(index * 10_000_000,)) for index in range(4)]
         for thread in threads:
             thread.start()
-        wait_for(lambda: len(answered) > 2000)
+        until(lambda: len(answered) > 2000)
         broker.kill()
         time.sleep(0.5)
         before = len(answered)
         broker.start()
-        wait_for(lambda: len(answered) >= before + 2000)
+        until(lambda: len(answered) >= before + 2000)
         stop.set()
         for thread in threads:
             thread.join()
@@ -159,7 +153,7 @@ def test_without_a_broker_outcomes_are_unknown_and_the_buffer_is_bounded(broker:
         taken = sum(answer.status_code == 200 for answer in answers)
         assert taken == 18  # 200,000 bytes of 10,002 and 512 each, after two small ones
         broker.start()
-        wait_for(lambda: "magicbyte_rest_buffered_bytes 0.0" in client.get("/metrics").text)
+        until(lambda: "magicbyte_rest_buffered_bytes 0.0" in client.get("/metrics").text)
         assert produce(client, wide, [3])[0]["error_code"] is None
     # What was unknown arrived, once and in order.
     assert len(stored(broker.bootstrap_servers, wide)) == 1 + 2 + 18 + 1

@@ -8,8 +8,7 @@ import json
 import os
 import signal
 import socket
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_registry
 from magicbyte.ui.decode import unless_gone
 from tests.garbage import left_in_cycles, uncollected
+from tests.waiting import until
 
 #: A busy machine gives a worker little processor time.
 GENEROUS = {"magicbyte.ui.messages.timeout.ms": "100000"}
@@ -212,13 +212,6 @@ def processes(server: ServerProcess, module: str) -> list[int]:
 
 
 WORKER, VALIDATOR = "magicbyte.ui.messages.worker", "serdes.validation.worker"
-
-
-def until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + WAIT_SECONDS
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def is_validating(server: ServerProcess, worker: int) -> bool:

@@ -11,6 +11,7 @@ from magicbyte.testing import temporary_broker
 from magicbyte.testing.servers import running_rest_proxy
 from tests.rest.conftest import Rest, unique
 from tests.rest.v3.conftest import V3
+from tests.waiting import until
 
 PARAMETERS = ("resource_type", "resource_name", "pattern_type", "principal", "host", "operation", "permission")
 NO_AUTHORIZER = {"error_code": 40002, "message": "No Authorizer is configured."}
@@ -53,33 +54,25 @@ def item(v3: V3, acl: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def until(ask: Any, expected: Any) -> None:
-    """Ask again until the broker, which learns of entries a moment after they were made, answers with them."""
-    while ask() != expected:
-        pass
-
-
 def test_an_entry_from_its_making_to_its_end(guarded: V3) -> None:
     acl = an_acl(unique("topic"))
     made = guarded.answer("POST", "acls", acl)
     expected = item(guarded, acl)
     assert (made.status_code, made.content, made.headers["location"]) == (201, b"", expected["metadata"]["self"])
     path = f"acls?resource_type=topic&resource_name={acl['resource_name']}"
-    until(
-        lambda: guarded.ask("GET", path),
-        (
-            200,
-            {
-                "kind": "KafkaAclList",
-                "metadata": {
-                    "self": f"{guarded.url}/acls?resource_type=TOPIC&resource_name={acl['resource_name']}"
-                    "&pattern_type=ANY&principal=&host=&operation=ANY&permission=ANY",
-                    "next": None,
-                },
-                "data": [expected],
+    listed = (
+        200,
+        {
+            "kind": "KafkaAclList",
+            "metadata": {
+                "self": f"{guarded.url}/acls?resource_type=TOPIC&resource_name={acl['resource_name']}"
+                "&pattern_type=ANY&principal=&host=&operation=ANY&permission=ANY",
+                "next": None,
             },
-        ),
+            "data": [expected],
+        },
     )
+    until(lambda: guarded.ask("GET", path) == listed)
     every = "resource_type=topic&pattern_type=any&operation=any&permission=any"
     wanted = f"acls?{every}&resource_name={acl['resource_name']}"
     assert guarded.ask("DELETE", wanted) == (200, {"data": [expected]})
@@ -97,7 +90,7 @@ def test_match_finds_what_applies_to_a_name(guarded: V3) -> None:
     assert guarded.ask("POST", "acls:batch", {"data": entries}) == (204, None)
     path = f"acls?resource_type=TOPIC&resource_name={name}&pattern_type=MATCH&principal=User:m"
     expected = [item(guarded, acl) for acl in (entries[0], entries[1], entries[2])]
-    until(lambda: guarded.get(path)["data"], expected)
+    until(lambda: guarded.get(path)["data"] == expected)
     every = "resource_type=topic&pattern_type=any&operation=any&permission=any&principal=User:m"
     assert len(guarded.ask("DELETE", f"acls?{every}")[1]["data"]) == 4
 
@@ -105,7 +98,7 @@ def test_match_finds_what_applies_to_a_name(guarded: V3) -> None:
 def test_operations_that_only_newer_brokers_have_are_shown_by_name(guarded: V3) -> None:
     acl = an_acl("alice", resource_type="USER", operation="DESCRIBE_TOKENS")
     assert guarded.ask("POST", "acls", acl) == (201, None)
-    until(lambda: guarded.get("acls?resource_type=USER")["data"], [item(guarded, acl)])
+    until(lambda: guarded.get("acls?resource_type=USER")["data"] == [item(guarded, acl)])
 
 
 EMPTY = {"error_code": 42206, "message": "Payload error. Null input provided. Data is required."}
@@ -224,7 +217,7 @@ def test_what_the_broker_denies_the_proxy(guarded: V3) -> None:
     of_group = {**denied, "resource_type": "GROUP", "resource_name": group}
     assert guarded.ask("POST", "acls:batch", {"data": [denied, of_group]}) == (204, None)
     topic_denied = {"error_code": 40301, "message": "Topic authorization failed."}
-    until(lambda: guarded.ask("GET", f"topics/{name}"), (403, topic_denied))
+    until(lambda: guarded.ask("GET", f"topics/{name}") == (403, topic_denied))
     assert name not in [topic["topic_name"] for topic in guarded.get("topics")["data"]]
     for method, path, refused in (
         ("GET", f"topics/{name}/partitions", None),
@@ -246,7 +239,7 @@ def test_counts_are_those_of_the_request_if_configurations_are_denied(guarded: V
     denied = an_acl(name, principal="User:ANONYMOUS", operation="DESCRIBE_CONFIGS", permission="DENY")
     allowed = [an_acl(name, principal="User:ANONYMOUS", operation=operation) for operation in ("CREATE", "DESCRIBE")]
     assert guarded.ask("POST", "acls:batch", {"data": [denied, *allowed]}) == (204, None)
-    until(lambda: len(guarded.get(f"acls?resource_name={name}")["data"]), 3)
+    until(lambda: len(guarded.get(f"acls?resource_name={name}")["data"]) == 3)
     body = {"topic_name": name, "partitions_count": 3, "validate_only": True}
     status, topic = guarded.ask("POST", "topics", body)
     assert (status, topic["partitions_count"], topic["replication_factor"]) == (200, 3, 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -14,6 +14,7 @@ from rest_proxy.admin.lazy_client import LazyAdminClient
 from tests.rest.conftest import Rest, unique
 from tests.rest.v3.brokers.kafka_cluster import KafkaCluster, kafka_cluster
 from tests.rest.v3.conftest import V3
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow
 
@@ -34,11 +35,6 @@ def three(brokers: KafkaCluster, registry_url: str) -> Iterator[V3]:
         v3 = V3(client)
         until(lambda: len(v3.get("brokers")["data"]) == 3)
         yield v3
-
-
-def until(is_so: Callable[[], bool]) -> None:
-    while not is_so():
-        pass
 
 
 def make(v3: V3, **assignments: list[int]) -> str:

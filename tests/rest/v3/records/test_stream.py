@@ -15,6 +15,7 @@ import pytest
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing.servers import running_rest_proxy
 from tests.rest.v3.records.duplex import duplex
+from tests.waiting import until
 
 RECORD = {"value": {"type": "JSON", "data": 1}}
 TOO_OLD = {
@@ -43,13 +44,6 @@ def strict(kafka: str) -> Iterator[ServerProcess]:
 def open_streams(url: str) -> int:
     lines = httpx.get(f"{url}/metrics").text.splitlines()
     return next(int(float(line.split()[1])) for line in lines if line.startswith("magicbyte_rest_record_streams "))
-
-
-def until(condition: Any) -> None:
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_reports_come_while_records_are_sent(proxy_url: str, topic: str) -> None:

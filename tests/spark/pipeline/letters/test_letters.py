@@ -20,6 +20,7 @@ from spark_avro.pipeline.letters.retry import retried
 from spark_avro.pipeline.letters.rows import failed_checks, letters, rejected
 from spark_avro.pipeline.letters.topic import LettersTopic
 from spark_avro.pipeline.ports import FAILED, POSITION, BatchIdentity, SinkRefused, SourceRange
+from tests.waiting import until
 
 BATCH = BatchIdentity("lake", "1f3a", 3)
 AT = datetime(2026, 10, 1, tzinfo=UTC)
@@ -130,6 +131,12 @@ def test_the_topic_keeps_letters_four_times_as_long_and_is_no_source(topics: Any
     source = topics.create()
     named = f"{source}-short"
     admin.create_topics([NewTopic(named, 3, config={"retention.ms": "1000"})])[named].result()
+
+    def retention_of(topic: str) -> str:
+        resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
+        return str(admin.describe_configs([resource])[resource].result()["retention.ms"].value)
+
+    until(lambda: retention_of(named) == "1000")
     for sources, retention, partitions in (
         ((named,), "4000", 3),
         ((source, named), str(4 * 604_800_000), 2),
@@ -138,8 +145,7 @@ def test_the_topic_keeps_letters_four_times_as_long_and_is_no_source(topics: Any
         target = LettersTopic("lake", f"{source}-dead-{len(sources)}", {"bootstrap.servers": topics.servers}, sources)
         target.prepare()
         target.prepare()
-        resource = ConfigResource(ConfigResource.Type.TOPIC, target.topic)
-        assert admin.describe_configs([resource])[resource].result()["retention.ms"].value == retention
+        until(lambda topic=target.topic, expected=retention: retention_of(topic) == expected)
         assert len(admin.list_topics(target.topic).topics[target.topic].partitions) == partitions
     with pytest.raises(SinkRefused, match=f"errors.topic: {source} is a source of the pipeline"):
         LettersTopic("lake", source, {"bootstrap.servers": topics.servers}, (source,)).prepare()
