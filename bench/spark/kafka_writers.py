@@ -1,8 +1,9 @@
 """Writers on executors (`sink.kafka.via: executors`) beside as many bare transactional producers, on 1, 2 and 4 slots.
 
 The bare producers are processes that have their records in a list, and begin together. The sink takes its rows from
-Spark, encodes and stores them, and sends them by as many writers (goal 0.8 of the rate). Both write to one topic in
-turn. The median and the middle half of the ratios are printed; the first turns do not count.
+Spark, encodes them and sends them by as many writers (goal 0.8 of the rate): by source partition, and by key, for which
+it stores them first. All write to one topic in turn. The median and the middle half of the ratios are printed; the
+first turns do not count.
 
 The last line writes a million rows by a driver of 512 MiB, in which the tasks run too.
 """
@@ -31,7 +32,14 @@ from spark_avro.pipeline.file.sql_text import Sql
 from spark_avro.pipeline.ports import BatchIdentity, Sink, SinkContext, SourceRange
 from spark_avro.pipeline.sinks import open_sink
 
-_POSITION = "named_struct('topic', 't', 'partition', 0, 'offset', id, 'timestamp', current_timestamp()) as _kafka"
+#: The partitions of the source.
+_PARTITIONS = 8
+_POSITION = (
+    f"named_struct('topic', 't', 'partition', cast(id % {_PARTITIONS} as int), 'offset', id div {_PARTITIONS},"
+    " 'timestamp', current_timestamp()) as _kafka"
+)
+#: How records are divided among the writers, and `SinkContext.of_one_record` for it.
+_DIVISIONS = {"by source": True, "by key": False}
 
 
 def bare(servers: str, topic: str, count: int, turns: int, begin: Barrier, end: Barrier) -> None:
@@ -57,8 +65,14 @@ def bare(servers: str, topic: str, count: int, turns: int, begin: Barrier, end: 
         end.wait()
 
 
-def opened(spark: SparkSession, servers: str, topic: str, slots: int, folder: str) -> Sink:
-    context = SinkContext(spark, f"p-{topic}", kafka={"bootstrap.servers": servers}, checkpoint=folder)
+def opened(spark: SparkSession, servers: str, topic: str, slots: int, folder: str, division: str) -> Sink:
+    context = SinkContext(
+        spark,
+        f"p-{division.replace(' ', '-')}",
+        kafka={"bootstrap.servers": servers},
+        checkpoint=f"{folder}/{division}",
+        of_one_record=_DIVISIONS[division],
+    )
     payload = Payload(format="string")
     return open_sink(KafkaSink(topic=Sql(topic), value=payload, via="executors", writers=slots), context)
 
@@ -68,8 +82,10 @@ def rows_of(spark: SparkSession, count: int, slots: int) -> DataFrame:
     return spark.range(0, count, 1, slots).selectExpr(*texts, _POSITION)
 
 
-def written(sink: Sink, rows: DataFrame, number: int, count: int) -> Callable[[], None]:
-    batch = BatchIdentity("bench", "q", number, (SourceRange("t", 0, number * count, (number + 1) * count),))
+def written(sink: Sink, rows: DataFrame, number: int, count: int, query: str) -> Callable[[], None]:
+    part = count // _PARTITIONS
+    ranges = tuple(SourceRange("t", at, number * part, (number + 1) * part) for at in range(_PARTITIONS))
+    batch = BatchIdentity(f"bench-{query}", query, number, ranges)
 
     def write() -> None:
         found = sink.write(rows, batch, reject=_refuse).written
@@ -103,32 +119,38 @@ def compare(servers: str, slots: int, count: int, warm_up: int, repeats: int) ->
     spark = spark_avro.session("writers", master=f"local[{slots}]")
     rows = rows_of(spark, count, slots).cache()
     rows.count()
-    taken: list[tuple[float, float]] = []
+    bare_seconds: list[float] = []
+    taken: dict[str, list[float]] = {name: [] for name in _DIVISIONS}
     with tempfile.TemporaryDirectory(prefix="magicbyte-writers-") as folder:
-        sink = opened(spark, servers, topic, slots, folder)
+        sinks = {name: opened(spark, servers, topic, slots, folder, name) for name in _DIVISIONS}
         for turn in range(turns):
-            ours = seconds_of(written(sink, rows, turn, count))
+            ours = {name: seconds_of(written(sink, rows, turn, count, name)) for name, sink in sinks.items()}
             begin.wait()
             theirs = seconds_of(end.wait)
             if turn >= warm_up:
-                taken.append((theirs, ours))
-        sink.close()
-    ratios = sorted(theirs / ours for theirs, ours in taken)
-    rates = [count / statistics.median(times) for times in zip(*taken, strict=True)]
-    quarter = len(ratios) // 4
-    print(
-        f"{slots} slots: {rates[0]:,.0f} rows/s bare, {rates[1]:,.0f} by the sink,"
-        f" {statistics.median(ratios):.2f} x ({ratios[quarter]:.2f} to {ratios[-1 - quarter]:.2f}), goal 0.8",
-        flush=True,
-    )
+                bare_seconds.append(theirs)
+                for name, seconds in ours.items():
+                    taken[name].append(seconds)
+        for sink in sinks.values():
+            sink.close()
+    print(f"{slots} slots: {count / statistics.median(bare_seconds):,.0f} rows/s bare", flush=True)
+    for name, times in taken.items():
+        ratios = sorted(bare / sink for bare, sink in zip(bare_seconds, times, strict=True))
+        quarter = len(ratios) // 4
+        rate, middle = count / statistics.median(times), statistics.median(ratios)
+        print(
+            f"{slots} slots, {name}: {rate:,.0f} rows/s, {middle:.2f} x"
+            f" ({ratios[quarter]:.2f} to {ratios[-1 - quarter]:.2f}), goal 0.8",
+            flush=True,
+        )
 
 
 def small_driver(servers: str) -> None:
     topic, count = f"out-{uuid.uuid4()}", 1_000_000
     spark = spark_avro.session("small", master="local[2]", settings={"spark.driver.memory": "512m"})
     with tempfile.TemporaryDirectory(prefix="magicbyte-writers-") as folder:
-        sink = opened(spark, servers, topic, 2, folder)
-        seconds = seconds_of(written(sink, rows_of(spark, count, 2), 0, count))
+        sink = opened(spark, servers, topic, 2, folder, "by source")
+        seconds = seconds_of(written(sink, rows_of(spark, count, 2), 0, count, "q"))
         sink.close()
     print(f"a driver of 512 MiB: {count:,} rows in {seconds:.1f} s", flush=True)
 
@@ -136,7 +158,7 @@ def small_driver(servers: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--slots", type=int, nargs="*", default=[1, 2, 4])
-    parser.add_argument("--rows", type=int, default=400_000)
+    parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--warm-up", type=int, default=6)
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--servers", help="compare on one number of slots, or 0 for the small driver, in this process")

@@ -155,6 +155,7 @@ class SinkContext:
         adopt: Whether a target that another query has written to is taken over, and offsets that no batch of a target
             has are left out.
         checkpoint: The pipeline's checkpoint, below which a sink may have a folder of its own.
+        of_one_record: Whether each row is made of one record of the source and of tables, and of no other record.
     """
 
     spark: SparkSession
@@ -164,6 +165,7 @@ class SinkContext:
     registry: Registry | None = field(default=None, repr=False)
     adopt: bool = False
     checkpoint: str = ""
+    of_one_record: bool = False
 
 
 class Sink(Protocol):

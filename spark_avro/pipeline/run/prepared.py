@@ -28,7 +28,7 @@ from spark_avro.pipeline.sources.parts import Part, decoder_of
 from spark_avro.pipeline.sources.position import with_version
 from spark_avro.pipeline.sources.source import Source
 from spark_avro.pipeline.steps.step import StepContext
-from spark_avro.pipeline.steps.table import apply_steps
+from spark_avro.pipeline.steps.table import apply_steps, of_one_record
 from spark_avro.pipeline.steps.tables import Tables
 from spark_avro.pipeline.steps.times import needs_time, with_stream_times, with_table_keys
 from spark_avro.pipeline.steps.topic_table import table_records
@@ -186,6 +186,7 @@ def open_pipeline(pipeline: Pipeline, spark: SparkSession, *, adopt: bool = Fals
         registry=pipeline.registry.client_settings if pipeline.registry else None,
         adopt=adopt,
         checkpoint=pipeline.checkpoint,
+        of_one_record=of_one_record(pipeline.steps) and not any(check.unique for check in pipeline.quality),
     )
     errors = pipeline.errors
     letters = None

@@ -84,6 +84,11 @@ def are_local(steps: Sequence[Step]) -> bool:
     return all(STEP_KINDS[type(step)].is_local for step in steps)
 
 
+def of_one_record(steps: Sequence[Step]) -> bool:
+    """Whether each row out of all steps is made of one row in, and perhaps of tables."""
+    return all(STEP_KINDS[type(step)].is_local or (isinstance(step, Join) and not remembers(step)) for step in steps)
+
+
 def before_state(steps: Sequence[Step]) -> Sequence[Step]:
     """The steps before the first one that remembers rows."""
     first = next((number for number, step in enumerate(steps) if remembers(step)), len(steps))

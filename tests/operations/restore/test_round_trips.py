@@ -91,7 +91,11 @@ def test_a_log_is_restored_byte_for_byte(
     expected = [(one.key, one.value, one.timestamp) for one in log_of_old_writers()]
     posted = next(one.key for one in log_of_old_writers() if b"POSTED" in one.key)
     # Offsets of the old log mean nothing in the new one.
-    assert records == [*expected, (posted, None, 1_700_000_100_004)]
+    whole = [*expected, (posted, None, 1_700_000_100_004)]
+    last = {key: number for number, (key, _, _) in enumerate(whole)}
+    # On a busy machine, the broker may have compacted the topic by now.
+    assert records == [one for number, one in enumerate(whole) if last[one[0]] == number or one in records]
+    assert kind == "kafka" or records == whole
 
 
 @pytest.mark.parametrize(

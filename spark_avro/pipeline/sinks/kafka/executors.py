@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
@@ -12,15 +11,24 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as spark
 
 from spark_avro.pipeline.file.sinks import KafkaSink
-from spark_avro.pipeline.ports import BatchIdentity, Delivery, Guarantee, Reject, SinkContext, SinkRefused, SinkResult
+from spark_avro.pipeline.ports import (
+    BatchIdentity,
+    Delivery,
+    Guarantee,
+    Reject,
+    SinkContext,
+    SinkRefused,
+    SinkResult,
+)
 from spark_avro.pipeline.session_settings import applied
 from spark_avro.pipeline.sinks.collected import collected
+from spark_avro.pipeline.sinks.kafka.division import MARK, PAYLOAD, WRITER, Divider, Division, has_source
 from spark_avro.pipeline.sinks.kafka.exact_topic import ExactTopic
 from spark_avro.pipeline.sinks.kafka.mirroring import frame_columns
 from spark_avro.pipeline.sinks.kafka.ownership import Started, StartedWriter
 from spark_avro.pipeline.sinks.kafka.producing import TopicLimits, refusing
 from spark_avro.pipeline.sinks.kafka.query_records import StageRecord
-from spark_avro.pipeline.sinks.kafka.stage import ONE_FILE_A_TASK, WRITER, Stage, StagedRecords
+from spark_avro.pipeline.sinks.kafka.stage import ONE_FILE_A_TASK, Stage, StagedRecords
 from spark_avro.pipeline.sinks.kafka.writing import OUTCOME, Outcome, Writing
 from spark_avro.pipeline.sinks.marker import Marker, is_written, marker_of
 
@@ -34,14 +42,16 @@ class _Query:
         limits: What records the topic takes.
         started: What the start found.
         writers: The writers, with their last markers.
+        divider: Divides records among the writers.
         stage: The folder in which batches are stored; a backfill beside the stream has another one.
-        noted: Where the last batch is stored.
+        noted: How the last batch is divided and stored.
     """
 
     query_id: str
     limits: TopicLimits
     started: Started
     writers: tuple[StartedWriter, ...]
+    divider: Divider
     stage: Stage
     noted: StageRecord | None
 
@@ -55,14 +65,15 @@ class _Query:
 class ExecutorsTarget:
     """A topic that executors write to.
 
-    A batch's records are stored, and then divided among the writers. Each writes its records and a marker in one
-    transaction. So a repeated batch is completed by the writers that have not committed it.
+    A batch's records are divided among the writers. Each writes its records and a marker in one transaction. So a
+    repeated batch is completed by the writers that have not committed it: with the records of the same source
+    partitions, or with those that were stored before the first writer began.
     """
 
     guarantee = Guarantee(
         Delivery.EXACTLY_ONCE,
-        "each writer writes its records of a batch and its marker in one transaction, of records that are stored"
-        " before; readers see the parts of a batch one after the other",
+        "each writer writes its records of a batch and its marker in one transaction: those of some source partitions,"
+        " or records that are stored before; readers see the parts of a batch one after the other",
         "refused, unless adopted",
         "tests/chaos/pipeline_killed.py --sink kafka-executors",
     )
@@ -105,71 +116,120 @@ class ExecutorsTarget:
 
     def _write(self, rows: DataFrame, batch: BatchIdentity, reject: Reject) -> SinkResult:
         query = self._opened(batch)
-        pending = [writer for writer in query.writers if not self._has_written(writer, batch)]
-        is_new = len(pending) == len(query.writers)
-        if pending:
-            staged = self._staged(rows, batch, query, is_new=is_new)
-            if staged.noted.marker.refused and is_new:
-                # Later, the letters are there: they are written before the first writer begins.
-                reject(staged.rejected(self._context.spark))
-            self._run(pending, query, staged, batch)
-            query.stage.forget(staged)
+        is_new = not any(self._has_written(writer, batch) for writer in query.writers)
+        if not all(self._has_written(writer, batch) for writer in query.writers):
+            self._finish(query, self._topic.records(rows, query.limits), batch, reject)
         markers = [writer.marker for writer in query.writers if writer.marker is not None]
         written, refused = sum(marker.written for marker in markers), sum(marker.refused for marker in markers)
         return SinkResult(written) if is_new else SinkResult(written, repeated=True, refused=refused)
 
-    def _staged(self, rows: DataFrame, batch: BatchIdentity, query: _Query, *, is_new: bool) -> StagedRecords:
-        """The stored records of a batch."""
-        stage, count = query.stage, len(query.writers)
-        records = self._topic.records(rows, query.limits)
-        staged = None
-        if query.noted is not None and self._is_of(query.noted, batch, count):
-            staged = stage.at(query.noted, records, count)
+    def _finish(self, query: _Query, records: DataFrame, batch: BatchIdentity, reject: Reject) -> None:
+        """Let the writers write that have not written the batch."""
+        noted = self._noted(query, records, batch)
+        numbered = query.divider.numbered(records, batch, noted.division)
+        if noted.division is Division.BY_SOURCE and not noted.stored:
+            self._run(query, query.divider.parts(numbered), batch, has_letters=False)
+        if all(self._has_written(writer, batch) for writer in query.writers):
+            return
+        staged = self._staged(query, numbered, batch, noted)
+        if staged.noted.marker.refused and not self._has_begun(query, staged.noted, batch):
+            # Once one of them has written, the letters are there: they are written before the first writer begins.
+            reject(staged.rejected(self._context.spark))
+        with applied(self._context.spark, ONE_FILE_A_TASK):
+            self._run(query, staged.read(self._context.spark), batch, has_letters=True)
+        query.stage.forget(staged)
+
+    def _noted(self, query: _Query, records: DataFrame, batch: BatchIdentity) -> StageRecord:
+        """How a batch is divided: as an earlier attempt noted, or else as its rows allow.
+
+        Raises:
+            SinkRefused: Some writers have written the batch, and the others cannot get the rows that are missing.
+        """
+        by_source = self._context.of_one_record and self._topic.schemas is None and has_source(records, batch)
+        noted, is_new = query.noted, not any(self._has_written(writer, batch) for writer in query.writers)
+        if noted is not None and self._is_of(noted, batch, len(query.writers)):
+            if is_new or noted.division is Division.BY_KEY or by_source or self._context.adopt:
+                return noted
+            raise SinkRefused(
+                f"{self._topic.shown}: some of {len(query.writers)} writers have written batch {batch} by source"
+                " partition, which the steps as they are now do not keep apart. Run it with the steps of that attempt"
+                " until the batch is whole; or run once with --adopt: a row of several records may be missing or there"
+                " twice"
+            )
+        if not is_new and not self._context.adopt:
+            raise self._lost(query, batch)
+        marker = marker_of(batch, query.last, written=0)
+        noted = StageRecord(marker, len(query.writers), Division.BY_SOURCE if by_source else Division.BY_KEY)
+        if by_source:
+            self._note(query, noted, batch)
+        return noted
+
+    def _staged(self, query: _Query, numbered: DataFrame, batch: BatchIdentity, noted: StageRecord) -> StagedRecords:
+        """The stored records of the writers that have not written a batch.
+
+        Raises:
+            SinkRefused: The records are lost, and some writers have written theirs.
+        """
+        stage = query.stage
+        staged = stage.at(noted, numbered) if noted.stored else None
         if staged is None:
-            if not is_new and not self._context.adopt:
-                raise SinkRefused(
-                    f"{self._topic.shown}: some of {count} writers have written batch {batch}, and the records of the"
-                    f" others are not in {stage.path}. Restore that folder with the checkpoint; or run once with"
-                    " --adopt, which divides the rows as they are now: a row that has another key by now may be missing"
-                    " or there twice"
-                )
-            staged = stage.store(batch, query.last, records, count)
-            query.started.note_stage(staged.noted, batch, self._topic.sink)
-            query.noted = staged.noted
-            # Only now: a driver that was replaced may come here, but cannot note what it stored.
-            stage.keep(staged)
+            if noted.stored and self._has_begun(query, noted, batch) and not self._context.adopt:
+                raise self._lost(query, batch)
+            pending = self._pending(query, batch)
+            rows = numbered.where(F.col(WRITER).isin(pending))
+            staged = stage.store(batch, query.last, rows, query.divider, division=noted.division, writers=pending)
+            self._note(query, staged.noted, batch)
         if self._topic.schemas is not None:
             records = staged.read(self._context.spark)
             frames = records.select(F.explode(frame_columns(records.columns))).distinct()
             self._topic.schemas.copy_for(collected(frames).column(0).to_pylist())
         return staged
 
-    def _is_of(self, noted: StageRecord, batch: BatchIdentity, count: int) -> bool:
-        """Whether a batch is what is stored, for so many writers."""
-        marker = noted.marker
-        if marker.batch != batch.number or not noted.attempt.startswith(f"{count}-"):
-            return False
-        return is_written(marker, batch, self._topic.shown)
+    def _note(self, query: _Query, noted: StageRecord, batch: BatchIdentity) -> None:
+        query.started.note_stage(noted, batch, self._topic.sink)
+        query.noted = noted
+        # Only now: a driver that was replaced may come here, but cannot note what it stored.
+        query.stage.keep(noted)
 
-    def _run(
-        self, pending: Sequence[StartedWriter], query: _Query, staged: StagedRecords, batch: BatchIdentity
-    ) -> None:
-        """Let the writers write that have not written the batch.
+    def _lost(self, query: _Query, batch: BatchIdentity) -> SinkRefused:
+        return SinkRefused(
+            f"{self._topic.shown}: some of {len(query.writers)} writers have written batch {batch}, and the records of"
+            f" the others are not in {query.stage.path}. Restore that folder with the checkpoint; or run once with"
+            " --adopt, which divides the rows as they are now: a row that has another key by now may be missing"
+            " or there twice"
+        )
+
+    def _is_of(self, noted: StageRecord, batch: BatchIdentity, count: int) -> bool:
+        """Whether a batch is what is noted, for so many writers."""
+        if noted.marker.batch != batch.number or noted.writers != count:
+            return False
+        return is_written(noted.marker, batch, self._topic.shown)
+
+    def _has_begun(self, query: _Query, noted: StageRecord, batch: BatchIdentity) -> bool:
+        """Whether one of the writers whose records are stored has written them."""
+        return any(self._has_written(writer, batch) for writer in query.writers if writer.number in noted.stored)
+
+    def _pending(self, query: _Query, batch: BatchIdentity) -> list[int]:
+        """The numbers of the writers that have not written a batch."""
+        return [writer.number for writer in query.writers if not self._has_written(writer, batch)]
+
+    def _run(self, query: _Query, parts: DataFrame, batch: BatchIdentity, *, has_letters: bool) -> None:
+        """Let the writers write that have not written the batch; see `Writing.has_letters`.
 
         Raises:
             KafkaException: A writer met an error of the client library.
             SinkRefused: A writer met another error.
         """
-        tasks: dict[int, tuple[StartedWriter, Marker]] = {}
-        for writer in pending:
-            refused = staged.noted.marker.refused if writer is query.writers[0] else 0
-            tasks[writer.number] = (writer, marker_of(batch, writer.marker, written=0, refused=refused))
+        pending = self._pending(query, batch)
+        tasks = {
+            writer.number: (writer, marker_of(batch, writer.marker, written=0))
+            for writer in query.writers
+            if writer.number in pending
+        }
         properties, owner = self._topic.properties, query.started.owner
-        writing = Writing(self._topic.name, query.limits, batch, properties, owner, tasks)
-        session = self._context.spark
-        with applied(session, ONE_FILE_A_TASK):
-            parts = staged.read(session).where(F.col(WRITER).isin([*tasks]))
-            found = parts.mapInArrow(writing, OUTCOME).collect()
+        writing = Writing(self._topic.name, query.limits, batch, properties, owner, tasks, has_letters)
+        sent = [name for name in (*PAYLOAD, MARK) if name in parts.columns]
+        found = parts.where(F.col(WRITER).isin(pending)).select(*sent).mapInArrow(writing, OUTCOME).collect()
         outcomes = {row["number"]: Outcome(**row.asDict()) for row in found}
         for outcome in outcomes.values():
             outcome.check()
@@ -192,11 +252,15 @@ class ExecutorsTarget:
             # Names that differ in other characters are those of expressions.
             name = sink if self._topic.name else f"{sink}-{zlib.crc32(self._topic.sink.encode()):08x}"
             folder = f"{self._context.checkpoint.rstrip('/')}/kafka/{name}/{batch.query_id}"
-            stage = Stage(self._context.spark, folder, self._topic.name)
-            self._query = _Query(batch.query_id, limits, started, started.writers, stage, started.stage)
+            session = self._context.spark
+            stage, divider = Stage(session, folder), Divider(session, self._topic.name, len(started.writers))
+            self._query = _Query(batch.query_id, limits, started, started.writers, divider, stage, started.stage)
         return self._query
 
 
 def _after(writer: StartedWriter, marker: Marker, outcome: Outcome) -> StartedWriter:
-    """A writer that has written its part of a batch."""
-    return replace(writer, marker=replace(marker, written=outcome.written), since=outcome.since)
+    """A writer that has written its part of a batch, or could not."""
+    if outcome.is_aborted:
+        return replace(writer, since=outcome.since)
+    marker = replace(marker, written=outcome.written, refused=outcome.refused)
+    return replace(writer, marker=marker, since=outcome.since)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import orjson
 
 from spark_avro.pipeline.ports import BatchIdentity, SinkRefused
+from spark_avro.pipeline.sinks.kafka.division import Division
 from spark_avro.pipeline.sinks.kafka.markers_topic import MARKERS, Kept, MarkersTopic
 from spark_avro.pipeline.sinks.marker import Marker, MarkerKey, earlier_marker, is_backfill, read_marker
 
@@ -62,15 +63,21 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class StageRecord:
-    """Where the records of a batch are stored, from which its writers write.
+    """How a batch is divided among writers, and where those records of it are that are stored.
 
     Attributes:
-        attempt: The name of the folder.
-        marker: The marker of the batch, with the numbers of records that the topic takes and does not take.
+        marker: The marker of the batch, with the numbers of stored records that the topic takes and does not take.
+        writers: How many writers there are.
+        division: What decides a record's writer.
+        attempt: The name of the folder with the stored records; empty if none are.
+        stored: The writers whose records are stored.
     """
 
-    attempt: str
     marker: Marker
+    writers: int
+    division: Division
+    attempt: str = ""
+    stored: tuple[int, ...] = ()
 
     @staticmethod
     def key(batch: BatchIdentity, sink: str) -> str:
@@ -79,7 +86,38 @@ class StageRecord:
 
     def value(self) -> bytes:
         """The record's value."""
-        return orjson.dumps({"attempt": self.attempt, "marker": self.marker.text()})
+        return orjson.dumps(
+            {
+                "attempt": self.attempt,
+                "marker": self.marker.text(),
+                "writers": self.writers,
+                "by": self.division,
+                "stored": self.stored,
+            }
+        )
+
+    @classmethod
+    def read(cls, value: bytes, place: str) -> StageRecord:
+        """The record with a value.
+
+        Args:
+            value: The value.
+            place: Where it is, for the error.
+
+        Raises:
+            SinkRefused: It cannot be read.
+        """
+        try:
+            record = orjson.loads(value)
+            attempt, marker = str(record["attempt"]), read_marker(record["marker"], place)
+            if "writers" not in record:
+                # Earlier releases stored all records, and a folder's name began with the number of writers.
+                writers = int(attempt.partition("-")[0])
+                return cls(marker, writers, Division.BY_KEY, attempt, numbers(writers))
+            stored = tuple(int(number) for number in record["stored"])
+            return cls(marker, int(record["writers"]), Division(record["by"]), attempt, stored)
+        except (orjson.JSONDecodeError, LookupError, TypeError, ValueError) as error:
+            raise SinkRefused(f"{place}: the stage cannot be read: {value[:200]!r}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,20 +174,14 @@ class QueryRecords:
         return newest(*markers, self.first if number == DRIVER else None, before)
 
     def stage(self, batch: BatchIdentity, sink: str) -> StageRecord | None:
-        """Where the last batch is stored; None if none was.
+        """How the last batch is divided, and where it is stored; None if there is none.
 
         Raises:
             SinkRefused: The record cannot be read.
         """
         key = StageRecord.key(batch, sink)
         record = _latest(self.found.get(key, ()))
-        if record is None:
-            return None
-        try:
-            value = orjson.loads(record.value)
-            return StageRecord(str(value["attempt"]), read_marker(value["marker"], f"{MARKERS}, {key}"))
-        except (orjson.JSONDecodeError, LookupError, TypeError) as error:
-            raise SinkRefused(f"{MARKERS}: the stage {key} cannot be read: {record.value[:200]!r}") from error
+        return None if record is None else StageRecord.read(record.value, f"{MARKERS}, {key}")
 
     def partition(self, batch: BatchIdentity, sink: str, number: int) -> int | None:
         """The partition of a writer's marker; None if it has none yet."""

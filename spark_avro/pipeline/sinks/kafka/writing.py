@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from confluent_kafka import KafkaError, KafkaException, Producer
 
 from magicbyte.kit.kafka.client_settings import client_config
-from spark_avro.pipeline.ports import REASON, BatchIdentity, SinkRefused
+from spark_avro.pipeline.ports import BatchIdentity, SinkRefused
+from spark_avro.pipeline.sinks.kafka.division import MARK, RECORD, REFUSED
 from spark_avro.pipeline.sinks.kafka.markers_topic import MARKERS, later_records
 from spark_avro.pipeline.sinks.kafka.ownership import StartedWriter
 from spark_avro.pipeline.sinks.kafka.producing import (
@@ -24,14 +24,20 @@ from spark_avro.pipeline.sinks.kafka.producing import (
     with_sizes,
 )
 from spark_avro.pipeline.sinks.kafka.query_records import read_owner
-from spark_avro.pipeline.sinks.kafka.stage import IS_RECORD, WRITER
 from spark_avro.pipeline.sinks.marker import Marker, read_marker
 
 #: The memory of a writer's queue; a machine may have many writers.
 _QUEUE_KBYTES = 64 * 1024
 
 #: The columns of a task's only row.
-OUTCOME = "number int, written bigint, since bigint, error string, code int, is_retriable boolean"
+OUTCOME = (
+    "number int, written bigint, refused bigint, since bigint, is_aborted boolean, error string, code int,"
+    " is_retriable boolean"
+)
+
+
+#: Their types in Arrow.
+_TYPES = (pa.int32(), pa.int64(), pa.int64(), pa.int64(), pa.bool_(), pa.string(), pa.int32(), pa.bool_())
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +47,9 @@ class Outcome:
     Attributes:
         number: The writer.
         written: How many records of the batch it has written, in this attempt or an earlier one.
+        refused: How many records of its part the topic does not take.
         since: `StartedWriter.since` for the next batch.
+        is_aborted: Whether it has written nothing, because the topic does not take some of its records.
         error: Why it failed; None if it has written its part.
         code: The broker's or client's code of the error; None if it is none of theirs.
         is_retriable: Whether the next attempt may succeed.
@@ -49,7 +57,9 @@ class Outcome:
 
     number: int
     written: int = 0
+    refused: int = 0
     since: int = 0
+    is_aborted: bool = False
     error: str | None = None
     code: int | None = None
     is_retriable: bool = False
@@ -81,7 +91,9 @@ class Writing:
         batch: The batch.
         properties: The Kafka client's properties by Java's names.
         owner: The key of the record that names the topic's owner, and its partition.
-        writers: The writers by number, and the marker that each writes, without the number of its records.
+        writers: The writers by number, and the marker that each writes, without the numbers of its records.
+        has_letters: Whether records that the topic does not take are dead letters already; if not, a writer that has
+            such records writes nothing.
     """
 
     topic: str | None
@@ -90,15 +102,16 @@ class Writing:
     properties: Mapping[str, str]
     owner: tuple[str, int]
     writers: Mapping[int, tuple[StartedWriter, Marker]]
+    has_letters: bool
 
     def __call__(self, parts: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Write the records of a writer; yields its outcome as one row."""
         first = next(parts, None)
         if first is None:
             return
-        number = first.column(WRITER)[0].as_py()
+        number = first.column(MARK)[0].as_py()
         try:
-            outcome = self._write(number, chain([first], parts))
+            outcome = self._write(number, chain([first.slice(1)], parts))
         except SinkRefused as error:
             outcome = Outcome(number, error=str(error))
         except KafkaException as error:
@@ -111,20 +124,24 @@ class Writing:
         producer = self._producer(writer)
         found, since = self._found(writer, marker)
         if found is not None:
-            # Spark waits until its rows are read.
-            for _ in parts:
-                pass
-            return Outcome(number, found.written, since)
+            _read_all(parts)
+            return Outcome(number, found.written, found.refused, since)
         producer.begin_transaction()
-        queue, written = RecordQueue(producer, self.topic), 0
+        queue, written, refused = RecordQueue(producer, self.topic), 0, 0
         for part in parts:
-            taken = part.filter(pc.and_(part.column(IS_RECORD), pc.is_null(part.column(REASON))))
+            marks = part.column(MARK)
+            refused += pc.sum(pc.equal(marks, REFUSED), min_count=0).as_py()
+            if refused and not self.has_letters:
+                producer.abort_transaction(TRANSACTION_SECONDS)
+                _read_all(parts)
+                return Outcome(number, since=since, is_aborted=True)
+            taken = part.filter(pc.equal(marks, RECORD)) if refused else part
             queue.put(taken)
             written += taken.num_rows
-        text = replace(marker, written=written).text()
+        text = replace(marker, written=written, refused=refused).text()
         producer.produce(MARKERS, text.encode(), writer.key.encode(), partition=writer.partition)
         producer.commit_transaction(TRANSACTION_SECONDS)
-        return Outcome(number, written, since)
+        return Outcome(number, written, refused, since)
 
     def _producer(self, writer: StartedWriter) -> Producer:
         settings = with_sizes({**TRANSACTIONAL, **client_config(self.properties, role="producer")}, self.limits)
@@ -160,13 +177,17 @@ class Writing:
         return found, end
 
 
+def _read_all(parts: Iterator[pa.RecordBatch]) -> None:
+    """Read the other rows of a task: Spark waits until they are read."""
+    for _ in parts:
+        pass
+
+
 def _taken_over(how: str) -> KafkaException:
     return KafkaException(KafkaError(KafkaError._FENCED, how))  # noqa: SLF001 - the library's name of a local error
 
 
 def _row(outcome: Outcome) -> pa.RecordBatch:
-    values: dict[str, list[Any]] = {name: [getattr(outcome, name)] for name in Outcome.__dataclass_fields__}
-    types = [pa.int32(), pa.int64(), pa.int64(), pa.string(), pa.int32(), pa.bool_()]
-    return pa.RecordBatch.from_arrays(
-        [pa.array(value, kind) for value, kind in zip(values.values(), types, strict=True)], names=list(values)
-    )
+    values = [[getattr(outcome, name)] for name in Outcome.__dataclass_fields__]
+    columns = [pa.array(value, kind) for value, kind in zip(values, _TYPES, strict=True)]
+    return pa.RecordBatch.from_arrays(columns, names=list(Outcome.__dataclass_fields__))

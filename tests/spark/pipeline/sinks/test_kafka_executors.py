@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from confluent_kafka import KafkaError
 from pyspark.sql import DataFrame, SparkSession
@@ -16,10 +15,7 @@ from spark_avro.pipeline.file.field_path import FieldPath
 from spark_avro.pipeline.file.sinks import Payload
 from spark_avro.pipeline.file.sql_text import Sql
 from spark_avro.pipeline.ports import Fenced, SinkContext, SinkRefused
-from spark_avro.pipeline.sinks.collected import collected
-from spark_avro.pipeline.sinks.kafka.executors import ExecutorsTarget
-from spark_avro.pipeline.sinks.kafka.stage import StagedRecords
-from spark_avro.pipeline.sinks.kafka.writing import Writing
+from tests.spark.pipeline.sinks.executors_tasks import Crash, crash_after, first_task
 from tests.spark.pipeline.sinks.kafka_topic import Topic, murmur2
 
 pytestmark = pytest.mark.slow
@@ -35,23 +31,6 @@ def topic(kafka: str, registry_url: str, context: Callable[..., SinkContext], tm
     made = Topic(kafka, registry_url, partial(context, checkpoint=str(tmp_path / "checkpoint")), **ON_EXECUTORS)
     yield made
     made.close()
-
-
-class Crash(Exception):
-    """The driver ends."""
-
-
-def crash_after(monkeypatch: pytest.MonkeyPatch, writers: int) -> None:
-    """Let the next batch end when so many writers have committed."""
-    run = ExecutorsTarget._run
-
-    def first(target: Any, pending: Any, query: Any, staged: StagedRecords, batch: Any) -> None:
-        monkeypatch.setattr(ExecutorsTarget, "_run", run)
-        if writers:
-            run(target, pending[:writers], query, staged, batch)
-        raise Crash
-
-    monkeypatch.setattr(ExecutorsTarget, "_run", first)
 
 
 @pytest.mark.parametrize("committed", [0, 1, 2])
@@ -161,29 +140,8 @@ def test_zombies_of_other_layouts_are_fenced(topic: Topic, numbers: Rows) -> Non
 @pytest.fixture
 def task(topic: Topic, numbers: Rows, monkeypatch: pytest.MonkeyPatch) -> Callable[[], dict[str, Any]]:
     """The first writer's task of a batch, which tests run in this process, as often as they like."""
-    taken: list[tuple[Writing, list[pa.RecordBatch]]] = []
-
-    def take(_target: Any, pending: Any, query: Any, staged: StagedRecords, batch: Any) -> None:
-        target = sink._sink
-        tasks = {writer.number: (writer, staged.noted.marker) for writer in pending[:1]}
-        properties = target._topic.properties
-        writing = Writing(target._topic.name, query.limits, batch, properties, query.started.owner, tasks)
-        rows = staged.read(target._context.spark).where(f"writer = {pending[0].number}")
-        taken.append((writing, collected(rows).to_batches()))
-        raise Crash
-
-    monkeypatch.setattr(ExecutorsTarget, "_run", take)
     sink = topic.sink()
-    with pytest.raises(Crash):
-        sink.write(numbers(0, 40), topic.batch(0, 0, 40))
-    monkeypatch.undo()
-
-    def run() -> dict[str, Any]:
-        writing, batches = taken[0]
-        [row] = next(writing(iter(batches))).to_pylist()
-        return dict(row)
-
-    return run
+    return first_task(sink, numbers(0, 40), topic.batch(0, 0, 40), monkeypatch)
 
 
 def test_a_task_that_runs_again_writes_nothing(topic: Topic, task: Callable[[], dict[str, Any]]) -> None:
