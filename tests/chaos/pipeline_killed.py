@@ -141,6 +141,10 @@ def targets(world: World) -> dict[str, Callable[[str], Target]]:
         ),
         "kafka": lambda name: Kafka(world.servers, f"out-{name}"),
         "kafka-executors": lambda name: Kafka(world.servers, f"out-{name}", via="executors", writers=3),
+        # SQL may look at several records, so these go by key, and are stored first.
+        "kafka-by-key": lambda name: Kafka(
+            world.servers, f"out-{name}", [{"sql": "SELECT * FROM this"}], via="executors", writers=3
+        ),
     }
 
 
@@ -155,7 +159,7 @@ GROUPS = (
     # Not with the other one: a catalog of a session has one warehouse.
     ("iceberg-upsert",),
     ("sqlite", "postgresql", "postgresql-upsert", "postgresql-executors"),
-    ("kafka", "kafka-executors"),
+    ("kafka", "kafka-executors", "kafka-by-key"),
     *((f"{ZOMBIE}{name}",) for name in FENCED),
     (CONTROL,),
 )

@@ -165,6 +165,11 @@ class Prepared:
     statements: tuple[tuple[str, ...], ...]
 
 
+def makes_rows_of_one_record(pipeline: Pipeline) -> bool:
+    """Whether each row for the sinks is made of one record, and no other record decides whether it is there."""
+    return of_one_record(pipeline.steps) and not any(check.unique for check in pipeline.quality)
+
+
 def open_pipeline(pipeline: Pipeline, spark: SparkSession, *, adopt: bool = False, with_targets: bool = True) -> Opened:
     """Open the parts of a pipeline.
 
@@ -186,7 +191,7 @@ def open_pipeline(pipeline: Pipeline, spark: SparkSession, *, adopt: bool = Fals
         registry=pipeline.registry.client_settings if pipeline.registry else None,
         adopt=adopt,
         checkpoint=pipeline.checkpoint,
-        of_one_record=of_one_record(pipeline.steps) and not any(check.unique for check in pipeline.quality),
+        of_one_record=makes_rows_of_one_record(pipeline),
     )
     errors = pipeline.errors
     letters = None

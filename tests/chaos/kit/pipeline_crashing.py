@@ -4,7 +4,8 @@ python tests/chaos/kit/pipeline_crashing.py FILE [--crash POINT] [--maintain TAB
 
 Points: `sink:K` after the K-th sink of a batch has written, so between two sinks or after the last one; `marker:files`,
 `marker:iceberg`, `marker:sql`, `marker:kafka` after the rows, and before the marker or the commit; `stage` when the
-records for writers on executors are stored; and `writer:K` when the K-th of them has committed.
+driver has noted how records are divided among writers on executors, and where they are stored, if they are; and
+`writer:K` when the K-th of them has committed.
 """
 
 from __future__ import annotations

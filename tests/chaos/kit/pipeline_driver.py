@@ -50,7 +50,7 @@ class Declared:
             "trigger": {"every": "1s"},
             "spark": SPARK,
             "source": {"topics": [topic], "limit": {"records": world.records}},
-            "steps": [{"select": ["*", *position]}],
+            "steps": [{"select": ["*", *position]}, *target.steps],
             "sink": target.section,
         }
         self.file.write_text(yaml.safe_dump(declared, sort_keys=False))

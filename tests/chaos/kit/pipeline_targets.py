@@ -6,6 +6,7 @@ They are read by code that shares nothing with pipelines, without Spark.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -33,9 +34,11 @@ class Target:
 
     Attributes:
         section: The sink in the pipeline's file.
+        steps: The steps before it.
     """
 
     section: dict[str, Any]
+    steps: Sequence[Mapping[str, Any]] = ()
 
     def progress(self) -> Any:
         """A value that changes when a batch has been written."""
@@ -114,8 +117,8 @@ class PostgresqlTable(Target):
 
 
 class Kafka(Target):
-    def __init__(self, servers: str, topic: str, **settings: Any) -> None:
-        self._servers, self._topic = servers, topic
+    def __init__(self, servers: str, topic: str, steps: Sequence[Mapping[str, Any]] = (), **settings: Any) -> None:
+        self._servers, self._topic, self.steps = servers, topic, steps
         self.section = {"kafka": {"topic": topic, "value": {"format": "json-plain"}, **settings}}
 
     def progress(self) -> Any:

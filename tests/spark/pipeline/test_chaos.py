@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[3]
 #: Each group runs in one driver, and a kill hits all of its sinks; alone they run in `make chaos`.
 GROUPS = (
     "parquet,delta-upsert,sqlite,kafka",
-    "avro,iceberg,postgresql,postgresql-executors",
+    "avro,iceberg,postgresql,postgresql-executors,kafka-by-key",
     "json,delta,iceberg-upsert,postgresql-upsert,kafka-executors",
 )
 ZOMBIES = ("zombie-kafka", "zombie-kafka-executors", "zombie-sqlite", "zombie-postgresql")

@@ -35,8 +35,8 @@ _ORDER = "order"
 #: Offsets have fewer bits than this; partition and offset make one number, which Spark sorts fastest.
 _OFFSET_BITS = 44
 
-#: The operator of Spark's plan that computes a row from other rows, in a step of which each row is made of one record.
-_LOOKS_AROUND = re.compile(r"^[\s:|+-]*Window\b", re.MULTILINE)
+#: The operators of Spark's plan for window functions and aggregates, which SQL in a step such as `select` may have.
+_LOOKS_AROUND = re.compile(r"^[\s:|+-]*(?:Window|Aggregate)\b", re.MULTILINE)
 
 
 class Division(StrEnum):
@@ -63,7 +63,7 @@ class Divider:
         self._ids: tuple[int, ...] = ()
 
     def numbered(self, records: DataFrame, batch: BatchIdentity, division: Division) -> DataFrame:
-        """What writers need of records, with the number of each record's writer; see `columns`."""
+        """What writers need of records, with the number of each record's writer."""
         return self._numbered(records, _WRITERS[division](records, batch, self.writers))
 
     def parts(self, numbered: DataFrame) -> DataFrame:
@@ -110,17 +110,15 @@ class Divider:
         return self._ids
 
 
-def columns(numbered: DataFrame) -> spark.StructType:
-    """The columns of the parts of numbered records."""
-    return numbered.drop(_ORDER).schema
+def have_places(records: DataFrame, batch: BatchIdentity) -> bool:
+    """Whether records say from which record of the source they come."""
+    return bool(batch.ranges) and len(flat_position(records, PLACE_FIELDS)) == len(PLACE_FIELDS)
 
 
-def has_source(records: DataFrame, batch: BatchIdentity) -> bool:
-    """Whether records, each made of one record of the source, can go by source: they say from where they come."""
-    if not batch.ranges or len(flat_position(records, PLACE_FIELDS)) < len(PLACE_FIELDS):
-        return False
+def look_around(records: DataFrame) -> bool:
+    """Whether SQL makes a row of several records, in a step that makes each row of one record otherwise."""
     plan = str(records._jdf.queryExecution().analyzed())  # noqa: SLF001 - PySpark's way to the plan
-    return _LOOKS_AROUND.search(plan) is None
+    return _LOOKS_AROUND.search(plan) is not None
 
 
 def shares(ranges: Sequence[SourceRange], writers: int) -> dict[tuple[str, int], int]:
@@ -144,14 +142,14 @@ def _by_source(_records: DataFrame, batch: BatchIdentity, writers: int) -> Colum
     by_topic: dict[str, dict[int, int]] = {}
     for (topic, partition), writer in shares(batch.ranges, writers).items():
         by_topic.setdefault(topic, {})[partition] = writer
-    number = F.lit(None).cast("int")
+    found: Column | None = None
     for topic, numbers in by_topic.items():
         # One literal for all partitions: a plan with a branch for each of hundreds is slow.
-        most = max(numbers)
-        literal = F.expr(f"array({', '.join(str(numbers.get(at, 1)) for at in range(most + 1))})")
-        found = F.get(literal, F.col(f"{POSITION}.partition"))
-        number = F.when(F.col(f"{POSITION}.topic") == topic, found).otherwise(number) if len(by_topic) > 1 else found
-    return F.coalesce(number, F.lit(1))
+        literal = F.expr(f"array({', '.join(str(numbers.get(at, 1)) for at in range(max(numbers) + 1))})")
+        number = F.get(literal, F.col(f"{POSITION}.partition"))
+        is_topic = F.col(f"{POSITION}.topic") == topic
+        found = F.when(is_topic, number) if found is None else found.when(is_topic, number)
+    return F.lit(1) if found is None else F.coalesce(found, F.lit(1))
 
 
 def _by_key(records: DataFrame, _batch: BatchIdentity, writers: int) -> Column:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
@@ -22,7 +23,7 @@ from spark_avro.pipeline.ports import (
 )
 from spark_avro.pipeline.session_settings import applied
 from spark_avro.pipeline.sinks.collected import collected
-from spark_avro.pipeline.sinks.kafka.division import MARK, PAYLOAD, WRITER, Divider, Division, has_source
+from spark_avro.pipeline.sinks.kafka.division import MARK, PAYLOAD, WRITER, Divider, Division, have_places, look_around
 from spark_avro.pipeline.sinks.kafka.exact_topic import ExactTopic
 from spark_avro.pipeline.sinks.kafka.mirroring import frame_columns
 from spark_avro.pipeline.sinks.kafka.ownership import Started, StartedWriter
@@ -75,7 +76,7 @@ class ExecutorsTarget:
         "each writer writes its records of a batch and its marker in one transaction: those of some source partitions,"
         " or records that are stored before; readers see the parts of a batch one after the other",
         "refused, unless adopted",
-        "tests/chaos/pipeline_killed.py --sink kafka-executors",
+        "tests/chaos/pipeline_killed.py --sink kafka-executors --sink kafka-by-key",
     )
 
     def __init__(self, spec: KafkaSink, context: SinkContext) -> None:
@@ -116,74 +117,85 @@ class ExecutorsTarget:
 
     def _write(self, rows: DataFrame, batch: BatchIdentity, reject: Reject) -> SinkResult:
         query = self._opened(batch)
-        is_new = not any(self._has_written(writer, batch) for writer in query.writers)
-        if not all(self._has_written(writer, batch) for writer in query.writers):
-            self._finish(query, self._topic.records(rows, query.limits), batch, reject)
+        is_new = not self._has_begun(query, batch)
+        if self._pending(query, batch):
+            query = self._finish(query, self._topic.records(rows, query.limits), batch, reject)
         markers = [writer.marker for writer in query.writers if writer.marker is not None]
         written, refused = sum(marker.written for marker in markers), sum(marker.refused for marker in markers)
         return SinkResult(written) if is_new else SinkResult(written, repeated=True, refused=refused)
 
-    def _finish(self, query: _Query, records: DataFrame, batch: BatchIdentity, reject: Reject) -> None:
-        """Let the writers write that have not written the batch."""
-        noted = self._noted(query, records, batch)
+    def _finish(self, query: _Query, records: DataFrame, batch: BatchIdentity, reject: Reject) -> _Query:
+        """Let the writers write that have not written the batch; the query, which may have been opened again."""
+        query, noted = self._noted(query, records, batch)
         numbered = query.divider.numbered(records, batch, noted.division)
-        if noted.division is Division.BY_SOURCE and not noted.stored:
+        by_source = noted.division is Division.BY_SOURCE
+        has_begun = self._has_begun(query, batch, noted.stored if by_source else None)
+        # By source, a stage is of use only once a writer has written its part of it: then the letters are there.
+        staged = query.stage.at(noted) if has_begun or not by_source else None
+        if staged is None and by_source:
             self._run(query, query.divider.parts(numbered), batch, has_letters=False)
-        if all(self._has_written(writer, batch) for writer in query.writers):
-            return
-        staged = self._staged(query, numbered, batch, noted)
-        if staged.noted.marker.refused and not self._has_begun(query, staged.noted, batch):
-            # Once one of them has written, the letters are there: they are written before the first writer begins.
+            if not self._pending(query, batch):
+                return query
+        elif staged is None and has_begun and not self._context.adopt:
+            raise self._lost(query, batch)
+        if staged is None:
+            staged, has_begun = self._stored(query, numbered, batch, noted.division), False
+        self._copy_schemas(staged)
+        if staged.noted.marker.refused and not has_begun:
+            # Once a writer has written, the letters are there: they are written before the first writer begins.
             reject(staged.rejected(self._context.spark))
         with applied(self._context.spark, ONE_FILE_A_TASK):
             self._run(query, staged.read(self._context.spark), batch, has_letters=True)
         query.stage.forget(staged)
+        return query
 
-    def _noted(self, query: _Query, records: DataFrame, batch: BatchIdentity) -> StageRecord:
+    def _noted(self, query: _Query, records: DataFrame, batch: BatchIdentity) -> tuple[_Query, StageRecord]:
         """How a batch is divided: as an earlier attempt noted, or else as its rows allow.
 
         Raises:
             SinkRefused: Some writers have written the batch, and the others cannot get the rows that are missing.
         """
-        by_source = self._context.of_one_record and self._topic.schemas is None and has_source(records, batch)
-        noted, is_new = query.noted, not any(self._has_written(writer, batch) for writer in query.writers)
-        if noted is not None and self._is_of(noted, batch, len(query.writers)):
-            if is_new or noted.division is Division.BY_KEY or by_source or self._context.adopt:
-                return noted
-            raise SinkRefused(
-                f"{self._topic.shown}: some of {len(query.writers)} writers have written batch {batch} by source"
-                " partition, which the steps as they are now do not keep apart. Run it with the steps of that attempt"
-                " until the batch is whole; or run once with --adopt: a row of several records may be missing or there"
-                " twice"
-            )
-        if not is_new and not self._context.adopt:
-            raise self._lost(query, batch)
-        marker = marker_of(batch, query.last, written=0)
-        noted = StageRecord(marker, len(query.writers), Division.BY_SOURCE if by_source else Division.BY_KEY)
-        if by_source:
-            self._note(query, noted, batch)
-        return noted
-
-    def _staged(self, query: _Query, numbered: DataFrame, batch: BatchIdentity, noted: StageRecord) -> StagedRecords:
-        """The stored records of the writers that have not written a batch.
-
-        Raises:
-            SinkRefused: The records are lost, and some writers have written theirs.
-        """
-        stage = query.stage
-        staged = stage.at(noted, numbered) if noted.stored else None
-        if staged is None:
-            if noted.stored and self._has_begun(query, noted, batch) and not self._context.adopt:
+        count, adopt = len(query.writers), self._context.adopt
+        can_be_numbered = self._topic.schemas is None and have_places(records, batch)
+        by_source = can_be_numbered and self._context.of_one_record and not look_around(records)
+        division = Division.BY_SOURCE if by_source else Division.BY_KEY
+        new = StageRecord(marker_of(batch, query.last, written=0), count, division)
+        noted = query.noted if query.noted is not None and self._is_of(query.noted, batch, count) else new
+        if noted.division is Division.BY_SOURCE and not by_source:
+            if not self._has_begun(query, batch):
+                # Tasks of the earlier attempt that begin later see the note; those that have begun are fenced then.
+                self._note(query, new, batch)
+                self.close()
+                query = self._opened(batch)
+                if not self._has_begun(query, batch):
+                    return query, new
+            if not adopt:
+                raise SinkRefused(
+                    f"{self._topic.shown}: some of {count} writers have written batch {batch} by source partition, and"
+                    " the steps as they are now make rows of several records. Run it with the steps of that attempt"
+                    " until the batch is whole; or run once with --adopt: such a row may be missing or there twice"
+                )
+            return query, noted if can_be_numbered else new
+        if noted is new:
+            if self._has_begun(query, batch) and not adopt:
                 raise self._lost(query, batch)
-            pending = self._pending(query, batch)
-            rows = numbered.where(F.col(WRITER).isin(pending))
-            staged = stage.store(batch, query.last, rows, query.divider, division=noted.division, writers=pending)
-            self._note(query, staged.noted, batch)
+            if by_source:
+                self._note(query, new, batch)
+        return query, noted
+
+    def _stored(self, query: _Query, numbered: DataFrame, batch: BatchIdentity, division: Division) -> StagedRecords:
+        """Store the records of the writers that have not written a batch."""
+        pending = self._pending(query, batch)
+        rows = numbered.where(F.col(WRITER).isin(pending))
+        staged = query.stage.store(batch, query.last, rows, query.divider, division=division, writers=pending)
+        self._note(query, staged.noted, batch)
+        return staged
+
+    def _copy_schemas(self, staged: StagedRecords) -> None:
         if self._topic.schemas is not None:
             records = staged.read(self._context.spark)
             frames = records.select(F.explode(frame_columns(records.columns))).distinct()
             self._topic.schemas.copy_for(collected(frames).column(0).to_pylist())
-        return staged
 
     def _note(self, query: _Query, noted: StageRecord, batch: BatchIdentity) -> None:
         query.started.note_stage(noted, batch, self._topic.sink)
@@ -205,9 +217,11 @@ class ExecutorsTarget:
             return False
         return is_written(noted.marker, batch, self._topic.shown)
 
-    def _has_begun(self, query: _Query, noted: StageRecord, batch: BatchIdentity) -> bool:
-        """Whether one of the writers whose records are stored has written them."""
-        return any(self._has_written(writer, batch) for writer in query.writers if writer.number in noted.stored)
+    def _has_begun(self, query: _Query, batch: BatchIdentity, among: Collection[int] | None = None) -> bool:
+        """Whether one of the writers, or of those with these numbers, has written a batch."""
+        return any(
+            self._has_written(writer, batch) for writer in query.writers if among is None or writer.number in among
+        )
 
     def _pending(self, query: _Query, batch: BatchIdentity) -> list[int]:
         """The numbers of the writers that have not written a batch."""
@@ -226,8 +240,10 @@ class ExecutorsTarget:
             for writer in query.writers
             if writer.number in pending
         }
+        assert query.noted is not None
+        noted = (StageRecord.key(batch, self._topic.sink), query.noted)
         properties, owner = self._topic.properties, query.started.owner
-        writing = Writing(self._topic.name, query.limits, batch, properties, owner, tasks, has_letters)
+        writing = Writing(self._topic.name, query.limits, batch, properties, owner, noted, tasks, has_letters)
         sent = [name for name in (*PAYLOAD, MARK) if name in parts.columns]
         found = parts.where(F.col(WRITER).isin(pending)).select(*sent).mapInArrow(writing, OUTCOME).collect()
         outcomes = {row["number"]: Outcome(**row.asDict()) for row in found}

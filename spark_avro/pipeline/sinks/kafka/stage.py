@@ -18,7 +18,7 @@ from pyspark.sql import types as spark
 from spark_avro.pipeline.folder import Folder
 from spark_avro.pipeline.observed import Observed
 from spark_avro.pipeline.ports import POSITION, REASON, BatchIdentity
-from spark_avro.pipeline.sinks.kafka.division import MARK, RECORD, REFUSED, Divider, Division, columns
+from spark_avro.pipeline.sinks.kafka.division import MARK, RECORD, REFUSED, WRITER, Divider, Division
 from spark_avro.pipeline.sinks.kafka.query_records import StageRecord
 from spark_avro.pipeline.sinks.marker import Marker, marker_of
 
@@ -43,8 +43,8 @@ class StagedRecords:
     Attributes:
         noted: Where they are, and how many.
         path: The folder of the files, one for each writer.
-        schema: The columns; without `headers` if no record has any, because Spark hands a NULL array to Python in ten
-            times the time of a key.
+        schema: The columns of the files; without `headers` if no record has any, because Spark hands a NULL array to
+            Python in ten times the time of a key.
     """
 
     noted: StageRecord
@@ -53,7 +53,8 @@ class StagedRecords:
 
     def read(self, session: SparkSession) -> DataFrame:
         """All records, with the columns WRITER, MARK and REASON."""
-        return session.read.schema(self.schema).parquet(self.path)
+        records = session.read.schema(self.schema).parquet(self.path)
+        return records if MARK in records.columns else _marked(records)
 
     def rejected(self, session: SparkSession) -> DataFrame:
         """The records that the topic does not take, with POSITION and REASON."""
@@ -72,16 +73,13 @@ class Stage:
         self._session, self.path = session, path
         self._folder = Folder(session, path)
 
-    def at(self, noted: StageRecord, numbered: DataFrame) -> StagedRecords | None:
-        """The records of a batch where they are noted; None if they are not there.
-
-        Args:
-            noted: Where they are.
-            numbered: The records as a `Divider` numbers them now; only their columns count.
-        """
-        if not self._folder.exists(noted.attempt):
+    def at(self, noted: StageRecord) -> StagedRecords | None:
+        """The records of a batch where they are noted; None if they are not there."""
+        if not noted.stored or not self._folder.exists(noted.attempt):
             return None
-        return StagedRecords(noted, f"{self.path}/{noted.attempt}", columns(numbered))
+        path = f"{self.path}/{noted.attempt}"
+        # The steps may give other columns by now.
+        return StagedRecords(noted, path, self._session.read.parquet(path).schema)
 
     def store(
         self,
@@ -101,7 +99,7 @@ class Stage:
             numbered: The records, as `divider` numbers them.
             divider: Divides them among the writers.
             division: How they are numbered.
-            writers: The writers that they have.
+            writers: The numbers of the writers whose records these are.
         """
         attempt = uuid.uuid4().hex
         path = f"{self.path}/{attempt}"
@@ -126,6 +124,17 @@ class Stage:
     def forget(self, staged: StagedRecords) -> None:
         """Delete the records of a batch that all writers have written."""
         self._folder.delete(staged.noted.attempt)
+
+
+#: The column of earlier releases that was false in the row with a writer's number, and true in records.
+_IS_RECORD = "is_record"
+
+
+def _marked(records: DataFrame) -> DataFrame:
+    """What an earlier release stored, with the column MARK; the row with a writer's number was not always the first."""
+    mark = F.when(~F.col(_IS_RECORD), F.col(WRITER)).when(F.col(REASON).isNotNull(), REFUSED).otherwise(RECORD)
+    marked = records.withColumn(MARK, mark).withColumn("place", F.monotonically_increasing_id())
+    return marked.sortWithinPartitions(_IS_RECORD, "place").drop(_IS_RECORD, "place")
 
 
 def _counts(rows: DataFrame) -> list[Column]:

@@ -23,7 +23,7 @@ from spark_avro.pipeline.sinks.kafka.producing import (
     started_producer,
     with_sizes,
 )
-from spark_avro.pipeline.sinks.kafka.query_records import read_owner
+from spark_avro.pipeline.sinks.kafka.query_records import StageRecord, read_owner
 from spark_avro.pipeline.sinks.marker import Marker, read_marker
 
 #: The memory of a writer's queue; a machine may have many writers.
@@ -36,7 +36,7 @@ OUTCOME = (
 )
 
 
-#: Their types in Arrow.
+#: The types of these columns in Arrow.
 _TYPES = (pa.int32(), pa.int64(), pa.int64(), pa.int64(), pa.bool_(), pa.string(), pa.int32(), pa.bool_())
 
 
@@ -91,6 +91,7 @@ class Writing:
         batch: The batch.
         properties: The Kafka client's properties by Java's names.
         owner: The key of the record that names the topic's owner, and its partition.
+        noted: The key of the record that says how the batch is divided, and the record.
         writers: The writers by number, and the marker that each writes, without the numbers of its records.
         has_letters: Whether records that the topic does not take are dead letters already; if not, a writer that has
             such records writes nothing.
@@ -101,6 +102,7 @@ class Writing:
     batch: BatchIdentity
     properties: Mapping[str, str]
     owner: tuple[str, int]
+    noted: tuple[str, StageRecord]
     writers: Mapping[int, tuple[StartedWriter, Marker]]
     has_letters: bool
 
@@ -156,25 +158,30 @@ class Writing:
             KafkaException: Another driver has taken over.
         """
         known = -1 if writer.marker is None else writer.marker.batch
-        owner_key, owner_partition = self.owner
+        (owner_key, owner_partition), (stage_key, noted) = self.owner, self.noted
 
         def is_news(key: str, value: bytes) -> bool:
+            if key == stage_key:
+                return value != noted.value()
             if key == owner_key:
-                return read_owner(value, key, owner_partition).query_id != self.batch.query_id
+                owner = read_owner(value, key, owner_partition)
+                return (owner.query_id, owner.writers) != (self.batch.query_id, noted.writers)
             return read_marker(value, f"{MARKERS}, {key}").batch > known
 
         client, place = client_config(self.properties, role="admin"), (writer.partition, writer.since)
-        news, end = later_records(client, self.batch.pipeline, place, {writer.key, owner_key}, is_news)
+        news, end = later_records(client, self.batch.pipeline, place, {writer.key, owner_key, stage_key}, is_news)
         if owner_key in news:
-            raise _taken_over(
-                f"query {read_owner(news[owner_key], owner_key, owner_partition).query_id} owns the topic"
-            )
-        if writer.key not in news:
-            return None, end
-        found = read_marker(news[writer.key], f"{MARKERS}, {writer.key}")
-        if found.batch != marker.batch:
-            raise _taken_over(f"batch {found.batch} is written")
-        return found, end
+            owner = read_owner(news[owner_key], owner_key, owner_partition)
+            is_other = owner.query_id != self.batch.query_id
+            raise _taken_over(f"query {owner.query_id} owns the topic" if is_other else "it has other writers")
+        if writer.key in news:
+            found = read_marker(news[writer.key], f"{MARKERS}, {writer.key}")
+            if found.batch != marker.batch:
+                raise _taken_over(f"batch {found.batch} is written")
+            return found, end
+        if stage_key in news:
+            raise _taken_over("it has divided the batch anew")
+        return None, end
 
 
 def _read_all(parts: Iterator[pa.RecordBatch]) -> None:

@@ -14,6 +14,7 @@ from spark_avro.pipeline.ports import BatchIdentity
 from spark_avro.pipeline.sinks.collected import collected
 from spark_avro.pipeline.sinks.kafka.division import WRITER
 from spark_avro.pipeline.sinks.kafka.executors import ExecutorsTarget
+from spark_avro.pipeline.sinks.kafka.query_records import StageRecord
 from spark_avro.pipeline.sinks.kafka.writing import Writing
 from spark_avro.pipeline.sinks.marker import marker_of
 
@@ -57,7 +58,8 @@ def first_task(
         writer = query.writers[0]
         tasks = {writer.number: (writer, marker_of(batch, writer.marker, written=0))}
         properties, owner = target._topic.properties, query.started.owner
-        writing = Writing(target._topic.name, query.limits, batch, properties, owner, tasks, has_letters)
+        noted = (StageRecord.key(batch, target._topic.sink), query.noted)
+        writing = Writing(target._topic.name, query.limits, batch, properties, owner, noted, tasks, has_letters)
         taken.append((writing, collected(parts.where(F.col(WRITER) == writer.number)).to_batches()))
         raise Crash
 

@@ -13,10 +13,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from spark_avro.pipeline.file.sinks import Payload
+from spark_avro.pipeline.file.sql_text import Sql
 from spark_avro.pipeline.ports import BatchIdentity, SinkContext, SinkRefused, SourceRange
+from spark_avro.pipeline.run.writer import BatchStopped
 from spark_avro.pipeline.sinks.kafka.stage import Stage
 from tests.spark.pipeline.sinks.executors_tasks import Crash, crash_after, first_task
 from tests.spark.pipeline.sinks.kafka_topic import Topic
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow
 
@@ -151,13 +154,100 @@ def test_a_refused_record_that_an_earlier_attempt_found(
     topic: Topic, rows: Rows, positions: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     topic.create(2, **{"max.message.bytes": "1000"})
-    crash_after(monkeypatch, 1, has_letters=False)
+    # The second writer finds number 4, and the driver ends before its records are stored.
+    crash_after(monkeypatch, 2, has_letters=False)
     with pytest.raises(Crash):
         topic.sink().write(rows(0, 20, LARGE), batch_of(topic, 0, 0, 20))
+    assert topic.values() == sorted(b"%d" % n for n in range(20) if n % PARTS in (0, 3))
     result = topic.sink().write(rows(0, 20, LARGE), batch_of(topic, 0, 0, 20))
     assert (result.written, result.refused, result.repeated) == (19, 1, True)
     assert [offset for offset, _ in positions(result.rejected)] == [0]
     assert topic.values() == sorted(b"%d" % n for n in range(20) if n != 4)
+
+
+def test_what_stopped_a_batch_is_mended(topic: Topic, rows: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
+    topic.create(2, **{"max.message.bytes": "1000"})
+    batch = batch_of(topic, 0, 0, 20)
+
+    def stop(_: DataFrame) -> None:
+        raise BatchStopped("errors.tolerance is none")
+
+    with pytest.raises(BatchStopped):
+        topic.sink()._sink.write(rows(0, 20, LARGE), batch, reject=stop)
+    assert topic.values() == sorted(b"%d" % n for n in range(20) if n % PARTS not in (1, 4))
+    topic.set_config(topic.name, "max.message.bytes", "9000")
+    until(lambda: topic.sink()._topic.opened().size == 9000)
+    result = topic.sink().write(rows(0, 20, LARGE), batch)
+    assert (result.written, result.refused, result.repeated, result.rejected) == (20, 0, True, None)
+    assert len(topic.values()) == 20
+
+
+def test_a_lost_stage_is_made_again(topic: Topic, rows: Rows, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    topic.create(2, **{"max.message.bytes": "1000"})
+    # Of partitions 2 and 4, which two writers have.
+    large = "if(n in (4, 7), repeat('x', 2000), cast(n as string))"
+    crash_after(monkeypatch, 1, has_letters=True)
+    with pytest.raises(Crash):
+        topic.sink().write(rows(0, 20, large), batch_of(topic, 0, 0, 20))
+    [stage] = (tmp_path / "checkpoint" / "kafka" / topic.name / "q1").iterdir()
+    stage.rename(tmp_path / "lost")
+    result = topic.sink().write(rows(0, 20, large), batch_of(topic, 0, 0, 20))
+    assert (result.written, result.refused, result.repeated) == (18, 2, True)
+    assert topic.values() == sorted(b"%d" % n for n in range(20) if n not in (4, 7))
+
+
+def test_steps_that_look_at_other_records_begin_a_batch_anew(
+    topic: Topic, rows: Rows, stored: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = batch_of(topic, 0, 0, 20)
+    late = first_task(topic.sink(), rows(0, 20), batch, monkeypatch)
+    crash_after(monkeypatch, 1)
+    with pytest.raises(Crash):
+        topic.sink({"of_one_record": False}).write(rows(0, 20, "n + 100"), batch)
+    # A task of the first attempt, by source, begins when the batch is divided by key.
+    assert late()["error"] == "it has divided the batch anew"
+    assert topic.sink({"of_one_record": False}).write(rows(0, 20), batch).repeated is True
+    assert topic.values() == sorted(b"%d" % n for n in range(100, 120))
+    assert stored == [(1, 2, 3)]
+
+
+def test_a_task_of_another_number_of_writers_writes_nothing(
+    topic: Topic, rows: Rows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = batch_of(topic, 0, 0, 20)
+    late = first_task(topic.sink(), rows(0, 20), batch, monkeypatch)
+    crash_after(monkeypatch, 0)
+    with pytest.raises(Crash):
+        topic.sink(writers=2).write(rows(0, 20), batch)
+    assert late()["error"] == "it has other writers"
+    assert topic.sink(writers=2).write(rows(0, 20), batch).written == 20
+    assert topic.values() == sorted(b"%d" % n for n in range(20))
+
+
+def test_topics_with_gaps_and_rows_that_say_no_place(topic: Topic, spark: SparkSession, monkeypatch: Any) -> None:
+    """The writer of each row follows from its place alone, whatever attempt it is."""
+    places = [("a", 0), ("a", 7), ("b", 0), ("b", 2), ("b", 3), ("c", 0), (None, None), ("b", None)]
+    rows = spark.createDataFrame(
+        [(n, (*places[n % len(places)], n)) for n in range(80)],
+        "v bigint, _kafka struct<topic: string, partition: int, offset: bigint>",
+    )
+    ranges = tuple(SourceRange(name, part, 0, 80) for name, part in places[:5] if name and part is not None)
+    batch = BatchIdentity(topic.pipeline, "q1", 0, ranges)
+    crash_after(monkeypatch, 1)
+    with pytest.raises(Crash):
+        topic.sink().write(rows, batch)
+    # The first writer has a-0 and b-2, and what is of no partition of the batch.
+    assert topic.values() == sorted(b"%d" % n for n in range(80) if n % 8 in (0, 3, 5, 6, 7))
+    assert topic.sink().write(rows.selectExpr("v + 100 as v", "_kafka"), batch).written == 80
+    assert topic.values() == sorted(b"%d" % (n if n % 8 in (0, 3, 5, 6, 7) else n + 100) for n in range(80))
+
+
+def test_partitions_that_the_topic_lacks_are_rejected(topic: Topic, rows: Rows, positions: Any) -> None:
+    topic.create(2)
+    part = Sql("cast(if(v = 3, 7, v % 2) as int)")
+    result = topic.sink(partition=part).write(rows(0, 20), batch_of(topic, 0, 0, 20))
+    assert positions(result.rejected) == [(0, "partition 7, and the topic has 2")]
+    assert {(int(m.value()) % 2, m.partition()) for m in topic.messages()} == {(0, 0), (1, 1)}
 
 
 def test_steps_that_look_at_other_records_do_not_finish_such_a_batch(
@@ -190,9 +280,10 @@ def test_a_batch_whose_records_went_by_key_is_finished_by_key(
     "changed",
     [
         lambda rows: rows.withColumn("v", F.expr("row_number() over (order by v)")),
+        lambda rows: rows.groupBy("v").agg(F.max("_kafka").alias("_kafka")),
         lambda rows: rows.withColumn("_kafka", F.expr("named_struct('timestamp', _kafka.timestamp)")),
     ],
-    ids=["a window function", "no position"],
+    ids=["a window function", "an aggregate", "no position"],
 )
 def test_rows_that_do_not_go_by_source_are_stored(
     topic: Topic, rows: Rows, stored: list[Any], changed: Callable[[DataFrame], DataFrame]

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from confluent_kafka import KafkaError
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from spark_avro.pipeline.file.field_path import FieldPath
 from spark_avro.pipeline.file.sinks import Payload
 from spark_avro.pipeline.file.sql_text import Sql
 from spark_avro.pipeline.ports import Fenced, SinkContext, SinkRefused
+from spark_avro.pipeline.sinks.kafka.query_records import StageRecord
 from tests.spark.pipeline.sinks.executors_tasks import Crash, crash_after, first_task
 from tests.spark.pipeline.sinks.kafka_topic import Topic, murmur2
 
@@ -77,6 +81,31 @@ def test_a_lost_stage_is_refused_unless_it_is_adopted(
     with pytest.raises(SinkRefused, match=r"some of 3 writers have written batch q1-0.*or run once with --adopt"):
         topic.sink().write(numbers(0, 40), topic.batch(0, 0, 40))
     topic.sink({"adopt": True}).write(numbers(0, 40), topic.batch(0, 0, 40))
+    assert topic.values() == sorted(b"%d" % n for n in range(40))
+
+
+def test_what_an_earlier_release_stored_is_completed(
+    topic: Topic, numbers: Rows, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, spark: SparkSession
+) -> None:
+    def value(record: StageRecord) -> bytes:
+        return orjson.dumps({"attempt": f"{WRITERS}-{record.attempt}", "marker": record.marker.text()})
+
+    monkeypatch.setattr(StageRecord, "value", value)
+    crash_after(monkeypatch, 0)
+    with pytest.raises(Crash):
+        topic.sink().write(numbers(0, 40), topic.batch(0, 0, 40))
+    monkeypatch.undo()
+    [stage] = (tmp_path / "checkpoint" / "kafka" / topic.name / "q1").iterdir()
+    stored = spark.read.parquet(str(stage))
+    for writer in range(1, WRITERS + 1):
+        # Without positions, the row with a writer's number could be anywhere.
+        part = stored.where(F.col("writer") == writer).withColumn("is_record", F.expr("mark <= 0")).drop("mark")
+        part.coalesce(1).sortWithinPartitions(F.desc("is_record")).write.mode("append").parquet(
+            str(stage.with_name(f"{WRITERS}-{stage.name}"))
+        )
+    shutil.rmtree(stage)
+    result = topic.sink().write(numbers(0, 40, "n + 100 as n"), topic.batch(0, 0, 40))
+    assert (result.written, result.repeated) == (40, False)
     assert topic.values() == sorted(b"%d" % n for n in range(40))
 
 
