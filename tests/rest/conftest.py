@@ -14,6 +14,7 @@ from confluent_kafka import Consumer, KafkaError, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from magicbyte.testing.servers import running_registry, running_rest_proxy
+from tests.topics import create_topics
 
 V2 = "application/vnd.kafka.v2+json"
 _numbers = itertools.count()
@@ -108,7 +109,7 @@ def wide_topic(admin: AdminClient) -> str:
 
 def make_topic(admin: AdminClient, partitions: int = 1, **config: str) -> str:
     name = unique("topic")
-    admin.create_topics([NewTopic(name, partitions, 1, config=config)])[name].result(30)
+    create_topics(admin, NewTopic(name, partitions, 1, config=config))
     while admin.list_topics(name, timeout=10).topics[name].error is not None:
         pass  # The controller has made it; the broker learns of it a moment later.
     return name

@@ -17,6 +17,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from magicbyte.testing.broker import temporary_broker
 from magicbyte.testing.servers import running_rest_proxy
+from tests.topics import create_topics
 from tests.waiting import until
 
 #: Each test kills a broker or a proxy of its own.
@@ -39,7 +40,7 @@ def broker() -> Iterator[Any]:
 def wide(broker: Any, rest: Any) -> str:
     name = str(rest.unique("wide"))
     admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-    admin.create_topics([NewTopic(name, 6, 1)])[name].result(30)
+    create_topics(admin, NewTopic(name, 6, 1))
     return name
 
 

@@ -27,6 +27,7 @@ from magicbyte.testing import running_registry
 from serdes.client.clients import RegistryClient
 from serdes.codec import compile_codec
 from tests.spark.class_data import driver_options
+from tests.topics import create_topics
 
 SETTINGS = {
     "spark.sql.shuffle.partitions": "2",
@@ -139,7 +140,7 @@ class Topics:
     def create(self, partitions: int = 2) -> str:
         """The name of a new topic."""
         name = f"spark-{uuid.uuid4()}"
-        self._admin.create_topics([NewTopic(name, partitions)])[name].result(30)
+        create_topics(self._admin, NewTopic(name, partitions))
         return name
 
     def create_again(self, topic: str) -> None:
@@ -148,7 +149,7 @@ class Topics:
         deadline = time.monotonic() + 30
         while True:
             try:
-                self._admin.create_topics([NewTopic(topic, 2)])[topic].result(30)
+                create_topics(self._admin, NewTopic(topic, 2))
             except KafkaException as error:
                 # The broker deletes the old one a moment after its answer.
                 if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS or time.monotonic() > deadline:

@@ -14,6 +14,7 @@ from compat.schema import AVRO, JSON, SchemaText
 from serdes.client.clients import RegistryClient
 from serdes.console.client import DEFAULT_URL
 from serdes.message import wire
+from tests.topics import create_topics
 
 _numbers = itertools.count()
 #: 2026-01-01T00:00:00Z.
@@ -45,8 +46,7 @@ class Cluster:
     def make(self, **config: str) -> None:
         admin = AdminClient({"bootstrap.servers": self.kafka})
         settings = {name.replace("_", "."): value for name, value in config.items()}
-        for future in admin.create_topics([NewTopic(self.topic, 1, 1, config=settings)]).values():
-            future.result()
+        create_topics(admin, NewTopic(self.topic, 1, 1, config=settings))
 
     def register(self, *texts: str, subject: str | None = None, schema_type: str = AVRO) -> list[int]:
         self.client.put_config({"compatibility": "NONE"}, subject or self.subject)

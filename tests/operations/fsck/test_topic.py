@@ -23,6 +23,7 @@ from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_registry
 from registry.repair.finding import Finding
 from tests.operations.fsck.planted import PLANTED, Pair, key, mark, spaced, value
+from tests.topics import create_topics
 
 SETTLED = (b'{"keytype":"MAGICBYTE_SETTLED","magic":0}', b"{}")
 
@@ -32,7 +33,7 @@ def new_topic(kafka: str, partitions: int = 1, **configs: str) -> str:
     named = {name.replace("_", "."): text for name, text in configs.items()}
     settings = {"cleanup.policy": "compact", "max.message.bytes": str(8 * 1024 * 1024), **named}
     admin = AdminClient({"bootstrap.servers": kafka})
-    admin.create_topics([NewTopic(topic, partitions, 1, config=settings)])[topic].result()
+    create_topics(admin, NewTopic(topic, partitions, 1, config=settings))
     return topic
 
 

@@ -22,6 +22,7 @@ from magicbyte.cli.main import main
 from magicbyte.operations.migration.kafka_rights import check_rights
 from magicbyte.operations.migration.preflight import Request, run_preflight
 from magicbyte.testing import temporary_broker
+from tests.topics import create_topics
 
 #: A topic as Karapace writes it: the fields of keys in its order.
 KARAPACE = [
@@ -40,7 +41,7 @@ def made_topic(kafka: str, records: Sequence[tuple[bytes | None, bytes | None]],
     name = f"migration-{uuid.uuid4()}"
     config = {"cleanup.policy": "compact", "max.message.bytes": "8388608", **configs}
     admin = AdminClient({"bootstrap.servers": kafka})
-    admin.create_topics([NewTopic(name, 1, 1, config=config)])[name].result()
+    create_topics(admin, NewTopic(name, 1, 1, config=config))
     producer = Producer({"bootstrap.servers": kafka})
     for key, value in records:
         producer.produce(name, key=key, value=value)
@@ -102,7 +103,7 @@ def test_rights_that_are_denied_are_told() -> None:
     with temporary_broker(properties=properties) as broker:
         client = {"bootstrap.servers": broker.bootstrap_servers}
         admin = AdminClient(client)
-        admin.create_topics([NewTopic("t", 1, 1)])["t"].result()
+        create_topics(admin, NewTopic("t", 1, 1))
 
         def told() -> list[str]:
             return [finding.sentence for finding in check_rights(client, "t", "g", is_ours=False)]

@@ -17,6 +17,7 @@ from registry.log.port import BEGINNING, Record
 from registry.log.sql import SqlLog
 from tests.operations.restore.conftest import Command, state_at
 from tests.operations.restore.made_registry import export_of, schema
+from tests.topics import create_topics
 
 _REFERS = [{"name": "Order", "subject": "lost-value", "version": 7}]
 _ITSELF = [{"name": "A", "subject": "a", "version": 1}]
@@ -216,7 +217,7 @@ def test_what_the_registry_refuses_is_told_before_anything_is_written(magicbyte:
 def _topic(kafka: str, partitions: int, configs: dict[str, str]) -> str:
     topic = f"target-{uuid.uuid4()}"
     admin = AdminClient({"bootstrap.servers": kafka})
-    admin.create_topics([NewTopic(topic, partitions, 1, config=configs)])[topic].result()
+    create_topics(admin, NewTopic(topic, partitions, 1, config=configs))
     return topic
 
 

@@ -30,6 +30,7 @@ from registry.log.kafka import KafkaLog
 from registry.log.port import LogError
 from registry.log.topic import UnfitTopic, prepare_topic
 from registry.state.view import View
+from tests.topics import create_topics
 
 ROOT = Path(__file__).parents[3]
 
@@ -284,7 +285,7 @@ def test_the_highest_id_survives_delete_and_restart(kafka: str) -> None:
 def test_a_topic_that_would_lose_schemas_is_refused(kafka: str, partitions: int, policy: str, reason: str) -> None:
     topic = f"unfit-{uuid.uuid4()}"
     admin = AdminClient({"bootstrap.servers": kafka})
-    admin.create_topics([NewTopic(topic, partitions, 1, config={"cleanup.policy": policy})])[topic].result()
+    create_topics(admin, NewTopic(topic, partitions, 1, config={"cleanup.policy": policy}))
     with pytest.raises(UnfitTopic, match=reason):
         prepare_topic({"bootstrap.servers": kafka}, topic, replication=1, configs={}, skip_validation=False, timeout=10)
 
@@ -323,7 +324,7 @@ def test_what_an_aborted_transaction_wrote_is_made_good(kafka: str) -> None:
 def test_a_registry_that_cannot_start_says_why_in_a_line(kafka: str) -> None:
     topic = f"unfit-{uuid.uuid4()}"
     admin = AdminClient({"bootstrap.servers": kafka})
-    admin.create_topics([NewTopic(topic, 3, 1)])[topic].result()
+    create_topics(admin, NewTopic(topic, 3, 1))
     with (
         pytest.raises(ServerFailed) as raised,
         running_registry("kafka:", bootstrap_servers=kafka, properties={"kafkastore.topic": topic}),

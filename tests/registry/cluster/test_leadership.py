@@ -21,6 +21,7 @@ from registry.log.kafka import KafkaLog
 from registry.log.port import BEGINNING, LogReplaced, NotLeader, Record, WriteConflict
 from registry.log.topic import prepare_topic
 from registry.log.topic_watch import TopicWatch
+from tests.topics import create_topics
 
 ROOT = Path(__file__).parents[3]
 NOOP = Record(b'{"keytype":"NOOP","magic":0}', b"{}", 0)
@@ -153,7 +154,7 @@ def test_a_log_that_is_shorter_than_what_was_read_is_refused(log: KafkaLog, kafk
     admin = AdminClient({"bootstrap.servers": kafka})
     admin.delete_topics([log._topic])[log._topic].result()
     wait_for(lambda: log.topic_id(5) is None)
-    admin.create_topics([NewTopic(log._topic, 1, 1, config={"cleanup.policy": "compact"})])[log._topic].result()
+    create_topics(admin, NewTopic(log._topic, 1, 1, config={"cleanup.policy": "compact"}))
     wait_for(lambda: log.topic_id(5) not in (None, before))
     with pytest.raises(LogReplaced, match="ends at 0, before 2, which this node has read"):
         log.append([NOOP], 0, 1)

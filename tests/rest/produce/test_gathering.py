@@ -11,6 +11,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from rest_proxy.produce.producers import Producers
 from rest_proxy.settings import RestProxySettings
 from tests.rest.conftest import unique
+from tests.topics import create_topics
 
 AT_ONCE, GATHERING = "deliveries-acks-all", "deliveries-acks-all-gathering"
 
@@ -21,7 +22,7 @@ def producers_of_the_run() -> set[str]:
 
 def make_topic(servers: str, topic: str) -> None:
     admin = AdminClient({"bootstrap.servers": servers})
-    admin.create_topics([NewTopic(topic, 1, 1)])[topic].result(30)
+    create_topics(admin, NewTopic(topic, 1, 1))
 
 
 async def send_together(producers: Producers, topic: str, batches: int) -> list[int]:

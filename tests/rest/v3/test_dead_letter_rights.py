@@ -15,6 +15,7 @@ from tests.rest.conftest import unique
 from tests.rest.v3.test_dead_letters import NO_ID, places
 from tests.security.rights.rule_servers import properties_in
 from tests.serdes.letters.letter_topic import VALUE, LetterTopic
+from tests.topics import create_topics
 
 #: By user the rights beside READ on the letters and on their notes.
 RIGHTS = {
@@ -69,7 +70,7 @@ def test_a_replay_has_the_rights_of_its_sender(kafka: str, registry_url: str, tm
             assert ask(who, 0, validate_only=True)[1]["missing_rights"] == missing, who
             assert ask(who, 0)[0] == 403
         assert ask("no-id", 0)[1]["message"] == "Transactional Id authorization failed."
-        desk.admin.create_topics([NewTopic(state, 1)])[state].result()
+        create_topics(desk.admin, NewTopic(state, 1))
         assert ask("all", 0, validate_only=True)[1]["missing_rights"] == []
         (stays,) = ask("no-target", 0)[1]["letters"]
         detail = f"you may not write to topic {desk.source}: WRITE on it is missing"

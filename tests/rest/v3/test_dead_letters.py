@@ -19,6 +19,7 @@ from serdes.message import wire
 from tests.rest.conftest import unique
 from tests.rest.v3.conftest import V3
 from tests.serdes.letters.letter_topic import OCTOBER, VALUE, LetterTopic
+from tests.topics import create_topics
 
 NO_ID = 999_999
 
@@ -92,7 +93,7 @@ def test_a_letter_fits_after_the_fix(v3: V3, desk: LetterTopic) -> None:
     ]  # fmt: skip
     copy = f"{desk.source}-copy"
     assert outcomes(replay(v3, desk, 0, schema_id=schema_id, to_topic=copy)) == [(0, "stays", "no topic to send to")]
-    desk.admin.create_topics([NewTopic(copy, 1)])[copy].result()
+    create_topics(desk.admin, NewTopic(copy, 1))
     assert outcomes(replay(v3, desk, 0, schema_id=schema_id, to_topic=copy)) == [(0, "sent", None)]
     assert [record.value() for record in desk.records(copy)] == [wire.prefix(schema_id) + VALUE]
     assert outcomes(replay(v3, desk, 1, value_format="bytes")) == [(1, "sent", None)]
@@ -197,7 +198,7 @@ def test_a_replay_that_broke_off_in_the_middle_sent_nothing(
 ) -> None:
     good = wire.prefix(desk.register()) + VALUE
     desk.bury(good, 0, stage="TASK_PUT")
-    desk.admin.create_topics([NewTopic(f"{desk.letters}.state", 1)])[f"{desk.letters}.state"].result()
+    create_topics(desk.admin, NewTopic(f"{desk.letters}.state", 1))
     broken_off()
     assert outcomes(replay(v3, desk, 0)) == [(0, "sent", None)]
     assert [record.value() for record in desk.records()] == [good]

@@ -14,6 +14,7 @@ from tests.rest.v3.conftest import V3
 from tests.rest.v3.test_dead_letters import outcomes, places, replay
 from tests.serdes.letters.forged import forged
 from tests.serdes.letters.letter_topic import OCTOBER, VALUE, LetterTopic
+from tests.topics import create_topics
 
 NOWHERE = "no topic to send to"
 
@@ -70,7 +71,7 @@ def test_a_forged_note_is_named(v3: V3, desk: LetterTopic) -> None:
     """The replay does not know what was replayed, and sends nothing."""
     desk.bury(wire.prefix(desk.register()) + VALUE, 0, stage="TASK_PUT")
     state, letters = f"{desk.letters}.state", desk.letters
-    desk.admin.create_topics([NewTopic(state, 1)])[state].result()
+    create_topics(desk.admin, NewTopic(state, 1))
     desk.letters = state
     desk.put(b"[" * 100_000, state_key((desk.source, 0, 0)), [], OCTOBER)
     desk.letters = letters
@@ -81,7 +82,7 @@ def test_a_forged_note_is_named(v3: V3, desk: LetterTopic) -> None:
 
 def test_a_topic_whose_notes_would_have_too_long_a_name(v3: V3, desk: LetterTopic) -> None:
     letters = f"{desk.letters}-".ljust(249, "x")
-    desk.admin.create_topics([NewTopic(letters, 1)])[letters].result()
+    create_topics(desk.admin, NewTopic(letters, 1))
     for dry in (True, False):
         body = {"letters": places(0), "validate_only": dry}
         status, error = v3.ask("POST", f"topics/{letters}/dead-letters:replay", body)

@@ -15,6 +15,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from magicbyte.testing import running_registry, running_rest_proxy
 from tests.security.rights.rule_servers import V2, Client, properties_in, wait_for
+from tests.topics import create_topics
 
 TOPIC, GROUP = f"cached-{uuid.uuid4()}", f"cached-{uuid.uuid4()}"
 ALLOWED = (
@@ -75,7 +76,7 @@ def proxy(request: pytest.FixtureRequest, kafka: str, tmp_path_factory: pytest.T
     folder = tmp_path_factory.mktemp("cached")
     admin = AdminClient({"bootstrap.servers": kafka})
     if TOPIC not in admin.list_topics(timeout=30).topics:
-        admin.create_topics([NewTopic(TOPIC, 1)])[TOPIC].result(30)
+        create_topics(admin, NewTopic(TOPIC, 1))
     with ExitStack() as stack:
         registry = stack.enter_context(running_registry(properties=properties_in(folder)))
         rules = Client(registry)

@@ -15,6 +15,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_registry, running_rest_proxy
 from tests.security.rights.rule_servers import properties_in
+from tests.topics import create_topics
 
 TOPIC = f"by-id-{uuid.uuid4()}"
 #: The record of the schema under each subject.
@@ -64,7 +65,7 @@ def proxies(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pr
     folder = tmp_path_factory.mktemp("by-id")
     properties = properties_in(folder, people=("writer", "other", "reader", "all"), rules=RULES)
     admin = AdminClient({"bootstrap.servers": kafka})
-    admin.create_topics([NewTopic(TOPIC, 1)])[TOPIC].result(30)
+    create_topics(admin, NewTopic(TOPIC, 1))
     with ExitStack() as stack:
         registry = stack.enter_context(running_registry())
         schemas: dict[str, tuple[str, Any]] = {

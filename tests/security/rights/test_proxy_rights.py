@@ -22,6 +22,7 @@ from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_registry, running_rest_proxy
 from rest_proxy.http.rows import ROWS
 from tests.security.rights.rule_servers import properties_in
+from tests.topics import create_topics
 
 PREFIX = f"t-{uuid.uuid4()}-"
 OPEN, SEALED = f"{PREFIX}open", f"{PREFIX}sealed"
@@ -89,8 +90,7 @@ def ask(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client
     folder = tmp_path_factory.mktemp("rights")
     properties = properties_in(folder, people=PEOPLE, rules=RULES)
     admin = AdminClient({"bootstrap.servers": kafka})
-    for future in admin.create_topics([NewTopic(name, 1) for name in (OPEN, SEALED, REFERRING)]).values():
-        future.result(30)
+    create_topics(admin, *[NewTopic(name, 1) for name in (OPEN, SEALED, REFERRING)])
     with ExitStack() as stack:
         registry = stack.enter_context(running_registry())
         proxy = stack.enter_context(running_rest_proxy(kafka, registry.url, properties=properties))

@@ -19,6 +19,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from magicbyte.testing import running_registry, running_rest_proxy
 from rest_proxy.errors import KAFKA_AUTHORIZATION
 from tests.security.sign_in_kinds import KINDS, SignIns
+from tests.topics import create_topics
 
 TOPIC = f"mixed-{uuid.uuid4()}"
 SEALED_TEXT = {"name": "salary", "type": "long"}
@@ -73,8 +74,7 @@ def cluster(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cl
     folder = tmp_path_factory.mktemp("hidden")
     sign_ins = SignIns(folder, ("admin", "reader", "owner"), RULES)
     admin = AdminClient({"bootstrap.servers": kafka})
-    for future in admin.create_topics([NewTopic(TOPIC, 1)]).values():
-        future.result(30)
+    create_topics(admin, NewTopic(TOPIC, 1))
     with ExitStack() as stack:
         registry = stack.enter_context(running_registry())
         ids, guids = {}, {}

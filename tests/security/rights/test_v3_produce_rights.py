@@ -15,6 +15,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from magicbyte.testing import running_registry, running_rest_proxy
 from tests.rest.v3.records.duplex import Duplex
 from tests.security.rights.rule_servers import properties_in
+from tests.topics import create_topics
 
 TOPIC = f"v3-produce-{uuid.uuid4()}"
 RULES = f"""
@@ -44,7 +45,7 @@ def guarded(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gu
     folder = tmp_path_factory.mktemp("v3-produce-rights")
     properties = properties_in(folder, people=("owner", "reader", "stranger"), rules=RULES)
     admin = AdminClient({"bootstrap.servers": kafka})
-    admin.create_topics([NewTopic(TOPIC, 1)])[TOPIC].result(30)
+    create_topics(admin, NewTopic(TOPIC, 1))
     with (
         running_registry() as registry,
         running_rest_proxy(kafka, registry.url, properties=properties) as proxy,

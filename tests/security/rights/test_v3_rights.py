@@ -14,6 +14,7 @@ from magicbyte.http.routing.access import Resource
 from magicbyte.testing import running_rest_proxy
 from rest_proxy.v3.rows import V3_ROWS
 from tests.security.rights.rule_servers import properties_in
+from tests.topics import create_topics
 
 PREFIX = f"v3-{uuid.uuid4()}-"
 OPEN, SEALED, GROUP, SEALED_GROUP = (f"{PREFIX}{name}" for name in ("open", "sealed", "group", "sealed-group"))
@@ -37,8 +38,7 @@ def ask(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
     folder = tmp_path_factory.mktemp("v3-rights")
     properties = properties_in(folder, people=PEOPLE, rules=RULES)
     admin = AdminClient({"bootstrap.servers": kafka})
-    for future in admin.create_topics([NewTopic(name, 1) for name in (OPEN, SEALED)]).values():
-        future.result(30)
+    create_topics(admin, *[NewTopic(name, 1) for name in (OPEN, SEALED)])
     with (
         running_rest_proxy(kafka, "", properties=properties) as proxy,
         httpx.Client(base_url=proxy.url, timeout=30) as client,

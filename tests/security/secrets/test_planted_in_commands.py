@@ -19,6 +19,7 @@ from magicbyte.testing import running_registry, running_rest_proxy
 from serdes.letters.headers import FORMS, DeadLetter
 from tests.security.rights.rule_servers import wait_for
 from tests.security.secrets.planted import MARK, Watched, files_with_secrets, planted
+from tests.topics import create_topics
 
 #: Most tests of this file take seconds each.
 pytestmark = pytest.mark.slow
@@ -51,8 +52,7 @@ def place(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plac
     properties = {"authentication.method": "BASIC", "magicbyte.users.file": str(users), "super.users": "User:alice"}
     letters = "planted-dead"
     admin = AdminClient({"bootstrap.servers": kafka})
-    for future in admin.create_topics([NewTopic(name, 1) for name in (letters, "planted")]).values():
-        future.result(30)
+    create_topics(admin, *[NewTopic(name, 1) for name in (letters, "planted")])
     producer = Producer({"bootstrap.servers": kafka})
     letter = DeadLetter("planted", 0, 0, stage="VALUE_CONVERTER", connector="app", exception="E")
     producer.produce(letters, b"\0\0\0\0\x07x", b"k", headers=letter.headers(FORMS["connect"]))

@@ -12,6 +12,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from serdes.console.consume.tool import run
 from serdes.console.outcome import carried_out
+from tests.topics import create_topics
 
 STRING = '"string"'
 
@@ -199,7 +200,7 @@ def test_the_id_in_a_header(tools: Any, topic: str):
 
 def test_a_topic_of_several_partitions(tools: Any, topic: str):
     admin = AdminClient({"bootstrap.servers": tools.kafka})
-    admin.create_topics([NewTopic(topic, 3, 1)])[topic].result(20)
+    create_topics(admin, NewTopic(topic, 3, 1))
     lines = "".join(f'"{number}"\t"{number}"\n' for number in range(20))
     given = {"parse_key": "true", "key_schema": STRING, "value_schema": STRING}
     assert tools.produce("avro", topic, lines=lines, **given).code == 0

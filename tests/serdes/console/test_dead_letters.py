@@ -18,6 +18,7 @@ from serdes.client.clients import RegistryClient
 from serdes.letters.headers import DeadLetter
 from serdes.message import wire
 from tests.serdes.letters.letter_topic import OCTOBER, VALUE, LetterTopic
+from tests.topics import create_topics
 
 NO_GUID = "00000000-0000-0000-0000-000000000000"
 
@@ -196,7 +197,7 @@ def test_fixes_and_other_targets(desk: Desk, tmp_path: Path):
     target = f"{desk.source}-copy"
     absent = desk.run("replay", *where, "--to-topic", target, "--output", "json", code=100)
     assert absent["stay"] == {"no topic to send to": 1}
-    desk.admin.create_topics([NewTopic(target, 1)])[target].result()
+    create_topics(desk.admin, NewTopic(target, 1))
     assert desk.run("replay", *where, "--to-topic", target, "--output", "json")["sent"] == {target: 1}
     sound = wire.prefix(schema_id) + VALUE
     assert [record.value() for record in desk.records()] == [sound]

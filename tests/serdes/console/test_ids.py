@@ -19,6 +19,7 @@ from serdes.client.clients import RegistryClient
 from serdes.console.kafka import consumer_config
 from serdes.error import RegistryUnavailable
 from serdes.message import wire
+from tests.topics import create_topics
 
 #: 2026-01-01T00:00:00Z.
 NEW_YEAR = 1_767_225_600_000
@@ -31,8 +32,7 @@ def framed(schema_id: int, payload: bytes = b"x") -> bytes:
 
 def make_topic(kafka: str, topic: str, partitions: int, **config: str) -> None:
     admin = AdminClient({"bootstrap.servers": kafka})
-    for future in admin.create_topics([NewTopic(topic, partitions, 1, config=config)]).values():
-        future.result()
+    create_topics(admin, NewTopic(topic, partitions, 1, config=config))
 
 
 def send_all(kafka: str, topic: str, records: list[dict[str, Any]]) -> None:

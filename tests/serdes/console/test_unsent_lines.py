@@ -19,6 +19,7 @@ from magicbyte.testing import temporary_broker
 from serdes.console.consume.loop import Records, Selection
 from serdes.console.kafka import consumer_config
 from serdes.console.outcome import Ended
+from tests.topics import create_topics
 
 MAGICBYTE = [sys.executable, "-P", "-m", "magicbyte.cli.main"]
 TEXT = ("--value-format", "string")
@@ -126,7 +127,7 @@ def test_a_broker_that_goes_away_leaves_a_count(topic: str, tmp_path: Path):
     with temporary_broker() as broker:
         at = broker.bootstrap_servers
         admin = AdminClient({"bootstrap.servers": at})
-        admin.create_topics([NewTopic(topic, 1, 1)])[topic].result()
+        create_topics(admin, NewTopic(topic, 1, 1))
         command = [*MAGICBYTE, "produce", topic, *TEXT, "--file", str(fifo), "--bootstrap-server", at]
         process = subprocess.Popen(
             [*command, "--command-property", "delivery.timeout.ms=2000"], stderr=subprocess.PIPE, text=True

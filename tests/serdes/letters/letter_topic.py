@@ -13,6 +13,7 @@ from compat.schema import AVRO, SchemaText
 from serdes.client.clients import RegistryClient
 from serdes.codec import compile_codec
 from serdes.letters.headers import FORMS, DeadLetter, Header
+from tests.topics import create_topics
 
 #: 2026-10-01T00:00:00Z.
 OCTOBER = 1_790_812_800_000
@@ -37,8 +38,7 @@ class LetterTopic:
         # The broker would delete what is older than a week.
         kept = {"retention.ms": "-1"}
         new = [NewTopic(source, 2, config=kept), NewTopic(self.letters, 1, config=kept)]
-        for future in self.admin.create_topics(new).values():
-            future.result()
+        create_topics(self.admin, *new)
 
     def register(self, text: str = FLIGHT, schema_type: str = AVRO) -> int:
         return self.registry.register(f"{self.source}-value", SchemaText(schema_type, text)).id

@@ -17,6 +17,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from magicbyte.platform.broker import free_port
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_registry, running_rest_proxy
+from tests.topics import create_topics
 
 #: A busy machine gives a worker little processor time.
 _GENEROUS = {"magicbyte.ui.messages.timeout.ms": "100000", "magicbyte.ui.messages.cpu.ms": "60000"}
@@ -68,7 +69,7 @@ class Searched:
         admin = AdminClient({"bootstrap.servers": self.bootstrap_servers})
         # Records of tests have times of 1970.
         kept = {"retention.ms": "-1", **config}
-        admin.create_topics([NewTopic(name, partitions, 1, config=kept)])[name].result(30)
+        create_topics(admin, NewTopic(name, partitions, 1, config=kept))
         return name
 
     def produce(self, topic: str, records: Iterable[Mapping[str, Any]], **config: Any) -> None:

@@ -13,6 +13,7 @@ from magicbyte.ui.pipelines.bounded_records import BoundedRecords
 from magicbyte.ui.pipelines.marker_book import Change, MarkerBook, SinkMarker, Written
 from spark_avro.pipeline.ports import BatchIdentity, SourceRange
 from spark_avro.pipeline.run import changes
+from spark_avro.pipeline.sinks.kafka.division import Division
 from spark_avro.pipeline.sinks.kafka.query_records import Owner, StageRecord, marker_key
 from spark_avro.pipeline.sinks.marker import Marker
 
@@ -98,7 +99,7 @@ def test_backfills_and_stages_are_no_progress() -> None:
     records = [
         record(Owner.key(backfill, "flights-out"), Owner("bf-1", 0, None, 0, is_noted=True).value()),
         record(marker_key(backfill, "flights-out", 0), marker().text().encode()),
-        record(StageRecord.key(batch(), "flights-out"), StageRecord("a1", marker()).value()),
+        record(StageRecord.key(batch(), "flights-out"), StageRecord(marker(), 1, Division.BY_KEY, "a1", (1,)).value()),
     ]
     made = book(*records)
     assert (made.sinks(), made.changes(), made.unreadable) == ({}, {}, 0)

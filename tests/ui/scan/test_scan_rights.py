@@ -15,6 +15,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from magicbyte.platform.broker import free_port
 from magicbyte.testing import running_rest_proxy
 from magicbyte.ui.scan.source import Bounds, TopicSource
+from tests.topics import create_topics
 from tests.ui.kit.guarded import access_settings, guarded_registry
 from tests.ui.kit.scanned import Found, search
 
@@ -53,7 +54,7 @@ def guarded(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gu
         running_rest_proxy(kafka, registry.url, port=port, properties=properties),
     ):
         admin = AdminClient({"bootstrap.servers": kafka})
-        admin.create_topics([NewTopic("secret", 1, 1)])["secret"].result(30)
+        create_topics(admin, NewTopic("secret", 1, 1))
         latest = f"{registry.url}/subjects/secret-value/versions/latest"
         schema_id = httpx.get(latest, auth=("admin", "admin"), trust_env=False).json()["id"]
         value = json.dumps({"id": "1", "email": "hidden@example.org"}).encode()

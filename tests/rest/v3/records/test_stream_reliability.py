@@ -13,6 +13,7 @@ from magicbyte.testing.broker import temporary_broker
 from magicbyte.testing.servers import running_rest_proxy
 from tests.chaos.rest_stream_killed import kill_broker
 from tests.rest.v3.records.duplex import Duplex
+from tests.topics import create_topics
 
 STREAMS = 1000
 
@@ -55,7 +56,7 @@ def test_a_stream_outlives_the_broker() -> None:
     """One restart: what is reported is there, and what was sent meanwhile is reported when the broker is back."""
     with temporary_broker() as broker, running_rest_proxy(broker.bootstrap_servers, "") as proxy:
         admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-        admin.create_topics([NewTopic("t", 1, 1)])["t"].result(30)
+        create_topics(admin, NewTopic("t", 1, 1))
         stream = Duplex(proxy.url, "/v3/clusters/any/topics/t/records")
         reports = stream.reports()
         stream.send({"value": {"type": "JSON", "data": 0}})

@@ -20,6 +20,7 @@ from spark_avro.pipeline.letters.retry import retried
 from spark_avro.pipeline.letters.rows import failed_checks, letters, rejected
 from spark_avro.pipeline.letters.topic import LettersTopic
 from spark_avro.pipeline.ports import FAILED, POSITION, BatchIdentity, SinkRefused, SourceRange
+from tests.topics import create_topics
 from tests.waiting import until
 
 BATCH = BatchIdentity("lake", "1f3a", 3)
@@ -130,7 +131,7 @@ def test_the_topic_keeps_letters_four_times_as_long_and_is_no_source(topics: Any
     admin = AdminClient({"bootstrap.servers": topics.servers})
     source = topics.create()
     named = f"{source}-short"
-    admin.create_topics([NewTopic(named, 3, config={"retention.ms": "1000"})])[named].result()
+    create_topics(admin, NewTopic(named, 3, config={"retention.ms": "1000"}))
 
     def retention_of(topic: str) -> str:
         resource = ConfigResource(ConfigResource.Type.TOPIC, topic)

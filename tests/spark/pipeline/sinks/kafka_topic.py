@@ -25,6 +25,7 @@ from spark_avro.pipeline.ports import BatchIdentity, SinkContext, SourceRange
 from spark_avro.pipeline.sinks.kafka.markers_topic import MarkersTopic
 from spark_avro.pipeline.sinks.opening import open_sink
 from tests.spark.pipeline.sinks.recorded_sink import RecordedSink
+from tests.topics import create_topics
 
 STRING = Payload(format="string")
 
@@ -73,7 +74,7 @@ class Topic:
         return sorted(message.value() for message in self.messages())
 
     def create(self, partitions: int = 2, **config: str) -> None:
-        self.admin.create_topics([NewTopic(self.name, partitions, 1, config=config)])[self.name].result(30)
+        create_topics(self.admin, NewTopic(self.name, partitions, 1, config=config))
 
     def add_partitions(self, topic: str, count: int) -> None:
         self.admin.create_partitions([NewPartitions(topic, count)])[topic].result(30)

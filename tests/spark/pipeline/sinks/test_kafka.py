@@ -37,6 +37,7 @@ from spark_avro.pipeline.sinks.kafka import ownership, transactional
 from spark_avro.pipeline.sinks.kafka.markers_topic import MARKERS
 from spark_avro.pipeline.sinks.kafka.mirroring import frame_columns, frames_of
 from tests.spark.pipeline.sinks.kafka_topic import Topic, murmur2
+from tests.topics import create_topics
 
 #: Most tests of this file take seconds each.
 pytestmark = pytest.mark.slow
@@ -136,7 +137,7 @@ def markers_topic(topic: Topic, monkeypatch: pytest.MonkeyPatch) -> Callable[...
         name = f"{MARKERS}-{uuid.uuid4()}"
         for module in (markers_topic_module, ownership, transactional):
             monkeypatch.setattr(module, "MARKERS", name)
-        topic.admin.create_topics([NewTopic(name, partitions, 1, config=config)])[name].result(30)
+        create_topics(topic.admin, NewTopic(name, partitions, 1, config=config))
         return name
 
     return create
@@ -310,7 +311,7 @@ def test_an_expression_names_the_topic_of_each_record(topic: Topic, numbers: Row
     expression = Sql(f"concat('{topic.name}', if(n % 2 = 1, '-odd', ''))")
     topic.create()
     admin = AdminClient({"bootstrap.servers": topic.servers})
-    admin.create_topics([NewTopic(other, 1, 1)])[other].result(30)
+    create_topics(admin, NewTopic(other, 1, 1))
     topic.sink(topic=expression).write(numbers(0, 4), topic.batch(0, 0, 4))
     assert topic.values() == [b"0", b"2"]
     assert sorted(message.value() for message in topic.messages(other)) == [b"1", b"3"]

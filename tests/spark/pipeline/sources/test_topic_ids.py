@@ -20,6 +20,7 @@ from spark_avro.pipeline.sources.opening import open_source
 from spark_avro.pipeline.sources.topic_ids import TopicReplaced, read_topic_ids
 from tests.kafka_2.kafka_2 import add_kafka_2
 from tests.spark.pipeline.flights import V1, ListSink, messages
+from tests.topics import create_topics
 
 #: Most tests of this file take seconds each.
 pytestmark = pytest.mark.slow
@@ -48,7 +49,7 @@ def test_a_broker_without_topic_ids_gives_none(spark: SparkSession, tmp_path: Pa
     broker.start()
     try:
         admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-        admin.create_topics([NewTopic("flights", 1)])["flights"].result(30)
+        create_topics(admin, NewTopic("flights", 1))
         assert read_topic_ids(admin, ["flights", "missing"]) == {}
         file = tmp_path / "pipeline.yaml"
         file.write_text(

@@ -13,6 +13,7 @@ from magicbyte.platform.broker import free_port
 from magicbyte.testing import running_registry, running_rest_proxy
 from serdes.client.clients import RegistryClient
 from tests.serdes.letters.letter_topic import LetterTopic
+from tests.topics import create_topics
 from tests.ui.conftest import OpenPage
 from tests.ui.kit.axe import findings
 from tests.ui.kit.guarded import access_settings
@@ -77,7 +78,7 @@ def test_few_rights_are_named_before_one_writes(kafka: str, open_page: OpenPage,
     with running_registry("memory:", properties={"magicbyte.ui.rest.url": f"http://127.0.0.1:{port}"}) as registry:
         desk = LetterTopic(kafka, RegistryClient(registry.url), f"few-rights-{port}")
         fill(desk)
-        desk.admin.create_topics([NewTopic(f"{desk.letters}.state", 1)])[f"{desk.letters}.state"].result()
+        create_topics(desk.admin, NewTopic(f"{desk.letters}.state", 1))
         names = {"state": f"{desk.letters}.state", "id": transactional_id(desk.letters), "source": desk.source}
         lines = [f"allow User:{name} DESCRIBE CLUSTER LITERAL kafka-cluster" for name in RIGHTS]
         lines += [f"allow User:{name} READ TOPIC LITERAL {desk.letters}" for name in RIGHTS]

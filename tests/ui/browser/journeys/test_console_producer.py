@@ -17,6 +17,7 @@ from playwright.sync_api import expect
 from magicbyte.platform.broker import LocalBroker, free_port
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_registry, running_rest_proxy, temporary_broker
+from tests.topics import create_topics
 from tests.ui.conftest import OpenPage
 
 pytestmark = pytest.mark.browser
@@ -42,8 +43,7 @@ def test_two_versions_by_the_console_producer(open_page: OpenPage) -> None:
         running_rest_proxy(broker.bootstrap_servers, registry.url, port=port),
     ):
         admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-        for future in admin.create_topics([NewTopic(name, 1, 1) for name in ("t2", "test")]).values():
-            future.result()
+        create_topics(admin, *[NewTopic(name, 1, 1) for name in ("t2", "test")])
         produce(broker, registry, {"f1": "value1"}, F1)
         produce(broker, registry, {"f1": "value1", "f2": "value2"}, F1, F2)
 

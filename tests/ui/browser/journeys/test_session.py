@@ -18,6 +18,7 @@ from playwright.sync_api import Page, expect
 from magicbyte.platform.broker import LocalBroker, free_port
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_registry, running_rest_proxy, temporary_broker
+from tests.topics import create_topics
 from tests.ui.conftest import OpenPage
 from tests.ui.kit.editing import expect_cell, laid_out, matrix, places, put
 from tests.ui.kit.filling import fill, fill_many, flight
@@ -72,7 +73,7 @@ def servers() -> Iterator[Servers]:
         fill_many(registry.url)
         fill(registry.url)
         admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-        admin.create_topics([NewTopic("payments", 1, 1)])["payments"].result()
+        create_topics(admin, NewTopic("payments", 1, 1))
         yield Servers(broker, registry)
 
 

@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 from magicbyte.platform.broker import free_port
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_rest_proxy, temporary_broker
+from tests.topics import create_topics
 from tests.ui.conftest import OpenPage
 from tests.ui.kit.guarded import As, guarded_registry, signing_in
 from tests.ui.kit.watch import Watch
@@ -31,8 +32,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]
         kafka = {"bootstrap.servers": broker.bootstrap_servers}
         admin = AdminClient(kafka)
         names = ("flights", "secret", "bare")
-        for created in admin.create_topics([NewTopic(name, 1, 1) for name in names]).values():
-            created.result()
+        create_topics(admin, *[NewTopic(name, 1, 1) for name in names])
         latest = f"{registry.url}/subjects/secret-value/versions/latest"
         schema_id = httpx.get(latest, auth=("admin", "admin"), trust_env=False).json()["id"]
         producer = Producer(kafka)

@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import temporary_broker
+from tests.topics import create_topics
 from tests.ui.conftest import OpenPage
 from tests.ui.kit.axe import findings
 from tests.ui.kit.guarded import As, signing_in
@@ -28,8 +29,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]
         bootstrap = broker.bootstrap_servers
         admin = AdminClient({"bootstrap.servers": bootstrap})
         names = ("open", "listed", "sealed", "own-topic")
-        for made in admin.create_topics([NewTopic(name, 1, 1) for name in names]).values():
-            made.result(30)
+        create_topics(admin, *[NewTopic(name, 1, 1) for name in names])
         commit(bootstrap, "seen", {("open", 0): 0, ("sealed", 0): 0})
         commit(bootstrap, "unseen", {("open", 0): 0})
         yield registry

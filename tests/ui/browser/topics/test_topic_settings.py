@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 
 from magicbyte.platform.broker import free_port
 from magicbyte.testing import running_registry, running_rest_proxy, temporary_broker
+from tests.topics import create_topics
 from tests.ui.conftest import OpenPage
 from tests.ui.kit.axe import findings
 from tests.ui.kit.scanned import Searched, searched
@@ -36,7 +37,7 @@ def page(open_page: OpenPage, servers: Searched) -> Page:
 
 
 def make(admin: AdminClient, name: str, **config: str) -> None:
-    admin.create_topics([NewTopic(name, 1, 1, config=config)])[name].result(30)
+    create_topics(admin, NewTopic(name, 1, 1, config=config))
 
 
 def config_of(admin: AdminClient, topic: str) -> dict[str, str]:

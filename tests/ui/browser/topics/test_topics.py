@@ -18,6 +18,7 @@ from playwright.sync_api import Page, expect
 from magicbyte.platform.broker import LocalBroker, free_port
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_registry, running_rest_proxy, temporary_broker
+from tests.topics import create_topics
 from tests.ui.conftest import OpenPage
 from tests.ui.kit.axe import findings
 from tests.ui.kit.watch import Watch
@@ -87,8 +88,7 @@ def kafka_page() -> Iterator[Kafka]:
         made = Kafka(broker, registry, proxy)
         admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
         names = ("t2", "test", "payments", "broken", "followed")
-        for future in admin.create_topics([NewTopic(name, 2 if name == "t2" else 1, 1) for name in names]).values():
-            future.result()
+        create_topics(admin, *[NewTopic(name, 2 if name == "t2" else 1, 1) for name in names])
         made.register("t2-value", record(F1))
         made.register("t2-value", record(F1, F2))
         made.register("payments-value", PAYMENT)
@@ -144,7 +144,7 @@ def test_a_topic(page: Page) -> None:
 def test_frames_in_headers_beside_prefixes(page: Page, watch: Watch, kafka_page: Kafka) -> None:
     """The page decodes both, and counts the guid beside the id."""
     admin = AdminClient({"bootstrap.servers": kafka_page.broker.bootstrap_servers})
-    admin.create_topics([NewTopic("mixed", 1, 1)])["mixed"].result(30)
+    create_topics(admin, NewTopic("mixed", 1, 1))
     kafka_page.register("mixed-value", record(F1))
     for framing, text in (("prefix", "before"), ("header", "beside")):
         answer = httpx.post(
