@@ -59,8 +59,8 @@ def started_producer(producing: Config, transactional_id: str) -> Producer:
         KafkaException: No broker answers, or it refuses.
     """
     producer = Producer({**producing, "transactional.id": transactional_id})
-    # Without a connection to a broker, the client looks for the transaction's coordinator half a second later. The first
-    # answer replaces the connection that it came by, and the second one shows that the new one is there.
+    # Without a connection to a broker, the client looks for the transaction's coordinator half a second later. The
+    # first answer replaces the connection that it came by, and the second one shows that the new one is there.
     for _ in range(2):
         producer.list_topics(MARKERS, timeout=TRANSACTION_SECONDS)
     producer.init_transactions(TRANSACTION_SECONDS)
