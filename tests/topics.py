@@ -16,10 +16,21 @@ def create_topics(admin: AdminClient, *topics: NewTopic) -> None:
     """
     for made in admin.create_topics(list(topics)).values():
         made.result(PATIENCE)
+    until_known(admin, *(new.topic for new in topics))
+
+
+def until_known(admin: AdminClient, *names: str) -> None:
+    """Wait until the broker knows the leaders of topics that were made."""
 
     def are_known() -> bool:
         known = admin.list_topics(timeout=PATIENCE).topics
-        partitions = [known[new.topic].partitions if new.topic in known else {} for new in topics]
+        partitions = [known[name].partitions if name in known else {} for name in names]
         return all(found and all(part.leader >= 0 for part in found.values()) for found in partitions)
 
     until(are_known)
+
+
+def delete_topic(admin: AdminClient, name: str) -> None:
+    """Delete a topic, and wait until the broker has forgotten it."""
+    admin.delete_topics([name])[name].result(PATIENCE)
+    until(lambda: name not in admin.list_topics(timeout=PATIENCE).topics)

@@ -25,13 +25,20 @@ from confluent_kafka.admin import (
 from magicbyte.cli.topics import showing
 from magicbyte.kafka_admin.topics import Partition, Topic
 from magicbyte.testing import temporary_broker
+from tests.topics import until_known
 
 MAGICBYTE = [sys.executable, "-P", "-m", "magicbyte.cli.main"]
 
 
 @pytest.fixture
 def topics(run: Any, kafka: str) -> Any:
-    return lambda command, *arguments: run("topics", command, *arguments, "--bootstrap-servers", kafka)
+    def topics_command(command: str, *arguments: str) -> Any:
+        done = run("topics", command, *arguments, "--bootstrap-servers", kafka)
+        if command == "create" and done.code == 0:
+            until_known(AdminClient({"bootstrap.servers": kafka}), arguments[0])
+        return done
+
+    return topics_command
 
 
 def described(topics: Any, *arguments: str) -> list[dict[str, Any]]:
