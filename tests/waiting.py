@@ -5,15 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-#: On a busy machine a broker may need more than a minute; whoever waits longer waits in vain.
+#: Seconds until a wait fails. On a busy machine, a broker may need more than a minute.
 PATIENCE = 120.0
 
 
 def until(holds: Callable[[], bool], *, seconds: float = PATIENCE) -> None:
-    """Ask again until something holds: a broker learns of changes a moment after they were made.
+    """Repeat a check until it holds: a broker learns of a change a moment after the controller made it.
 
     Args:
-        holds: Whether it does.
+        holds: The check.
         seconds: After how many seconds the test fails.
     """
     end = time.monotonic() + seconds

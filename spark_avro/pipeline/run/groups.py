@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from pyspark.sql import DataFrame
 
 from spark_avro.pipeline.file.steps import Aggregate, Deduplicate, Python, SqlStep, Step, Window
+from spark_avro.pipeline.plan_operators import plan_operators
 
 #: The operators of Spark's plan that make groups.
-_GROUPS = re.compile(r"^[\s:|+-]*(?:Aggregate|Distinct|Pivot)\b", re.MULTILINE)
+_GROUPS = ("Aggregate", "Distinct", "Pivot")
 
 
 def make_groups(steps: Sequence[Step], after: DataFrame, before: DataFrame) -> bool:
@@ -31,4 +31,5 @@ def make_groups(steps: Sequence[Step], after: DataFrame, before: DataFrame) -> b
 
 
 def _groups(rows: DataFrame) -> int:
-    return len(_GROUPS.findall(str(rows._jdf.queryExecution().analyzed())))  # noqa: SLF001 - PySpark's way to the plan
+    operators = plan_operators(rows)
+    return sum(operators[name] for name in _GROUPS)

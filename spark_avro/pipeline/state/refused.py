@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ from magicbyte.kit.settings.section import Section
 from spark_avro.pipeline.file.place import PipelineError
 from spark_avro.pipeline.file.sql_text import Sql
 from spark_avro.pipeline.file.steps import Step
+from spark_avro.pipeline.plan_operators import plan_operators
 
 _CHECKER = "org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker"
 _MODE = "org.apache.spark.sql.streaming.OutputMode"
@@ -37,7 +37,6 @@ _REMEMBERING = {
 _FRAGMENT = re.compile(r"== SQL[^=]*==\n(.+)\n")
 #: An error class of Spark's, such as [CAST_INVALID_INPUT], and the rest of its line.
 _ERROR_CLASS = re.compile(r"\[[A-Z][A-Z_0-9]+(\.[A-Z_0-9]+)*\] .*")
-_NODE = re.compile(rf"^[ :+|~-]*({'|'.join([*_REMEMBERING, 'Join', 'StreamingRelationV2'])})\b", re.MULTILINE)
 
 #: A part of Spark's reason -> what to write instead.
 _INSTEAD = {
@@ -87,7 +86,7 @@ def _check_no_state(before: DataFrame, rows: DataFrame, step: Step) -> None:
     Raises:
         PipelineError: the step has such an operator.
     """
-    nodes = [Counter(_NODE.findall(str(frame._jdf.queryExecution().analyzed()))) for frame in (before, rows)]  # noqa: SLF001
+    nodes = [plan_operators(frame) for frame in (before, rows)]
     for node, instead in _REMEMBERING.items():
         if nodes[1][node] > nodes[0][node]:
             raise step.error(

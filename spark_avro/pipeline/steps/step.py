@@ -68,6 +68,7 @@ class StepKind:
         stream: The plan for streams, if Spark has another operator for them.
         keeps_rows: Whether each row in is one row out.
         is_local: Whether a row's result depends on no other row, so that a row that fails can be found.
+        may_mix: Whether a step that remembers no rows may still make a row of several records.
     """
 
     spec: type[Step]
@@ -75,6 +76,7 @@ class StepKind:
     stream: Apply | None = None
     keeps_rows: bool = False
     is_local: bool = True
+    may_mix: bool = False
 
     def plan(self, rows: DataFrame, step: Step, context: StepContext) -> DataFrame:
         """The rows after a step."""

@@ -41,7 +41,7 @@ from spark_avro.pipeline.steps.step import StepContext, StepKind
 _ROWS = (
     StepKind(Select, select, keeps_rows=True),
     StepKind(Where, where),
-    StepKind(SqlStep, sql, is_local=False),
+    StepKind(SqlStep, sql, is_local=False, may_mix=True),
     StepKind(Cast, cast, keeps_rows=True),
     StepKind(Rename, rename, keeps_rows=True),
     StepKind(Drop, drop, keeps_rows=True),
@@ -56,7 +56,7 @@ _ROWS = (
     StepKind(Window, window, is_local=False),
     StepKind(Aggregate, aggregate, is_local=False),
     StepKind(Join, join, is_local=False),
-    StepKind(Python, python, is_local=False),
+    StepKind(Python, python, is_local=False, may_mix=True),
 )
 
 #: Section of the file -> the step's properties and function.
@@ -86,7 +86,7 @@ def are_local(steps: Sequence[Step]) -> bool:
 
 def of_one_record(steps: Sequence[Step]) -> bool:
     """Whether each row out of all steps is made of one row in, and perhaps of tables."""
-    return all(STEP_KINDS[type(step)].is_local or (isinstance(step, Join) and not remembers(step)) for step in steps)
+    return not any(remembers(step) or STEP_KINDS[type(step)].may_mix for step in steps)
 
 
 def before_state(steps: Sequence[Step]) -> Sequence[Step]:

@@ -1,4 +1,4 @@
-"""Which writer has a record: it goes by where the record comes from, or by the record's key.
+"""The division of a batch's records among writers: by source partition, or by key.
 
 By source, a writer has all rows that a batch makes of some partitions of the source. Which partitions these are follows
 from the batch's offsets alone, so a repeat gives each writer the same records of the source, whatever the registry, a
@@ -8,7 +8,6 @@ go by key, and a repeat needs them as they were.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 
@@ -16,6 +15,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as spark
 
+from spark_avro.pipeline.plan_operators import plan_operators
 from spark_avro.pipeline.ports import POSITION, REASON, BatchIdentity, SourceRange
 from spark_avro.pipeline.sinks.positions import PLACE_FIELDS, flat_position
 from spark_avro.streams.header_columns import HEADERS
@@ -36,7 +36,7 @@ _ORDER = "order"
 _OFFSET_BITS = 44
 
 #: The operators of Spark's plan for window functions and aggregates, which SQL in a step such as `select` may have.
-_LOOKS_AROUND = re.compile(r"^[\s:|+-]*(?:Window|Aggregate)\b", re.MULTILINE)
+_LOOK_AROUND = {"Window", "Aggregate"}
 
 
 class Division(StrEnum):
@@ -63,23 +63,7 @@ class Divider:
         self._ids: tuple[int, ...] = ()
 
     def numbered(self, records: DataFrame, batch: BatchIdentity, division: Division) -> DataFrame:
-        """What writers need of records, with the number of each record's writer."""
-        return self._numbered(records, _WRITERS[division](records, batch, self.writers))
-
-    def parts(self, numbered: DataFrame) -> DataFrame:
-        """The records in a partition for each writer, in the order of their positions, after a row with its number."""
-        kinds = {field.name: field.dataType for field in numbered.schema.fields}
-        given = {WRITER: F.col("id").cast("int"), MARK: F.col("id").cast("int")}
-        one_each = self._session.range(1, self.writers + 1, 1, 1).select(
-            *(given.get(name, F.lit(None)).cast(kind).alias(name) for name, kind in kinds.items())
-        )
-        ids = F.array(*(F.lit(number) for number in self._partition_ids()))
-        divided = numbered.unionByName(one_each).repartition(self.writers, F.element_at(ids, F.col(WRITER)))
-        # The row with the number has NULL, and is the first.
-        return divided.sortWithinPartitions(_ORDER).drop(_ORDER)
-
-    def _numbered(self, records: DataFrame, writer: Column) -> DataFrame:
-        """What writers need of records: payload, why the topic does not take one, and the number of the writer."""
+        """The columns that writers need: the payload, why the topic refuses a record, and the number of its writer."""
         # No topic if all records have one, and no headers if none has any: Spark hands them to Python slowly.
         kinds = {field.name: field.dataType for field in records.schema.fields}
         unneeded = {"topic"} if self._topic is not None else set[str]()
@@ -94,10 +78,22 @@ class Divider:
             *(F.col(name).cast(HEADERS).alias(name) if name == "headers" else F.col(name) for name in payload),
             F.col(REASON),
             F.when(F.col(REASON).isNotNull(), place).alias(POSITION),
-            writer.alias(WRITER),
+            _WRITERS[division](records, batch, self.writers).alias(WRITER),
             F.when(F.col(REASON).isNotNull(), REFUSED).otherwise(RECORD).alias(MARK),
             _order(position).alias(_ORDER),
         )
+
+    def parts(self, numbered: DataFrame) -> DataFrame:
+        """The records in a partition for each writer, in the order of their positions, after a row with its number."""
+        kinds = {field.name: field.dataType for field in numbered.schema.fields}
+        given = {WRITER: F.col("id").cast("int"), MARK: F.col("id").cast("int")}
+        one_each = self._session.range(1, self.writers + 1, 1, 1).select(
+            *(given.get(name, F.lit(None)).cast(kind).alias(name) for name, kind in kinds.items())
+        )
+        ids = F.array(*(F.lit(number) for number in self._partition_ids()))
+        divided = numbered.unionByName(one_each).repartition(self.writers, F.element_at(ids, F.col(WRITER)))
+        # The row with the number has NULL, and is the first.
+        return divided.sortWithinPartitions(_ORDER).drop(_ORDER)
 
     def _partition_ids(self) -> tuple[int, ...]:
         """For each writer a number whose hash is that of the writer's partition, so that each has a partition."""
@@ -117,8 +113,7 @@ def have_places(records: DataFrame, batch: BatchIdentity) -> bool:
 
 def look_around(records: DataFrame) -> bool:
     """Whether SQL makes a row of several records, in a step that makes each row of one record otherwise."""
-    plan = str(records._jdf.queryExecution().analyzed())  # noqa: SLF001 - PySpark's way to the plan
-    return _LOOKS_AROUND.search(plan) is not None
+    return not _LOOK_AROUND.isdisjoint(plan_operators(records))
 
 
 def shares(ranges: Sequence[SourceRange], writers: int) -> dict[tuple[str, int], int]:
@@ -138,7 +133,7 @@ def shares(ranges: Sequence[SourceRange], writers: int) -> dict[tuple[str, int],
 
 
 def _by_source(_records: DataFrame, batch: BatchIdentity, writers: int) -> Column:
-    """The writer of a row's source partition; the first one for a row that says none."""
+    """The writer of a row's source partition; writer 1 if the row has no place in the batch."""
     by_topic: dict[str, dict[int, int]] = {}
     for (topic, partition), writer in shares(batch.ranges, writers).items():
         by_topic.setdefault(topic, {})[partition] = writer

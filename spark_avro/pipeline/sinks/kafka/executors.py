@@ -45,7 +45,7 @@ class _Query:
         writers: The writers, with their last markers.
         divider: Divides records among the writers.
         stage: The folder in which batches are stored; a backfill beside the stream has another one.
-        noted: How the last batch is divided and stored.
+        noted: The division of the last batch.
     """
 
     query_id: str

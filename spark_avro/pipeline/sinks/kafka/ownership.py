@@ -64,7 +64,7 @@ class Started:
         producer: A producer under the id of the driver's writer.
         writers: The writers: the driver's, or those of executors.
         owner: The key of the record that names the owner, and its partition.
-        stage: How the last batch of writers on executors is divided and stored; None if there was none.
+        stage: The division of the last batch of writers on executors; None if there was none.
     """
 
     producer: Producer
@@ -73,7 +73,7 @@ class Started:
     stage: StageRecord | None = None
 
     def note_stage(self, stage: StageRecord, batch: BatchIdentity, sink: str) -> None:
-        """Note how a batch is divided and where it is stored, before its first writer begins.
+        """Note the division of a batch, before its first writer begins.
 
         Raises:
             KafkaException: Another driver has taken over, or no broker answers.

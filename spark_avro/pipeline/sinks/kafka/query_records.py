@@ -63,7 +63,7 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class StageRecord:
-    """How a batch is divided among writers, and where those records of it are that are stored.
+    """The division of a batch among writers, and the folder of its stored records.
 
     Attributes:
         marker: The marker of the batch, with the numbers of stored records that the topic takes and does not take.
@@ -102,7 +102,7 @@ class StageRecord:
 
         Args:
             value: The value.
-            place: Where it is, for the error.
+            place: The record's topic and key, for the error.
 
         Raises:
             SinkRefused: It cannot be read.
@@ -174,7 +174,7 @@ class QueryRecords:
         return newest(*markers, self.first if number == DRIVER else None, before)
 
     def stage(self, batch: BatchIdentity, sink: str) -> StageRecord | None:
-        """How the last batch is divided, and where it is stored; None if there is none.
+        """The division of the query's last batch; None if the query has none.
 
         Raises:
             SinkRefused: The record cannot be read.

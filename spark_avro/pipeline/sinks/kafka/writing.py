@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import chain
 
 import pyarrow as pa
@@ -34,10 +34,8 @@ OUTCOME = (
     "number int, written bigint, refused bigint, since bigint, is_aborted boolean, error string, code int,"
     " is_retriable boolean"
 )
-
-
-#: The types of these columns in Arrow.
-_TYPES = (pa.int32(), pa.int64(), pa.int64(), pa.int64(), pa.bool_(), pa.string(), pa.int32(), pa.bool_())
+_ARROW_TYPES = {"int": pa.int32(), "bigint": pa.int64(), "boolean": pa.bool_(), "string": pa.string()}
+_SCHEMA = pa.schema([(name, _ARROW_TYPES[kind]) for name, kind in (column.split() for column in OUTCOME.split(","))])
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +117,7 @@ class Writing:
         except KafkaException as error:
             cause = error.args[0]
             outcome = Outcome(number, error=cause.str(), code=cause.code(), is_retriable=cause.retriable())
-        yield _row(outcome)
+        yield pa.RecordBatch.from_pylist([asdict(outcome)], _SCHEMA)
 
     def _write(self, number: int, parts: Iterator[pa.RecordBatch]) -> Outcome:
         writer, marker = self.writers[number]
@@ -192,9 +190,3 @@ def _read_all(parts: Iterator[pa.RecordBatch]) -> None:
 
 def _taken_over(how: str) -> KafkaException:
     return KafkaException(KafkaError(KafkaError._FENCED, how))  # noqa: SLF001 - the library's name of a local error
-
-
-def _row(outcome: Outcome) -> pa.RecordBatch:
-    values = [[getattr(outcome, name)] for name in Outcome.__dataclass_fields__]
-    columns = [pa.array(value, kind) for value, kind in zip(values, _TYPES, strict=True)]
-    return pa.RecordBatch.from_arrays(columns, names=list(Outcome.__dataclass_fields__))

@@ -165,7 +165,7 @@ def test_a_refused_record_that_an_earlier_attempt_found(
     assert topic.values() == sorted(b"%d" % n for n in range(20) if n != 4)
 
 
-def test_what_stopped_a_batch_is_mended(topic: Topic, rows: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_stopped_a_batch_is_mended(topic: Topic, rows: Rows) -> None:
     topic.create(2, **{"max.message.bytes": "1000"})
     batch = batch_of(topic, 0, 0, 20)
 

@@ -11,6 +11,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from playwright.sync_api import Page, expect
 
 from magicbyte.testing import temporary_broker
+from tests.topics import create_topics
 from tests.ui.conftest import OpenPage
 from tests.ui.kit.axe import findings
 from tests.ui.kit.scanned import Searched, searched
@@ -86,10 +87,8 @@ TROUBLED = {
 def servers() -> Iterator[Searched]:
     with temporary_broker() as broker, searched(broker.bootstrap_servers) as servers:
         admin = AdminClient({"bootstrap.servers": servers.bootstrap_servers})
-        for made in admin.create_topics(
-            [NewTopic("orders", 3, 1), NewTopic("strict", 1, 1, config={"min.insync.replicas": "2"})]
-        ).values():
-            made.result(30)
+        strict = NewTopic("strict", 1, 1, config={"min.insync.replicas": "2"})
+        create_topics(admin, NewTopic("orders", 3, 1), strict)
         yield servers
 
 

@@ -11,6 +11,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from playwright.sync_api import Page, expect
 
 from magicbyte.testing import temporary_broker
+from tests.topics import create_topics
 from tests.ui.conftest import OpenPage
 from tests.ui.kit.axe import findings
 from tests.ui.kit.kafka_rooms import commit, committed, member
@@ -28,10 +29,7 @@ def servers() -> Iterator[Searched]:
     with temporary_broker() as broker, searched(broker.bootstrap_servers) as servers:
         bootstrap = servers.bootstrap_servers
         admin = AdminClient({"bootstrap.servers": bootstrap})
-        for made in admin.create_topics(
-            [NewTopic("orders", 3, 1), *(NewTopic(name, 1, 1) for name in ("payments", "followed"))]
-        ).values():
-            made.result(30)
+        create_topics(admin, NewTopic("orders", 3, 1), NewTopic("payments", 1, 1), NewTopic("followed", 1, 1))
         servers.produce("orders", [{"value": b"x", "partition": number % 3} for number in range(30)])
         servers.produce("payments", [{"value": b"x"} for _ in range(5)])
         commit(bootstrap, "billing", {("orders", 0): 4, ("orders", 1): 10, ("payments", 0): 2})
