@@ -11,6 +11,7 @@ from confluent_kafka.admin import NewTopic
 
 from magicbyte.dead_letters.kafka_clients import transactional_id
 from magicbyte.dead_letters.letters_topic import LettersTopic
+from magicbyte.kit.kafka.transactions import is_fenced, start, true_errors
 from serdes.console.outcome import BAD_DATA, NOT_DELIVERED, Ended
 from serdes.console.produce.outbox import Record
 from serdes.letters.letter import RecordPosition, Replayed, state_key, state_topic, state_value
@@ -51,7 +52,7 @@ class Sender:
         own = {"linger.ms": 5, "transactional.id": transactional_id(topic.name)}
         self._producer = Producer({**topic.clients.producer, **own})
         # This aborts the transaction of a crashed program; without that, the states cannot be read to their end.
-        self._carry_out(lambda: self._producer.init_transactions(topic.patience))
+        self._carry_out(lambda: start(self._producer, self._states, topic.patience))
 
     def send(self, batch: Sequence[Sent]) -> None:
         """Send records, and note that they were sent: both or neither."""
@@ -81,8 +82,9 @@ class Sender:
     def _in_transaction(self, produce: Callable[[], None]) -> None:
         self._carry_out(self._producer.begin_transaction)
         try:
-            produce()
-            self._commit()
+            with true_errors(self._producer):
+                produce()
+                self._commit()
         except _Unsendable:
             self._abort()
             raise
@@ -131,7 +133,7 @@ class Sender:
             raise self._ended(error.args[0]) from error
 
     def _ended(self, cause: KafkaError) -> Ended:
-        if cause.code() in _FENCED:
+        if is_fenced(cause):
             return Fenced(
                 NOT_DELIVERED, f"another replay or purge of {self._topic.name} took over; nothing is sent twice"
             )
@@ -150,6 +152,3 @@ class Sender:
         except KafkaException as error:
             if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
                 raise Ended(NOT_DELIVERED, f"topic {self._states} cannot be made: {error.args[0].str()}") from error
-
-
-_FENCED = (KafkaError._FENCED, KafkaError.INVALID_PRODUCER_EPOCH, KafkaError.PRODUCER_FENCED)  # noqa: SLF001 - their names

@@ -9,6 +9,7 @@ from typing import Any
 from confluent_kafka import KafkaError, KafkaException, Message, Producer, TopicPartition
 
 from magicbyte.kit.kafka.client_settings import Config
+from magicbyte.kit.kafka.transactions import is_fenced, start, true_errors
 from registry import metrics
 from registry.log.port import (
     BEGINNING,
@@ -31,13 +32,6 @@ _OVERHEAD_BYTES = 65_536
 #: Returns the group metadata of this node's membership in the election.
 Membership = Callable[[], Any]
 
-_FENCED = frozenset(
-    {
-        KafkaError._FENCED,  # noqa: SLF001  the client library's public name for a local error
-        KafkaError.INVALID_PRODUCER_EPOCH,
-        KafkaError.PRODUCER_FENCED,
-    }
-)
 #: Errors from the group's coordinator: this node does not own the partition.
 _NOT_A_MEMBER = frozenset(
     {
@@ -98,7 +92,7 @@ class KafkaWriter:
             LogError: The broker refuses.
         """
         try:
-            self._producer.init_transactions(_TRANSACTION_SECONDS)
+            start(self._producer, self._topic, _TRANSACTION_SECONDS)
         except KafkaException as error:
             raise LogError(f"transactions can't be initialized: {error_text(error)}") from error
 
@@ -139,38 +133,45 @@ class KafkaWriter:
         return last
 
     def _write(self, records: Sequence[Record], membership: Membership | None) -> Offset:
+        try:
+            with true_errors(self._producer):
+                last = self._send(records, membership)
+        except (KafkaException, BufferError) as error:
+            raise self._failure(error, committing=False) from error
+        try:
+            self._producer.commit_transaction(_TRANSACTION_SECONDS)
+        except KafkaException as error:
+            raise self._failure(error, committing=True) from error
+        return last
+
+    def _send(self, records: Sequence[Record], membership: Membership | None) -> Offset:
+        """Send the records of a transaction; returns the offset of the last one."""
         reports: list[tuple[KafkaError | None, Offset]] = []
 
         def on_delivery(error: KafkaError | None, message: Message) -> None:
             reports.append((error, BEGINNING if error is not None else message.offset()))
 
-        committing = False
         final = len(records) - 1
-        try:
-            self._producer.begin_transaction()
-            if membership is not None:
-                self._join_transaction(membership)
-            for index, record in enumerate(records):
-                self._producer.produce(
-                    self._topic,
-                    key=record.key,
-                    value=record.value,
-                    partition=0,
-                    timestamp=record.timestamp,
-                    # One delivery report is enough: if the last record is at its offset, so are the ones before it.
-                    # Each report needs the GIL, which a busy event loop releases only after 5 ms.
-                    on_delivery=on_delivery if index == final else None,
-                )
-            # Do not flush: it keeps delivering after a fatal error, and runs callbacks while the exception is pending.
-            deadline = time.monotonic() + _TRANSACTION_SECONDS
-            while not reports and (left := deadline - time.monotonic()) > 0:
-                self._producer.poll(left)
-            last = self._confirmed(reports)
-            self._check_place(last, self.next_offset + final)
-            committing = True
-            self._producer.commit_transaction(_TRANSACTION_SECONDS)
-        except (KafkaException, BufferError) as error:
-            raise self._failure(error, committing=committing) from error
+        self._producer.begin_transaction()
+        if membership is not None:
+            self._join_transaction(membership)
+        for index, record in enumerate(records):
+            self._producer.produce(
+                self._topic,
+                key=record.key,
+                value=record.value,
+                partition=0,
+                timestamp=record.timestamp,
+                # One delivery report is enough: if the last record is at its offset, so are the ones before it.
+                # Each report needs the GIL, which a busy event loop releases only after 5 ms.
+                on_delivery=on_delivery if index == final else None,
+            )
+        # Do not flush: it keeps delivering after a fatal error, and runs callbacks while the exception is pending.
+        deadline = time.monotonic() + _TRANSACTION_SECONDS
+        while not reports and (left := deadline - time.monotonic()) > 0:
+            self._producer.poll(left)
+        last = self._confirmed(reports)
+        self._check_place(last, self.next_offset + final)
         return last
 
     def _confirmed(self, reports: Sequence[tuple[KafkaError | None, Offset]]) -> Offset:
@@ -195,11 +196,12 @@ class KafkaWriter:
         raise self._abort(WriteConflict(f"another writer's records stand before offset {last}"))
 
     def _failure(self, error: KafkaException | BufferError, *, committing: bool) -> LogError:
-        code = error.args[0].code() if isinstance(error, KafkaException) else None
-        if code in _FENCED:
+        cause = error.args[0] if isinstance(error, KafkaException) else None
+        if cause is not None and is_fenced(cause):
             metrics.FENCED.inc()
             kind = LeadershipLost if committing else NotLeader
             return kind(f"another node writes {self._topic} now: {error_text(error)}")
+        code = None if cause is None else cause.code()
         if code in _NOT_A_MEMBER:
             return self._abort(NotLeader(f"this node does not own the group's partition: {error_text(error)}"))
         if code == KafkaError.MSG_SIZE_TOO_LARGE:

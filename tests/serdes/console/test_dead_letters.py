@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import struct
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,13 @@ from confluent_kafka.admin import NewTopic
 
 from compat.schema import AVRO, JSON, PROTOBUF, SchemaText
 from magicbyte.cli.dead_letter import main
+from magicbyte.cli.dead_letter.options import letters_topic
 from magicbyte.cli.subcommands import parser_of
+from magicbyte.dead_letters.sending import Fenced, Sender, Sent
 from serdes.client.clients import RegistryClient
+from serdes.console.produce.outbox import Record
 from serdes.letters.headers import DeadLetter
+from serdes.letters.letter import RecordPosition, Replayed
 from serdes.message import wire
 from tests.serdes.letters.letter_topic import OCTOBER, VALUE, LetterTopic
 from tests.topics import create_topics
@@ -320,25 +326,40 @@ def test_purge_deletes_up_to_the_first_letter_that_was_not_replayed(desk: Desk):
     ]
 
 
-def test_a_second_replay_fences_the_first(desk: Desk):
-    from magicbyte.cli.dead_letter.options import letters_topic  # noqa: PLC0415 - by one test
-    from magicbyte.dead_letters.sending import Sender, Sent  # noqa: PLC0415
-    from serdes.console.outcome import Ended  # noqa: PLC0415
-    from serdes.console.produce.outbox import Record  # noqa: PLC0415
-    from serdes.letters.letter import Replayed  # noqa: PLC0415
-
+@pytest.fixture
+def senders(desk: Desk) -> Iterator[Callable[[], Sender]]:
+    """Starts a program that sends the letters back."""
     desk.bury(b"x", 0)
     options = parser_of("x", None, main._COMMANDS).parse_args(
         ["purge", desk.letters, "--replayed", "--bootstrap-server", desk.kafka]
     )
     topic = letters_topic(options)
-    first = Sender(topic)
-    Sender(topic)
-    sent = Sent(desk.source, Record(b"k", b"v"), (desk.source, 0, 0), Replayed(1, 0, desk.source))
-    with pytest.raises(Ended, match=r"another replay or purge of .* took over; nothing is sent twice"):
-        first.send([sent])
+    yield lambda: Sender(topic)
     topic.close()
+
+
+def test_a_second_replay_fences_the_first(desk: Desk, senders: Callable[[], Sender]):
+    first, _ = senders(), senders()
+    sent = Sent(desk.source, Record(b"k", b"v"), (desk.source, 0, 0), Replayed(1, 0, desk.source))
+    with pytest.raises(Fenced, match=r"another replay or purge of .* took over; nothing is sent twice"):
+        first.send([sent])
     assert desk.records() == []
+
+
+def test_a_second_replay_fences_the_first_in_the_middle_of_a_batch(desk: Desk, senders: Callable[[], Sender]):
+    """The producer learns of it while it takes records; its next `produce` only tells that it has failed."""
+
+    class Long(list[RecordPosition]):
+        def __iter__(self) -> Iterator[RecordPosition]:
+            yield (desk.source, 0, 0)
+            senders()
+            for offset in range(10_000):
+                time.sleep(0.01)
+                yield (desk.source, 0, offset)
+
+    first = senders()
+    with pytest.raises(Fenced, match=r"another replay or purge of .* took over; nothing is sent twice"):
+        first.forget(Long([(desk.source, 0, 0)]))
 
 
 def test_a_record_that_cannot_be_sent_sends_nothing_of_its_batch(desk: Desk):

@@ -9,6 +9,7 @@ from typing import Self
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from magicbyte.kit.kafka.client_settings import Config
+from magicbyte.kit.kafka.transactions import start, true_errors
 from magicbyte.operations.sources.port import RawRecord
 from registry.log.port import LogError, WriteConflict
 from registry.log.reader import error_text
@@ -49,7 +50,7 @@ class TopicWriter:
             }
         )
         try:
-            self._producer.init_transactions(_SECONDS)
+            start(self._producer, topic, _SECONDS)
         except KafkaException as error:
             raise LogError(f"transactions cannot be initialized: {error_text(error)}") from error
         self._end = TopicEnd(client, topic)
@@ -66,6 +67,17 @@ class TopicWriter:
             WriteConflict: Another program has written meanwhile; the transaction was aborted.
             LogError: The broker refuses, or another restore writes.
         """
+        try:
+            with true_errors(self._producer):
+                last = self._send(records)
+            self._producer.commit_transaction(_SECONDS)
+        except (KafkaException, BufferError) as error:
+            raise LogError(f"the transaction failed: {error_text(error)}") from error
+        # The transaction's marker follows its last record.
+        self._next = last + 2
+
+    def _send(self, records: Sequence[RawRecord]) -> int:
+        """Send the records of a transaction; returns the offset of the last one."""
         failed: list[KafkaError] = []
         last: list[int] = []
 
@@ -75,34 +87,29 @@ class TopicWriter:
             else:
                 last[:] = [message.offset()]
 
-        try:
-            self._producer.begin_transaction()
-            for record in records:
-                self._producer.produce(
-                    self._topic,
-                    key=record.key,
-                    value=record.value,
-                    headers=list(record.headers),
-                    partition=0,
-                    # 0 is the present time; very old records have -1.
-                    timestamp=max(record.timestamp, 0),
-                    on_delivery=on_delivery,
-                )
-                self._producer.poll(0)
-            self._producer.flush(_SECONDS)
-            if failed or not last:
-                reason = failed[0].str() if failed else "the broker did not confirm the records in time"
-                self._abort()
-                raise LogError(reason)
-            expected = self._next + len(records) - 1
-            if last[0] != expected:
-                self._abort()
-                raise WriteConflict(f"another program writes to it: a record got offset {last[0]}, not {expected}")
-            self._producer.commit_transaction(_SECONDS)
-        except (KafkaException, BufferError) as error:
-            raise LogError(f"the transaction failed: {error_text(error)}") from error
-        # The transaction's marker follows its last record.
-        self._next = expected + 2
+        self._producer.begin_transaction()
+        for record in records:
+            self._producer.produce(
+                self._topic,
+                key=record.key,
+                value=record.value,
+                headers=list(record.headers),
+                partition=0,
+                # 0 is the present time; very old records have -1.
+                timestamp=max(record.timestamp, 0),
+                on_delivery=on_delivery,
+            )
+            self._producer.poll(0)
+        self._producer.flush(_SECONDS)
+        if failed or not last:
+            reason = failed[0].str() if failed else "the broker did not confirm the records in time"
+            self._abort()
+            raise LogError(reason)
+        expected = self._next + len(records) - 1
+        if last[0] != expected:
+            self._abort()
+            raise WriteConflict(f"another program writes to it: a record got offset {last[0]}, not {expected}")
+        return expected
 
     def _abort(self) -> None:
         self._producer.abort_transaction(_SECONDS)

@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from magicbyte.kit.kafka.client_settings import PRODUCER_DEFAULTS, Config
+from magicbyte.kit.kafka.transactions import is_fenced, start
 from spark_avro.pipeline.ports import REASON, Fenced, SinkRefused
 from spark_avro.pipeline.sinks.kafka.markers_topic import MARKERS, create_topic, until_known
 
@@ -29,14 +30,6 @@ _OVERHEAD_BYTES = 200
 #: How long a broker may not know a topic that was created, in seconds.
 _NEW_TOPIC_SECONDS = 10.0
 _DEFAULT_LIMIT = 1_000_000
-
-_FENCED = frozenset(
-    {
-        KafkaError._FENCED,  # noqa: SLF001  the client library's public name for a local error
-        KafkaError.INVALID_PRODUCER_EPOCH,
-        KafkaError.PRODUCER_FENCED,
-    }
-)
 
 #: The properties of a producer that writes a batch's records and marker in one transaction.
 TRANSACTIONAL: Config = {
@@ -59,11 +52,7 @@ def started_producer(producing: Config, transactional_id: str) -> Producer:
         KafkaException: No broker answers, or it refuses.
     """
     producer = Producer({**producing, "transactional.id": transactional_id})
-    # Without a connection to a broker, the client looks for the transaction's coordinator half a second later. The
-    # first answer replaces the connection that it came by, and the second one shows that the new one is there.
-    for _ in range(2):
-        producer.list_topics(MARKERS, timeout=TRANSACTION_SECONDS)
-    producer.init_transactions(TRANSACTION_SECONDS)
+    start(producer, MARKERS, TRANSACTION_SECONDS)
     return producer
 
 
@@ -214,6 +203,6 @@ def refusing(shown: str) -> Iterator[None]:
     except KafkaException as error:
         cause = error.args[0]
         text = cause.str() if isinstance(cause, KafkaError) else str(error)
-        if isinstance(cause, KafkaError) and cause.code() in _FENCED:
+        if isinstance(cause, KafkaError) and is_fenced(cause):
             raise Fenced(f"{shown}: another driver of this pipeline has taken over: {text}") from error
         raise SinkRefused(f"{shown}: {text}") from error

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import types as spark
 
+from magicbyte.kit.kafka.transactions import true_errors
 from spark_avro.pipeline.file.sinks import KafkaSink
 from spark_avro.pipeline.ports import (
     POSITION,
@@ -129,9 +130,10 @@ class _Writer:
         """
         marker = marker_of(batch, self.marker, written=data.num_rows, refused=refused)
         self._producer.begin_transaction()
-        for part in data.to_batches(max_chunksize=_CHUNK):
-            self._queue.put(part)
-        self._producer.produce(MARKERS, marker.text().encode(), self._key, partition=self._partition)
+        with true_errors(self._producer):
+            for part in data.to_batches(max_chunksize=_CHUNK):
+                self._queue.put(part)
+            self._producer.produce(MARKERS, marker.text().encode(), self._key, partition=self._partition)
         self._producer.commit_transaction(TRANSACTION_SECONDS)
         self.marker = marker
 

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from confluent_kafka import KafkaError, KafkaException, Producer
 
 from magicbyte.kit.kafka.client_settings import client_config
+from magicbyte.kit.kafka.transactions import true_errors
 from spark_avro.pipeline.ports import BatchIdentity, SinkRefused
 from spark_avro.pipeline.sinks.kafka.division import MARK, RECORD, REFUSED
 from spark_avro.pipeline.sinks.kafka.markers_topic import MARKERS, later_records
@@ -126,6 +127,13 @@ class Writing:
         if found is not None:
             _read_all(parts)
             return Outcome(number, found.written, found.refused, since)
+        with true_errors(producer):
+            return self._in_transaction(producer, writer, marker, parts, since)
+
+    def _in_transaction(
+        self, producer: Producer, writer: StartedWriter, marker: Marker, parts: Iterator[pa.RecordBatch], since: int
+    ) -> Outcome:
+        """Write records and the marker; nothing if the topic does not take some of them and they are no letters."""
         producer.begin_transaction()
         queue, written, refused = RecordQueue(producer, self.topic), 0, 0
         for part in parts:
@@ -134,14 +142,14 @@ class Writing:
             if refused and not self.has_letters:
                 producer.abort_transaction(TRANSACTION_SECONDS)
                 _read_all(parts)
-                return Outcome(number, since=since, is_aborted=True)
+                return Outcome(writer.number, since=since, is_aborted=True)
             taken = part.filter(pc.equal(marks, RECORD)) if refused else part
             queue.put(taken)
             written += taken.num_rows
         text = replace(marker, written=written, refused=refused).text()
         producer.produce(MARKERS, text.encode(), writer.key.encode(), partition=writer.partition)
         producer.commit_transaction(TRANSACTION_SECONDS)
-        return Outcome(number, written, refused, since)
+        return Outcome(writer.number, written, refused, since)
 
     def _producer(self, writer: StartedWriter) -> Producer:
         settings = with_sizes({**TRANSACTIONAL, **client_config(self.properties, role="producer")}, self.limits)
