@@ -12,15 +12,15 @@ from magicbyte.cli.pipeline.outcome import FINDINGS
 from magicbyte.cli.pipeline.session import pipeline_session, read_file
 
 if TYPE_CHECKING:
+    from spark_avro.pipeline.batch.prepared import Prepared
     from spark_avro.pipeline.file.pipeline import Pipeline
-    from spark_avro.pipeline.run.prepared import Prepared
 
 
 def dry_run(options: argparse.Namespace) -> int:
     """Run the pipeline on the newest records, and write nothing; returns 100 if rows failed."""
     pipeline = read_file(options)
     with pipeline_session(pipeline, options.master) as spark:
-        from spark_avro.pipeline.run.prepared import open_pipeline, prepare  # noqa: PLC0415 - with Spark
+        from spark_avro.pipeline.batch.prepared import open_pipeline, prepare  # noqa: PLC0415 - with Spark
         from spark_avro.pipeline.run.rehearsal import rehearse  # noqa: PLC0415
 
         with closing(open_pipeline(pipeline, spark)) as opened:
@@ -46,7 +46,7 @@ def explain(options: argparse.Namespace) -> int:
     print(f"pipeline {pipeline.name}, checkpoint {pipeline.checkpoint}")
     _print_needs(pipeline)
     with pipeline_session(pipeline, options.master) as spark:
-        from spark_avro.pipeline.run.prepared import open_pipeline, prepare  # noqa: PLC0415 - with Spark
+        from spark_avro.pipeline.batch.prepared import open_pipeline, prepare  # noqa: PLC0415 - with Spark
         from spark_avro.pipeline.run.rehearsal import plan_text  # noqa: PLC0415
         from spark_avro.pipeline.state.explained import state_words  # noqa: PLC0415
 

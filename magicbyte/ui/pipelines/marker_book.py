@@ -1,6 +1,6 @@
 """The markers of Kafka sinks, their owners, and the changes of schemas, from the records of the markers' topic.
 
-Pipelines write them in `spark_avro/pipeline/sinks/kafka/query_records.py` and `spark_avro/pipeline/run/changes.py`.
+Pipelines write them in `spark_avro/pipeline/sinks/kafka/query_records.py` and `spark_avro/pipeline/batch/changes.py`.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""A run of a pipeline: its parts opened, its batches one by one, its lease and what it reports."""
+"""A run of a pipeline: its batches one by one, its lease and what it reports."""

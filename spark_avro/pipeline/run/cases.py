@@ -15,10 +15,10 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import StructField, StructType
 
 from compat.schema import AVRO, SchemaText
+from spark_avro.pipeline.batch.prepared import Opened, open_pipeline
 from spark_avro.pipeline.file.pipeline import Pipeline, RegistrySection
 from spark_avro.pipeline.file.source import KafkaSource
 from spark_avro.pipeline.ports import POSITION
-from spark_avro.pipeline.run.prepared import Opened, open_pipeline
 from spark_avro.pipeline.run.rehearsal import rehearse_decoded
 from spark_avro.pipeline.sources.position import position
 from spark_avro.registry import client_of

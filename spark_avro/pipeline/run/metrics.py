@@ -17,9 +17,9 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, start_http_serv
 
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.metrics import COUNTER, GAUGE, Declared, MetricTable
+from spark_avro.pipeline.batch.counts import BatchCounts
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.sinks import shown_target
-from spark_avro.pipeline.run.counts import BatchCounts
 from spark_avro.pipeline.run.health import Health
 from spark_avro.pipeline.state.progress import StateProgress
 

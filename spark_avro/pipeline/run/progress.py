@@ -9,10 +9,10 @@ from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException
 
+from spark_avro.pipeline.batch.changes import Change, read_changes
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.source import KafkaSource
 from spark_avro.pipeline.folder import ReadableFolder
-from spark_avro.pipeline.run.changes import Change, read_changes
 from spark_avro.pipeline.run.lease import FILE
 from spark_avro.pipeline.sources.checkpoint_reader import CheckpointReader, Offsets
 from spark_avro.pipeline.sources.log_ends import log_ends

@@ -10,9 +10,9 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
+from spark_avro.pipeline.batch.prepared import Opened, Prepared, passed, record_columns, tagged
 from spark_avro.pipeline.file.steps import Mask
 from spark_avro.pipeline.ports import FAILED, POSITION, BatchIdentity, SourceRange
-from spark_avro.pipeline.run.prepared import Opened, Prepared, passed, record_columns, tagged
 from spark_avro.pipeline.sources.kafka import KafkaRecords
 from spark_avro.pipeline.steps.step import StepContext
 

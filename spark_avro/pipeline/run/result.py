@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from spark_avro.pipeline.batch.counts import BatchCounts, other_rows
 from spark_avro.pipeline.ports import SourceRange
-from spark_avro.pipeline.run.counts import BatchCounts, other_rows
 
 #: The rows that are added up.
 _ROWS = ("read", "written", "dead", "dropped", "made", "held", "grouped")

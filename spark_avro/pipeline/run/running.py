@@ -15,17 +15,17 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
 from magicbyte.kit.failure import Failure
+from spark_avro.pipeline.batch.counts import BatchCounts
+from spark_avro.pipeline.batch.prepared import Opened, Prepared, open_pipeline, prepare
+from spark_avro.pipeline.batch.runner import BatchRunner
+from spark_avro.pipeline.batch.stream import Batches, PlainBatches, QueryOutdated
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.steps import Aggregate, Join, Window
 from spark_avro.pipeline.ports import BatchIdentity, SourceRange
-from spark_avro.pipeline.run.batch import BatchRunner
-from spark_avro.pipeline.run.batches import Batches, PlainBatches, QueryOutdated
-from spark_avro.pipeline.run.counts import BatchCounts
 from spark_avro.pipeline.run.health import Health, waits_for_work
 from spark_avro.pipeline.run.java_objects import JavaObjects
 from spark_avro.pipeline.run.last_failure import noted_failure
 from spark_avro.pipeline.run.lease import Lease
-from spark_avro.pipeline.run.prepared import Opened, Prepared, open_pipeline, prepare
 from spark_avro.pipeline.run.result import RunResult
 from spark_avro.pipeline.run.run_log import RunLog
 from spark_avro.pipeline.session_settings import applied

@@ -16,14 +16,14 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import StructType
 
+from spark_avro.pipeline.batch.measures import NEWEST, UNREADABLE_ROWS
+from spark_avro.pipeline.batch.prepared import Opened, passed
+from spark_avro.pipeline.batch.transform import TransformedBatch
 from spark_avro.pipeline.file.policies import Check
 from spark_avro.pipeline.file.source import KafkaSource
 from spark_avro.pipeline.file.steps import Aggregate, Window
 from spark_avro.pipeline.letters.isolate import STEP_ERRORS, Fault
 from spark_avro.pipeline.ports import POSITION, BatchIdentity
-from spark_avro.pipeline.run.measures import NEWEST, UNREADABLE_ROWS
-from spark_avro.pipeline.run.prepared import Opened, passed
-from spark_avro.pipeline.run.transform import TransformedBatch
 from spark_avro.pipeline.state.faults import UnknownId
 from spark_avro.pipeline.state.plan import UNDECODED
 from spark_avro.pipeline.state.refused import told

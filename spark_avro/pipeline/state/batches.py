@@ -22,15 +22,15 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from magicbyte.kit.failure import Failure
+from spark_avro.pipeline.batch.counts import BatchCounts
+from spark_avro.pipeline.batch.prepared import Opened, record_columns
+from spark_avro.pipeline.batch.refusals import SchemaRefused
+from spark_avro.pipeline.batch.runner import BatchRunner
+from spark_avro.pipeline.batch.stream import QueryOutdated, StreamQuery
+from spark_avro.pipeline.batch.writer import BatchStopped
 from spark_avro.pipeline.letters.isolate import STEP_ERRORS, Fault, find_faults
 from spark_avro.pipeline.letters.rows import PLACE
 from spark_avro.pipeline.ports import POSITION, BatchIdentity
-from spark_avro.pipeline.run.batch import BatchRunner
-from spark_avro.pipeline.run.batches import QueryOutdated, StreamQuery
-from spark_avro.pipeline.run.counts import BatchCounts
-from spark_avro.pipeline.run.prepared import Opened, record_columns
-from spark_avro.pipeline.run.refusals import SchemaRefused
-from spark_avro.pipeline.run.writer import BatchStopped
 from spark_avro.pipeline.sources.checkpoint import Checkpoint
 from spark_avro.pipeline.sources.topic_ids import TopicReplaced
 from spark_avro.pipeline.state.batch import StateBatch

@@ -7,11 +7,11 @@ from datetime import timedelta
 from typing import Any
 
 from magicbyte.kit.settings.kinds import duration
+from spark_avro.pipeline.batch.prepared import Opened
 from spark_avro.pipeline.file.policies import Check
 from spark_avro.pipeline.file.section import Section
 from spark_avro.pipeline.file.state_rules import delay_of
 from spark_avro.pipeline.file.steps import Aggregate, Deduplicate, Join, Window
-from spark_avro.pipeline.run.prepared import Opened
 from spark_avro.pipeline.state.kept import KeptColumns
 from spark_avro.pipeline.state.operators import operators_of
 from spark_avro.pipeline.state.plan import StreamPlan

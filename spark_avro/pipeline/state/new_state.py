@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 
+from spark_avro.pipeline.batch.prepared import Opened
 from spark_avro.pipeline.file.source import KafkaSource
 from spark_avro.pipeline.file.steps import Aggregate, Window
-from spark_avro.pipeline.run.prepared import Opened
 from spark_avro.pipeline.sources.checkpoint import Checkpoint
 from spark_avro.pipeline.state.settings import state_settings
 

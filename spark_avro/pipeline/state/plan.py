@@ -16,14 +16,14 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
+from spark_avro.pipeline.batch.measures import record_measures
+from spark_avro.pipeline.batch.prepared import Opened, record_columns
 from spark_avro.pipeline.file.state_rules import delay_of
 from spark_avro.pipeline.file.steps import Aggregate, Deduplicate, Join, Step, Window, remembers
 from spark_avro.pipeline.letters.failing import Case, failing
 from spark_avro.pipeline.letters.isolate import is_one_of
 from spark_avro.pipeline.letters.rows import STEPS
 from spark_avro.pipeline.ports import EVENT_TIME, POSITION
-from spark_avro.pipeline.run.measures import record_measures
-from spark_avro.pipeline.run.prepared import Opened, record_columns
 from spark_avro.pipeline.sources.parts import Part
 from spark_avro.pipeline.state.faults import LeftOut, UnknownId
 from spark_avro.pipeline.state.kept import KeptColumns

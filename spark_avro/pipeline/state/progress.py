@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from spark_avro.pipeline.batch.measures import counts_by_id
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.state_rules import delay_of
 from spark_avro.pipeline.file.steps import Aggregate, Join, joins_topic, remembers
 from spark_avro.pipeline.folder import Folder, ReadableFolder
 from spark_avro.pipeline.ports import UNMATCHED
-from spark_avro.pipeline.run.measures import counts_by_id
 
 _FILE = "_magicbyte/progress.json"
 #: The name of the measures of all records in Spark's progress.

@@ -22,9 +22,9 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 import spark_avro
+from spark_avro.pipeline.batch.writer import BatchWriter
 from spark_avro.pipeline.modules import table_formats
 from spark_avro.pipeline.run.running import Running
-from spark_avro.pipeline.run.writer import BatchWriter
 from spark_avro.pipeline.sinks.files_marker import FilesMarker
 from spark_avro.pipeline.sinks.kafka import executors, producing
 from spark_avro.pipeline.sinks.kafka.ownership import Started

@@ -19,8 +19,8 @@ from types import FrameType
 from typing import Any
 
 import spark_avro
+from spark_avro.pipeline.batch.runner import BatchRunner
 from spark_avro.pipeline.modules import table_formats
-from spark_avro.pipeline.run.batch import BatchRunner
 from spark_avro.pipeline.run.running import Running
 
 _PACKAGE = str(Path(str(spark_avro.__file__)).parent / "pipeline") + os.sep

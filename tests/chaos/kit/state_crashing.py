@@ -19,9 +19,9 @@ from collections.abc import Callable
 from typing import Any
 
 import spark_avro
+from spark_avro.pipeline.batch.writer import BatchWriter
 from spark_avro.pipeline.folder import Folder
 from spark_avro.pipeline.run.running import Running
-from spark_avro.pipeline.run.writer import BatchWriter
 from spark_avro.pipeline.sources.checkpoint import Checkpoint
 from spark_avro.pipeline.state.batch import StateBatch
 from spark_avro.pipeline.state.faults import FaultLog

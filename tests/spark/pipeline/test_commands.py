@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 import spark_avro
 from magicbyte.cli.main import main
-from spark_avro.pipeline.run.counts import BatchCounts
+from spark_avro.pipeline.batch.counts import BatchCounts
 from spark_avro.pipeline.run.metrics import PipelineMetrics
 from spark_avro.pipeline.run.running import Running
 from spark_avro.pipeline.sources.checkpoint import Checkpoint

@@ -23,8 +23,8 @@ from serdes.codec import compile_codec
 from serdes.letters.headers import original_headers, read_letter
 from serdes.message import wire
 from serdes.serialization import SerializationContext
+from spark_avro.pipeline.batch.refusals import SchemaRefused
 from spark_avro.pipeline.file.place import PipelineError
-from spark_avro.pipeline.run.refusals import SchemaRefused
 from spark_avro.pipeline.run.running import Running
 from tests.spark.pipeline.flights import V1, V2, CrashesOnce, ListSink, messages
 from tests.spark.pipeline.state.events import EVENT, MINUTE

@@ -15,12 +15,12 @@ from typing import Any, cast
 
 import pyarrow as pa
 
+from spark_avro.pipeline.batch.changes import Change, post_change
+from spark_avro.pipeline.batch.counts import BatchCounts
 from spark_avro.pipeline.file.reading import read_pipeline
 from spark_avro.pipeline.file.sinks import KafkaSink, Payload
 from spark_avro.pipeline.file.sql_text import Sql
 from spark_avro.pipeline.ports import BatchIdentity, SinkContext, SourceRange
-from spark_avro.pipeline.run.changes import Change, post_change
-from spark_avro.pipeline.run.counts import BatchCounts
 from spark_avro.pipeline.run.health import Health
 from spark_avro.pipeline.run.metrics import PipelineMetrics
 from spark_avro.pipeline.sinks.kafka.transactional import TransactionalTarget

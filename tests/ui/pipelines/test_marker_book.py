@@ -11,8 +11,8 @@ import pytest
 from magicbyte.ui.messages.scan_request import ScannedRecord
 from magicbyte.ui.pipelines.bounded_records import BoundedRecords
 from magicbyte.ui.pipelines.marker_book import Change, MarkerBook, SinkMarker, Written
+from spark_avro.pipeline.batch import changes
 from spark_avro.pipeline.ports import BatchIdentity, SourceRange
-from spark_avro.pipeline.run import changes
 from spark_avro.pipeline.sinks.kafka.division import Division
 from spark_avro.pipeline.sinks.kafka.query_records import Owner, StageRecord, marker_key
 from spark_avro.pipeline.sinks.marker import Marker

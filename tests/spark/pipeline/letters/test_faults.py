@@ -17,7 +17,7 @@ from magicbyte.cli.dead_letter import main as dead_letter
 from serdes.codec import compile_codec
 from serdes.letters.headers import read_letter
 from serdes.message import wire
-from spark_avro.pipeline.run.writer import BatchStopped
+from spark_avro.pipeline.batch.writer import BatchStopped
 
 FLIGHT = json.dumps(
     {

@@ -13,8 +13,8 @@ from compat.schema import AVRO, SchemaText
 from magicbyte.testing import running_registry
 from serdes.client.clients import RegistryClient
 from serdes.error import RegistryUnavailable
-from spark_avro.pipeline.run.changes import read_changes
-from spark_avro.pipeline.run.refusals import SchemaRefused
+from spark_avro.pipeline.batch.changes import read_changes
+from spark_avro.pipeline.batch.refusals import SchemaRefused
 from spark_avro.pipeline.run.running import Running
 from tests.spark.pipeline.flights import V1, V2, ListSink, messages
 

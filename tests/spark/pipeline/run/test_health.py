@@ -254,7 +254,7 @@ def test_without_a_watchdog_nothing_is_asked(environment: dict[str, str]) -> Non
 
 @pytest.mark.slow
 def test_a_real_run_that_hangs_is_not_healthy(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from spark_avro.pipeline.run.batches import PlainBatches  # noqa: PLC0415 - with Spark
+    from spark_avro.pipeline.batch.stream import PlainBatches  # noqa: PLC0415 - with Spark
     from spark_avro.pipeline.run.running import Running  # noqa: PLC0415
 
     hangs, goes_on = threading.Event(), threading.Event()

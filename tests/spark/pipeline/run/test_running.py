@@ -11,11 +11,11 @@ import spark_avro
 from compat.schema import JSON, PROTOBUF, SchemaText
 from serdes.letters.headers import read_letter
 from spark_avro.errors import BrokenRecord
+from spark_avro.pipeline.batch.counts import BatchCounts, RowsMissing
+from spark_avro.pipeline.batch.refusals import SchemaRefused
+from spark_avro.pipeline.batch.writer import BatchStopped
 from spark_avro.pipeline.ports import SourceRange
-from spark_avro.pipeline.run.counts import BatchCounts, RowsMissing
-from spark_avro.pipeline.run.refusals import SchemaRefused
 from spark_avro.pipeline.run.running import Running
-from spark_avro.pipeline.run.writer import BatchStopped
 from tests.spark.pipeline.flights import V1, V2, ListSink, messages
 
 

@@ -12,10 +12,10 @@ from confluent_kafka import KafkaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
+from spark_avro.pipeline.batch.writer import BatchStopped
 from spark_avro.pipeline.file.sinks import Payload
 from spark_avro.pipeline.file.sql_text import Sql
 from spark_avro.pipeline.ports import BatchIdentity, SinkContext, SinkRefused, SourceRange
-from spark_avro.pipeline.run.writer import BatchStopped
 from spark_avro.pipeline.sinks.kafka.stage import Stage
 from tests.spark.pipeline.sinks.executors_tasks import Crash, crash_after, first_task
 from tests.spark.pipeline.sinks.kafka_topic import Topic

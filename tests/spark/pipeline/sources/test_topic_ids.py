@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 import spark_avro
 from magicbyte.platform.broker import LocalBroker
-from spark_avro.pipeline.run.counts import BatchCounts
+from spark_avro.pipeline.batch.counts import BatchCounts
 from spark_avro.pipeline.run.running import Running
 from spark_avro.pipeline.sources.opening import open_source
 from spark_avro.pipeline.sources.topic_ids import TopicReplaced, read_topic_ids

@@ -13,9 +13,9 @@ from pyspark.sql import SparkSession
 import spark_avro
 from magicbyte.cli.main import main
 from serdes.letters.headers import read_letter
+from spark_avro.pipeline.batch.counts import BatchCounts
 from spark_avro.pipeline.file.place import PipelineError
 from spark_avro.pipeline.ports import SourceRange
-from spark_avro.pipeline.run.counts import BatchCounts
 from spark_avro.pipeline.run.running import Running
 from spark_avro.pipeline.upkeep.backfill import backfill
 from tests.spark.pipeline.flights import ListSink

@@ -12,8 +12,8 @@ from pyspark.sql import SparkSession
 
 import spark_avro
 from magicbyte.cli.main import main
+from spark_avro.pipeline.batch.prepared import open_pipeline
 from spark_avro.pipeline.local_folder import LocalFolder
-from spark_avro.pipeline.run.prepared import open_pipeline
 from spark_avro.pipeline.run.progress import progress_of
 from spark_avro.pipeline.state.explained import state_words
 from tests.spark.pipeline.flights import ListSink

@@ -8,9 +8,9 @@ from typing import Any, Protocol
 
 from pyspark.sql import DataFrame
 
+from spark_avro.pipeline.batch.counts import BatchCounts
+from spark_avro.pipeline.batch.runner import BatchRunner
 from spark_avro.pipeline.ports import BatchIdentity
-from spark_avro.pipeline.run.batch import BatchRunner
-from spark_avro.pipeline.run.counts import BatchCounts
 from spark_avro.pipeline.sources.checkpoint import Checkpoint
 
 

@@ -15,6 +15,7 @@ from pyspark.sql.types import StructType
 
 from spark_avro.errors import BrokenRecord
 from spark_avro.pipeline import sinks
+from spark_avro.pipeline.batch.measures import record_measures
 from spark_avro.pipeline.file.object_stores import Properties, store_findings
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.place import PipelineError
@@ -22,7 +23,6 @@ from spark_avro.pipeline.file.steps import DEFAULT_REFRESH, Join
 from spark_avro.pipeline.letters.topic import LettersTopic
 from spark_avro.pipeline.ports import KEY, POSITION, Sink, SinkContext
 from spark_avro.pipeline.quality.gate import QualityGate
-from spark_avro.pipeline.run.measures import record_measures
 from spark_avro.pipeline.sources.opening import open_source
 from spark_avro.pipeline.sources.parts import Part, decoder_of
 from spark_avro.pipeline.sources.position import with_version

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame
 
 from magicbyte.kit.failure import Failure
+from spark_avro.pipeline.batch.changes import ChangeLog
+from spark_avro.pipeline.batch.counts import RowsMissing
+from spark_avro.pipeline.batch.prepared import Opened
+from spark_avro.pipeline.batch.transform import TransformedBatch
 from spark_avro.pipeline.letters.isolate import failures
 from spark_avro.pipeline.letters.limit import ErrorLimit
 from spark_avro.pipeline.letters.retry import retried
 from spark_avro.pipeline.letters.rows import failed_checks, letters, rejected, undecoded
 from spark_avro.pipeline.ports import BatchIdentity, Sink, SinkResult
-from spark_avro.pipeline.run.changes import ChangeLog
-from spark_avro.pipeline.run.counts import RowsMissing
-from spark_avro.pipeline.run.prepared import Opened
-from spark_avro.pipeline.run.transform import TransformedBatch
 from spark_avro.streams.following import DecodedBatch
 
 

@@ -10,10 +10,10 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
+from spark_avro.pipeline.batch.prepared import Opened, passed, record_columns, tagged
 from spark_avro.pipeline.letters.isolate import Fault, find_faults, without
 from spark_avro.pipeline.letters.rows import PLACE
 from spark_avro.pipeline.ports import POSITION, BatchIdentity, Verdict
-from spark_avro.pipeline.run.prepared import Opened, passed, record_columns, tagged
 from spark_avro.pipeline.steps.step import StepContext
 from spark_avro.pipeline.steps.table import are_local, keeps_rows
 from spark_avro.streams.following import DecodedBatch
@@ -66,6 +66,17 @@ class Transforming(Protocol):
         Raises:
             PySparkException: the error, if no record is at fault, or errors are not tolerated.
         """
+
+
+class MaterialisedBatch(Transforming, Protocol):
+    """A batch whose rows have passed the steps in Spark's own plan."""
+
+    @property
+    def batch(self) -> BatchIdentity:
+        """Its identity."""
+
+    def originals(self) -> DataFrame:
+        """The records of the batch, as the source had them."""
 
 
 @dataclass(frozen=True, slots=True)

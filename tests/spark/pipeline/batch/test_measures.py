@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_avro.pipeline.run.measures import NEWEST, ROWS, row_measures
+from spark_avro.pipeline.batch.measures import NEWEST, ROWS, row_measures
 
 
 @pytest.mark.parametrize(

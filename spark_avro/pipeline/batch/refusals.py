@@ -7,9 +7,9 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from magicbyte.kit.failure import Failure
 from spark_avro.errors import BrokenRecord
+from spark_avro.pipeline.batch.measures import UNREADABLE_ROWS
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.ports import POSITION
-from spark_avro.pipeline.run.measures import UNREADABLE_ROWS
 from spark_avro.pipeline.sources.source import Source
 from spark_avro.plan.reasons import UNREADABLE, unknown_name
 from spark_avro.streams.followers import RegistryFollower, SchemaName

@@ -17,11 +17,11 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql.types import StructType, TimestampType
 
+from spark_avro.pipeline.batch.measures import NEWEST, passing_measures
+from spark_avro.pipeline.batch.prepared import Opened, record_columns
 from spark_avro.pipeline.letters.retry import may_pass
 from spark_avro.pipeline.observed import Observed
 from spark_avro.pipeline.ports import BatchIdentity, StagedBatch, StagingSink
-from spark_avro.pipeline.run.measures import NEWEST, passing_measures
-from spark_avro.pipeline.run.prepared import Opened, record_columns
 from spark_avro.pipeline.steps.step import StepContext
 from spark_avro.pipeline.steps.table import apply_steps, keeps_rows
 from spark_avro.plan.parts import ColumnPlan

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
+from spark_avro.pipeline.batch.prepared import makes_rows_of_one_record
 from spark_avro.pipeline.file.reading import read_pipeline
-from spark_avro.pipeline.run.prepared import makes_rows_of_one_record
 
 UNIQUE = {"name": "one", "unique": {"key": ["n"]}, "else": "drop"}
 NOT_NULL = {"name": "some", "not-null": ["n"], "else": "drop"}

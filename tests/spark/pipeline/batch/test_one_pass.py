@@ -9,8 +9,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 import spark_avro
+from spark_avro.pipeline.batch.counts import BatchCounts
 from spark_avro.pipeline.folder import Folder
-from spark_avro.pipeline.run.counts import BatchCounts
 from spark_avro.pipeline.run.running import Running
 from spark_avro.pipeline.sinks.files import FilesTarget
 from spark_avro.pipeline.sources.kafka import KafkaRecords

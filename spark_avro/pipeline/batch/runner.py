@@ -11,19 +11,18 @@ from functools import partial
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
+from spark_avro.pipeline.batch.changes import ChangeLog
+from spark_avro.pipeline.batch.counts import BatchCounts
+from spark_avro.pipeline.batch.groups import make_groups
+from spark_avro.pipeline.batch.measures import NEWEST, ROWS, counts_by_id, row_measures
+from spark_avro.pipeline.batch.one_pass import OnePass, PassedBatch
+from spark_avro.pipeline.batch.prepared import Opened, Prepared
+from spark_avro.pipeline.batch.refusals import refuse
+from spark_avro.pipeline.batch.transform import MaterialisedBatch, Transform, TransformedBatch, Transforming
+from spark_avro.pipeline.batch.writer import BatchStopped, BatchWriter, dead_rows
 from spark_avro.pipeline.letters.limit import ErrorLimit
 from spark_avro.pipeline.letters.retry import may_pass
 from spark_avro.pipeline.ports import BatchIdentity, SinkResult
-from spark_avro.pipeline.run.changes import ChangeLog
-from spark_avro.pipeline.run.counts import BatchCounts
-from spark_avro.pipeline.run.groups import make_groups
-from spark_avro.pipeline.run.measures import NEWEST, ROWS, counts_by_id, row_measures
-from spark_avro.pipeline.run.one_pass import OnePass, PassedBatch
-from spark_avro.pipeline.run.prepared import Opened, Prepared
-from spark_avro.pipeline.run.refusals import refuse
-from spark_avro.pipeline.run.transform import Transform, TransformedBatch, Transforming
-from spark_avro.pipeline.run.writer import BatchStopped, BatchWriter, dead_rows
-from spark_avro.pipeline.state.batch import StateBatch
 from spark_avro.streams.dead_letters import Counts
 from spark_avro.streams.following import DecodedBatch, decode_batch
 
@@ -129,7 +128,9 @@ class BatchRunner:
             lag=self.opened.source.lag(_ends(batch)),
         )
 
-    def run_materialised(self, batch: StateBatch, started: float, before_writing: Callable[[], None]) -> BatchCounts:
+    def run_materialised(
+        self, batch: MaterialisedBatch, started: float, before_writing: Callable[[], None]
+    ) -> BatchCounts:
         """Run a batch whose rows have passed the steps in Spark's own plan.
 
         Args:

@@ -22,7 +22,7 @@ from spark_avro.pipeline.sinks.kafka.markers_topic import MARKERS, MarkersTopic,
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-    from spark_avro.pipeline.run.prepared import Opened, Prepared
+    from spark_avro.pipeline.batch.prepared import Opened, Prepared
 
 log = logging.getLogger(__name__)
 
