@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from functools import cache
 from pathlib import Path
 from urllib.parse import unquote
@@ -49,3 +50,30 @@ def test_the_check_finds_links_and_headings() -> None:
         ("k.svg", ""),
     ]
     assert "how-it-is-built" in anchors(ROOT / "docs" / "page.md")
+
+
+#: Folders of a checkpoint and of a wheel.
+_ELSEWHERE = {"_magicbyte/queries/", "dist-info/sboms/"}
+_PATH = re.compile(r"`([\w./,{}-]+(?:/|\.(?:py|js|mjs|css|html|toml|md)))`")
+
+
+def test_paths_of_the_design_are_files_and_folders() -> None:
+    """A path may begin at any folder. Capitals stand for any name: `compat/TYPE/outline.py`."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    there = {"/".join(path.split("/")[start:]) for path in listed for start in range(path.count("/") + 1)}
+    there |= {path.rpartition("/")[0][:end] for path in there for end in _ends(path.rpartition("/")[0])}
+    text = re.sub(r"^```.*?^```", "", (ROOT / "DESIGN.md").read_text(), flags=re.DOTALL | re.MULTILINE)
+    named = {path.rstrip("/") for found in _PATH.findall(text) if found not in _ELSEWHERE for path in _paths(found)}
+    assert named
+    assert sorted(path for path in named - there if not re.search(r"\b[A-Z]+\b", path)) == []
+
+
+def _ends(folder: str) -> list[int]:
+    """The lengths of a folder's path and of the folders above it."""
+    return [index for index in range(1, len(folder) + 1) if index == len(folder) or folder[index] == "/"]
+
+
+def _paths(named: str) -> list[str]:
+    """The paths that a text like `cluster/{lead,commit}/` names."""
+    choice = re.fullmatch(r"(.*)\{(.*)\}(.*)", named)
+    return [named] if choice is None else [choice[1] + part + choice[3] for part in choice[2].split(",")]
