@@ -50,7 +50,7 @@ def outline(schema: ParsedSchema, targets: ReferencedTargets, limits: Limits) ->
     return _Maker(schema, targets, limits).root()
 
 
-class _Place(NamedTuple):
+class _Subschema(NamedTuple):
     """A schema inside another one: the keyword, the steps to it, and what its node is to be."""
 
     keyword: str
@@ -87,9 +87,9 @@ class _Maker:
 
     def root(self) -> OutlineNode:
         self._limits.admit()
-        return self._node(_Place("", (), self._schema.raw, "schema", ""), (), self._resources.root)
+        return self._node(_Subschema("", (), self._schema.raw, "schema", ""), (), self._resources.root)
 
-    def _node(self, place: _Place, outer: Pointer, enclosing: Resource) -> OutlineNode:
+    def _node(self, place: _Subschema, outer: Pointer, enclosing: Resource) -> OutlineNode:
         raw, pointer = place.raw, (*outer, *place.steps)
         resource = self._resources.at(raw, enclosing)
         keywords: dict[str, Any] = raw if isinstance(raw, dict) else {}
@@ -157,7 +157,7 @@ def _path(pointer: Pointer) -> str:
     return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in pointer)
 
 
-def _places(keywords: Mapping[str, Any]) -> Iterator[_Place]:
+def _places(keywords: Mapping[str, Any]) -> Iterator[_Subschema]:
     """The schemas inside a schema, in the order of the text."""
     required = keywords.get("required")
     names = frozenset(name for name in required if isinstance(name, str)) if isinstance(required, list) else frozenset()
@@ -166,14 +166,14 @@ def _places(keywords: Mapping[str, Any]) -> Iterator[_Place]:
             for name, raw in value.items():
                 if isinstance(raw, dict | bool):
                     optional = name not in names if keyword == "properties" else None
-                    yield _Place(keyword, (keyword, name), raw, _NAMED_SCHEMAS[keyword], name, optional)
+                    yield _Subschema(keyword, (keyword, name), raw, _NAMED_SCHEMAS[keyword], name, optional)
         elif keyword in _LISTED_SCHEMAS and isinstance(value, list):
             listed = "prefixItems" if keyword == "items" else keyword
             for index, raw in enumerate(value):
                 if isinstance(raw, dict | bool):
-                    yield _Place(listed, (keyword, index), raw, "schema", f"{keyword}/{index}")
+                    yield _Subschema(listed, (keyword, index), raw, "schema", f"{keyword}/{index}")
         elif keyword in _SINGLE_SCHEMAS and isinstance(value, dict):
-            yield _Place(keyword, (keyword,), value, "schema", keyword)
+            yield _Subschema(keyword, (keyword,), value, "schema", keyword)
 
 
 def _says_more(node: OutlineNode) -> bool:

@@ -24,9 +24,10 @@ _INFO = {
     "description": "Versioned Avro, JSON and Protobuf schemas with the API of Confluent's Schema Registry. Every path "
     "but those of the server also works behind `/contexts/{context}`, for the subjects of that context. Answers to all "
     "requests but GET and HEAD carry the header `X-Magicbyte-Offset`; any request may send it back, and is then "
-    "answered from the log up to there, or with 503. Bodies come without a Content-Encoding (415), of known length or "
-    "chunked (501), by HTTP/1.1 with one Host (400) or HTTP/1.0 (505 for others). Errors are "
-    '`{"error_code": .., "message": ".."}`; the HTTP status is the code if that has three digits, else its first '
+    "answered from the log up to there, or with 503. A body may lack a media type. Bodies come without a "
+    "Content-Encoding (415), of known length or chunked (501), by HTTP/1.1 with one Host (400) or HTTP/1.0 (505 for "
+    'others). Errors are `{"error_code": .., "message": ".."}`; the HTTP status is the code if that has three digits, '
+    "else its first "
     "three.",
     "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
 }

@@ -45,7 +45,7 @@ class RecordInHand:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TopicSide:
     """The keys or the values of a topic."""
 
     topic: str
@@ -59,7 +59,7 @@ class RuledWriting:
         weight: The weight of the rules.
     """
 
-    def __init__(self, encoder: RuledEncoder, subject: str, prefix: bytes, place: Place) -> None:
+    def __init__(self, encoder: RuledEncoder, subject: str, prefix: bytes, place: TopicSide) -> None:
         """Prepare.
 
         Args:
@@ -113,7 +113,7 @@ class RuledWriting:
 class ReadRecord(NamedTuple):
     """The record whose key or value is decoded: its place, its headers, and the bytes as they came."""
 
-    place: Place
+    place: TopicSide
     headers: Any
     data: bytes
     key: bytes | None
@@ -122,7 +122,7 @@ class ReadRecord(NamedTuple):
 class RuledReading:
     """Decodes the keys and values that have a schema with rules; the rules name the subject of each topic."""
 
-    def __init__(self, decoder: RuledDecoder, find: Callable[[Place], Awaitable[RuledDecoder]]) -> None:
+    def __init__(self, decoder: RuledDecoder, find: Callable[[TopicSide], Awaitable[RuledDecoder]]) -> None:
         """Prepare.
 
         Args:
@@ -130,7 +130,7 @@ class RuledReading:
             find: Finds the decoder for the keys or values of a topic.
         """
         self._find = find
-        self._decoders: dict[Place, RuledDecoder] = {}
+        self._decoders: dict[TopicSide, RuledDecoder] = {}
         self._weight = Weight.of(decoder.domain, decoder.encoding)
         self._has_migrations = decoder.migrate is not None
 
@@ -138,7 +138,7 @@ class RuledReading:
         """Whether decoding some records with a total size in bytes may run on the event loop."""
         return not self._has_migrations and self._weight.is_light(size, count)
 
-    async def load(self, place: Place) -> None:
+    async def load(self, place: TopicSide) -> None:
         """Find the decoder for the keys or values of a topic; raises DataError."""
         if place not in self._decoders:
             self._decoders[place] = await self._find(place)

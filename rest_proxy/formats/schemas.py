@@ -21,7 +21,7 @@ from rest_proxy.formats.embedded import FORM_OF_TYPE, EmbeddedFormat
 from rest_proxy.formats.flows import ProxyDeserializer, ProxySerializer, RulesAtClients, SchemaRules, text_options
 from rest_proxy.formats.frame_places import header_name
 from rest_proxy.formats.plain import DataError, Options
-from rest_proxy.formats.ruled import Place, RuledReading
+from rest_proxy.formats.ruled import RuledReading, TopicSide
 from rest_proxy.formats.schema_reading import SchemaId, SchemaReading
 from rest_proxy.formats.schema_rights import Require, as_if_missing, failed, fetched_by, requirement
 from rest_proxy.formats.writers import Writer, reading, writing
@@ -252,7 +252,7 @@ class Schemas:
                 schema.schema_type,
                 serializer.version,
                 self._header_name(side, source),
-                Place(side.topic, side.field == "key"),
+                TopicSide(side.topic, side.field == "key"),
                 null_is_tombstone=self._null_is_always_tombstone,
             )
         except SerializationError as error:
@@ -332,7 +332,7 @@ class Schemas:
         if not isinstance(decode, RuledDecoder):
             return _keep(self._readers, (form.name, schema_id, options), reading(decode))
 
-        async def of_place(place: Place) -> RuledDecoder:
+        async def of_place(place: TopicSide) -> RuledDecoder:
             ruled = await self._decoder(form, schema_id, options, place)
             assert isinstance(ruled, RuledDecoder)
             return ruled
@@ -340,7 +340,7 @@ class Schemas:
         return _keep(self._readers, (form.name, schema_id, options), RuledReading(decode, of_place))
 
     async def _decoder(
-        self, form: EmbeddedFormat, schema_id: SchemaId, options: Options, place: Place | None
+        self, form: EmbeddedFormat, schema_id: SchemaId, options: Options, place: TopicSide | None
     ) -> Decode | RuledDecoder:
         frame = Frame(schema_id, None, 0) if isinstance(schema_id, int) else Frame(None, schema_id, 0)
         name = f"schema {schema_id}"

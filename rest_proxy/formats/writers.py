@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from rest_proxy.formats.frame_places import Header
 from rest_proxy.formats.plain import DataError
-from rest_proxy.formats.ruled import Place, RecordInHand, RuledWriting, RuleRefusal
+from rest_proxy.formats.ruled import RecordInHand, RuledWriting, RuleRefusal, TopicSide
 from serdes.client.flow import Later
 from serdes.codec import EncodeError
 from serdes.error import PayloadError, SchemaCompileError, SerdesError
@@ -91,7 +91,7 @@ def writing(
     schema_type: str,
     version: int | None,
     header_name: str | None,
-    place: Place,
+    place: TopicSide,
     *,
     null_is_tombstone: bool,
 ) -> Writer:

@@ -31,7 +31,9 @@ _INFO = {
     "description": "Kafka over HTTP with the API of the REST Proxy, versions 2 and 1. A media type names the version, "
     'and for records the embedded format. Errors are `{"error_code": .., "message": ".."}`; the HTTP status is the '
     "code if that has three digits, else mostly its first three. Bodies come without a Content-Encoding (415), of "
-    "known length or chunked (501), by HTTP/1.1 with one Host (400) or HTTP/1.0 (505 for others).",
+    "known length or chunked (501), by HTTP/1.1 with one Host (400) or HTTP/1.0 (505 for others). A body of "
+    "`application/json`, `application/octet-stream` or no media type is version 1's, and its records are binary; "
+    "`Accept` decides the version of a request without records.",
     "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
 }
 _TAGS = {

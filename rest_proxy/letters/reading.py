@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from magicbyte.dead_letters.letters_topic import LettersTopic
 from magicbyte.topic_ids.scan import Windows
-from rest_proxy.letters.request import Place
+from rest_proxy.letters.request import LetterPosition
 from serdes.letters.letter import Letter
 
 #: Offsets with fewer others between them are read in one go: seeking costs as much as some thousand records.
@@ -14,8 +14,13 @@ _GAP = 5_000
 
 
 def read_letters(
-    topic: LettersTopic, places: Iterable[Place], windows: Windows, *, most_bytes: int, goes_on: Callable[[], bool]
-) -> tuple[dict[Place, Letter], set[Place]]:
+    topic: LettersTopic,
+    places: Iterable[LetterPosition],
+    windows: Windows,
+    *,
+    most_bytes: int,
+    goes_on: Callable[[], bool],
+) -> tuple[dict[LetterPosition, Letter], set[LetterPosition]]:
     """The letters at places, and the places that were not reached; a place in neither has no letter.
 
     Args:
@@ -29,11 +34,11 @@ def read_letters(
         Ended: The brokers refuse us or do not answer.
     """
     wanted = {place for place in places if _is_within(place, windows)}
-    letters: dict[Place, Letter] = {}
+    letters: dict[LetterPosition, Letter] = {}
     size = 0
     for spans in _rounds(wanted):
         for letter in topic.letters(spans):
-            place = Place(*letter.place[1:])
+            place = LetterPosition(*letter.place[1:])
             if not goes_on() or size >= most_bytes:
                 return letters, {place for place in wanted if place not in letters}
             if place in wanted:
@@ -42,12 +47,12 @@ def read_letters(
     return letters, set()
 
 
-def _is_within(place: Place, windows: Windows) -> bool:
+def _is_within(place: LetterPosition, windows: Windows) -> bool:
     first, end = windows.get(place.partition, (0, 0))
     return first <= place.offset < end
 
 
-def _rounds(places: Iterable[Place]) -> Iterator[dict[int, tuple[int, int]]]:
+def _rounds(places: Iterable[LetterPosition]) -> Iterator[dict[int, tuple[int, int]]]:
     """Spans of offsets that have all places; each round has at most one span of a partition."""
     spans: dict[int, list[tuple[int, int]]] = {}
     for partition, offset in sorted(places):

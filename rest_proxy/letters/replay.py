@@ -12,7 +12,7 @@ from magicbyte.dead_letters.letters_topic import LettersTopic
 from magicbyte.dead_letters.sending import Sender, Sent
 from rest_proxy.access.rights import ProxyRights, refused
 from rest_proxy.letters.reading import read_letters
-from rest_proxy.letters.request import Outcome, Place, Replay, ReplayRequest
+from rest_proxy.letters.request import LetterPosition, Outcome, Replay, ReplayRequest
 from rest_proxy.letters.sender_rights import SchemaSight, may_see_group, missing_rights, refusal_of
 from serdes.client.clients import RegistryClient
 from serdes.letters.decode import LetterDecoder
@@ -107,7 +107,7 @@ class LetterReplay:
             return as_it_is
         return with_schema_id(request.schema_id, request.part, lambda number: self.client.schema_by_id(number).guid)
 
-    def _decide(self, place: Place, letter: Letter | None, choice: Choice, sent: list[Sent]) -> Outcome:
+    def _decide(self, place: LetterPosition, letter: Letter | None, choice: Choice, sent: list[Sent]) -> Outcome:
         """The outcome of a letter, whose record is added to those that are sent."""
         if letter is None:
             return Outcome(place, "stays", reason=_GONE, detail="it was deleted, or there is no record at this offset")

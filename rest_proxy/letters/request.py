@@ -9,7 +9,7 @@ from typing import NamedTuple
 from magicbyte.dead_letters.choice import ReplayOptions
 
 
-class Place(NamedTuple):
+class LetterPosition(NamedTuple):
     """Where a letter is in its topic."""
 
     partition: int
@@ -31,7 +31,7 @@ class ReplayRequest:
     """
 
     topic: str
-    places: tuple[Place, ...]
+    places: tuple[LetterPosition, ...]
     options: ReplayOptions
     schema_id: int | None = None
     part: str = "value"
@@ -51,7 +51,7 @@ class Outcome:
         detail: Why it stays.
     """
 
-    place: Place
+    place: LetterPosition
     outcome: str
     topic: str | None = None
     reason: str | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from compat.contracts.findings.contract import SchemaVersion
 from compat.contracts.tags import TagPatterns
 from compat.contracts.walk.json_nodes import Schemas
-from compat.contracts.walk.json_places import Place, Shape
+from compat.contracts.walk.json_places import Shape, ValuePlace
 from compat.contracts.walk.json_shapes import Shapes
 from compat.json_schema.schema import raw_of
 
@@ -58,5 +58,5 @@ class JsonPaths:
                 )
         return False
 
-    def _of(self, places: list[Place]) -> list[Shape]:
+    def _of(self, places: list[ValuePlace]) -> list[Shape]:
         return [shape for place in places for shape in self._shapes.of(place)]

@@ -19,7 +19,7 @@ ROOT = "$"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ValuePlace:
     """A value's place in messages.
 
     Attributes:
@@ -50,7 +50,7 @@ class Shape:
         patterns: The tags of the metadata.
     """
 
-    def __init__(self, place: Place, flat: Flat, schemas: Schemas, patterns: TagPatterns) -> None:
+    def __init__(self, place: ValuePlace, flat: Flat, schemas: Schemas, patterns: TagPatterns) -> None:
         self.place = place
         self.flat = flat
         self.tags = place.tags | flat.tags
@@ -60,7 +60,7 @@ class Shape:
         self.is_field = place.full_name != ROOT or bool(self.tags)
 
     @cached_property
-    def properties(self) -> dict[str, Place]:
+    def properties(self) -> dict[str, ValuePlace]:
         """The declared properties, in the order of the schemas."""
         nodes: dict[str, list[Node]] = {}
         for node in self.flat.nodes:
@@ -72,7 +72,7 @@ class Shape:
         for name, members in nodes.items():
             full_name = f"{self.place.full_name}.{name}"
             members += [member for node in self.flat.nodes for member in self._by_pattern(node, name)]
-            places[name] = Place(full_name, name, self._patterns.of(full_name), tuple(members))
+            places[name] = ValuePlace(full_name, name, self._patterns.of(full_name), tuple(members))
         return places
 
     @cached_property
@@ -84,7 +84,7 @@ class Shape:
             for keyword in ("patternProperties", "additionalProperties", "unevaluatedProperties")
         )
 
-    def entry(self, key: str) -> Place | None:
+    def entry(self, key: str) -> ValuePlace | None:
         """The place of a property that the schemas do not name; None if they say nothing of it."""
         members: list[Node] = []
         for node in self.flat.nodes:
@@ -94,7 +94,7 @@ class Shape:
                 members += self._rest(node)
         return self._entry(tuple(members))
 
-    def entries(self) -> Iterator[Place]:
+    def entries(self) -> Iterator[ValuePlace]:
         """The places of all such properties."""
         for node in self.flat.nodes:
             patterns = node.get("patternProperties")
@@ -107,11 +107,11 @@ class Shape:
                 if place is not None:
                     yield place
 
-    def _entry(self, members: tuple[Node, ...]) -> Place | None:
+    def _entry(self, members: tuple[Node, ...]) -> ValuePlace | None:
         """A map's value has the tags of the field that holds the map; a record's has none of them."""
         if not members:
             return None
-        return Place(self.place.full_name, self.place.name, NO_TAGS if self.flat.is_record else self.tags, members)
+        return ValuePlace(self.place.full_name, self.place.name, NO_TAGS if self.flat.is_record else self.tags, members)
 
     def _by_pattern(self, node: Node, key: str) -> Iterator[Node]:
         patterns = node.get("patternProperties")
@@ -124,12 +124,12 @@ class Shape:
         keywords = ("additionalProperties", "unevaluatedProperties")
         return [self._schemas.child(node, keyword) for keyword in keywords if isinstance(node.get(keyword), dict)]
 
-    def item(self, index: int) -> Place | None:
+    def item(self, index: int) -> ValuePlace | None:
         """The place of an array's item; None if the schemas say nothing of it."""
         members = tuple(self._items(index))
-        return Place(self.place.full_name, self.place.name, self.tags, members) if members else None
+        return ValuePlace(self.place.full_name, self.place.name, self.tags, members) if members else None
 
-    def items(self) -> Iterator[Place]:
+    def items(self) -> Iterator[ValuePlace]:
         """The places of all items: those of a tuple, and one for the others."""
         for index in range(self.tuple_length + 1):
             place = self.item(index)

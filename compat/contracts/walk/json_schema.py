@@ -8,7 +8,7 @@ from typing import Any
 from compat.contracts.model import Metadata
 from compat.contracts.tags import TagPatterns
 from compat.contracts.walk.json_nodes import Schemas
-from compat.contracts.walk.json_places import Place
+from compat.contracts.walk.json_places import ValuePlace
 from compat.contracts.walk.json_shapes import Shapes
 from compat.contracts.walk.json_steps import Steps
 from compat.contracts.walk.leaf import DeclaredField, Leaf, Select, Visit, Walk
@@ -49,7 +49,7 @@ class JsonWalk:
 
     def _collect(self, fields: dict[DeclaredField, None], leaves: dict[Leaf, None]) -> None:
         count = 0
-        waiting: list[tuple[Place, frozenset[tuple[int, ...]]]] = [(self._shapes.root, frozenset())]
+        waiting: list[tuple[ValuePlace, frozenset[tuple[int, ...]]]] = [(self._shapes.root, frozenset())]
         while waiting:
             place, above = waiting.pop()
             identity = tuple(map(id, place.nodes))
@@ -60,7 +60,7 @@ class JsonWalk:
             if count > _MOST_PLACES:
                 self._is_cut = True
                 return
-            below: list[Place] = []
+            below: list[ValuePlace] = []
             for shape in self._shapes.of(place):
                 leaves.update(dict.fromkeys(shape.leaves()))
                 for child in shape.properties.values():
@@ -68,12 +68,12 @@ class JsonWalk:
                 below += [*shape.properties.values(), *shape.entries(), *shape.items()]
             waiting += [(child, above | {identity}) for child in reversed(below)]
 
-    def _declared(self, place: Place) -> DeclaredField:
+    def _declared(self, place: ValuePlace) -> DeclaredField:
         shape = self._shapes.undecided(place)
         holds_records = any(self._holds_record(place))
         return DeclaredField(place.full_name, place.name, shape.declared_type, shape.tags, holds_records)
 
-    def _holds_record(self, place: Place) -> Iterator[bool]:
+    def _holds_record(self, place: ValuePlace) -> Iterator[bool]:
         """Whether each value at a place, or below it in arrays and maps, is a record."""
         seen: set[tuple[int, ...]] = set()
         waiting = [place]

@@ -7,7 +7,7 @@ from typing import Any
 
 from compat.contracts.tags import NO_TAGS, TagPatterns
 from compat.contracts.walk.json_nodes import Choice, Node, Schemas
-from compat.contracts.walk.json_places import ROOT, Place, Shape
+from compat.contracts.walk.json_places import ROOT, Shape, ValuePlace
 
 
 class Shapes:
@@ -21,13 +21,13 @@ class Shapes:
     def __init__(self, schemas: Schemas, patterns: TagPatterns) -> None:
         self._schemas = schemas
         self._patterns = patterns
-        self.root = Place(ROOT, ROOT, NO_TAGS, (schemas.root,))
+        self.root = ValuePlace(ROOT, ROOT, NO_TAGS, (schemas.root,))
 
-    def undecided(self, place: Place) -> Shape:
+    def undecided(self, place: ValuePlace) -> Shape:
         """The shape before the choices are made, as a schema declares a field."""
         return Shape(place, self._schemas.flat(place.nodes), self._schemas, self._patterns)
 
-    def of(self, place: Place) -> Iterator[Shape]:
+    def of(self, place: ValuePlace) -> Iterator[Shape]:
         """What a value at a place may be: one shape for each member of each choice."""
         waiting: list[tuple[tuple[Node, ...], frozenset[tuple[int, str]]]] = [(place.nodes, frozenset())]
         while waiting:
@@ -40,7 +40,7 @@ class Shapes:
             made |= {choice.key for choice in choices}
             waiting += [((*nodes, member), made) for choice in choices for member in choice.members][::-1]
 
-    def made(self, place: Place, value: Any, shapes: dict[tuple[int, ...], Shape]) -> Shape:
+    def made(self, place: ValuePlace, value: Any, shapes: dict[tuple[int, ...], Shape]) -> Shape:
         """What a value at a place is; `shapes` caches the shapes of this place by the members chosen."""
         nodes = place.nodes
         made: set[tuple[int, str]] = set()

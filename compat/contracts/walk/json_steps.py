@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from compat.contracts.walk.json_places import Place, Shape
+from compat.contracts.walk.json_places import Shape, ValuePlace
 from compat.contracts.walk.json_shapes import Shapes
 from compat.contracts.walk.leaf import Leaf, LeafFailed, Select, Visit
 from compat.contracts.walk.steps import ABSENT, changed_mapping
@@ -31,7 +31,7 @@ class Steps:
         self._visits = visits
         self._alive: dict[Any, bool] = {}
 
-    def into(self, place: Place) -> PlaceStep:
+    def into(self, place: ValuePlace) -> PlaceStep:
         """The step into the value at a place."""
         return PlaceStep(self, place)
 
@@ -43,11 +43,11 @@ class Steps:
             self._visits[leaf] = self._select(leaf)
         return self._visits[leaf]
 
-    def leads_to_leaf(self, place: Place) -> bool:
+    def leads_to_leaf(self, place: ValuePlace) -> bool:
         """Whether a selected leaf may be at a place or below it; true if a recursive type is below it."""
         return self._leads(place, frozenset())
 
-    def _leads(self, place: Place, above: frozenset[tuple[int, ...]]) -> bool:
+    def _leads(self, place: ValuePlace, above: frozenset[tuple[int, ...]]) -> bool:
         key = place.key
         if key not in self._alive:
             if key[2] in above or len(self._alive) > _MOST_KEPT:
@@ -66,7 +66,7 @@ class Steps:
 class PlaceStep:
     """The step into the value at a place; each shape of the value has a step of its own."""
 
-    def __init__(self, steps: Steps, place: Place) -> None:
+    def __init__(self, steps: Steps, place: ValuePlace) -> None:
         self._steps = steps
         self._place = place
         self._shapes: dict[tuple[int, ...], Shape] = {}

@@ -41,14 +41,14 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _PairPosition:
     """A position in the graph, from which a change gets its path, route and places.
 
     A position links to the one around it instead of holding the whole path: in a long chain of references, whole paths
     would take memory proportional to the square of its length.
     """
 
-    parent: _Place | None = None
+    parent: _PairPosition | None = None
     path: tuple[str, ...] = ()
     route: Route = ()
     depth: int = 0
@@ -56,9 +56,9 @@ class _Place:
     reader_at: Pointer | None = None
     writer_at: Pointer | None = None
 
-    def within(self, ask: Ask) -> _Place:
+    def within(self, ask: Ask) -> _PairPosition:
         reader_at, writer_at = _entering(ask.new) or self.reader_at, _entering(ask.old) or self.writer_at
-        return _Place(self, ask.path, ask.route, self.depth + 1, reader_at, writer_at)
+        return _PairPosition(self, ask.path, ask.route, self.depth + 1, reader_at, writer_at)
 
     def of(self, change: Change) -> Change:
         places = [self]
@@ -91,7 +91,7 @@ def listed(result: Result, breaking: frozenset[str], budget: Budget) -> list[Cha
     """
     harmless_left = MAX_FINDINGS - min(result.breaking, MAX_FINDINGS)
     chosen: list[Change] = []
-    stack: list[tuple[Iterator[Change | tuple[Ask, Result]], _Place]] = [(iter(result.entries), _Place())]
+    stack: list[tuple[Iterator[Change | tuple[Ask, Result]], _PairPosition]] = [(iter(result.entries), _PairPosition())]
     while stack and len(chosen) < MAX_FINDINGS:
         entries, place = stack[-1]
         entry = next(entries, None)

@@ -11,7 +11,7 @@ from compat.json_schema.schema import parse
 from compat.schema import JSON, InvalidSchema, SchemaText
 from magicbyte.generate.expressions import NONE, ClassName, Either, Expression, Import, Subscript, either
 from magicbyte.generate.json_schema.defaults import constant, default_of
-from magicbyte.generate.json_schema.documents import Documents, Place
+from magicbyte.generate.json_schema.documents import Documents, SchemaLocation
 from magicbyte.generate.json_schema.places import (
     DEFINITIONS,
     doc_of,
@@ -94,11 +94,11 @@ class JsonClasses:
             module.classes.sort(key=lambda cls: (isinstance(cls, RecordClass), cls.name))
         return [module for module in self._modules.values() if module.classes]
 
-    def _module(self, place: Place) -> Module:
+    def _module(self, place: SchemaLocation) -> Module:
         key, stem = f"json:{place.document.key}", place.document.stem
         return self._modules.setdefault(key, Module(key, JSON, f"schema {stem}", stem, origins=[self._origin]))
 
-    def _type(self, documents: Documents, places: Sequence[Place], hint: str) -> Expression:
+    def _type(self, documents: Documents, places: Sequence[SchemaLocation], hint: str) -> Expression:
         """The type of values for which some schemas hold at once."""
         if len(places) == 1:
             place, hint = followed(documents, places[0], hint)
@@ -142,7 +142,9 @@ class JsonClasses:
         types = [self._type(documents, [inner], f"{hint} value") for inner in shape.rest]
         return either(types) if types else _ANY
 
-    def _values(self, documents: Documents, values: Sequence[Any], places: Sequence[Place], hint: str) -> Expression:
+    def _values(
+        self, documents: Documents, values: Sequence[Any], places: Sequence[SchemaLocation], hint: str
+    ) -> Expression:
         if len(places) == 1 and is_definition(places[0]) and values and all(isinstance(value, str) for value in values):
             name = self._new(places, hint)
             members = tuple((python, symbol) for symbol, python in distinct(values, member).items())
@@ -154,7 +156,7 @@ class JsonClasses:
         members_of_union = [*([literal_type(*dict.fromkeys(constants))] if constants else []), *others]
         return either(members_of_union) if members_of_union else Import("typing", "Never")
 
-    def _objects(self, documents: Documents, shape: Shape, places: Sequence[Place], hint: str) -> Expression:
+    def _objects(self, documents: Documents, shape: Shape, places: Sequence[SchemaLocation], hint: str) -> Expression:
         """A class, or one for each member of `oneOf` or `anyOf` that has properties of its own."""
         others = [
             self._kind(documents, shape, kind, hint) for kind in ("array", *_PLAIN) if kind in (shape.kinds or ())
@@ -168,7 +170,7 @@ class JsonClasses:
                 return either([*variants, *others])
         return either([self._record(documents, places, hint), *others])
 
-    def _record(self, documents: Documents, places: Sequence[Place], hint: str) -> Expression:
+    def _record(self, documents: Documents, places: Sequence[SchemaLocation], hint: str) -> Expression:
         if (known := self._names.get(_key(places))) is not None:
             return known
         name, shape = self._new(places, hint), shape_of(documents, *places)
@@ -206,7 +208,7 @@ class JsonClasses:
             return Field(wire, name, either([kind, _UNSET_TYPE]), _UNSET, doc)
         return Field(wire, name, either([kind, NONE]), NONE, doc)
 
-    def _new(self, places: Sequence[Place], hint: str) -> ClassName:
+    def _new(self, places: Sequence[SchemaLocation], hint: str) -> ClassName:
         """The name of a new class. It is known before the fields are, which may be of its own type."""
         module = self._module(places[0])
         taken = {cls.name for cls in self._names.values() if cls.module == module.key}
@@ -233,7 +235,7 @@ def classes_of(sources: Sequence[Source]) -> list[Module]:
     return classes.modules()
 
 
-def _key(places: Sequence[Place]) -> _Key:
+def _key(places: Sequence[SchemaLocation]) -> _Key:
     return tuple(place.key for place in places)
 
 

@@ -28,7 +28,7 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SchemaLocation:
     """A schema in a document.
 
     Attributes:
@@ -72,16 +72,16 @@ class Documents:
         except (json_text.InvalidJson, Unresolved) as error:
             raise Failure(f"{source.origin}: {error}") from None
         document = _document(source.text, source.stem)
-        self.root = Place(document, (), raw, self._resources.root)
+        self.root = SchemaLocation(document, (), raw, self._resources.root)
 
-    def inside(self, place: Place, *steps: str | int) -> Place:
+    def inside(self, place: SchemaLocation, *steps: str | int) -> SchemaLocation:
         """A schema inside another one."""
         raw = place.raw
         for step in steps:
             raw = raw[step]
-        return Place(place.document, (*place.pointer, *steps), raw, self._resources.at(raw, place.resource))
+        return SchemaLocation(place.document, (*place.pointer, *steps), raw, self._resources.at(raw, place.resource))
 
-    def target(self, place: Place, reference: str) -> Place:
+    def target(self, place: SchemaLocation, reference: str) -> SchemaLocation:
         """The schema that a `$ref` at a place names.
 
         Raises:
@@ -103,16 +103,16 @@ class Documents:
         elif "//json-schema.org/" in target.resource.uri:
             # An official metaschema, which needs no reference.
             document = Document(target.resource.uri, "metaschema")
-        return Place(document, target.pointer, target.raw, target.resource)
+        return SchemaLocation(document, target.pointer, target.raw, target.resource)
 
-    def members(self, place: Place, keyword: str) -> Iterator[Place]:
+    def members(self, place: SchemaLocation, keyword: str) -> Iterator[SchemaLocation]:
         """The schemas in a keyword with a list of them."""
         listed = place.keywords.get(keyword)
         for index, raw in enumerate(listed if isinstance(listed, list) else ()):
             if isinstance(raw, dict | bool):
                 yield self.inside(place, keyword, index)
 
-    def named(self, place: Place, keyword: str) -> Iterator[tuple[str, Place]]:
+    def named(self, place: SchemaLocation, keyword: str) -> Iterator[tuple[str, SchemaLocation]]:
         """The schemas in a keyword with an object of them."""
         held = place.keywords.get(keyword)
         for name, raw in (held if isinstance(held, dict) else {}).items():

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from compat.json import json_text
-from magicbyte.generate.json_schema.documents import Documents, Place
+from magicbyte.generate.json_schema.documents import Documents, SchemaLocation
 
 DEFINITIONS = ("$defs", "definitions")
 #: Keywords that say nothing about the type of a value.
@@ -18,7 +18,7 @@ _NOTES = frozenset(
 )
 
 
-def followed(documents: Documents, place: Place, hint: str) -> tuple[Place, str]:
+def followed(documents: Documents, place: SchemaLocation, hint: str) -> tuple[SchemaLocation, str]:
     """The schema that a reference, or an `allOf` of one schema, leads to, and the name of it."""
     seen = {place.key}
     while True:
@@ -36,25 +36,25 @@ def followed(documents: Documents, place: Place, hint: str) -> tuple[Place, str]
         seen.add(place.key)
 
 
-def name_of(place: Place) -> str:
+def name_of(place: SchemaLocation) -> str:
     """The name of a definition, the title of a document, or the name of its file."""
     if place.pointer and isinstance(place.pointer[-1], str):
         return place.pointer[-1]
     return title_of(place) or place.document.stem
 
 
-def title_of(place: Place) -> str | None:
+def title_of(place: SchemaLocation) -> str | None:
     """The schema's title, if it has one."""
     title = place.keywords.get("title")
     return title if isinstance(title, str) and title.strip() else None
 
 
-def is_definition(place: Place) -> bool:
+def is_definition(place: SchemaLocation) -> bool:
     """Whether a schema is a document or one of its definitions, and so has a name of its own."""
     return not place.pointer or (len(place.pointer) > 1 and place.pointer[-2] in DEFINITIONS)
 
 
-def member_hint(place: Place, index: int) -> str:
+def member_hint(place: SchemaLocation, index: int) -> str:
     """The words for a member of a union: its title, the constant that tells it, or its number."""
     constants = [
         value
@@ -64,7 +64,7 @@ def member_hint(place: Place, index: int) -> str:
     return title_of(place) or (constants[0]["const"] if constants else str(index))
 
 
-def doc_of(places: Sequence[Place]) -> str | None:
+def doc_of(places: Sequence[SchemaLocation]) -> str | None:
     """The description, else the title, of the innermost schema that has one."""
     for keyword in ("description", "title"):
         for place in reversed(places):
@@ -74,7 +74,7 @@ def doc_of(places: Sequence[Place]) -> str | None:
     return None
 
 
-def schema_text(documents: Documents, places: Sequence[Place]) -> str:
+def schema_text(documents: Documents, places: Sequence[SchemaLocation]) -> str:
     """The text of a class's schema: the document, or a part of it with the definitions that it refers to."""
     if len(places) == 1 and not places[0].pointer:
         return json_text.dumps(places[0].raw)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from magicbyte.generate.json_schema.documents import Documents, Place
+from magicbyte.generate.json_schema.documents import Documents, SchemaLocation
 
 _KINDS = ("null", "boolean", "integer", "number", "string", "array", "object")
 #: The keywords that say that a value is an object or an array, if there is no `type`.
@@ -36,15 +36,15 @@ class Shape:
         alternatives: The members of each `oneOf` and `anyOf`.
     """
 
-    places: list[Place] = field(default_factory=list)
+    places: list[SchemaLocation] = field(default_factory=list)
     kinds: frozenset[str] | None = None
     values: list[Any] | None = None
-    properties: dict[str, list[Place]] = field(default_factory=dict)
+    properties: dict[str, list[SchemaLocation]] = field(default_factory=dict)
     required: dict[str, None] = field(default_factory=dict)
-    rest: list[Place] = field(default_factory=list)
+    rest: list[SchemaLocation] = field(default_factory=list)
     has_rest: bool = False
-    items: list[Place] = field(default_factory=list)
-    alternatives: list[list[Place]] = field(default_factory=list)
+    items: list[SchemaLocation] = field(default_factory=list)
+    alternatives: list[list[SchemaLocation]] = field(default_factory=list)
 
     @property
     def is_object(self) -> bool:
@@ -56,7 +56,7 @@ class Shape:
         return next((place.keywords[name] for place in self.places if name in place.keywords), None)
 
 
-def shape_of(documents: Documents, *places: Place) -> Shape:
+def shape_of(documents: Documents, *places: SchemaLocation) -> Shape:
     """The shape of a value for which some schemas hold at once."""
     shape = Shape()
     seen: set[tuple[str, Any]] = set()
@@ -65,7 +65,7 @@ def shape_of(documents: Documents, *places: Place) -> Shape:
     return shape
 
 
-def _merge(documents: Documents, first: Place, shape: Shape, seen: set[tuple[str, Any]]) -> None:
+def _merge(documents: Documents, first: SchemaLocation, shape: Shape, seen: set[tuple[str, Any]]) -> None:
     # Chains of references and nested allOf may be long.
     todo = [first]
     while todo:
@@ -82,7 +82,7 @@ def _merge(documents: Documents, first: Place, shape: Shape, seen: set[tuple[str
         todo += reversed([*([target] if target else []), *documents.members(place, "allOf")])
 
 
-def _add(documents: Documents, place: Place, shape: Shape) -> None:
+def _add(documents: Documents, place: SchemaLocation, shape: Shape) -> None:
     keywords = place.keywords
     shape.places.append(place)
     kinds = _kinds(place)
@@ -108,7 +108,7 @@ def _add(documents: Documents, place: Place, shape: Shape) -> None:
     ]
 
 
-def _add_rest(documents: Documents, place: Place, shape: Shape) -> None:
+def _add_rest(documents: Documents, place: SchemaLocation, shape: Shape) -> None:
     additional = place.keywords.get("additionalProperties")
     if isinstance(additional, dict):
         shape.rest.append(documents.inside(place, "additionalProperties"))
@@ -117,7 +117,7 @@ def _add_rest(documents: Documents, place: Place, shape: Shape) -> None:
     shape.has_rest = shape.has_rest or additional is True or isinstance(additional, dict) or bool(patterns)
 
 
-def _items(documents: Documents, place: Place) -> Iterator[Place]:
+def _items(documents: Documents, place: SchemaLocation) -> Iterator[SchemaLocation]:
     for keyword in ("prefixItems", "items"):
         yield from documents.members(place, keyword)
     for keyword in ("items", "additionalItems"):
@@ -125,7 +125,7 @@ def _items(documents: Documents, place: Place) -> Iterator[Place]:
             yield documents.inside(place, keyword)
 
 
-def _kinds(place: Place) -> frozenset[str] | None:
+def _kinds(place: SchemaLocation) -> frozenset[str] | None:
     given = place.keywords.get("type")
     listed = given if isinstance(given, list) else [given]
     kinds = frozenset(kind for kind in listed if isinstance(kind, str) and kind in _KINDS)

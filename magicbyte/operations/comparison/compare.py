@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from magicbyte.kit.plural import plural
-from magicbyte.operations.comparison.difference import IGNORABLE, KINDS, Comparison, Difference, Place
+from magicbyte.operations.comparison.difference import IGNORABLE, KINDS, ComparedEntry, Comparison, Difference
 from magicbyte.operations.comparison.meaning import Meanings
 from magicbyte.operations.state import ContextState, State
 from registry.state.identity import guid_of
@@ -84,7 +84,7 @@ class _Compared:
 
     def _of_pair(self, left: Version, right: Version) -> Iterator[Difference]:
         same_content = left.kept == right.kept
-        place = Place(context_of(left.subject), left.subject, left.number)
+        place = ComparedEntry(context_of(left.subject), left.subject, left.number)
         if not same_content or left.schema_id != right.schema_id:
             self._ids |= {_id_of(left), _id_of(right)}
         named = f"{left.subject} version {left.number}"
@@ -120,13 +120,13 @@ class _Compared:
                 numbers = sorted(version.number for version in missing)
                 members = [{"version": one.number, "id": one.schema_id, "deleted": one.deleted} for one in missing]
                 said = f"{subject} is on the {side} only, with {plural(len(missing), 'version')}: {_listed(numbers)}"
-                place = Place(context_of(subject), subject)
+                place = ComparedEntry(context_of(subject), subject)
                 yield _difference("SUBJECT", place, *_sides(members, is_left=is_left), said)
                 continue
             for version in missing:
                 state = ", soft-deleted" if version.deleted else ""
                 said = f"{subject} version {version.number} (id {version.schema_id}{state}) is missing on the {other}"
-                place = Place(context_of(subject), subject, version.number)
+                place = ComparedEntry(context_of(subject), subject, version.number)
                 value = {"id": version.schema_id, "deleted": version.deleted, **_content_value(version)}
                 yield _difference("VERSION", place, *_sides(value, is_left=is_left), said)
 
@@ -140,7 +140,7 @@ class _Compared:
             left, right = _contents(lefts[identity]), _contents(rights[identity])
             if left.keys() == right.keys():
                 continue
-            place = Place(context, schema_id=schema_id)
+            place = ComparedEntry(context, schema_id=schema_id)
             sides = ([_use(one) for one in lefts[identity]], [_use(one) for one in rights[identity]])
             if self._mean_same(left.values(), right.values()):
                 if identity not in self._rewritten:
@@ -169,10 +169,10 @@ class _Compared:
             left, right = (state.contexts.get(name, nothing) for state in (self._left, self._right))
             if left.listed != right.listed:
                 said = f"context {name} is listed on the {'left' if left.listed else 'right'} only"
-                yield _difference("CONTEXT", Place(name), left.listed, right.listed, said)
+                yield _difference("CONTEXT", ComparedEntry(name), left.listed, right.listed, said)
             if left.highest_id != right.highest_id:
                 said = f"context {name} has given ids up to {left.highest_id} left and {right.highest_id} right"
-                yield _difference("HIGHEST_ID", Place(name), left.highest_id, right.highest_id, said)
+                yield _difference("HIGHEST_ID", ComparedEntry(name), left.highest_id, right.highest_id, said)
 
     def settings(self, _ignored: frozenset[str]) -> Iterator[Difference]:
         """Yield the configs and modes that differ."""
@@ -189,19 +189,19 @@ def _settings(
         ours, theirs = (None if subject not in side else to_json(side[subject]) for side in (left, right))
         if ours == theirs:
             continue
-        place = Place(None) if subject is None else Place(context_of(subject), subject)
+        place = ComparedEntry(None) if subject is None else ComparedEntry(context_of(subject), subject)
         holder = f"the global {noun}" if subject is None else f"the {noun} of {subject}"
         said = f"{holder} is {_shown(ours)} left and {_shown(theirs)} right"
         yield _difference(code, place, ours, theirs, said)
 
 
 def _at_another_time(left: Version, right: Version) -> Difference:
-    place = Place(context_of(left.subject), left.subject, left.number)
+    place = ComparedEntry(context_of(left.subject), left.subject, left.number)
     said = f"{left.subject} version {left.number} was written at {left.timestamp} ms left, {right.timestamp} ms right"
     return _difference("TIMESTAMP", place, left.timestamp, right.timestamp, said)
 
 
-def _difference(code: str, place: Place, left: Any, right: Any, sentence: str) -> Difference:
+def _difference(code: str, place: ComparedEntry, left: Any, right: Any, sentence: str) -> Difference:
     return Difference(KINDS[code], place, left, right, sentence)
 
 

@@ -46,7 +46,7 @@ IGNORABLE = frozenset(kind.ignored_by for kind in KINDS.values())
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ComparedEntry:
     """Where two states differ.
 
     Attributes:
@@ -80,7 +80,7 @@ class Difference:
     """
 
     kind: Kind
-    place: Place
+    place: ComparedEntry
     left: Any
     right: Any
     sentence: str

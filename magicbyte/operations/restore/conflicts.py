@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from magicbyte.operations.comparison.meaning import Meanings
-from magicbyte.operations.restore.references import Place, References
+from magicbyte.operations.restore.references import References, SubjectVersion
 from magicbyte.operations.state import ContextState, State
 from registry.state.identity import same_identity
 from registry.state.model import Version, context_of
@@ -26,7 +26,7 @@ class Conflict:
     """
 
     sentence: str
-    place: Place | None = None
+    place: SubjectVersion | None = None
     settings: str = ""
     settings_of: str | None = None
     loses_content: bool = False

@@ -12,7 +12,7 @@ from registry.state.listed_versions import ListedVersions
 from registry.state.model import Version
 
 #: A subject in wire form and a version.
-Place = tuple[str, int]
+SubjectVersion = tuple[str, int]
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,9 @@ class References:
             if target is not None:
                 yield target
 
-    def with_targets(self, versions: Iterable[Version]) -> dict[Place, Version]:
+    def with_targets(self, versions: Iterable[Version]) -> dict[SubjectVersion, Version]:
         """Versions with all that they refer to, directly and indirectly."""
-        reached: dict[Place, Version] = {}
+        reached: dict[SubjectVersion, Version] = {}
         waiting = list(versions)
         while waiting:
             version = waiting.pop()
@@ -49,9 +49,9 @@ class References:
         return reached
 
     @cached_property
-    def referrers(self) -> Mapping[Place, list[Version]]:
+    def referrers(self) -> Mapping[SubjectVersion, list[Version]]:
         """Version -> the versions that refer to it."""
-        referrers: dict[Place, list[Version]] = {}
+        referrers: dict[SubjectVersion, list[Version]] = {}
         for version in self.state.versions.values():
             for target in self.targets(version):
                 referrers.setdefault((target.subject, target.number), []).append(version)

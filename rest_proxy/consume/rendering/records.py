@@ -12,7 +12,7 @@ from rest_proxy.access.rights import ProxyRights
 from rest_proxy.consume.rendering.run_by_size import run_by_size
 from rest_proxy.formats.embedded import PROTOBUF, EmbeddedFormat
 from rest_proxy.formats.plain import NULL, DataError, Options, bytes_to_base64
-from rest_proxy.formats.ruled import Place, ReadRecord, RuledReading, are_light
+from rest_proxy.formats.ruled import ReadRecord, RuledReading, TopicSide, are_light
 from rest_proxy.formats.schema_reading import HiddenSchema, SchemaId
 from rest_proxy.formats.schemas import Read, Schemas
 from rest_proxy.metrics import RECORDS
@@ -87,8 +87,8 @@ async def _load(
             read = readers[schema_id] = await schemas.reader(form, schema_id, options, rights)
             if isinstance(read, RuledReading):
                 for topic in topics:
-                    await read.load(Place(topic, is_key=True))
-                    await read.load(Place(topic, is_key=False))
+                    await read.load(TopicSide(topic, is_key=True))
+                    await read.load(TopicSide(topic, is_key=False))
         except DataError as error:
             readers[schema_id] = error
     return readers
@@ -186,7 +186,7 @@ class _Verdicts:
         if message is not self._message:
             self._message = message
             self._of.clear()
-        read = reading.read(ReadRecord(Place(message.topic(), is_key), headers, data, message.key()))
+        read = reading.read(ReadRecord(TopicSide(message.topic(), is_key), headers, data, message.key()))
 
         def read_once(data: bytes, offset: int) -> bytes:
             if is_key not in self._of:

@@ -12,7 +12,7 @@ from rest_proxy.consume.rendering.records import Framed, framed
 from rest_proxy.consume.stateless.fetched import FetchedRecord
 from rest_proxy.formats.embedded import FORMATS
 from rest_proxy.formats.plain import DataError, Options, bytes_to_base64, bytes_to_json
-from rest_proxy.formats.ruled import Place, ReadRecord, RuledReading, are_light
+from rest_proxy.formats.ruled import ReadRecord, RuledReading, TopicSide, are_light
 from rest_proxy.formats.schema_reading import SchemaId
 from rest_proxy.formats.schemas import Read, Schemas
 
@@ -77,7 +77,7 @@ class DataDecoder:
                 read = await self._schemas.reader(form, schema_id, self._options, self._rights)
                 if isinstance(read, RuledReading):
                     for topic in topics:
-                        await read.load(Place(topic, self._is_key))
+                        await read.load(TopicSide(topic, self._is_key))
                 self._readers[schema_id] = read
             except DataError as error:
                 self._unusable[schema_id] = error
@@ -109,7 +109,7 @@ class DataDecoder:
         if read is None:
             raise self._unusable[frame.schema_id]
         if isinstance(read, RuledReading):
-            place = Place(record.topic(), self._is_key)
+            place = TopicSide(record.topic(), self._is_key)
             read = read.read(ReadRecord(place, record.headers(), data, record.key()))
         return Decoded(name, frame.decoded(_FORMS[name], read), frame.schema_id, frame.header is not None)
 

@@ -136,7 +136,7 @@ class Timestamp(TypedDict):
 
 
 @with_config(ConfigDict(extra="forbid"))
-class Place(TypedDict):
+class PartitionEntry(TypedDict):
     """A partition."""
 
     topic: _TopicName
@@ -147,7 +147,7 @@ class Place(TypedDict):
 class Places(TypedDict):
     """The partitions."""
 
-    partitions: NotRequired[list[Place] | None]
+    partitions: NotRequired[list[PartitionEntry] | None]
 
 
 @with_config(ConfigDict(extra="forbid"))

@@ -12,7 +12,7 @@ from rest_proxy.errors import INVALID_PAYLOAD, KAFKA_BAD_REQUEST
 from rest_proxy.exchange.parts import part_of
 from rest_proxy.letters.replay import MOST_LETTERS
 from rest_proxy.letters.replays import LetterReplays
-from rest_proxy.letters.request import Outcome, Place, ReplayRequest
+from rest_proxy.letters.request import LetterPosition, Outcome, ReplayRequest
 from rest_proxy.settings import RestProxySettings
 from rest_proxy.v3 import models
 from rest_proxy.v3.call import ClusterCall
@@ -66,9 +66,9 @@ def _request(topic: str, body: DeadLetterReplay) -> ReplayRequest:
     """
     if not 1 <= len(body.letters) <= MOST_LETTERS:
         raise INVALID_PAYLOAD(detail=f"letters: there are {len(body.letters)}; from 1 to {MOST_LETTERS} are replayed")
-    places: dict[Place, None] = {}
+    places: dict[LetterPosition, None] = {}
     for index, letter in enumerate(body.letters):
-        place = Place(letter.partition_id, letter.offset)
+        place = LetterPosition(letter.partition_id, letter.offset)
         if min(place) < 0:
             raise INVALID_PAYLOAD(detail=f"letters[{index}]: {place.partition}:{place.offset} has a negative number")
         places[place] = None

@@ -7,7 +7,7 @@ from typing import Any
 
 from compat.contracts.tags import TagPatterns
 from compat.contracts.walk.json_nodes import Schemas
-from compat.contracts.walk.json_places import Place, Shape
+from compat.contracts.walk.json_places import Shape, ValuePlace
 from compat.contracts.walk.json_shapes import Shapes
 from compat.json_schema.schema import raw_of
 from compat.schema import Dependencies, SchemaText
@@ -39,7 +39,7 @@ class _Checks:
         """Check the outermost value."""
         self._at(self._shapes.root, value, path, findings)
 
-    def _at(self, place: Place, value: Any, path: str, findings: Findings) -> None:
+    def _at(self, place: ValuePlace, value: Any, path: str, findings: Findings) -> None:
         if value is None:
             return
         if len(self._places) > _MOST_KEPT:

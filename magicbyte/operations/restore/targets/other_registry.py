@@ -11,7 +11,7 @@ from magicbyte.kit.plural import plural
 from magicbyte.operations.closing import Closing
 from magicbyte.operations.registry_end import RegistryEnd
 from magicbyte.operations.restore.plan import Loss, Plan, Written
-from magicbyte.operations.restore.references import Place, References
+from magicbyte.operations.restore.references import References, SubjectVersion
 from magicbyte.operations.restore.targets.capabilities import Capabilities
 from magicbyte.operations.restore.targets.import_modes import IMPORT, ImportModes
 from magicbyte.operations.restore.targets.port import Progress
@@ -43,7 +43,7 @@ class OtherRegistry(Closing):
         self._source = source
         self.withheld: tuple[str, ...] = ()
         self._before = State()
-        self._registered: set[Place] = set()
+        self._registered: set[SubjectVersion] = set()
         self._capabilities = Capabilities.of(end)
 
     @property
@@ -179,7 +179,7 @@ def _waves(state: State, versions: Iterable[Version]) -> list[list[Version]]:
     references = References(state)
     chosen = {(version.subject, version.number) for version in versions}
     waves: list[list[Version]] = []
-    wave_of: dict[Place, int] = {}
+    wave_of: dict[SubjectVersion, int] = {}
     last_of: dict[str, int] = {}
     for version in in_order([state.versions[place] for place in sorted(chosen)]):
         targets = (wave_of.get((one.subject, one.number), -1) for one in references.targets(version))
