@@ -41,7 +41,7 @@ from magicbyte.ui.paths import FOLDER, FRONT
 from magicbyte.ui.pipelines.pipelines import Pipelines, RequireSignIn, signed_in
 from magicbyte.ui.policy import policy
 from magicbyte.ui.rest import Upstream
-from magicbyte.ui.scan.scans import Scans
+from magicbyte.ui.scan.scan_requests import Scans
 from magicbyte.ui.together import Together
 
 _POLICY = policy()

@@ -26,7 +26,7 @@ from rest_proxy.exchange.rate_limit import RateLimit
 from rest_proxy.formats.flows import SchemaRules
 from rest_proxy.formats.schemas import Schemas
 from rest_proxy.http.peering import Peering
-from rest_proxy.letters.replays import LetterReplays
+from rest_proxy.letters.running_replays import LetterReplays
 from rest_proxy.produce.encoding_threads import EncodingThreads
 from rest_proxy.produce.open_streams import OpenStreams
 from rest_proxy.produce.parts import Producing, Streaming

@@ -93,8 +93,8 @@ class GitBaseline(Nothing):
                 continue
             text = self._repository.read([change.blob])[change.blob].decode(errors="replace")
             schema, tree = SchemaText(file.schema_type, text), None
-            mentions_others = bool(self._tree(self._base).mentions(file)) or bool(newest.dependencies)
-            if mentions_others:
+            has_references = bool(self._tree(self._base).mentions(file)) or bool(newest.dependencies)
+            if has_references:
                 tree = self._tree(change.commit)
             earlier = tree.by_path.get(change.after) if tree is not None else None
             dependencies = tree.dependencies(earlier) if tree is not None and earlier is not None else ()

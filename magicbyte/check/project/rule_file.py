@@ -175,7 +175,7 @@ def _yaml_position(node: Any, pointer: Pointer) -> Position | None:
     return Position(place.start_mark.line + 1, place.start_mark.column + 1)
 
 
-def rule_files_beside(schema: Path) -> Iterator[Path]:
+def rule_files_of_schema(schema: Path) -> Iterator[Path]:
     """The files of rules beside a schema's file."""
     stem = schema.name.removesuffix(".schema.json").removesuffix(schema.suffix)
     for ending in RULE_ENDINGS:

@@ -12,13 +12,13 @@ from contextlib import suppress
 from magicbyte.cli.backup.outputs import tell
 from magicbyte.cli.servers.stopping import StopRequested, stop_on_signals
 from magicbyte.kit.failure import Failure, say
-from magicbyte.operations.backup.making import Wanted, make_backup
+from magicbyte.operations.backup.making import BackupRequest, make_backup
 from magicbyte.operations.backup.metrics import BackupMetrics
 from magicbyte.operations.backup.rounds import TimedFiles, run_rounds
 from magicbyte.operations.backup.writing import Written
 
 
-def run_every(wanted: Wanted, options: argparse.Namespace, show: Callable[[Written], None]) -> int:
+def run_every(wanted: BackupRequest, options: argparse.Namespace, show: Callable[[Written], None]) -> int:
     """Make backups until a stop signal, and return the exit code.
 
     Args:

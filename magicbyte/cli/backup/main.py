@@ -88,10 +88,10 @@ def _refuse_contradictions(options: argparse.Namespace, parser: CommandParser) -
 
 def _run(options: argparse.Namespace) -> int:
     from magicbyte.operations.anonymize.reading import read_key  # noqa: PLC0415 - not for --help
-    from magicbyte.operations.backup.making import Wanted, make_backup  # noqa: PLC0415 - as above
+    from magicbyte.operations.backup.making import BackupRequest, make_backup  # noqa: PLC0415 - as above
     from magicbyte.operations.backup.metrics import BackupMetrics  # noqa: PLC0415 - as above
 
-    wanted = Wanted(
+    wanted = BackupRequest(
         options.source,
         properties_of(options),
         options.format,

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from magicbyte.check.config.config import is_rule_file
-from magicbyte.check.project.rule_file import rule_files_beside
+from magicbyte.check.project.rule_file import rule_files_of_schema
 from magicbyte.kit.failure import Failure
 
 #: The exit code for findings, as of `magicbyte check`.
@@ -32,7 +32,7 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:  #
         if finding.rule.startswith("RULES_") and (root / finding.file).resolve() in wanted
     )
     checked = tuple(
-        one for one in report.checked if wanted & {path.resolve() for path in rule_files_beside(root / one.file)}
+        one for one in report.checked if wanted & {path.resolve() for path in rule_files_of_schema(root / one.file)}
     )
     report = replace(report, findings=findings, checked=checked, notes=(), declared=())
     sys.stdout.write(renderer("text")(report))
@@ -44,7 +44,7 @@ def _rule_files(file: Path) -> Iterator[Path]:
     if not file.is_file():
         raise Failure(f"there is no file {file}")
     if not is_rule_file(file.name):
-        beside = list(rule_files_beside(file))
+        beside = list(rule_files_of_schema(file))
         if not beside:
             raise Failure(f"{file}: there are no rules beside it, such as {file.stem}.rules.yaml")
         yield from beside

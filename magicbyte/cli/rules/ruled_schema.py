@@ -8,7 +8,7 @@ from typing import Any
 
 from compat.contracts.model import Metadata, RuleSet
 from compat.schema import AVRO, JSON, PROTOBUF, SchemaText
-from magicbyte.check.project.rule_file import read_rule_file, rule_files_beside
+from magicbyte.check.project.rule_file import read_rule_file, rule_files_of_schema
 from magicbyte.cli.records.consume import gather_properties
 from magicbyte.kit.failure import Failure
 from serdes.client.clients import RegistryClient
@@ -37,7 +37,7 @@ def from_files(schema: Path, rules: Path | None, subject: str | None = None) -> 
         text = schema.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise Failure(f"{schema} cannot be read: {getattr(error, 'strerror', 'it is no UTF-8 text')}") from error
-    rule_set, metadata = rules_of_file(rules if rules is not None else next(rule_files_beside(schema), None))
+    rule_set, metadata = rules_of_file(rules if rules is not None else next(rule_files_of_schema(schema), None))
     return Ruled(schema.name, SchemaText(schema_type, text), rule_set, metadata, (), subject or schema.stem)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class OptionValue:
     """A property that an option sets.
 
     Attributes:
@@ -79,7 +79,7 @@ class ServerCommand:
         return catalog
 
 
-def layers_of_server(options: argparse.Namespace, prefix: str, given: Sequence[Given]) -> list[Layer]:
+def layers_of_server(options: argparse.Namespace, prefix: str, given: Sequence[OptionValue]) -> list[Layer]:
     """The sources of a server's properties: the file, the environment and the options.
 
     Args:
@@ -97,7 +97,7 @@ def layers_of_server(options: argparse.Namespace, prefix: str, given: Sequence[G
     ]
 
 
-def layer_of_options(given: Sequence[Given]) -> Layer:
+def layer_of_options(given: Sequence[OptionValue]) -> Layer:
     """The properties that options set."""
     values = {item.name: item.value for item in given if item.value is not None}
     return Layer("option", values, {item.name: item.option for item in given if item.value is not None})

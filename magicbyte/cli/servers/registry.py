@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from magicbyte.cli.flags import add_bootstrap_servers, add_pipelines
 from magicbyte.cli.servers import common as servers
-from magicbyte.cli.servers.command import Given, Layer, ServerCommand, layers_of_server, resolved
+from magicbyte.cli.servers.command import Layer, OptionValue, ServerCommand, layers_of_server, resolved
 from magicbyte.cli.servers.configured import SERVERS
 from magicbyte.kit.command_line import CommandParser
 from magicbyte.kit.failure import Failure
@@ -52,12 +52,12 @@ def _add_options(parser: CommandParser) -> None:
 
 def _layers(options: argparse.Namespace) -> list[Layer]:
     given = (
-        Given("listeners", "--listen or --port", servers.listeners(options.listen)),
-        Given("kafkastore.bootstrap.servers", "--bootstrap-servers", options.bootstrap_servers),
-        Given("magicbyte.storage", "--storage", options.storage),
-        Given("magicbyte.ui.rest.url", "--rest-url", options.rest_url),
-        Given("magicbyte.ui.pipelines", "--pipelines", options.pipelines),
-        Given("magicbyte.workers", "--workers", None if options.workers is None else str(options.workers)),
+        OptionValue("listeners", "--listen or --port", servers.listeners(options.listen)),
+        OptionValue("kafkastore.bootstrap.servers", "--bootstrap-servers", options.bootstrap_servers),
+        OptionValue("magicbyte.storage", "--storage", options.storage),
+        OptionValue("magicbyte.ui.rest.url", "--rest-url", options.rest_url),
+        OptionValue("magicbyte.ui.pipelines", "--pipelines", options.pipelines),
+        OptionValue("magicbyte.workers", "--workers", None if options.workers is None else str(options.workers)),
     )
     return layers_of_server(options, PREFIX, given)
 

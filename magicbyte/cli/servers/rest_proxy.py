@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from magicbyte.cli.flags import add_bootstrap_servers, add_schema_registry_url
 from magicbyte.cli.servers import common as servers
-from magicbyte.cli.servers.command import Given, Layer, ServerCommand, layers_of_server, resolved
+from magicbyte.cli.servers.command import Layer, OptionValue, ServerCommand, layers_of_server, resolved
 from magicbyte.cli.servers.configured import SERVERS
 from magicbyte.kit.command_line import CommandParser
 from magicbyte.kit.failure import Failure
@@ -43,9 +43,9 @@ def _add_options(parser: CommandParser) -> None:
 
 def _layers(options: argparse.Namespace) -> list[Layer]:
     given = (
-        Given("listeners", "--listen or --port", servers.listeners(options.listen)),
-        Given("bootstrap.servers", "--bootstrap-servers", options.bootstrap_servers),
-        Given("schema.registry.url", "--schema-registry-url", options.schema_registry_url),
+        OptionValue("listeners", "--listen or --port", servers.listeners(options.listen)),
+        OptionValue("bootstrap.servers", "--bootstrap-servers", options.bootstrap_servers),
+        OptionValue("schema.registry.url", "--schema-registry-url", options.schema_registry_url),
     )
     return layers_of_server(options, PREFIX, given)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from magicbyte.cli.flags import add_address, add_pipelines, add_schema_registry_url
 from magicbyte.cli.registry_options import add_client_settings
-from magicbyte.cli.servers.command import Given, Layer, ServerCommand, layer_of_options, merged
+from magicbyte.cli.servers.command import Layer, OptionValue, ServerCommand, layer_of_options, merged
 from magicbyte.cli.servers.stopping import exit_on_signals
 from magicbyte.kit.command_line import CommandParser, accept_old_names
 from magicbyte.kit.failure import Failure
@@ -85,14 +85,14 @@ def _layers(options: argparse.Namespace) -> list[Layer]:
     from serdes.error import ConfigError  # noqa: PLC0415
 
     given = (
-        Given("listeners", "--listen or --port", options.listen),
-        Given("schema.registry.url", "--schema-registry-url", options.schema_registry_url),
-        Given("magicbyte.ui.rest.url", "--rest-url", options.rest_url),
-        Given("magicbyte.ui.pipelines", "--pipelines", options.pipelines),
-        Given("magicbyte.ui.read.only", "--read-only", "true" if options.read_only else None),
-        Given("magicbyte.ui.name", "--title", options.title),
-        Given("magicbyte.ui.color", "--color", options.color),
-        Given("magicbyte.allowed.hosts", "--allowed-host", ",".join(options.allowed_host) or None),
+        OptionValue("listeners", "--listen or --port", options.listen),
+        OptionValue("schema.registry.url", "--schema-registry-url", options.schema_registry_url),
+        OptionValue("magicbyte.ui.rest.url", "--rest-url", options.rest_url),
+        OptionValue("magicbyte.ui.pipelines", "--pipelines", options.pipelines),
+        OptionValue("magicbyte.ui.read.only", "--read-only", "true" if options.read_only else None),
+        OptionValue("magicbyte.ui.name", "--title", options.title),
+        OptionValue("magicbyte.ui.color", "--color", options.color),
+        OptionValue("magicbyte.allowed.hosts", "--allowed-host", ",".join(options.allowed_host) or None),
     )
     try:
         pairs = client.settings_of_pairs(options.property)

@@ -20,7 +20,7 @@ _WITHHELD = "what was hidden from the user who read the registry is missing"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class BackupRequest:
     """What to back up.
 
     Attributes:
@@ -42,7 +42,7 @@ class Wanted:
     token_key: bytes | None = field(default=None, repr=False)
 
 
-def make_backup(wanted: Wanted, path: Path, *, tell: Progress) -> Written:
+def make_backup(wanted: BackupRequest, path: Path, *, tell: Progress) -> Written:
     """Read a source and write its backup; a file that is there is replaced only by a complete one.
 
     Args:
@@ -59,7 +59,7 @@ def make_backup(wanted: Wanted, path: Path, *, tell: Progress) -> Written:
         return _MAKERS[wanted.form](source, wanted, path, tell)
 
 
-def _logical(source: Source, wanted: Wanted, path: Path, tell: Progress) -> Written:
+def _logical(source: Source, wanted: BackupRequest, path: Path, tell: Progress) -> Written:
     reading = source.read()
     require_whole(source.name, reading.withheld, "nothing was written", partial=wanted.partial)
     reading = selected(_with_notes(reading), wanted.context, deleted=wanted.deleted)
@@ -80,7 +80,7 @@ def _with_notes(reading: Reading) -> Reading:
     return replace(reading, notes=(*reading.notes, *unread))
 
 
-def _raw(source: Source, _wanted: Wanted, path: Path, tell: Progress) -> Written:
+def _raw(source: Source, _wanted: BackupRequest, path: Path, tell: Progress) -> Written:
     if not isinstance(source, RawSource):
         raise Failure(
             f"{source.name} does not have the records of a log, which a raw backup consists of: name kafka:, sqlite:, "
@@ -89,4 +89,4 @@ def _raw(source: Source, _wanted: Wanted, path: Path, tell: Progress) -> Written
     return write_raw(source, path, progress=tell)
 
 
-_MAKERS: dict[str, Callable[[Source, Wanted, Path, Progress], Written]] = {LOGICAL: _logical, RAW: _raw}
+_MAKERS: dict[str, Callable[[Source, BackupRequest, Path, Progress], Written]] = {LOGICAL: _logical, RAW: _raw}

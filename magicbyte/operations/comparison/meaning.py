@@ -75,7 +75,7 @@ class Meanings:
         return self._known[pair]
 
     def _same(self, left: Version, right: Version) -> bool:
-        if _beside_text(left.content) != _beside_text(right.content):
+        if _all_but_text(left.content) != _all_but_text(right.content):
             return False
         if left.text == right.text:
             return True
@@ -89,7 +89,7 @@ def _identity(version: Version) -> _Identity:
     return context_of(version.subject), version.schema_type, digest_of(version.content)
 
 
-def _beside_text(content: Content) -> tuple[object, ...]:
+def _all_but_text(content: Content) -> tuple[object, ...]:
     """What of a content is not its text; the order of references and properties does not count."""
     bare = digest_of(Content(content.schema_type, "", (), content.metadata, content.rule_set))
     references = frozenset((one.name, one.subject, one.version) for one in content.references)

@@ -11,13 +11,13 @@ from magicbyte.kit.failure import Failure
 from magicbyte.kit.plural import plural
 from magicbyte.operations.failures import Unreachable
 from magicbyte.operations.mirror.feed import Event
-from magicbyte.operations.mirror.held import Held, subjects_of
 from magicbyte.operations.mirror.mark import FOLLOWING, Anchor, Mark, settings_name
 from magicbyte.operations.mirror.metrics import MirrorMetrics
 from magicbyte.operations.mirror.naming import Naming, Placed, placed
 from magicbyte.operations.mirror.origin import Origin, Seen
 from magicbyte.operations.mirror.plan import Plan, Scope, mirrored_mode, plan_changes
 from magicbyte.operations.mirror.target import Fenced, Target
+from magicbyte.operations.mirror.target_state import Held, subjects_of
 from registry.feed.export import GLOBAL_SETTINGS
 from registry.state.model import SubjectName, context_of, parse_subject
 from registry.state.resolve import settings_key

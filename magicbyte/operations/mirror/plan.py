@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from magicbyte.operations.mirror.held import Held, HeldVersion, Key
+from magicbyte.operations.mirror.target_state import Held, HeldVersion, Key
 from magicbyte.operations.state import State
 from registry.feed.export import in_order, version_value
 from registry.state.model import DEFAULT_CONTEXT, GLOBAL_CONTEXT, MODES, SubjectName, Version, context_of
@@ -139,7 +139,7 @@ def _new_versions(
             guid = HeldVersion.of(version).guid
             context = context_of(version.subject)
             first_guid, first = contents.setdefault((context, version.schema_id), (guid, version))
-            others = [key for key in held.others_with_id(context, version.schema_id, guid) if key not in removed]
+            others = [key for key in held.conflicting_versions(context, version.schema_id, guid) if key not in removed]
             if first_guid != guid:
                 others.append((first.subject, first.number))
             plan.conflicts += [

@@ -10,12 +10,12 @@ from typing import Any
 
 from magicbyte.kit.failure import Failure
 from magicbyte.operations.failures import Refused, Unreachable, Withheld
-from magicbyte.operations.mirror.held import Held, subjects_of
 from magicbyte.operations.mirror.mark import PROMOTED, PROMOTING, Mark, settings_name
 from magicbyte.operations.mirror.naming import Placed, placed
 from magicbyte.operations.mirror.origin import Origin
 from magicbyte.operations.mirror.plan import Line, Plan, Scope, plan_changes
 from magicbyte.operations.mirror.target import Copy, Target
+from magicbyte.operations.mirror.target_state import Held, subjects_of
 from registry.feed.export import GLOBAL_SETTINGS
 from registry.state.model import (
     DEFAULT_CONTEXT,

@@ -11,8 +11,8 @@ from rest_proxy.admin import topics
 from rest_proxy.errors import INVALID_PAYLOAD, KAFKA_BAD_REQUEST
 from rest_proxy.exchange.parts import part_of
 from rest_proxy.letters.replay import MOST_LETTERS
-from rest_proxy.letters.replays import LetterReplays
 from rest_proxy.letters.request import LetterPosition, Outcome, ReplayRequest
+from rest_proxy.letters.running_replays import LetterReplays
 from rest_proxy.settings import RestProxySettings
 from rest_proxy.v3 import models
 from rest_proxy.v3.call import ClusterCall

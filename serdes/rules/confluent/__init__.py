@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from serdes.contracts import Rule, RuleKind, RuleMode, RuleParams, RuleSet
 from serdes.rules.confluent.contexts import FieldContext, FieldType, RuleContext
+from serdes.rules.confluent.executors import CelExecutor, CelFieldExecutor, Clock, DlqAction, JsonataExecutor
 from serdes.rules.confluent.extensions import (
     ErrorAction,
     FieldRuleExecutor,
@@ -17,7 +18,6 @@ from serdes.rules.confluent.extensions import (
     RuleBase,
     RuleExecutor,
 )
-from serdes.rules.confluent.own import CelExecutor, CelFieldExecutor, Clock, DlqAction, JsonataExecutor
 from serdes.rules.error import RuleConditionError, RuleError
 from serdes.rules.registry import RuleOverride, RuleRegistry
 

@@ -14,7 +14,7 @@ from serdes.codec.schema import parse
 from serdes.rules.context import RuleContext
 from serdes.rules.dead_letters.record import json_bytes, scalar_bytes
 from serdes.rules.jsonata.document import document
-from serdes.rules.jsonata.held import HeldText
+from serdes.rules.jsonata.traced_values import HeldText
 from serdes.rules.jsonata.values import protobuf_document
 from serdes.rules.redact import REDACTED
 

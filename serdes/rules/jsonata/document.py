@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from serdes.codec.schema import Node
-from serdes.rules.jsonata.held import HeldBranch, HeldText, held_branch, leaf_document
+from serdes.rules.jsonata.traced_values import HeldBranch, HeldText, held_branch, leaf_document
 
 
 def document(value: Any, node: Node | None = None, *, pairs: bool = False) -> Any:

@@ -9,9 +9,9 @@ from functools import cache
 from threading import local
 from typing import Any
 
-from serdes.rules.jsonata.bounded import bounded_functions
+from serdes.rules.jsonata.bounded_functions import bounded_functions
 from serdes.rules.jsonata.bounds import Bounds, BoundsExceeded, Watch
-from serdes.rules.jsonata.held import copied
+from serdes.rules.jsonata.traced_values import copied
 
 
 class JsonataInvalid(ValueError):

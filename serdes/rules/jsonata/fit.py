@@ -14,7 +14,7 @@ from serdes.codec.readable import CHECKS
 from serdes.codec.schema import MISSING, Node
 from serdes.rules.context import READ, WRITE
 from serdes.rules.jsonata.document import datum
-from serdes.rules.jsonata.held import HeldBranch, HeldText
+from serdes.rules.jsonata.traced_values import HeldBranch, HeldText
 
 _BINARY = (bytes, bytearray, memoryview)
 

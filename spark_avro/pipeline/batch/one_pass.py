@@ -23,7 +23,7 @@ from spark_avro.pipeline.letters.retry import may_pass
 from spark_avro.pipeline.observed import Observed
 from spark_avro.pipeline.ports import BatchIdentity, StagedBatch, StagingSink
 from spark_avro.pipeline.steps.step import StepContext
-from spark_avro.pipeline.steps.table import apply_steps, keeps_rows
+from spark_avro.pipeline.steps.step_table import apply_steps, keeps_rows
 from spark_avro.plan.parts import ColumnPlan
 from spark_avro.streams.decoder import ALL, DEAD
 from spark_avro.streams.following import patiently

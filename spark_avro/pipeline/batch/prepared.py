@@ -27,9 +27,9 @@ from spark_avro.pipeline.sources.opening import open_source
 from spark_avro.pipeline.sources.parts import Part, decoder_of
 from spark_avro.pipeline.sources.position import with_version
 from spark_avro.pipeline.sources.source import Source
+from spark_avro.pipeline.steps.joined_tables import Tables
 from spark_avro.pipeline.steps.step import StepContext
-from spark_avro.pipeline.steps.table import apply_steps, of_one_record
-from spark_avro.pipeline.steps.tables import Tables
+from spark_avro.pipeline.steps.step_table import apply_steps, of_one_record
 from spark_avro.pipeline.steps.times import needs_time, with_stream_times, with_table_keys
 from spark_avro.pipeline.steps.topic_table import table_records
 from spark_avro.streams.decoder import RecordDecoder

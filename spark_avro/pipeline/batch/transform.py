@@ -15,7 +15,7 @@ from spark_avro.pipeline.letters.isolate import Fault, find_faults, without
 from spark_avro.pipeline.letters.rows import PLACE
 from spark_avro.pipeline.ports import POSITION, BatchIdentity, Verdict
 from spark_avro.pipeline.steps.step import StepContext
-from spark_avro.pipeline.steps.table import are_local, keeps_rows
+from spark_avro.pipeline.steps.step_table import are_local, keeps_rows
 from spark_avro.streams.following import DecodedBatch
 
 #: The measure of the rows; those of the checks have other names.

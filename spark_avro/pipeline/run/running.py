@@ -32,9 +32,9 @@ from spark_avro.pipeline.session_settings import applied
 from spark_avro.pipeline.sources.checkpoint import Checkpoint
 from spark_avro.pipeline.sources.source_topics import SourceTopics
 from spark_avro.pipeline.sources.table_topics import TableTopics
-from spark_avro.pipeline.state.batches import StateBatches
 from spark_avro.pipeline.state.new_state import begin_new_state
 from spark_avro.pipeline.state.operators import StateRecord, operators_of
+from spark_avro.pipeline.state.plan_batches import StateBatches
 from spark_avro.pipeline.state.progress import StateProgress
 
 log = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.source import FilesSource, JdbcSource, KafkaSource
 from spark_avro.pipeline.sources.kafka import KafkaRecords
-from spark_avro.pipeline.sources.others import FileRows, JdbcRows, RateRows
+from spark_avro.pipeline.sources.other_sources import FileRows, JdbcRows, RateRows
 from spark_avro.pipeline.sources.source import Source
 
 

@@ -12,7 +12,7 @@ from spark_avro.pipeline.file.policies import Check
 from spark_avro.pipeline.file.section import Section
 from spark_avro.pipeline.file.state_rules import delay_of
 from spark_avro.pipeline.file.steps import Aggregate, Deduplicate, Join, Window
-from spark_avro.pipeline.state.kept import KeptColumns
+from spark_avro.pipeline.state.fixed_columns import KeptColumns
 from spark_avro.pipeline.state.operators import operators_of
 from spark_avro.pipeline.state.plan import StreamPlan
 from spark_avro.pipeline.state.progress import inputs_of

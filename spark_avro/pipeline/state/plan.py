@@ -26,14 +26,14 @@ from spark_avro.pipeline.letters.rows import STEPS
 from spark_avro.pipeline.ports import EVENT_TIME, POSITION
 from spark_avro.pipeline.sources.parts import Part
 from spark_avro.pipeline.state.faults import LeftOut, UnknownId
-from spark_avro.pipeline.state.kept import KeptColumns
+from spark_avro.pipeline.state.fixed_columns import KeptColumns
 from spark_avro.pipeline.state.progress import RECORDS
 from spark_avro.pipeline.state.refused import check_streaming, references, refusal
 from spark_avro.pipeline.state.unique import new_keys
 from spark_avro.pipeline.steps.fields_at import column_at
 from spark_avro.pipeline.steps.stateful import dedupe_keys
 from spark_avro.pipeline.steps.step import StepContext
-from spark_avro.pipeline.steps.table import STEP_KINDS, apply_steps, before_state
+from spark_avro.pipeline.steps.step_table import STEP_KINDS, apply_steps, before_state
 from spark_avro.pipeline.steps.times import needs_time, with_time
 from spark_avro.pipeline.steps.topic_table import table_records
 from spark_avro.plan.frames import Guids, message_of, schema_id

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from spark_avro.pipeline.file.policies import Check
 from spark_avro.pipeline.ports import EVENT_TIME, POSITION
-from spark_avro.pipeline.state.kept import KeptColumns
+from spark_avro.pipeline.state.fixed_columns import KeptColumns
 from spark_avro.pipeline.steps.fields_at import column_at, type_at
 
 

@@ -12,7 +12,7 @@ from pyspark.sql.types import DataType
 
 from spark_avro.pipeline.file.steps import Join, Step
 from spark_avro.pipeline.ports import EVENT_TIME, HEADERS, KEY, POSITION
-from spark_avro.pipeline.steps.tables import Tables
+from spark_avro.pipeline.steps.joined_tables import Tables
 
 #: Columns that a step passes on, even if it does not name them.
 PASSED_ON = (POSITION, KEY, HEADERS, EVENT_TIME)

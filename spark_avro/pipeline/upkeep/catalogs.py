@@ -13,7 +13,7 @@ from spark_avro.pipeline.sinks import open_sink
 from spark_avro.pipeline.sinks.newest import DELETED_KEYS, KEY_PLACES
 from spark_avro.pipeline.sinks.tables.delta import DeltaTarget
 from spark_avro.pipeline.sinks.tables.iceberg import IcebergTarget
-from spark_avro.pipeline.sinks.tables.key_table import beside
+from spark_avro.pipeline.sinks.tables.key_table import settings_of_key_table
 
 _Spec = TypeVar("_Spec", DeltaSink, IcebergSink)
 
@@ -45,7 +45,7 @@ def with_key_tables(spec: _Spec, context: SinkContext) -> list[_Spec]:
     suffixes = (KEY_PLACES, DELETED_KEYS) if isinstance(spec.mode, Upsert) else ()
     specs = [spec]
     for suffix in suffixes:
-        key_table = beside(spec, suffix)
+        key_table = settings_of_key_table(spec, suffix)
         if _target(key_table, context).columns_of(context.spark) is not None:
             specs.append(key_table)
     return specs

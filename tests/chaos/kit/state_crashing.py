@@ -23,8 +23,8 @@ from spark_avro.pipeline.batch.writer import BatchWriter
 from spark_avro.pipeline.folder import Folder
 from spark_avro.pipeline.run.running import Running
 from spark_avro.pipeline.sources.checkpoint import Checkpoint
-from spark_avro.pipeline.state.batch import StateBatch
 from spark_avro.pipeline.state.faults import FaultLog
+from spark_avro.pipeline.state.materialised_batch import StateBatch
 
 #: Whether a call is the one to die at: the pipeline's name and the call's arguments -> true.
 Test = Callable[..., bool]

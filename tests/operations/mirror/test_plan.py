@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from magicbyte.kit.failure import Failure
-from magicbyte.operations.mirror.held import Held
 from magicbyte.operations.mirror.mark import Anchor, Mark
 from magicbyte.operations.mirror.naming import Naming, checked_naming, placed
 from magicbyte.operations.mirror.plan import Scope, plan_changes
+from magicbyte.operations.mirror.target_state import Held
 from magicbyte.operations.state import State
 
 

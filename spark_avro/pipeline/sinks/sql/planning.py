@@ -70,7 +70,7 @@ class Planner:
         target = None if bind is None else self._target(bind, kept)
         if target is None and not self._spec.create:
             raise SinkRefused(f"{self._shown}: there is no such table; create it, or set sink.sql.create")
-        places = self._places_beside(target)
+        places = self._missing_places(target)
         data = spark.StructType([field for field in kept.fields if field.name not in places])
         fit = fit_columns(target, data, columns=self._context.columns, widens=self._dialect.widens, name=self._shown)
         # Rows keep their own types, such as dates that SQLite has as texts, unless the table's type is a wider one.
@@ -96,8 +96,8 @@ class Planner:
         )
         return TablePlan(ColumnFit(flat, spark.StructType(fields)), table, (*changes, *statements))
 
-    def _places_beside(self, target: spark.StructType | None) -> tuple[str, ...]:
-        """The columns that decide which row is newer, and that the table has not; those that nobody asked for."""
+    def _missing_places(self, target: spark.StructType | None) -> tuple[str, ...]:
+        """The columns that decide which row is newer, unless the target has them or the settings ask for them."""
         if self.upsert is None or self.upsert.order.parts[0] != POSITION or self._spec.keep_position:
             return ()
         fields = ORDER_FIELDS if self.upsert.is_by_offset else self.upsert.order.parts[1:]

@@ -98,7 +98,7 @@ class Table:
             replaced: Topics of the source that were deleted and made again.
         """
         if self.key_places:
-            return self._merge_beside(replaced)
+            return self._merge_by_key_places(replaced)
         tables = (self.name, self.deleted_keys) if self.deletes else (self.name,)
         clocks = [self._clock(table, replaced) for table in tables] if self.is_by_offset else []
         if not self.deletes:
@@ -119,8 +119,8 @@ class Table:
         )
         return [*clocks, delete, note, insert, forget]
 
-    def _merge_beside(self, replaced: Collection[str]) -> list[str]:
-        """The same for a table whose rows have no places: those of its keys are in a table beside it.
+    def _merge_by_key_places(self, replaced: Collection[str]) -> list[str]:
+        """The merge for a table whose rows have no places: a table of its own has those of the keys.
 
         The places are written first. Then the rows that are chosen are those whose place is the one beside, or that the
         table beside does not know to be older. A place without a row counts only if it deleted the key: otherwise

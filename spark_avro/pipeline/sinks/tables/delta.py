@@ -17,7 +17,7 @@ from spark_avro.pipeline.sinks.columns import ColumnFit, can_widen, fit_columns,
 from spark_avro.pipeline.sinks.marker import MarkerKey, is_written, marker_of
 from spark_avro.pipeline.sinks.positions import place_position
 from spark_avro.pipeline.sinks.tables.delta_marker import DeltaMarkers
-from spark_avro.pipeline.sinks.tables.key_table import beside
+from spark_avro.pipeline.sinks.tables.key_table import settings_of_key_table
 from spark_avro.pipeline.sinks.tables.merging import table_guarantee
 from spark_avro.pipeline.sinks.tables.table_changes import change_statement, type_text
 from spark_avro.pipeline.sinks.tables.upserts import Upserts
@@ -45,7 +45,7 @@ class DeltaTarget:
         upsert = spec.mode if isinstance(spec.mode, Upsert) else None
         self._upserts: Upserts | None = None
         if upsert is not None:
-            self._upserts = Upserts(upsert, self._name, self._beside, keep_position=spec.keep_position)
+            self._upserts = Upserts(upsert, self._name, self._key_table, keep_position=spec.keep_position)
         how = "a batch is one Delta transaction with the query's id and the batch's number"
         self.guarantee = table_guarantee("delta", how, upsert)
 
@@ -119,9 +119,9 @@ class DeltaTarget:
     def _keeps_position(self, target: spark.StructType | None) -> bool:
         return self._spec.keep_position if self._upserts is None else self._upserts.keeps_position(target)
 
-    def _beside(self, suffix: str) -> DeltaTarget:
-        """A table beside this one."""
-        return DeltaTarget(beside(self._spec, suffix), self._context)
+    def _key_table(self, suffix: str) -> DeltaTarget:
+        """A table with the keys of this one, at its name or path with the suffix."""
+        return DeltaTarget(settings_of_key_table(self._spec, suffix), self._context)
 
     def _broken_text(self, rows: DataFrame) -> Column | None:
         """Why a row is rejected whose partition has no name; the files have the bytes of a text as they are."""

@@ -16,7 +16,7 @@ from spark_avro.pipeline.sinks.marker import MarkerKey, is_written, marker_of
 from spark_avro.pipeline.sinks.positions import place_position
 from spark_avro.pipeline.sinks.tables.iceberg_commit import commit_with
 from spark_avro.pipeline.sinks.tables.iceberg_marker import IcebergMarkers
-from spark_avro.pipeline.sinks.tables.key_table import beside
+from spark_avro.pipeline.sinks.tables.key_table import settings_of_key_table
 from spark_avro.pipeline.sinks.tables.merging import table_guarantee
 from spark_avro.pipeline.sinks.tables.table_changes import change_statement, type_text
 from spark_avro.pipeline.sinks.tables.upserts import Upserts
@@ -43,7 +43,7 @@ class IcebergTarget:
         upsert = spec.mode if isinstance(spec.mode, Upsert) else None
         self._upserts: Upserts | None = None
         if upsert is not None:
-            self._upserts = Upserts(upsert, spec.table, self._beside, keep_position=spec.keep_position)
+            self._upserts = Upserts(upsert, spec.table, self._key_table, keep_position=spec.keep_position)
         how = "a batch is one snapshot with the batch's identity, and a repeated batch finds the snapshot"
         self.guarantee = table_guarantee("iceberg", how, upsert)
         if spec.table.count(".") < 2:
@@ -133,9 +133,9 @@ class IcebergTarget:
     def _keeps_position(self, target: spark.StructType | None) -> bool:
         return self._spec.keep_position if self._upserts is None else self._upserts.keeps_position(target)
 
-    def _beside(self, suffix: str) -> IcebergTarget:
-        """A table beside this one."""
-        return IcebergTarget(beside(self._spec, suffix), self._context)
+    def _key_table(self, suffix: str) -> IcebergTarget:
+        """A table with the keys of this one, at its name or path with the suffix."""
+        return IcebergTarget(settings_of_key_table(self._spec, suffix), self._context)
 
     def _is_attempted(self, batch: BatchIdentity) -> bool:
         """Whether an earlier attempt may have written a batch, and nobody has said that it did not."""

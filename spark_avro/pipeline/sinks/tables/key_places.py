@@ -38,38 +38,38 @@ class KeyPlaces:
     """The places of a table's keys.
 
     Args:
-        beside: The table that has them.
+        table: The table that has them.
         upsert: The key, the order, and the rows that delete their key.
         target: The name in SQL of the table that has the rows.
     """
 
-    def __init__(self, beside: KeyTable, upsert: Upsert, target: str) -> None:
-        self._beside, self._upsert, self._target = beside, upsert, target
+    def __init__(self, table: KeyTable, upsert: Upsert, target: str) -> None:
+        self._table, self._upsert, self._target = table, upsert, target
         self._attempted = ""
 
     @property
     def name(self) -> str:
         """The table's name in SQL."""
-        return self._beside.name
+        return self._table.name
 
     def statements(self, session: SparkSession, schema: spark.StructType) -> tuple[str, ...]:
         """The statements that create the table for rows of a schema, or change it."""
-        return self._beside.statements(session, self._columns(schema))
+        return self._table.statements(session, self._columns(schema))
 
     def prepare(self, session: SparkSession, schema: spark.StructType, batch: BatchIdentity) -> None:
         """Create the table for rows of a schema, or change it; put back what an earlier attempt at the batch wrote."""
-        self._beside.prepare(session, self._columns(schema))
+        self._table.prepare(session, self._columns(schema))
         if batch.attempted or self._attempted == str(batch):
             self._put_back(session, batch)
         self._attempted = str(batch)
 
     def clear(self, session: SparkSession) -> None:
         """Forget all places, which are those of a table that was dropped."""
-        self._beside.clear(session)
+        self._table.clear(session)
 
     def has_rows(self, session: SparkSession) -> bool:
         """Whether there are places."""
-        return self._beside.has_rows(session)
+        return self._table.has_rows(session)
 
     def applied(self, newest: DataFrame, batch: BatchIdentity) -> DataFrame:
         """Write the places of rows, and leave out the rows that are older than those of the table.

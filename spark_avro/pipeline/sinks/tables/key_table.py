@@ -74,11 +74,11 @@ def key_fields(upsert: Upsert, schema: spark.StructType) -> list[spark.StructFie
     return [field for field in schema.fields if field.name.lower() in names]
 
 
-def beside(spec: _Spec, suffix: str) -> _Spec:
-    """The settings of a table beside a table.
+def settings_of_key_table(spec: _Spec, suffix: str) -> _Spec:
+    """The settings of a table with the keys of another table.
 
     Args:
-        spec: The settings of the table.
+        spec: The settings of the other table.
         suffix: What is added to its name or path.
     """
     if isinstance(spec, IcebergSink):

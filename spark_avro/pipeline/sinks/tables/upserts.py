@@ -36,14 +36,16 @@ class Upserts:
     Args:
         upsert: The key, the order, and the rows that delete their key.
         name: The table's name in SQL.
-        beside: Makes a table beside it, from what is added to its name.
+        key_table: Makes a table with its keys, from what is added to its name.
         keep_position: Whether the file asks for the column `_kafka`.
     """
 
-    def __init__(self, upsert: Upsert, name: str, beside: Callable[[str], LakeTable], *, keep_position: bool) -> None:
+    def __init__(
+        self, upsert: Upsert, name: str, key_table: Callable[[str], LakeTable], *, keep_position: bool
+    ) -> None:
         self._upsert, self._name = upsert, name
-        self._deleted = DeletedKeys(KeyTable(beside(DELETED_KEYS)), upsert) if upsert.deletes is not None else None
-        places = KeyTable(beside(KEY_PLACES)) if orders_by_position(upsert) else None
+        self._deleted = DeletedKeys(KeyTable(key_table(DELETED_KEYS)), upsert) if upsert.deletes is not None else None
+        places = KeyTable(key_table(KEY_PLACES)) if orders_by_position(upsert) else None
         self._places = None if places is None else KeyPlaces(places, upsert, name)
         # A key of fields of `_kafka` needs the column, too.
         self._keep_position = keep_position or any(path.parts[0] == POSITION for path in upsert.key)

@@ -9,7 +9,7 @@ from magicbyte.kit.settings.section import settings_of
 from spark_avro.pipeline.file.nodes import read_documents
 from spark_avro.pipeline.file.pipeline import Pipeline
 from spark_avro.pipeline.file.steps import STEPS
-from spark_avro.pipeline.steps.table import STEP_KINDS
+from spark_avro.pipeline.steps.step_table import STEP_KINDS
 from tests.spark.pipeline.file.broken_files import BROKEN, GOOD, planted
 
 

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 import spark_avro
 from spark_avro.pipeline.run.running import Running
-from spark_avro.pipeline.state.batch import StateBatch
+from spark_avro.pipeline.state.materialised_batch import StateBatch
 from spark_avro.pipeline.state.refused import StepFailed
 from tests.spark.pipeline.flights import CrashesOnce, ListSink
 from tests.spark.pipeline.state.events import EVENT, MINUTE

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from spark_avro.pipeline.file.place import PipelineError
 from spark_avro.pipeline.file.reading import read_pipeline
-from spark_avro.pipeline.state.kept import KeptColumns
+from spark_avro.pipeline.state.fixed_columns import KeptColumns
 from spark_avro.pipeline.state.operators import StateRecord, check_state, described, operators_of
 
 FILE = """\

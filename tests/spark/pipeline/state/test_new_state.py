@@ -14,7 +14,7 @@ from spark_avro.pipeline.file.place import PipelineError
 from spark_avro.pipeline.ports import SourceRange
 from spark_avro.pipeline.run.running import Running
 from spark_avro.pipeline.sources.topic_ids import TopicReplaced
-from spark_avro.pipeline.state.batches import StateLost
+from spark_avro.pipeline.state.plan_batches import StateLost
 from spark_avro.pipeline.upkeep.backfill import backfill
 from tests.spark.pipeline.flights import ListSink
 from tests.spark.pipeline.state.events import GROUPS

@@ -21,9 +21,9 @@ from spark_avro.pipeline.file.place import PipelineError
 from spark_avro.pipeline.file.source import FilesSource, Table
 from spark_avro.pipeline.file.steps import DEFAULT_REFRESH, STEP
 from spark_avro.pipeline.sources.position import position
+from spark_avro.pipeline.steps.joined_tables import Tables
 from spark_avro.pipeline.steps.step import StepContext
-from spark_avro.pipeline.steps.table import apply_steps
-from spark_avro.pipeline.steps.tables import Tables
+from spark_avro.pipeline.steps.step_table import apply_steps
 
 
 def steps(text: str) -> Any:

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 from spark_avro.pipeline.file.source import FilesSource
-from spark_avro.pipeline.steps.tables import Tables
+from spark_avro.pipeline.steps.joined_tables import Tables
 
 
 def test_a_table_is_read_again_after_its_time(spark: SparkSession, tmp_path: Path) -> None:

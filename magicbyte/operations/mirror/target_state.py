@@ -64,7 +64,7 @@ class Held:
         """The subjects with a version or settings of their own."""
         return {name for name, numbers in self.numbers.items() if numbers} | subjects_of(self.configs, self.modes)
 
-    def others_with_id(self, context: str, schema_id: int, guid: str) -> list[tuple[str, int]]:
+    def conflicting_versions(self, context: str, schema_id: int, guid: str) -> list[tuple[str, int]]:
         """The versions that have an id in a context and another content."""
         return [key for key, held in self._holders.get((context, schema_id), {}).items() if held != guid]
 

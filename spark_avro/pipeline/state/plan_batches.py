@@ -33,9 +33,9 @@ from spark_avro.pipeline.letters.rows import PLACE
 from spark_avro.pipeline.ports import POSITION, BatchIdentity
 from spark_avro.pipeline.sources.checkpoint import Checkpoint
 from spark_avro.pipeline.sources.topic_ids import TopicReplaced
-from spark_avro.pipeline.state.batch import StateBatch
 from spark_avro.pipeline.state.faults import FaultLog
-from spark_avro.pipeline.state.kept import KeptColumns
+from spark_avro.pipeline.state.fixed_columns import KeptColumns
+from spark_avro.pipeline.state.materialised_batch import StateBatch
 from spark_avro.pipeline.state.operators import (
     WAY_OUT,
     StateRecord,
@@ -48,7 +48,7 @@ from spark_avro.pipeline.state.plan import StreamPlan
 from spark_avro.pipeline.state.progress import StateProgress
 from spark_avro.pipeline.state.refused import reads_of, told
 from spark_avro.pipeline.state.settings import PARTITIONS, PROVIDER, state_settings
-from spark_avro.pipeline.steps.table import are_local, before_state
+from spark_avro.pipeline.steps.step_table import are_local, before_state
 from spark_avro.plan.parts import ColumnPlan
 from spark_avro.streams.followers import SchemaName
 from spark_avro.streams.following import patiently

@@ -10,7 +10,7 @@ from datetime import timedelta
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_avro.pipeline.file.source import Table
-from spark_avro.pipeline.sources.others import read_table
+from spark_avro.pipeline.sources.other_sources import read_table
 
 
 @dataclass(slots=True)
