@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import orjson
+from cachetools import FIFOCache
 
 from registry.feed.changes import Change, TooOld, iterate_changes
 from registry.state.view import View
@@ -51,7 +51,7 @@ class ChangeFeed:
         """
         self._node = node
         self._view: View | None = None
-        self._texts: OrderedDict[Hashable, bytes] = OrderedDict()
+        self._texts: FIFOCache[Hashable, bytes] = FIFOCache(_MOST_KEPT)
 
     def since(self, after: int | None, end: int, prefix: str, follower: Follower) -> Iterable[bytes]:
         """The events after an offset up to another one, in parts; a reset if they are not all at hand.
@@ -84,8 +84,6 @@ class ChangeFeed:
         text = b"".join(parts)
         if is_single:
             self._texts[key] = text
-            if len(self._texts) > _MOST_KEPT:
-                self._texts.popitem(last=False)
         if text:
             yield text
 

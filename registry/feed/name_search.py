@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+
+from cachetools import FIFOCache
 
 from registry.offload.jobs import Names
 from registry.state.lookup import named
@@ -68,23 +69,19 @@ class NameIndex:
         Args:
             most_bytes: About how much memory it may take, in bytes.
         """
-        self._most_bytes = most_bytes
-        self._bytes = 0
-        self._names: OrderedDict[TextKey, Names] = OrderedDict()
+        self._names: FIFOCache[TextKey, Names] = FIFOCache(most_bytes, getsizeof=_size)
         self._lock = threading.Lock()
 
     def get(self, key: TextKey) -> Names | None:
         """The names in a text; None if it has not been read or was dropped."""
-        return self._names.get(key)
+        with self._lock:
+            return self._names.get(key)
 
     def add(self, key: TextKey, names: Names) -> None:
         """Keep the names in a text."""
         with self._lock:
-            if key not in self._names:
+            if _size(names) <= self._names.maxsize:
                 self._names[key] = names
-                self._bytes += _size(names)
-            while self._bytes > self._most_bytes and self._names:
-                self._bytes -= _size(self._names.popitem(last=False)[1])
 
 
 def _size(names: Names) -> int:

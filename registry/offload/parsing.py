@@ -67,7 +67,7 @@ class _Memory:
         self._characters = 0
         self.hits = self.misses = 0
         self._lock = threading.Lock()
-        #: The parses, whether they were strict, and their sizes in characters.
+        #: The parses, whether they were strict, and their sizes in characters. No cache of cachetools has two limits.
         self._parsed: OrderedDict[_Key, tuple[ParsedSchema, bool, int]] = OrderedDict()
 
     def parse(self, schema: SchemaText, dependencies: Dependencies, *, strict: bool, size: int) -> ParsedSchema:
