@@ -183,7 +183,7 @@ class RecordCounts(Collector):
         self._ack_count[bisect_left(SECONDS, seconds)] += 1
         self._ack_seconds += seconds
 
-    def told_unknown(self, records: int) -> None:
+    def count_unknown_outcomes(self, records: int) -> None:
         """Count records whose client is told that their outcome is unknown."""
         self._unknown += records
 

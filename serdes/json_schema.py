@@ -68,7 +68,7 @@ class JSONSerializer(Serializer):
         schema_text = schema.text if schema else None
         to_text = _dumps if json_encode is None else _text_of(json_encode)
         is_awaited = self.client_type is AsyncRegistryClient
-        make = validators(schema_text, config.dialect, holds_up_others=is_awaited)
+        make = validators(schema_text, config.dialect, blocks_other_work=is_awaited)
 
         def own_schema(ctx: Context | None, subject: str) -> Flow[SchemaText | None]:  # noqa: ARG001
             yield from ()
@@ -124,7 +124,7 @@ class JSONDeserializer(Deserializer):
         if schema is None and schema_registry_client is None:
             raise ConfigError("schema_str", "needed if there is no client to find the writers' schemas")
         is_awaited = self.client_type is AsyncRegistryClient
-        make = validators(schema.text if schema else None, config.dialect, holds_up_others=is_awaited)
+        make = validators(schema.text if schema else None, config.dialect, blocks_other_work=is_awaited)
         loads: Callable[[bytes], Any] = orjson.loads
         if json_decode is not None:
             decode_text = json_decode

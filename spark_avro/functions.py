@@ -20,8 +20,8 @@ from spark_avro.plan.rules.reading import ReadRules, avro_rules
 from spark_avro.plan.selection import Selection, plan_decoding, select_versions
 from spark_avro.registry import Registry
 from spark_avro.workers.avro import decoded_in_python
-from spark_avro.workers.decoding import Asked
-from spark_avro.workers.udf import asked_by_workers
+from spark_avro.workers.decoding import WorkerSettings
+from spark_avro.workers.udf import worker_settings
 
 
 def from_confluent_avro(  # noqa: PLR0913 - independent settings, by name
@@ -93,7 +93,7 @@ def from_confluent_avro(  # noqa: PLR0913 - independent settings, by name
     )
     plan = plan_decoding(chosen, fields, record)
     if ask_registry:
-        asked = asked_by_workers(registry)
+        asked = worker_settings(registry)
         check_asked(plan.rules, asked)
         sent = message_in(column, headers, is_key=is_key)
         parts = parts_of(sent, plan.guids, lambda by_id: _with_fallback(by_id, plan, chosen, asked, sent.replayed))
@@ -116,7 +116,7 @@ def decode_column(
 
 
 def _with_fallback(
-    message: Column, plan: Decoding, chosen: Selection, asked: Asked, replayed: Column | None
+    message: Column, plan: Decoding, chosen: Selection, asked: WorkerSettings, replayed: Column | None
 ) -> Decoded:
     """The JVM's parts, or those of Python workers for ids that the plan lacks; the workers get NULL for all others."""
     parts = decoded(message, replace(plan, rules=ReadRules()))

@@ -74,7 +74,7 @@ def _of_type(name: str, schema_type: str) -> Iterator[str]:
     example = examples().get(schema_type, {}).get(name)
     if example is not None:
         lines += ["Before:", *_indented(example["before"]), "", "After:", *_indented(example["after"]), ""]
-        lines += _told(name, schema_type, example)
+        lines += _finding_texts(name, schema_type, example)
     yield "\n".join(lines).rstrip() + "\n"
 
 
@@ -88,7 +88,7 @@ def _indented(text: str) -> Iterator[str]:
     return (f"    {line}" for line in text.splitlines())
 
 
-def _told(name: str, schema_type: str, example: dict[str, Any]) -> Iterator[str]:
+def _finding_texts(name: str, schema_type: str, example: dict[str, Any]) -> Iterator[str]:
     """The findings of the check for an example."""
     old, new = (_parsed(schema_type, example, side) for side in ("before", "after"))
     explained = check(new, [Previous(None, old)], LEVELS[example["level"]]).explained()

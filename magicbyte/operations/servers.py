@@ -97,7 +97,7 @@ def ask(end: RegistryEnd, path: str) -> Any:
         return None
 
 
-def beside(url: str, prefix: str, properties: Mapping[str, str]) -> RegistryEnd:
+def client_of_paths(url: str, prefix: str, properties: Mapping[str, str]) -> RegistryEnd:
     """A client of other paths of the server of a URL, such as `/apis/registry/v3`."""
     parts = urlsplit(url)
     return RegistryEnd(f"{parts.scheme}://{parts.netloc}{prefix}", properties)
@@ -105,7 +105,7 @@ def beside(url: str, prefix: str, properties: Mapping[str, str]) -> RegistryEnd:
 
 def _apicurio(url: str, properties: Mapping[str, str]) -> Server:
     for prefix in ("/apis/registry/v3", "/apis/registry/v2"):
-        with beside(url, prefix, properties) as end:
+        with client_of_paths(url, prefix, properties) as end:
             try:
                 answer = ask(end, "/system/info")
             except Unreachable:

@@ -51,7 +51,7 @@ class Follower:
         if self._thread.is_alive():
             self._thread.join()
 
-    def read_beside_writer(self) -> None:
+    def read_between_writes(self) -> None:
         """Apply the records of other programs, if any remain once the open transaction has ended."""
         with self._log.between_transactions(SYNC_SECONDS):
             if not self._log.has_written_all():
@@ -108,4 +108,4 @@ class Follower:
 
     def _look_for_foreign_records(self) -> None:
         if self._leadership.leads and not self._log.has_written_all():
-            self.read_beside_writer()
+            self.read_between_writes()

@@ -153,7 +153,7 @@ class KafkaNode:
                 return
             # A transaction is open, another program writes, or another node replaced this one while it was suspended.
             if self._leader.is_owner():
-                self._follower.read_beside_writer()
+                self._follower.read_between_writes()
                 return
             log.warning("another node leads now", extra={"event": "leadership_lost"})
             self._leader.end(epoch)

@@ -76,7 +76,7 @@ def decide_replace_rules(view: View, now: int, *, rules: frozenset[Rule], author
 def _decide(
     view: View, now: int, added: frozenset[Rule], removed: frozenset[Rule], author: Author
 ) -> Decision[RuleChange]:
-    _require_held(view, added, removed, author)
+    _require_author_rights(view, added, removed, author)
     if removed and not added and not author.is_super_user and len(removed) == len(view.rules()):
         raise errors.LAST_RULE()
     origin = RuleOrigin(author.principal.name, now)
@@ -93,7 +93,7 @@ def _decide(
     return Decision(RuleChange(added, removed), tuple(changes))
 
 
-def _require_held(view: View, added: Collection[Rule], removed: Collection[Rule], author: Author) -> None:
+def _require_author_rights(view: View, added: Collection[Rule], removed: Collection[Rule], author: Author) -> None:
     """Refuse a new permission, or the removal of a denial, that grants rights that the author does not hold.
 
     Raises:

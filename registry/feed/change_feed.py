@@ -27,17 +27,17 @@ class Follower:
         sees: A key that is equal for followers that see the same.
         may_see: Tells whether it may see a change.
         cursor: Returns what stands for an offset.
-        is_told_offsets: Whether texts may name offsets.
+        may_name_offsets: Whether texts may name offsets.
     """
 
     sees: Hashable
     may_see: Callable[[Change], bool]
     cursor: Callable[[int], int | str]
-    is_told_offsets: bool
+    may_name_offsets: bool
 
 
 #: A follower where nobody needs a right.
-EVERYTHING = Follower(None, lambda _change: True, lambda offset: offset, is_told_offsets=True)
+EVERYTHING = Follower(None, lambda _change: True, lambda offset: offset, may_name_offsets=True)
 
 
 class ChangeFeed:
@@ -97,7 +97,7 @@ def _events(view: View, after: int | None, end: int, prefix: str, follower: Foll
         try:
             changes = iterate_changes(view, after, prefix)
         except TooOld as error:
-            reason = str(error) if follower.is_told_offsets else "the changes since then are no longer at hand"
+            reason = str(error) if follower.may_name_offsets else "the changes since then are no longer at hand"
     if reason is not None:
         place = follower.cursor(end)
         yield _event(place, "reset", {"reason": reason, "offset": place})

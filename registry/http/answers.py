@@ -216,14 +216,14 @@ async def with_extras(
     request: Request, version: Version, value: dict[str, Any], shown: Shown, more: dict[str, Any]
 ) -> dict[str, Any]:
     """A version's object with the additions that a request wants, and with `more`."""
-    extras = await _wanted_extras(request, version, shown) | more
+    extras = await _requested_extras(request, version, shown) | more
     if not extras:
         return value
     last = {name: value.pop(name) for name in ("ts", "deleted")}
     return value | extras | last
 
 
-async def _wanted_extras(request: Request, version: Version, shown: Shown) -> dict[str, Any]:
+async def _requested_extras(request: Request, version: Version, shown: Shown) -> dict[str, Any]:
     extras: dict[str, Any] = {}
     context, references = context_of(version.subject), version.content.references
     if references and shown.reference_format.lower() == "qualified":

@@ -155,4 +155,4 @@ class RulesAtClients(SerializationError):
 
 def text_options(options: Options) -> TextOptions:
     """The options of the text forms."""
-    return TextOptions(plain_unions=options.plain_unions, logical=not options.stored, holds_up_others=True)
+    return TextOptions(plain_unions=options.plain_unions, logical=not options.stored, blocks_other_work=True)

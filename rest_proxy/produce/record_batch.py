@@ -148,5 +148,5 @@ class RecordBatch:
         sent, _ = result
         if sent.error is not None:
             return undelivered(sent.error)
-        RECORDS.told_unknown(1)
+        RECORDS.count_unknown_outcomes(1)
         return OUTCOME_UNKNOWN(detail=unknown_outcome(self.timeout_ms)[3])

@@ -109,7 +109,7 @@ class Batch:
             tally.add(ACKNOWLEDGED, acknowledged, self._bytes * acknowledged // len(outcomes))
         if unknown:
             tally.add(UNKNOWN, unknown)
-            RECORDS.told_unknown(unknown)
+            RECORDS.count_unknown_outcomes(unknown)
         if failed := len(outcomes) - acknowledged - unknown:
             tally.add(FAILED, failed)
 
@@ -182,7 +182,7 @@ class SentRecord:
             self._tally.add(ACKNOWLEDGED, 1, self._bytes)
         elif delivery_error(self.error)[0] == OUTCOME_UNKNOWN.code:
             self._tally.add(UNKNOWN)
-            RECORDS.told_unknown(1)
+            RECORDS.count_unknown_outcomes(1)
         else:
             self._tally.add(FAILED)
         self._on_settled()

@@ -80,7 +80,7 @@ class Deserializer:
         self._stale_at: float | None = None
         #: Decoders by topic, field and frame, each with its time of expiry if the reader's schema may change.
         self._decoders: dict[tuple[str | None, str | None, object], tuple[Decode | RuledDecoder, float | None]] = {}
-        keys.when_wanted(self)
+        keys.notify_when_needed(self)
         if rules is not None and rules.names_dead_letters:
             keys.want()
 
@@ -193,7 +193,7 @@ class Deserializer:
             if isinstance(decode, RuledDecoder):
                 if not decode.is_awaited:
                     self._ready_ruled[topic, field, prefix] = decode
-            elif field != "key" or not keys.are_wanted():
+            elif field != "key" or not keys.are_needed():
                 self._ready.setdefault(topic, {}).setdefault(field, {})[prefix] = decode
             if end is not None:
                 self._stale_at = end if self._stale_at is None else min(end, self._stale_at)

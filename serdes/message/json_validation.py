@@ -95,16 +95,16 @@ def _checked(validator: JsonValidator, datum: Any, payload: bytes, result: T) ->
 
 
 def validators(
-    own_schema: SchemaText | None, dialect: str, *, holds_up_others: bool
+    own_schema: SchemaText | None, dialect: str, *, blocks_other_work: bool
 ) -> Callable[[SchemaText, Dependencies], JsonValidator]:
     """Makes validators; for an own schema without references at once, so that it is refused early if invalid."""
     early: JsonValidator | None = None
     if own_schema is not None and not own_schema.references:
-        early = JsonValidator(own_schema.text, (), dialect, holds_up_others=holds_up_others)
+        early = JsonValidator(own_schema.text, (), dialect, blocks_other_work=blocks_other_work)
 
     def make(schema: SchemaText, dependencies: Dependencies) -> JsonValidator:
         if early is not None and schema == own_schema:
             return early
-        return JsonValidator(schema.text, dependencies, dialect, holds_up_others=holds_up_others)
+        return JsonValidator(schema.text, dependencies, dialect, blocks_other_work=blocks_other_work)
 
     return make

@@ -76,7 +76,7 @@ class Serializer:
         self._stale_at: float | None = None
         #: Schemas by topic and field, for frames in any place, each with its time of expiry.
         self._chosen: dict[tuple[str | None, str | None], tuple[Chosen, float | None]] = {}
-        keys.when_wanted(self)
+        keys.notify_when_needed(self)
         if rules is not None and rules.names_dead_letters:
             keys.want()
 
@@ -170,7 +170,7 @@ class Serializer:
         end = self._config.believed_until(self.client.latest_ttl)
         self._chosen[key] = (chosen, end)
         if ctx is not None and not self._config.in_header(is_key=ctx.field == "key"):
-            if chosen.rules is None and ctx.field == "key" and keys.are_wanted():
+            if chosen.rules is None and ctx.field == "key" and keys.are_needed():
                 pass
             elif chosen.rules is None:
                 self._ready.setdefault(ctx.topic, {})[ctx.field] = (chosen.prefix, chosen.encoder.encode)

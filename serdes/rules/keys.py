@@ -83,7 +83,7 @@ def taken(context: Context) -> Any:
     return noted.key if is_same or (noted.is_current and context.topic not in unpaired) else None
 
 
-def are_wanted() -> bool:
+def are_needed() -> bool:
     """Whether a plan has an action that needs keys."""
     return _WISH.is_set
 
@@ -96,7 +96,7 @@ def want() -> None:
             noter.leave_fast_path()
 
 
-def when_wanted(noter: KeyNoter) -> None:
+def notify_when_needed(noter: KeyNoter) -> None:
     """Tells a serializer or deserializer, which is not kept alive, once keys are wanted."""
     if not _WISH.is_set:
         _WISH.noters.add(noter)

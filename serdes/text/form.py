@@ -47,7 +47,7 @@ class TextOptions:
         logical: Whether Avro's decimals, dates and times are texts that people read, as `serdes.codec.readable` has
             them; else Avro's own JSON, with numbers and the texts of bytes.
         proto_names: Whether Protobuf fields keep the schema's names instead of lowerCamelCase.
-        holds_up_others: Whether encoding blocks other work of the thread; slow encoders then return a Later.
+        blocks_other_work: Whether encoding blocks other work of the thread; slow encoders then return a Later.
         most_bytes: The most bytes of a text that is made from a message; None for no limit.
     """
 
@@ -56,7 +56,7 @@ class TextOptions:
     message: str | None = None
     logical: bool = True
     proto_names: bool = False
-    holds_up_others: bool = False
+    blocks_other_work: bool = False
     most_bytes: int | None = None
 
 

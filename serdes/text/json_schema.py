@@ -23,8 +23,8 @@ def _encoder(schema: SchemaText, dependencies: Dependencies, config: SerializerC
     assert isinstance(config, JSONSerializerConfig)
     if not config.validate:
         return Encoder(dumps, with_rules=lambda: Encoder(dumps, datum_of=_parsed, unchecked=dumps))
-    validator = JsonValidator(schema.text, dependencies, config.dialect, holds_up_others=options.holds_up_others)
-    checked = encoder_of(validator, dumps, is_awaited=options.holds_up_others)
+    validator = JsonValidator(schema.text, dependencies, config.dialect, blocks_other_work=options.blocks_other_work)
+    checked = encoder_of(validator, dumps, is_awaited=options.blocks_other_work)
     if config.validate_before_rules is False:
         ruled = Encoder(dumps, b"", checked.covers, checked.encode, _parsed, checks_after=True)
     else:

@@ -102,7 +102,7 @@ def _verdict(schema: DescribedSchema, text: bytes, worker: Worker) -> Refusal | 
     worker.wait_until_ready()  # which takes processor time that is not the value's
     started = worker.cpu_time()
     try:
-        verdict = _asked(schema, text, worker)
+        verdict = _judged_by_worker(schema, text, worker)
     except (WorkerTimeout, WorkerOutOfMemory):
         _spent.seconds += _CPU_SECONDS  # the worker cannot be asked any more
         raise
@@ -110,7 +110,7 @@ def _verdict(schema: DescribedSchema, text: bytes, worker: Worker) -> Refusal | 
     return verdict
 
 
-def _asked(schema: DescribedSchema, text: bytes, worker: Worker) -> Refusal | ValueError | None:
+def _judged_by_worker(schema: DescribedSchema, text: bytes, worker: Worker) -> Refusal | ValueError | None:
     ask = partial(worker.ask, JUDGE + schema.digest + text, seconds=_PATIENCE, cpu_seconds=_CPU_SECONDS)
     decision = ask()
     if decision == UNKNOWN:

@@ -37,7 +37,7 @@ class JsonValidator:
         text: The schema.
         dependencies: The schemas that it refers to.
         dialect: The draft to use if `$schema` is missing or unknown, as in `json.schema.spec.version`.
-        holds_up_others: Whether validation delays other work of this process, so that more is left to workers.
+        blocks_other_work: Whether validation delays other work of this process, so that more is left to workers.
 
     Attributes:
         accepts: Tells whether a value of at most `longest` bytes of JSON is accepted; if False, `check` decides.
@@ -54,9 +54,9 @@ class JsonValidator:
         dependencies: Dependencies = (),
         dialect: str = "draft_7",
         *,
-        holds_up_others: bool = False,
+        blocks_other_work: bool = False,
     ) -> None:
-        self._limits = _SHARED if holds_up_others else _ALONE
+        self._limits = _SHARED if blocks_other_work else _ALONE
         self._schema = DescribedSchema(text, dependencies, dialect)
         self._work = UNBOUNDED
         self.accepts: Callable[[Any], bool] = _never

@@ -35,8 +35,8 @@ from spark_avro.registry import Registry, client_of, register_or_look_up, subjec
 from spark_avro.sent_schema import SentSchema
 from spark_avro.stored_values import json_text
 from spark_avro.valid_text import HALF_PAIR, has_half_pair, utf8_text
-from spark_avro.workers.decoding import Asked, json_decoder
-from spark_avro.workers.udf import asked_by_workers, decoded_by
+from spark_avro.workers.decoding import WorkerSettings, json_decoder
+from spark_avro.workers.udf import decoded_by, worker_settings
 
 _CORRUPT = "corrupt_"
 
@@ -101,7 +101,7 @@ class JsonPlan:
 class ValidatingJsonPlan(JsonPlan):
     """A JsonPlan whose messages are first validated by their schemas in Python workers."""
 
-    asked: Asked | None = None
+    asked: WorkerSettings | None = None
 
     def _decoded(self, message: Column, replayed: Column | None) -> Decoded:
         chosen = self.chosen
@@ -126,7 +126,7 @@ def plan_json(chosen: Selection, *, validate: bool = False) -> JsonPlan:
 
 
 def _planned(
-    chosen: Selection, kind: spark.DataType, *, validate: bool = False, asked: Asked | None = None
+    chosen: Selection, kind: spark.DataType, *, validate: bool = False, asked: WorkerSettings | None = None
 ) -> JsonPlan:
     """The plan, with the rules in the JVM if it can carry all of them out, else before the messages are decoded."""
     row_rules: tuple[RowRule, ...] = ()
@@ -203,7 +203,7 @@ def confluent_json_udf(  # noqa: PLR0913 - independent settings, by name
     """
     sent = message_in(column, headers, is_key=is_key)
     chosen, kind = _select(registry, subject, topic, ids, data_type, is_key=is_key, rules=rules)
-    asked = asked_by_workers(registry) if ask_registry else None
+    asked = worker_settings(registry) if ask_registry else None
     plan = _planned(chosen, kind, validate=True, asked=asked)
     return present(plan.parts(sent), sent.payload, mode=mode, position=position)
 

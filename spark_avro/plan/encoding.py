@@ -134,7 +134,7 @@ def encode_avro(  # noqa: PLR0913 - independent settings, by name
     client = client_of(registry)
     payload = as_column(column)
     source = None if data is None else data.select(payload.alias("payload")).schema["payload"].dataType
-    text = _given(schema, version, source, record_name)
+    text = _schema_text_of(schema, version, source, record_name)
     name = _subject(client, text, subject, topic, strategy, is_key=is_key)
     held, text = _registered(client, name, text, version, register=register, normalize=normalize)
     label = f"schema id {held.id}"
@@ -150,7 +150,7 @@ def encode_avro(  # noqa: PLR0913 - independent settings, by name
     return Encoded(framed(encoded, payload, held, schema_id, is_key=is_key), failure)
 
 
-def _given(
+def _schema_text_of(
     schema: Schema | None, version: int | str | None, source: spark.DataType | None, record_name: str
 ) -> SchemaText | None:
     if schema is not None and version is not None:

@@ -29,8 +29,8 @@ from spark_avro.plan.written_frame import PREFIX, check_schema_id, frame_before,
 from spark_avro.registry import Registry, client_of, register_or_look_up, subject_of
 from spark_avro.sent_schema import SentSchema
 from spark_avro.stored_values import json_text
-from spark_avro.workers.decoding import Asked, protobuf_decoder
-from spark_avro.workers.udf import asked_by_workers, decoded_by
+from spark_avro.workers.decoding import WorkerSettings, protobuf_decoder
+from spark_avro.workers.udf import decoded_by, worker_settings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +46,7 @@ class ProtobufPlan:
     chosen: Selection
     message: str
     kind: spark.DataType
-    asked: Asked | None = None
+    asked: WorkerSettings | None = None
     has_indexes: ClassVar[bool] = True
 
     @property
@@ -78,7 +78,7 @@ class ProtobufPlan:
         return parts_of(message, self.guids, decode, indexes=self.has_indexes, before=self.rules.by_id)
 
 
-def plan_protobuf(chosen: Selection, message: str | None = None, asked: Asked | None = None) -> ProtobufPlan:
+def plan_protobuf(chosen: Selection, message: str | None = None, asked: WorkerSettings | None = None) -> ProtobufPlan:
     """The plan that decodes a selection of Protobuf versions as a message of the reader's.
 
     Raises:
@@ -139,7 +139,7 @@ def from_confluent_protobuf(  # noqa: PLR0913 - independent settings, by name
     chosen = select_versions(
         registry=registry, schema_type=PROTOBUF, subject=subject, topic=topic, ids=ids, is_key=is_key, rules=rules
     )
-    plan = plan_protobuf(chosen, message, asked_by_workers(registry) if ask_registry else None)
+    plan = plan_protobuf(chosen, message, worker_settings(registry) if ask_registry else None)
     return present(plan.parts(sent), sent.payload, mode=mode, position=position)
 
 

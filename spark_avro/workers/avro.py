@@ -21,8 +21,8 @@ from spark_avro.plan.spark_form import reader_text
 from spark_avro.plan.tree import Tree
 from spark_avro.plan.types import spark_type
 from spark_avro.registry import Registry
-from spark_avro.workers.decoding import Asked, avro_decoder, avro_json_decoder
-from spark_avro.workers.udf import asked_by_workers, decoded_by
+from spark_avro.workers.decoding import WorkerSettings, avro_decoder, avro_json_decoder
+from spark_avro.workers.udf import decoded_by, worker_settings
 
 
 def confluent_avro_udf(  # noqa: PLR0913 - each is a setting of its own, by name
@@ -73,7 +73,7 @@ def confluent_avro_udf(  # noqa: PLR0913 - each is a setting of its own, by name
         as_written=as_json,
         rules=rules,
     )
-    asked = asked_by_workers(registry) if ask_registry else None
+    asked = worker_settings(registry) if ask_registry else None
     check_asked(chosen.rules, asked)
 
     def decode(by_id: Column) -> Decoded:
@@ -87,14 +87,16 @@ def confluent_avro_udf(  # noqa: PLR0913 - each is a setting of its own, by name
     return present(parts, sent.payload, mode=mode, position=position)
 
 
-def decoded_as_json(message: Column, chosen: Selection, *, asked: Asked | None) -> Decoded:
+def decoded_as_json(message: Column, chosen: Selection, *, asked: WorkerSettings | None) -> Decoded:
     """The parts of a column whose values are texts of Avro JSON."""
     reader = chosen.reader.schema.rendered("resolved") if chosen.explicit else None
     batch = avro_json_decoder(chosen.sent_schemas, reader, chosen.origin, chosen.seam, asked)
     return decoded_by(batch, message, spark.StringType())
 
 
-def decoded_in_python(message: Column, chosen: Selection, *, reader: Tree, asked: Asked | None = None) -> Decoded:
+def decoded_in_python(
+    message: Column, chosen: Selection, *, reader: Tree, asked: WorkerSettings | None = None
+) -> Decoded:
     """The parts of a column that workers decode.
 
     Args:

@@ -33,7 +33,7 @@ Decode = Callable[[bytes], Any]
 
 
 #: The settings of the registry's client as pairs; secrets are placeholders.
-Asked = tuple[tuple[str, Any], ...]
+WorkerSettings = tuple[tuple[str, Any], ...]
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Decoder:
     errors: tuple[type[Exception], ...]
     origin: str
     seam: Seam = ANY
-    asked: Asked | None = None
+    asked: WorkerSettings | None = None
     make_columns: Callable[[SentSchema, pa.DataType], Read | None] | None = None
     _ready: dict[int, Decode] = field(default_factory=dict, compare=False)
     _columns: dict[int, Read | None] = field(default_factory=dict, compare=False)
@@ -174,11 +174,11 @@ def _no_header(message: bytes) -> str:
 
 
 @lru_cache(maxsize=8)
-def _client(settings: Asked) -> RegistryClient:
+def _client(settings: WorkerSettings) -> RegistryClient:
     return RegistryClient(**client_options(dict(settings)))
 
 
-def _ask_registry(asked: Asked, schema_id: int) -> SentSchema:
+def _ask_registry(asked: WorkerSettings, schema_id: int) -> SentSchema:
     client = _client(asked)
     info = client.schema_by_id(schema_id)
     return SentSchema(Ruled(f"schema id {schema_id}", info.schema, info.rule_set), client.dependencies(info.schema))
@@ -244,7 +244,7 @@ class AvroJsonMaker:
 
 
 def avro_decoder(
-    schemas: Mapping[int, SentSchema], reader: str, origin: str, seam: Seam = ANY, asked: Asked | None = None
+    schemas: Mapping[int, SentSchema], reader: str, origin: str, seam: Seam = ANY, asked: WorkerSettings | None = None
 ) -> Decoder:
     """A decoder of Avro messages to Spark's values; `seam` and `asked` are the Decoder's."""
     maker = AvroMaker(reader)
@@ -252,7 +252,7 @@ def avro_decoder(
 
 
 def avro_json_decoder(
-    schemas: Mapping[int, SentSchema], reader: str | None, origin: str, seam: Seam, asked: Asked | None
+    schemas: Mapping[int, SentSchema], reader: str | None, origin: str, seam: Seam, asked: WorkerSettings | None
 ) -> Decoder:
     """A decoder of Avro messages to the texts of their Avro JSON."""
     return Decoder(AVRO, schemas, AvroJsonMaker(reader), _avro_errors(), origin, seam, asked)
@@ -290,7 +290,7 @@ class JsonMaker:
         return valid_texts(validator.accepts, validator.longest, kind) if validator.longest >= 0 else None
 
 
-def json_decoder(schemas: Mapping[int, SentSchema], origin: str, seam: Seam, asked: Asked | None) -> Decoder:
+def json_decoder(schemas: Mapping[int, SentSchema], origin: str, seam: Seam, asked: WorkerSettings | None) -> Decoder:
     """A decoder of JSON Schema messages with validation."""
     # ValidationUnavailable is not among them: the message may be valid, so the task fails.
     errors = (ValueError, RecursionError)
@@ -357,7 +357,7 @@ def protobuf_decoder(
     message: str,
     origin: str,
     seam: Seam,
-    asked: Asked | None,
+    asked: WorkerSettings | None,
 ) -> Decoder:
     """A decoder of Protobuf messages."""
     from google.protobuf.message import DecodeError  # noqa: PLC0415

@@ -9,7 +9,7 @@ from spark_avro.plan.frames import schema_id
 from spark_avro.plan.parts import Decoded
 from spark_avro.plan.rules.workers.vectorized import REASON, VALUE, Batch, vectorized
 from spark_avro.registry import Registry, settings_for_workers
-from spark_avro.workers.decoding import Asked
+from spark_avro.workers.decoding import WorkerSettings
 
 
 def decoded_by(batch: Batch, message: Column, kind: spark.DataType) -> Decoded:
@@ -25,7 +25,7 @@ def decoded_by(batch: Batch, message: Column, kind: spark.DataType) -> Decoded:
     return Decoded(whole[VALUE], whole[REASON].isNull(), whole[REASON], schema_id(message))
 
 
-def asked_by_workers(registry: Registry) -> Asked:
+def worker_settings(registry: Registry) -> WorkerSettings:
     """The settings with which workers connect to the registry.
 
     Raises:

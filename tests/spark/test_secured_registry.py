@@ -17,7 +17,7 @@ from serdes.client.config import client_options
 from spark_avro import from_confluent_avro, to_confluent_avro
 from spark_avro.errors import PlanError
 from spark_avro.streams.followers import Follower
-from spark_avro.workers.udf import asked_by_workers
+from spark_avro.workers.udf import worker_settings
 from tests.clients.secured_registry import SecuredRegistry
 
 ORDER = '{"type":"record","name":"Order","fields":[{"name":"id","type":"long"}]}'
@@ -102,7 +102,7 @@ def test_a_worker_without_the_secret_says_which_it_misses(
 def test_a_secret_that_a_plan_would_hold_is_refused(settings: dict[str, str], changes: dict[str, Any], name: str):
     given = {name: value for name, value in {**settings, **changes}.items() if value is not None}
     with pytest.raises(PlanError) as refused:
-        asked_by_workers(given)
+        worker_settings(given)
     assert str(refused.value) == (
         f"ask_registry: {name} has a secret, which the query's plan would hold; give ${{file:/path:key}} or"
         " ${env:NAME}, which workers resolve"
@@ -112,12 +112,12 @@ def test_a_secret_that_a_plan_would_hold_is_refused(settings: dict[str, str], ch
 
 def test_a_client_with_credentials_is_not_sent_to_workers(client: RegistryClient, settings: dict[str, str]):
     with pytest.raises(PlanError, match=r"^ask_registry: workers need the registry's settings, not a client"):
-        asked_by_workers(client)
+        worker_settings(client)
     with RegistryClient("http://a,http://b/") as open_client:
-        assert asked_by_workers(open_client) == (("url", "http://a,http://b"),)
+        assert worker_settings(open_client) == (("url", "http://a,http://b"),)
     with RegistryClient(**client_options({"url": "http://a"})) as open_client:
-        assert asked_by_workers(open_client) == (("url", "http://a"),)
+        assert worker_settings(open_client) == (("url", "http://a"),)
     with RegistryClient("http://a", headers={"authorization": "planted"}) as signed_in, pytest.raises(PlanError):
-        asked_by_workers(signed_in)
-    sent = dumps(asked_by_workers(settings))
+        worker_settings(signed_in)
+    sent = dumps(worker_settings(settings))
     assert b"secrets.properties:app" in sent

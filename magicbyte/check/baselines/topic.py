@@ -130,10 +130,10 @@ class TopicBaseline(RegistryBaseline):
         topics = {named.scan.topic for named in self._counts}
         for topic in sorted(topics):
             scans = [named for named in self._counts if named.scan.topic == topic]
-            if not any(self._is_met(named, schema) for named in scans for schema in named.schemas):
+            if not any(self._concerns_files(named, schema) for named in scans for schema in named.schemas):
                 yield f"topic {topic}: no file stands for a schema of its records"
 
-    def _is_met(self, named: Named, schema: UsedSchema) -> bool:
+    def _concerns_files(self, named: Named, schema: UsedSchema) -> bool:
         subjects = {subject_of(named.scan), *(held.subject for held in schema.versions or ())}
         return any(file.subject in subjects for file in self._files)
 

@@ -61,11 +61,11 @@ def _section(finding: Finding, index: int) -> str:
     sign = "❌" if finding.severity == ERROR else "⚠️"
     subject = f"<b>{_html(finding.subject)}</b> " if finding.subject else ""
     lines = [f"\n<details{unfolded}><summary>{sign} {subject}<code>{_html(finding.rule)}</code></summary>\n"]
-    lines += [line for line in _told(finding) if line]
+    lines += [line for line in _finding_lines(finding) if line]
     return "\n".join([*lines, "</details>\n"])
 
 
-def _told(finding: Finding) -> Iterator[str]:
+def _finding_lines(finding: Finding) -> Iterator[str]:
     place = f"{finding.file}:{finding.position.line}:{finding.position.column}"
     against = f", against {_plain(finding.version)}" if finding.version else ""
     yield f"{_code(place)}{against}\n\n{_plain(finding.message)}\n"

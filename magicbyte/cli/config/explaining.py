@@ -83,7 +83,7 @@ def explanation(catalog: Catalog, layers: Sequence[Layer]) -> Iterator[Explained
         catalog: The settings.
         layers: The sources, those that override others last.
     """
-    given = _given(layers)
+    given = _values_by_name(layers)
     old_names, rows = catalog.old_names, catalog.rows
     for name, row in rows.items():
         values = given.pop(name, [])
@@ -100,7 +100,7 @@ def explanation(catalog: Catalog, layers: Sequence[Layer]) -> Iterator[Explained
         yield Explained(name, shown(winner.text, secret=secret), winner, tuple(overridden), note)
 
 
-def _given(layers: Sequence[Layer]) -> dict[str, list[Value]]:
+def _values_by_name(layers: Sequence[Layer]) -> dict[str, list[Value]]:
     """The values of each setting that is given, the one that counts first."""
     given: dict[str, list[Value]] = {}
     for layer in layers:

@@ -67,7 +67,7 @@ def _lines(letter: Letter, state: Replayed | None, reached: dict[str, Reached]) 
         yield "  no headers of a dead letter"
     else:
         yield f"  {'fingerprint':12}{fingerprint(failure)}"
-        yield from (f"  {name:12}{text}" for name, text in _said(failure))
+        yield from (f"  {name:12}{text}" for name, text in _failure_lines(failure))
     yield f"  {'replayed':12}{_replayed(letter, state)}"
     for name, value in letter.original_headers:
         yield f"  header      {name}: {_printable(value)}"
@@ -83,7 +83,7 @@ def _lines(letter: Letter, state: Replayed | None, reached: dict[str, Reached]) 
         yield from _decoding(part_reached)
 
 
-def _said(failure: DeadLetter) -> Iterator[tuple[str, str]]:
+def _failure_lines(failure: DeadLetter) -> Iterator[tuple[str, str]]:
     at = "" if failure.timestamp is None else f" of {utc(failure.timestamp)}"
     yield "origin", f"{failure.topic} {failure.partition}:{failure.offset}{at}"
     names = {"connector": "pipeline", "message": "reason", "schema_id": "schema id"}

@@ -26,7 +26,7 @@ def differing(folder: Path, files: Mapping[str, str]) -> Iterator[tuple[str, str
                 raise Failure(f"{folder / name} was not made by `magicbyte generate`: name another --out, or remove it")
         elif held != text:
             yield name, "differs"
-    for path in _beside(folder, files):
+    for path in _obsolete_modules(folder, files):
         yield path.relative_to(folder).as_posix(), "no schema stands for it"
 
 
@@ -45,7 +45,7 @@ def write(folder: Path, files: Mapping[str, str], names: Sequence[str]) -> None:
             raise Failure(f"{path} cannot be written: {error.strerror}") from None
 
 
-def _beside(folder: Path, files: Mapping[str, str]) -> Iterator[Path]:
+def _obsolete_modules(folder: Path, files: Mapping[str, str]) -> Iterator[Path]:
     """Generated modules in the folders of the files that are not among them."""
     folders = sorted({(folder / name).parent for name in files})
     for around in folders:

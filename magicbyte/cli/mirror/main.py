@@ -104,8 +104,8 @@ def _mirror(options: argparse.Namespace) -> int:
         automatic = source.context_name() if options.context == "auto" else ""
         naming = checked_naming(options.context, patterns, options.rename, automatic=automatic)
         chosen = Options(naming, deletes=not options.no_deletes, adopt=options.adopt)
-        mirroring = Mirroring(source, target, chosen, _told, metrics)
-        follower = Follower(source, mirroring, _told, Timing(poll_seconds=options.poll))
+        mirroring = Mirroring(source, target, chosen, _print_line, metrics)
+        follower = Follower(source, mirroring, _print_line, Timing(poll_seconds=options.poll))
         if options.once:
             follower.run_once()
             return 0
@@ -120,5 +120,5 @@ def _compare(options: argparse.Namespace) -> int:
     return compare(options, properties_of(options, prefix=_FROM), properties_of(options, prefix=_TO))
 
 
-def _told(text: str) -> None:
+def _print_line(text: str) -> None:
     progress(f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {text}")

@@ -35,7 +35,7 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:  #
         is_right = matches(outcome, case.expected)
         mark = "ok" if is_right else "FAILED"
         subject = case.ruled.subject or case.ruled.name
-        rows.append((mark, case.name, subject, case.mode, shown(outcome), _wanted(case.expected), cost))
+        rows.append((mark, case.name, subject, case.mode, shown(outcome), _expected_text(case.expected), cost))
         if not is_right:
             explanations.append(
                 f"{case.name}: {outcome.text or 'got ' + json.dumps(outcome.result, ensure_ascii=False)}"
@@ -62,7 +62,7 @@ def shown(outcome: Outcome) -> str:
     return f"fails: {outcome.rule}{at}"
 
 
-def _wanted(expected: Expected) -> str:
+def _expected_text(expected: Expected) -> str:
     if expected.fails is not None:
         return shown(Outcome(expected.fails, expected.at or ""))
     return "result" if expected.has_result else "pass"

@@ -36,7 +36,7 @@ _OURS = ("/health/live", "/health/ready")
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _CheckedListener:
     """A listener, and whether its clients must have a certificate, as far as that is known."""
 
     listener: Listener
@@ -81,7 +81,7 @@ def main(arguments: Sequence[str]) -> int:
             parts = _split(options.url)
             # The URL of another health endpoint, such as a pipeline's.
             path = parts.path if parts.path not in ("", "/") else path
-            asked = _Asked(_parsed(f"{parts.scheme}://{parts.netloc}"))
+            asked = _CheckedListener(_parsed(f"{parts.scheme}://{parts.netloc}"))
         code, told = _ask_in_time(asked, path, options.timeout)
     except Ended as ended:
         say(str(ended))
@@ -90,7 +90,7 @@ def main(arguments: Sequence[str]) -> int:
     return code
 
 
-def _configured(options: argparse.Namespace) -> _Asked:
+def _configured(options: argparse.Namespace) -> _CheckedListener:
     """The listener to ask: one without TLS, if there is one."""
     name, config = options.server, options.config
     listen: str | None = None
@@ -122,7 +122,9 @@ def _configured(options: argparse.Namespace) -> _Asked:
         text = f"http://127.0.0.1:{properties.get('port', SERVERS[name].port)}"
     listeners = [_parsed(part.strip()) for part in text.split(",") if part.strip()]
     listener = min(listeners, key=lambda listener: listener.scheme == "https")
-    return _Asked(listener, demands_certificate=listener.scheme == "https" and _demands_certificate(properties))
+    return _CheckedListener(
+        listener, demands_certificate=listener.scheme == "https" and _demands_certificate(properties)
+    )
 
 
 def _demands_certificate(properties: Mapping[str, str]) -> bool:
@@ -152,7 +154,7 @@ def _parsed(text: str) -> Listener:
         raise Ended(BAD_USAGE, str(error)) from None
 
 
-def _ask_in_time(asked: _Asked, path: str, timeout: float) -> tuple[int, str]:
+def _ask_in_time(asked: _CheckedListener, path: str, timeout: float) -> tuple[int, str]:
     """As `_ask`; the time is that of the whole exchange: a server that sends a byte now and then has no more.
 
     Raises:
@@ -176,7 +178,7 @@ def _ask_in_time(asked: _Asked, path: str, timeout: float) -> tuple[int, str]:
     return result
 
 
-def _ask(asked: _Asked, path: str, timeout: float) -> tuple[int, str]:
+def _ask(asked: _CheckedListener, path: str, timeout: float) -> tuple[int, str]:
     """Send a request; returns the exit code, and a line that says what the server answered.
 
     Raises:

@@ -29,14 +29,14 @@ class _Outage:
 
     Attributes:
         began: When it began.
-        told: When it was logged last.
+        logged_at: When it was logged last.
         failed: When an attempt failed last.
         causes: The causes that were logged.
         unwritten: How many lines were left out since it was logged.
     """
 
     began: float
-    told: float
+    logged_at: float
     failed: float
     causes: set[str] = field(default_factory=set)
     unwritten: int = 0
@@ -87,7 +87,7 @@ class Outages(logging.Filter):
                 outage.unwritten += 1
                 return False
             outage.causes.add(failure.cause)
-            outage.told = now
+            outage.logged_at = now
             if self._start_thread and not self._is_watched:
                 self._is_watched = True
                 threading.Thread(target=self._watch, name="kafka-outages", daemon=True).start()
@@ -105,11 +105,11 @@ class Outages(logging.Filter):
                 outage, now = self._outages[address], self._clock()
                 count = outage.unwritten
                 is_over = is_reachable and now - outage.failed >= _QUIET
-                is_due = not is_over and now - outage.told >= _INTERVAL
+                is_due = not is_over and now - outage.logged_at >= _INTERVAL
                 if is_over:
                     del self._outages[address]
                 elif is_due:
-                    outage.told, outage.unwritten = now, 0
+                    outage.logged_at, outage.unwritten = now, 0
             seconds = now - outage.began
             if is_over:
                 log.warning(

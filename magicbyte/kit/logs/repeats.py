@@ -19,7 +19,7 @@ _MOST = 500
 
 
 @dataclass(slots=True)
-class _Told:
+class _Repeats:
     """When a thing was written last, and how often it was left out since."""
 
     at: float
@@ -53,7 +53,7 @@ class Repeats(Generic[K]):
         self._clock = clock
         self._start_timer = start_timer
         self._lock = threading.Lock()
-        self._told: dict[K, _Told] = {}
+        self._told: dict[K, _Repeats] = {}
         self._timer: threading.Timer | None = None
 
     def unwritten(self, thing: K) -> int | None:
@@ -69,7 +69,7 @@ class Repeats(Generic[K]):
             self._told.pop(thing, None)
             if len(self._told) >= _MOST:
                 del self._told[next(iter(self._told))]
-            self._told[thing] = _Told(now)
+            self._told[thing] = _Repeats(now)
             return 0 if told is None else told.unwritten
 
     def look(self, *, at_end: bool = False) -> None:

@@ -97,7 +97,7 @@ def write_raw(source: RawSource, path: Path, *, progress: Progress) -> Written:
         Unreachable, Unreadable: The log cannot be read.
     """
     topic_configs = dict(source.topic_configs())
-    notes = source.told()
+    notes = source.notes()
     manifest = {
         "kind": "manifest",
         "format": RAW_FORMAT,

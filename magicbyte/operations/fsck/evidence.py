@@ -97,7 +97,7 @@ def gather(source: Source, *, partial: bool = False) -> Evidence:
         view.apply(record.entry)
         facts.add(record.entry)
     aborted = source.aborted_after(view.settled_offset) if isinstance(source, TopicSource) else ()
-    return Evidence(source.name, view, view.offset, facts, topic, aborted, notes=source.told())
+    return Evidence(source.name, view, view.offset, facts, topic, aborted, notes=source.notes())
 
 
 def view_of(state: State) -> View:

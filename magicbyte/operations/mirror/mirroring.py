@@ -17,7 +17,7 @@ from magicbyte.operations.mirror.naming import Naming, Placed, placed
 from magicbyte.operations.mirror.origin import Origin, Seen
 from magicbyte.operations.mirror.plan import Plan, Scope, mirrored_mode, plan_changes
 from magicbyte.operations.mirror.target import Fenced, Target
-from magicbyte.operations.mirror.target_state import Held, subjects_of
+from magicbyte.operations.mirror.target_state import TargetState, subjects_of
 from registry.feed.export import GLOBAL_SETTINGS
 from registry.state.model import SubjectName, context_of, parse_subject
 from registry.state.resolve import settings_key
@@ -68,7 +68,7 @@ class Mirroring:
         self._tell = tell
         self.metrics = MirrorMetrics() if metrics is None else metrics
         self._epoch = 0
-        self._held: Held | None = None
+        self._held: TargetState | None = None
         self._may_delete = options.adopt
         self.mark = Mark(source.name, options.naming, options.deletes)
         #: Whether the target's copy of the mark is older.
@@ -96,7 +96,7 @@ class Mirroring:
             self.mark = stored or self.mark
         else:
             self._take_over(epoch, stored)
-        self._held = Held(copy.state)
+        self._held = TargetState(copy.state)
 
     def _take_over(self, epoch: int, stored: Mark | None) -> None:
         mark = self.mark

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from magicbyte.operations.mirror.target_state import Held, HeldVersion, Key
+from magicbyte.operations.mirror.target_state import HeldVersion, Key, TargetState
 from magicbyte.operations.state import State
 from registry.feed.export import in_order, version_value
 from registry.state.model import DEFAULT_CONTEXT, GLOBAL_CONTEXT, MODES, SubjectName, Version, context_of
@@ -58,7 +58,7 @@ class Plan:
         return Counter(f"{line['of']} removed" if "of" in line else str(line["kind"]) for line in self.lines)
 
 
-def plan_changes(wanted: State, held: Held, scope: Scope) -> Plan:
+def plan_changes(wanted: State, held: TargetState, scope: Scope) -> Plan:
     """Plan the changes that make the target what is wanted.
 
     Modes of contexts become IMPORT, so that nobody else writes there. Of the modes of subjects only those that forbid
@@ -86,7 +86,7 @@ def plan_changes(wanted: State, held: Held, scope: Scope) -> Plan:
 
 
 def _unlisted(
-    wanted: State, held: Held, scope: Scope, removed: Mapping[tuple[str, int], HeldVersion]
+    wanted: State, held: TargetState, scope: Scope, removed: Mapping[tuple[str, int], HeldVersion]
 ) -> Iterable[Line]:
     """Removals of the contexts that the source has deleted; they are empty there."""
     gone = {
@@ -99,7 +99,7 @@ def _unlisted(
         yield from (removal("context", context=name) for name in sorted(gone - in_use))
 
 
-def _removed(wanted: State, held: Held, scope: Scope, plan: Plan) -> dict[tuple[str, int], HeldVersion]:
+def _removed(wanted: State, held: TargetState, scope: Scope, plan: Plan) -> dict[tuple[str, int], HeldVersion]:
     """The versions of the target that must go: the source lacks them, or has another schema under their number."""
     removed: dict[tuple[str, int], HeldVersion] = {}
     for subject in sorted(scope.subjects):
@@ -125,7 +125,7 @@ def _removed(wanted: State, held: Held, scope: Scope, plan: Plan) -> dict[tuple[
 
 
 def _new_versions(
-    wanted: State, held: Held, scope: Scope, removed: Mapping[tuple[str, int], HeldVersion], plan: Plan
+    wanted: State, held: TargetState, scope: Scope, removed: Mapping[tuple[str, int], HeldVersion], plan: Plan
 ) -> list[Version]:
     new: list[Version] = []
     contents: dict[tuple[str, int], tuple[str, Version]] = {}
@@ -152,7 +152,7 @@ def _new_versions(
 
 
 def _with_referrers(
-    removed: dict[Key, HeldVersion], wanted: State, held: Held, scope: Scope, plan: Plan
+    removed: dict[Key, HeldVersion], wanted: State, held: TargetState, scope: Scope, plan: Plan
 ) -> dict[Key, HeldVersion]:
     """The versions that must go, with those that refer to them: they go, too, and are written again."""
     every, waiting = dict(removed), list(removed)
@@ -169,7 +169,7 @@ def _with_referrers(
     return every
 
 
-def _referrers_first(removed: Mapping[Key, HeldVersion], held: Held) -> list[Key]:
+def _referrers_first(removed: Mapping[Key, HeldVersion], held: TargetState) -> list[Key]:
     """The versions, each after those that refer to it, and later ids first; cycles do no harm."""
     ordered: list[Key] = []
     done: set[Key] = set()
@@ -186,14 +186,14 @@ def _referrers_first(removed: Mapping[Key, HeldVersion], held: Held) -> list[Key
     return ordered
 
 
-def _context_modes(held: Held, scope: Scope) -> Iterable[Line]:
+def _context_modes(held: TargetState, scope: Scope) -> Iterable[Line]:
     for context in sorted(scope.contexts - {GLOBAL_CONTEXT}):
         name = settings_key(str(SubjectName(context, "")))
         if held.modes.get(name) != _IMPORT:
             yield {"kind": "mode", **settings_of(name), "mode": _IMPORT}
 
 
-def _context_lines(wanted: State, held: Held, scope: Scope) -> Iterable[Line]:
+def _context_lines(wanted: State, held: TargetState, scope: Scope) -> Iterable[Line]:
     for name, context in sorted(wanted.contexts.items()):
         if name not in scope.contexts and name != GLOBAL_CONTEXT:
             continue
@@ -203,7 +203,7 @@ def _context_lines(wanted: State, held: Held, scope: Scope) -> Iterable[Line]:
             yield {"kind": "context", "context": name, "listed": context.listed, "maxId": context.highest_id}
 
 
-def _is_listed(held: Held, context: str) -> bool:
+def _is_listed(held: TargetState, context: str) -> bool:
     known = held.contexts.get(context)
     return context != DEFAULT_CONTEXT and known is not None and known.listed
 
@@ -213,7 +213,7 @@ def _settings(scope: Scope) -> set[str | None]:
     return {*contexts, *scope.subjects}
 
 
-def _config_lines(wanted: State, held: Held, scope: Scope) -> Iterable[Line]:
+def _config_lines(wanted: State, held: TargetState, scope: Scope) -> Iterable[Line]:
     for name in sorted(_settings(scope), key=lambda name: name or ""):
         config = wanted.configs.get(name)
         if config == held.configs.get(name):
@@ -229,7 +229,7 @@ def mirrored_mode(mode: str | None) -> str | None:
     return mode if mode is not None and MODES[mode].read_only else None
 
 
-def _subject_modes(wanted: State, held: Held, scope: Scope, touched: set[str]) -> tuple[list[Line], list[Line]]:
+def _subject_modes(wanted: State, held: TargetState, scope: Scope, touched: set[str]) -> tuple[list[Line], list[Line]]:
     """Lines that lift modes which forbid the other changes, and lines that set modes after them."""
     lifted: list[Line] = []
     modes: list[Line] = []

@@ -116,7 +116,7 @@ class Target(Closing):
     def _import(self, body: bytes) -> None:
         answer = answered(self.end, "POST", "/import", query={"lines": True}, body=body)
         if refused := orjson.loads(answer.body)["refused"]:
-            raise Failure(f"{self.name} refuses what is written: {_told(refused, body)}")
+            raise Failure(f"{self.name} refuses what is written: {_refusal_text(refused, body)}")
 
 
 def answered(
@@ -152,7 +152,7 @@ def _parts(lines: Iterable[Mapping[str, Any]]) -> Iterator[list[bytes]]:
         yield part
 
 
-def _told(refused: Sequence[Mapping[str, Any]], body: bytes) -> str:
+def _refusal_text(refused: Sequence[Mapping[str, Any]], body: bytes) -> str:
     lines = body.splitlines()
     told = []
     for one in refused[:_LISTED]:

@@ -33,7 +33,7 @@ class HeldVersion(NamedTuple):
 Key = tuple[str, int]
 
 
-class Held:
+class TargetState:
     """The target's state in little memory; lines that were written change it.
 
     Attributes:
@@ -122,13 +122,13 @@ class Held:
         self.modes[line.get("subject")] = line["mode"]
 
 
-_CHANGES: Mapping[tuple[str, str | None], Callable[[Held, Mapping[str, Any]], object]] = {
-    ("schema", None): Held._schema,  # noqa: SLF001  the class's own table
-    ("context", None): Held._context,  # noqa: SLF001
-    ("config", None): Held._config,  # noqa: SLF001
-    ("mode", None): Held._mode,  # noqa: SLF001
+_CHANGES: Mapping[tuple[str, str | None], Callable[[TargetState, Mapping[str, Any]], object]] = {
+    ("schema", None): TargetState._schema,  # noqa: SLF001  the class's own table
+    ("context", None): TargetState._context,  # noqa: SLF001
+    ("config", None): TargetState._config,  # noqa: SLF001
+    ("mode", None): TargetState._mode,  # noqa: SLF001
     ("removal", "schema"): lambda held, line: held._drop(line["subject"], line["version"]),  # noqa: SLF001
     ("removal", "config"): lambda held, line: held.configs.pop(line.get("subject"), None),
     ("removal", "mode"): lambda held, line: held.modes.pop(line.get("subject"), None),
-    ("removal", "context"): Held._unlist,  # noqa: SLF001
+    ("removal", "context"): TargetState._unlist,  # noqa: SLF001
 }

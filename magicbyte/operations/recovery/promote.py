@@ -15,7 +15,7 @@ from magicbyte.operations.mirror.naming import Placed, placed
 from magicbyte.operations.mirror.origin import Origin
 from magicbyte.operations.mirror.plan import Line, Plan, Scope, plan_changes
 from magicbyte.operations.mirror.target import Copy, Target
-from magicbyte.operations.mirror.target_state import Held, subjects_of
+from magicbyte.operations.mirror.target_state import TargetState, subjects_of
 from registry.feed.export import GLOBAL_SETTINGS
 from registry.state.model import (
     DEFAULT_CONTEXT,
@@ -152,13 +152,13 @@ def _compared(
     promotion.source_answers = True
     part = placed(seen.state, mark.naming, mark.closure)
     plan = planned(copy, mark, part)
-    promotion.differences += [*plan.conflicts, *map(_told, plan.lines)]
+    promotion.differences += [*plan.conflicts, *map(_difference_text, plan.lines)]
     return {name: context.highest_id for name, context in part.state.contexts.items()}
 
 
 def planned(copy: Copy, mark: Mark, part: Placed) -> Plan:
     """What a mirror would write to make a target what a state of the source is."""
-    held = Held(copy.state)
+    held = TargetState(copy.state)
     contexts = part.contexts.union(mark.contexts)
     names = held.subjects() | {name for name, _ in part.state.versions}
     names |= subjects_of(part.state.configs, part.state.modes)
@@ -173,7 +173,7 @@ def planned(copy: Copy, mark: Mark, part: Placed) -> Plan:
     return plan_changes(part.state, held, scope)
 
 
-def _told(line: Line) -> str:
+def _difference_text(line: Line) -> str:
     if line["kind"] == "schema":
         return f"{line['subject']} version {line['version']} with id {line['id']} is not so in the target"
     if line["kind"] == "context":

@@ -100,7 +100,7 @@ def restore(source: Source, target: Target, options: Options, progress: Progress
     losses = _refuse_losses(target, plan)
     before = target.state()
     require_whole(target.name, target.withheld, "nothing was written", partial=options.partial)
-    conflicts = conflicts_of(target.held(plan.state), before, target.unfinished(before))
+    conflicts = conflicts_of(target.storable(plan.state), before, target.unfinished(before))
     left_out: list[str] = []
     if conflicts and not options.skips_conflicts:
         raise Refused(
@@ -194,7 +194,7 @@ def _expected(target: Target, plan: Plan, before: State) -> State:
     finished = {
         name: mode for name, mode in before.modes.items() if name not in unfinished or name not in _subjects(plan)
     }
-    return merged(replace(before, modes=finished), target.held(plan.state))
+    return merged(replace(before, modes=finished), target.storable(plan.state))
 
 
 def _subjects(plan: Plan) -> frozenset[str]:

@@ -80,7 +80,7 @@ class LogSource(Closing):
         except LogError as error:
             raise Unreachable(f"{self.name}: {error}") from None
 
-    def told(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[str, ...]:
         """Nothing: a log has all of its records as they were written."""
         return ()
 

@@ -138,7 +138,7 @@ class RawSource(Source, Protocol):
             Unreachable, Unreadable: As for `read`.
         """
 
-    def told(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[str, ...]:
         """What the records' form cannot tell, or has lost, each a sentence.
 
         Raises:

@@ -64,7 +64,7 @@ def _follower(seal: OffsetSeal | None, rights: Rights | None) -> Follower:
     now = rights.now()
     cursors = Cursors(seal, now)
     # Much that is read slowly is decided event by event, so by the rules of that moment.
-    return Follower(now.stamp, partial(_may_see, rights), cursors.of, is_told_offsets=not cursors.are_sealed)
+    return Follower(now.stamp, partial(_may_see, rights), cursors.of, may_name_offsets=not cursors.are_sealed)
 
 
 def _may_see(rights: Rights, change: Change) -> bool:

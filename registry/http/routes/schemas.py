@@ -132,7 +132,7 @@ async def list_types(request: Request) -> Json[models.Names]:
 async def get_by_id(request: Request) -> Json[models.SchemaString]:
     """Answer the schema with an id, even if all its versions are soft deleted; it takes the bare request."""
     asked, shown = request.query_params.get("subject"), shown_of(request)
-    wanted = _wanted(request, asked or "")
+    wanted = _subject_of_query(request, asked or "")
     version = await _find_by_id(registry_of(request), id_of(request), wanted)
     with_subject = asked is not None and bool(parse_subject(wanted).name)
     value = schema_string_object(version, await text_in_form(request, version, shown.form), with_subject=with_subject)
@@ -148,7 +148,7 @@ async def get_text_by_id(
     request: Request, *, schema_id: SchemaId, subject: SubjectOfId = "", form: Format = ""
 ) -> Json[models.Text]:
     """The bare text that an id stands for."""
-    version = await _find_by_id(registry_of(request), schema_id, _wanted(request, subject))
+    version = await _find_by_id(registry_of(request), schema_id, _subject_of_query(request, subject))
     return text_answer(request, await text_in_form(request, version, form))
 
 
@@ -163,7 +163,7 @@ async def list_subjects_by_id(
 ) -> Json[models.Names]:
     """The subjects that have a version with an id."""
     registry = registry_of(request)
-    versions = await _versions_by_id(registry, schema_id, _wanted(request, subject), with_deleted=deleted)
+    versions = await _versions_by_id(registry, schema_id, _subject_of_query(request, subject), with_deleted=deleted)
     subjects = sorted({version.subject for version in versions})
     return answer(request, page(registry.settings, subjects, "subject", offset, limit))
 
@@ -179,7 +179,7 @@ async def list_versions_by_id(
 ) -> Json[models.SubjectVersions]:
     """The versions that carry an id."""
     registry = registry_of(request)
-    found = await _versions_by_id(registry, schema_id, _wanted(request, subject), with_deleted=deleted)
+    found = await _versions_by_id(registry, schema_id, _subject_of_query(request, subject), with_deleted=deleted)
     versions = sorted(found, key=lambda version: (version.subject, version.number))
     numbers = [{"subject": version.subject, "version": version.number} for version in versions]
     return answer(request, page(registry.settings, numbers, "subject", offset, limit))
@@ -221,7 +221,7 @@ def _with_guid(view: View, guid: str) -> dict[str, Version]:
     return by_context
 
 
-def _wanted(request: Request, subject: str) -> str:
+def _subject_of_query(request: Request, subject: str) -> str:
     """The subject in the query, in the path's context."""
     return resolve_alias(registry_of(request).view, in_context(context_of_request(request), subject))
 

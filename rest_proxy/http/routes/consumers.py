@@ -155,14 +155,14 @@ async def commit(
     return json_response(request, b"[]")
 
 
-async def _places_asked(request: Request, body: PlacesIfGiven) -> list[PartitionId]:
+async def _requested_partitions(request: Request, body: PlacesIfGiven) -> list[PartitionId]:
     if body is None:
         raise PARTITION_NOT_FOUND()
     return _readable(request, body)
 
 
 #: The partitions in the body, of topics that the sender may read. Raises PARTITION_NOT_FOUND without a body.
-_PlacesAsked = Annotated[list[PartitionId], Depends(_places_asked)]
+_PlacesAsked = Annotated[list[PartitionId], Depends(_requested_partitions)]
 
 
 async def committed(request: Request, *, places: _PlacesAsked, instance: OwnInstance) -> Json[models.Offsets]:

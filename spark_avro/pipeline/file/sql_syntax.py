@@ -85,7 +85,7 @@ def parsed(text: str, role: SqlRole) -> Parsed:
     try:
         tree = _tree(known)
     except SqlglotError as error:
-        offset, problem = _told(error, known)
+        offset, problem = _position_and_text(error, known)
         return Parsed(problem=problem, offset=max(0, offset - len(before)), doubtful=_is_doubtful(known, len(before)))
     comma = _outer_comma(known) if before else None
     if comma is not None and tree is not None:
@@ -140,7 +140,7 @@ def _parses(text: str) -> bool:
     return True
 
 
-def _told(error: SqlglotError, text: str) -> tuple[int, str]:
+def _position_and_text(error: SqlglotError, text: str) -> tuple[int, str]:
     """The offset and the words of an error."""
     if isinstance(error, ParseError) and error.errors and error.errors[0].get("line") is not None:
         found = error.errors[0]

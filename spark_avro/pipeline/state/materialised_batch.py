@@ -26,7 +26,7 @@ from spark_avro.pipeline.letters.isolate import STEP_ERRORS, Fault
 from spark_avro.pipeline.ports import POSITION, BatchIdentity
 from spark_avro.pipeline.state.faults import UnknownId
 from spark_avro.pipeline.state.plan import UNDECODED
-from spark_avro.pipeline.state.refused import told
+from spark_avro.pipeline.state.refused import with_position
 from spark_avro.pipeline.state.unique import column_of
 from spark_avro.plan.reasons import UNREADABLE, is_unknown, unknown_guid
 from spark_avro.streams.dead_letters import Counts
@@ -135,7 +135,7 @@ class StateBatch:
         except BaseException as error:
             tagged.unpersist()
             if isinstance(error, STEP_ERRORS):
-                raise told(error, checks) from None
+                raise with_position(error, checks) from None
             raise
         return TransformedBatch(tagged, passed(self.opened, tagged), self.count, verdict)
 

@@ -121,7 +121,7 @@ class StreamPlan:
         pipeline = self.opened.pipeline
         context = StepContext(self.opened.tables, stream, topic, delay, self.kept.key, needs_time(pipeline.steps))
         for step in pipeline.steps:
-            with _told(step):
+            with _with_errors_of_file(step):
                 if remembers(step):
                     rows = self._kept(step, rows)
                 before, rows = rows, STEP_KINDS[type(step)].plan(rows, step, context)
@@ -155,7 +155,7 @@ class StreamPlan:
 
 
 @contextmanager
-def _told(step: Step) -> Iterator[None]:
+def _with_errors_of_file(step: Step) -> Iterator[None]:
     """Turns Spark's refusal of a streaming operator into an error of the file."""
     try:
         yield

@@ -46,7 +46,7 @@ from spark_avro.pipeline.state.operators import (
 )
 from spark_avro.pipeline.state.plan import StreamPlan
 from spark_avro.pipeline.state.progress import StateProgress
-from spark_avro.pipeline.state.refused import reads_of, told
+from spark_avro.pipeline.state.refused import reads_of, with_position
 from spark_avro.pipeline.state.settings import PARTITIONS, PROVIDER, state_settings
 from spark_avro.pipeline.steps.step_table import are_local, before_state
 from spark_avro.plan.parts import ColumnPlan
@@ -267,7 +267,7 @@ class StateBatches:
         tolerated = opened.letters is not None and opened.pipeline.errors.tolerance == "all"
         before = before_state(opened.pipeline.steps)
         if isinstance(error, AnalysisException) or not tolerated or not are_local(before) or not batch.ranges:
-            raise told(error, opened.pipeline.steps) from None
+            raise with_position(error, opened.pipeline.steps) from None
         known = FaultLog(self.checkpoint.folder).of(batch.number).faults
         decoded = opened.decoded(opened.source.batch(batch.ranges))
         good = decoded.where(F.col("error").isNull()).select("*", *(f"{POSITION}.{name}" for name in PLACE)).persist()
@@ -283,5 +283,5 @@ class StateBatches:
         finally:
             good.unpersist()
         if not faults or {*faults} <= {*known}:
-            raise told(error, opened.pipeline.steps) from None
+            raise with_position(error, opened.pipeline.steps) from None
         return faults

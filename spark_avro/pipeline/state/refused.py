@@ -147,7 +147,7 @@ class StepFailed(Failure):
     """A step failed with rows that are no longer those of single records."""
 
 
-def told(error: Exception, sections: Sequence[Section]) -> Exception:
+def with_position(error: Exception, sections: Sequence[Section]) -> Exception:
     """An error of Spark's with the place of the step or check whose SQL failed; without a place if no SQL matches."""
     found = _FRAGMENT.search(str(error))
     fragment = found[1].strip() if found is not None else ""

@@ -12,7 +12,7 @@ from spark_avro.pipeline.file.sql_text import Sql
 from spark_avro.pipeline.file.steps import Join, Python
 from spark_avro.pipeline.ports import POSITION
 from spark_avro.pipeline.steps.fields_at import type_at
-from spark_avro.pipeline.steps.sql import told_at
+from spark_avro.pipeline.steps.sql import errors_of_file_at
 from spark_avro.pipeline.steps.stateful import join_stream
 from spark_avro.pipeline.steps.step import StepContext
 from spark_avro.pipeline.steps.topic_table import join_topic_batch, join_topic_stream
@@ -32,7 +32,7 @@ def join(rows: DataFrame, step: Join, context: StepContext) -> DataFrame:
             type_at(path, table.schema)
         return rows.join(table, on=[path.parts[-1] for path in step.condition], how=step.how)
     new = [F.col(f"{step.table}.{quoted((name,))}") for name in table.columns if name not in rows.columns]
-    with told_at(step.condition, rows):
+    with errors_of_file_at(step.condition, rows):
         joined = rows.alias("this").join(table.alias(step.table), F.expr(step.condition.text), how=step.how)
         return joined.select("this.*", *new)
 

@@ -25,7 +25,7 @@ _NAME = re.compile(r"(?:with name|resolve) [`'\"]*([^`'\"]+(?:`\.`[^`]+)*)[`'\"]
 def select(rows: DataFrame, step: Select, _context: StepContext) -> DataFrame:
     """The columns of the step, one by one, so that an error names its item."""
     for item in step.items:
-        with told_at(item, rows):
+        with errors_of_file_at(item, rows):
             rows.select(F.expr(item.text))
     named = [F.expr(item.text) for item in step.items]
     # With `*`, the items have these columns already.
@@ -35,7 +35,7 @@ def select(rows: DataFrame, step: Select, _context: StepContext) -> DataFrame:
 
 def where(rows: DataFrame, step: Where, _context: StepContext) -> DataFrame:
     """The rows for which the condition is true."""
-    with told_at(step.condition, rows):
+    with errors_of_file_at(step.condition, rows):
         return rows.where(F.expr(step.condition.text))
 
 
@@ -47,7 +47,7 @@ def sql(rows: DataFrame, step: SqlStep, context: StepContext) -> DataFrame:
     for name, view in views.items():
         view.createOrReplaceTempView(name)
     try:
-        with told_at(step.query, rows):
+        with errors_of_file_at(step.query, rows):
             result = session.sql(step.query.text)
     finally:
         for name in views:
@@ -61,14 +61,14 @@ def expression(sql_text: Sql, rows: DataFrame) -> Column:
     Raises:
         PipelineError: Spark's parser or analysis refuses it.
     """
-    with told_at(sql_text, rows):
+    with errors_of_file_at(sql_text, rows):
         column = F.expr(sql_text.text)
         rows.select(column)
         return column
 
 
 @contextmanager
-def told_at(sql_text: Sql, rows: DataFrame) -> Iterator[None]:
+def errors_of_file_at(sql_text: Sql, rows: DataFrame) -> Iterator[None]:
     """Turns Spark's errors into errors of the file.
 
     Raises:

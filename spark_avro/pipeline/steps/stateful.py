@@ -20,7 +20,7 @@ from spark_avro.pipeline.file.steps import Aggregate, Deduplicate, Join, Window
 from spark_avro.pipeline.ports import EVENT_TIME, POSITION
 from spark_avro.pipeline.sources.position import position
 from spark_avro.pipeline.steps.fields_at import column_at, type_at
-from spark_avro.pipeline.steps.sql import expression, told_at
+from spark_avro.pipeline.steps.sql import errors_of_file_at, expression
 from spark_avro.pipeline.steps.step import PASSED_ON, Key, StepContext
 from spark_avro.pipeline.steps.times import KEEPS_STREAM, KEEPS_THIS, with_time
 
@@ -118,7 +118,7 @@ def join_stream(rows: DataFrame, step: Join, context: StepContext) -> DataFrame:
         f" AND this.{EVENT_TIME} + {_interval(step.within)}"
     )
     if isinstance(step.condition, Sql):
-        with told_at(step.condition, rows):
+        with errors_of_file_at(step.condition, rows):
             joined = this.join(other, F.expr(step.condition.text) & near, _HOW[step.how])
         same: frozenset[str] = frozenset()
     else:
@@ -182,7 +182,7 @@ def _check_time(time: FieldPath, rows: DataFrame) -> None:
 
 def _aggregates(items: tuple[Sql, ...], rows: DataFrame) -> list[Column]:
     for item in items:
-        with told_at(item, rows):
+        with errors_of_file_at(item, rows):
             rows.groupBy().agg(F.expr(item.text))
     return [F.expr(item.text) for item in items]
 

@@ -247,7 +247,7 @@ class PlantedSource(Closing):
     def origin(self) -> Origin:
         return Origin(self.name)
 
-    def told(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[str, ...]:
         return ()
 
     def topic_configs(self) -> Mapping[str, str]:

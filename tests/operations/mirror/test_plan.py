@@ -10,7 +10,7 @@ from magicbyte.kit.failure import Failure
 from magicbyte.operations.mirror.mark import Anchor, Mark
 from magicbyte.operations.mirror.naming import Naming, checked_naming, placed
 from magicbyte.operations.mirror.plan import Scope, plan_changes
-from magicbyte.operations.mirror.target_state import Held
+from magicbyte.operations.mirror.target_state import TargetState
 from magicbyte.operations.state import State
 
 
@@ -77,7 +77,7 @@ def _told(line: dict[str, Any]) -> str:
 )
 def test_lines(wanted: list[dict[str, Any]], held: list[dict[str, Any]], lines: list[str]) -> None:
     scope = Scope(frozenset({"a", "b"}), frozenset({"."}))
-    present = Held(State.of_lines(held))
+    present = TargetState(State.of_lines(held))
     plan = plan_changes(State.of_lines(wanted), present, scope)
     told = [_told(line) for line in plan.lines]
     assert told == lines
@@ -97,19 +97,21 @@ def test_lines(wanted: list[dict[str, Any]], held: list[dict[str, Any]], lines: 
 )
 def test_conflicts(wanted: list[dict[str, Any]], held: list[dict[str, Any]], deletes: bool, conflict: str) -> None:
     scope = Scope(frozenset({"a", "b"}), frozenset({"."}), deletes=deletes)
-    plan = plan_changes(State.of_lines(wanted), Held(State.of_lines(held)), scope)
+    plan = plan_changes(State.of_lines(wanted), TargetState(State.of_lines(held)), scope)
     assert any(conflict in told for told in plan.conflicts), plan.conflicts
 
 
 def test_who_refers_to_a_version_that_must_go_and_is_not_mirrored_is_named() -> None:
     held = [_schema("a", 1, 1), _schema("foreign", 1, 2, '"long"', references=_REFERS)]
-    plan = plan_changes(State(), Held(State.of_lines(held)), Scope(frozenset({"a"}), frozenset({"."})))
+    plan = plan_changes(State(), TargetState(State.of_lines(held)), Scope(frozenset({"a"}), frozenset({"."})))
     assert plan.held_back == [(("foreign", 1), ("a", 1))]
 
 
 def test_the_same_content_under_an_id_is_no_conflict() -> None:
     scope = Scope(frozenset({"a"}), frozenset({"."}))
-    plan = plan_changes(State.of_lines([_schema("a", 1, 1)]), Held(State.of_lines([_schema("foreign", 1, 1)])), scope)
+    plan = plan_changes(
+        State.of_lines([_schema("a", 1, 1)]), TargetState(State.of_lines([_schema("foreign", 1, 1)])), scope
+    )
     assert not plan.conflicts
 
 
@@ -138,8 +140,8 @@ def test_the_mark_of_new_contexts_keeps_its_name_and_is_no_context(naming: Namin
     assert part.contexts == {naming.root}
     # It is raised, whatever the scope is, and never lowered.
     scope = Scope(frozenset(), frozenset())
-    assert plan_changes(part.state, Held(State()), scope).lines == [mark]
-    assert plan_changes(part.state, Held(State.of_lines([{**mark, "maxId": 10}])), scope).lines == []
+    assert plan_changes(part.state, TargetState(State()), scope).lines == [mark]
+    assert plan_changes(part.state, TargetState(State.of_lines([{**mark, "maxId": 10}])), scope).lines == []
 
 
 @pytest.mark.parametrize(

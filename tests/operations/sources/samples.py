@@ -68,7 +68,7 @@ class Records(Closing):
     def origin(self) -> Origin:
         return Origin(self.name)
 
-    def told(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[str, ...]:
         return ("a note",)
 
     def topic_configs(self) -> Mapping[str, str]:

@@ -99,8 +99,8 @@ def test_a_raw_backup_of_each_form_keeps_its_records_and_what_it_cannot_tell(for
         assert list(copy.records()) == records
         assert copy.topic_configs() == source.topic_configs()
         assert copy.read().state == source.read().state
-        assert (copy.read().notes, copy.told()) == (source.read().notes, source.told())
-        assert copy.told()
+        assert (copy.read().notes, copy.notes()) == (source.read().notes, source.notes())
+        assert copy.notes()
         assert (copy.origin().vendor, copy.origin().version) == (source.origin().vendor, source.origin().version)
     again = tmp_path / "again.ndjson"
     assert main(["backup", str(tmp_path / "raw.ndjson"), "--format", "raw", "-o", str(again)]) == 0

@@ -42,7 +42,7 @@ class Records(Closing):
     def origin(self) -> Origin:
         return Origin(self.name)
 
-    def told(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[str, ...]:
         return ()
 
     def topic_configs(self) -> dict[str, str]:

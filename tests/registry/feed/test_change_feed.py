@@ -31,7 +31,7 @@ def follower(sees: str, asked: list[int]) -> Follower:
         asked.append(change.offset)
         return change.offset % 2 == 0
 
-    return Follower(sees, may_see, lambda offset: "~" + chr(97 + offset), is_told_offsets=False)
+    return Follower(sees, may_see, lambda offset: "~" + chr(97 + offset), may_name_offsets=False)
 
 
 def test_a_change_is_encoded_once_for_all_who_see_the_same() -> None:
@@ -75,7 +75,7 @@ def test_many_changes_come_in_parts() -> None:
 )
 def test_a_follower_that_cannot_continue_gets_a_reset(after: int | None, sees: str, event: dict[str, Any]) -> None:
     feed = feed_of(RECENT_ENTRIES + 5)
-    something = Follower("something", lambda _change: True, lambda offset: f"~{offset}", is_told_offsets=False)
+    something = Follower("something", lambda _change: True, lambda offset: f"~{offset}", may_name_offsets=False)
     (text,) = feed.since(after, 5004, "", EVERYTHING if sees == "everything" else something)
     identity, kind, data = text.decode().strip().split("\n")
     assert (identity, kind) == (f"id: {event['offset']}", "event: reset")

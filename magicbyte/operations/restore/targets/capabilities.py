@@ -41,7 +41,7 @@ class Capabilities:
 
     def losses(self, state: State) -> Iterator[Loss]:
         """What of a state the registry cannot hold."""
-        held = self.held(state)
+        held = self.storable(state)
         low = [name for name, context in held.contexts.items() if context.highest_id < state.contexts[name].highest_id]
         if low:
             marks = ", ".join(f"{state.contexts[name].highest_id} in {name}" for name in sorted(low))
@@ -63,10 +63,10 @@ class Capabilities:
         if count := sum(config != _level_only(config) for config in state.configs.values()):
             yield Loss(SETTINGS, f"it has no settings besides the level: {plural(count, 'config')} would lose some")
 
-    def held(self, state: State) -> State:
+    def storable(self, state: State) -> State:
         """The part of a state that the registry can hold."""
         versions = {
-            place: self._held_version(version)
+            place: self._storable_version(version)
             for place, version in state.versions.items()
             if self._has(context_of(version.subject))
         }
@@ -86,7 +86,7 @@ class Capabilities:
     def _has(self, context: str) -> bool:
         return self.contexts or context == DEFAULT_CONTEXT
 
-    def _held_version(self, version: Version) -> Version:
+    def _storable_version(self, version: Version) -> Version:
         content = version.content
         if self.modern or (content.metadata is None and content.rule_set is None):
             return version

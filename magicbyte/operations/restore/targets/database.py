@@ -59,8 +59,8 @@ class Database(Closing):
         count = sum(1 for record in plan.records() if record.headers)
         return [Loss(HEADERS, f"a database has no headers: {plural(count, 'record')} would lose them")] if count else []
 
-    def held(self, state: State) -> State:
-        """The state; see `Target.held`."""
+    def storable(self, state: State) -> State:
+        """The state; see `Target.storable`."""
         return state
 
     def check(self, plan: Plan) -> list[str]:

@@ -65,9 +65,9 @@ class OtherRegistry(Closing):
         """What the registry cannot hold, by its API; see `Target.losses`."""
         return list(self._capabilities.losses(plan.state))
 
-    def held(self, state: State) -> State:
-        """The part of a state that the registry can hold; see `Target.held`."""
-        return self._capabilities.held(state)
+    def storable(self, state: State) -> State:
+        """The part of a state that the registry can hold; see `Target.storable`."""
+        return self._capabilities.storable(state)
 
     def check(self, _plan: Plan) -> list[str]:
         """Whether the registry has modes; see `Target.check`."""
@@ -79,7 +79,7 @@ class OtherRegistry(Closing):
 
     def write(self, plan: Plan, progress: Progress) -> Written:
         """Register all versions in IMPORT mode, delete the deleted ones again, then set configs and modes."""
-        state = self.held(plan.state)
+        state = self.storable(plan.state)
         missing = [version for version in state.versions.values() if self._lacks(version)]
         doomed = [version for version in state.versions.values() if version.deleted and not self._is_deleted(version)]
         touched = list(dict.fromkeys(version.subject for version in in_order([*missing, *doomed])))

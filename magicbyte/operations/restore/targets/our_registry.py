@@ -61,8 +61,8 @@ class OurRegistry(Closing):
         """None: our registries hold all that a state has."""
         return []
 
-    def held(self, state: State) -> State:
-        """The state; see `Target.held`."""
+    def storable(self, state: State) -> State:
+        """The state; see `Target.storable`."""
         return state
 
     def check(self, plan: Plan) -> list[str]:

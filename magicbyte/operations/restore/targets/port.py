@@ -38,7 +38,7 @@ class Target(Protocol):
     def losses(self, plan: Plan) -> list[Loss]:
         """What of the plan the target cannot hold."""
 
-    def held(self, state: State) -> State:
+    def storable(self, state: State) -> State:
         """The part of a state that the target can hold."""
 
     def check(self, plan: Plan) -> list[str]:

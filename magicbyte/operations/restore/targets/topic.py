@@ -87,8 +87,8 @@ class Topic(Closing):
             Loss(KEYLESS, f"a compacted topic takes no {plural(count, 'record')} without a key: no registry reads them")
         ]
 
-    def held(self, state: State) -> State:
-        """The state; see `Target.held`."""
+    def storable(self, state: State) -> State:
+        """The state; see `Target.storable`."""
         return state
 
     def check(self, plan: Plan) -> list[str]:

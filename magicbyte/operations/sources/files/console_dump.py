@@ -37,7 +37,7 @@ class ConsoleDump(RecordFile):
     """A console dump; a cut within a line is noticed."""
 
     vendor = "kafka-console-consumer"
-    notes = (
+    form_notes = (
         "console dumps have no checksum: neither changed text nor a cut between two lines is noticed",
         "a record whose key or value is the text null cannot be told from one without key or value",
         "a dump without offsets and times has its records numbered, and the times of versions are unknown",

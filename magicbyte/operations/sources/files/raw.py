@@ -80,15 +80,15 @@ class RawFile(Closing):
                 yield record.entry
 
         state = State.of_entries(entries())
-        return Reading(state, replace(self.origin(), offset=offset), self.told())
+        return Reading(state, replace(self.origin(), offset=offset), self.notes())
 
     def origin(self) -> Origin:
         """Where the records were read; see `RawSource.origin`."""
         vendor, version = (str(self.manifest.get(name, "")) for name in ("vendor", "version"))
         return Origin(self.name, vendor, version, None, _texts(self.manifest.get("clusterIds")))
 
-    def told(self) -> tuple[str, ...]:
-        """What the source of the backup could not tell; see `RawSource.told`."""
+    def notes(self) -> tuple[str, ...]:
+        """What the source of the backup could not tell; see `RawSource.notes`."""
         notes = self.manifest.get("notes")
         return tuple(map(str, notes)) if isinstance(notes, list) else ()
 

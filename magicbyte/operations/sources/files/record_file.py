@@ -27,7 +27,7 @@ class RecordFile(Closing, ABC):
     #: Who wrote it: the vendor of a registry, or a tool.
     vendor = ""
     #: What the form cannot tell, each a sentence.
-    notes: tuple[str, ...] = ()
+    form_notes: tuple[str, ...] = ()
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -50,7 +50,7 @@ class RecordFile(Closing, ABC):
                     yield record.entry
 
         state = State.of_entries(entries())
-        return Reading(state, replace(self.origin(), offset=offset), self.told())
+        return Reading(state, replace(self.origin(), offset=offset), self.notes())
 
     def records(self) -> Iterator[RawRecord]:
         """Yield the records that count, after the whole file was checked as far as its form allows.
@@ -78,9 +78,9 @@ class RecordFile(Closing, ABC):
         """The file, and who wrote it; see `RawSource.origin`."""
         return Origin(self.name, self.vendor)
 
-    def told(self) -> tuple[str, ...]:
-        """What the form cannot tell; see `RawSource.told`."""
-        return self.notes
+    def notes(self) -> tuple[str, ...]:
+        """What the form cannot tell; see `RawSource.notes`."""
+        return self.form_notes
 
     def topic_configs(self) -> Mapping[str, str]:
         """The topic's settings; none unless the form has them. See `RawSource.topic_configs`."""

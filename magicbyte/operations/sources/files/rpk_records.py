@@ -72,8 +72,8 @@ class RpkRecords(RecordFile):
         sequence = _sequence(record.key)
         return record.value is None or sequence is None or sequence == record.offset
 
-    def told(self) -> tuple[str, ...]:
-        """What the form cannot tell, and what was found when the file was read; see `RawSource.told`."""
+    def notes(self) -> tuple[str, ...]:
+        """What the form cannot tell, and what was found when the file was read; see `RawSource.notes`."""
         if not self._is_read:
             for _ in self._guarded():
                 pass

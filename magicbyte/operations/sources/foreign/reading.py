@@ -131,7 +131,7 @@ def _version(end: RegistryEnd, subject: str, number: int) -> _Answer | str:
         raise
     try:
         told = (answer.get("subject"), answer.get("version"))
-        if not _is_asked(told, subject, number):
+        if not _names_version(told, subject, number):
             return f"answered with version {told[1]} of {told[0]}"
         time = answer.get("ts")
         key = Key(records.SCHEMA, subject, number)
@@ -141,7 +141,7 @@ def _version(end: RegistryEnd, subject: str, number: int) -> _Answer | str:
         raise Failure(f"{end.name}: version {number} of {subject} cannot be read: {error}") from None
 
 
-def _is_asked(told: tuple[Any, Any], subject: str, number: int) -> bool:
+def _names_version(told: tuple[Any, Any], subject: str, number: int) -> bool:
     """Tell whether an answer names the version that was asked for; an answer that names none is taken as this one."""
     names = (None, subject, parse_subject(subject).name)
     return told[0] in names and told[1] in (None, number)

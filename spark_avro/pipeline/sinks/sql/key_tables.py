@@ -10,8 +10,8 @@ from spark_avro.pipeline.sinks.newest import DELETED_KEYS, KEY_PLACES
 from spark_avro.pipeline.sinks.sql.statements import DELETED, Table, names, quoted
 
 
-def beside(name: str, schema: str | None, suffix: str) -> str:
-    """The quoted name of a table beside a table."""
+def side_table_name(name: str, schema: str | None, suffix: str) -> str:
+    """The quoted name of a table for keys beside a table."""
     return ".".join(quoted(part) for part in (schema, f"{name}{suffix}") if part)
 
 
@@ -54,7 +54,7 @@ def key_table_statements(
     elif table.deletes:
         statements += _widened(table.deleted_keys, table.deleted_columns, fit)
     if places is not None and not is_new and table.is_by_offset:
-        statements += _moved_into(table, beside(name, schema, KEY_PLACES), has_deleted=DELETED in places)
+        statements += _moved_into(table, side_table_name(name, schema, KEY_PLACES), has_deleted=DELETED in places)
     return tuple(statements)
 
 

@@ -16,7 +16,7 @@ from spark_avro.pipeline.sinks.columns import quoted as spark_quoted
 from spark_avro.pipeline.sinks.newest import DELETED_KEYS, KEY_PLACES, ORDER_FIELDS
 from spark_avro.pipeline.sinks.positions import KEPT_FIELDS, NOT_DATA, PLACE_FIELDS, flat_position
 from spark_avro.pipeline.sinks.sql.dialects import DIALECTS, NESTED, spark_type
-from spark_avro.pipeline.sinks.sql.key_tables import beside, key_table_statements
+from spark_avro.pipeline.sinks.sql.key_tables import key_table_statements, side_table_name
 from spark_avro.pipeline.sinks.sql.statements import DELETED, Table, names, quoted
 
 #: Columns that only the driver gets, to name refused rows.
@@ -176,7 +176,7 @@ class Planner:
                 order,
                 is_by_offset,
                 deletes,
-                key_places=beside(self._table, self._schema, KEY_PLACES),
+                key_places=side_table_name(self._table, self._schema, KEY_PLACES),
                 places=apart,
             )
         return Table(
@@ -186,7 +186,7 @@ class Planner:
             order,
             is_by_offset,
             deletes,
-            beside(self._table, self._schema, DELETED_KEYS) if deletes else "",
+            side_table_name(self._table, self._schema, DELETED_KEYS) if deletes else "",
         )
 
     def _check_key(self, table: Table, bind: sa.Connection) -> None:

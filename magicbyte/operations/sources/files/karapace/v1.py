@@ -19,7 +19,7 @@ class KarapaceV1(RecordFile):
     """A backup of version 1; a cut is noticed, because the array then has no end."""
 
     vendor = "karapace"
-    notes = (
+    form_notes = (
         "Karapace's backups of version 1 have no checksum: a byte that was changed is not noticed",
         "they have neither offsets nor timestamps: records are numbered, and the times of versions are unknown",
         "their keys may have been rewritten, so byte forms of keys cannot be told from them",

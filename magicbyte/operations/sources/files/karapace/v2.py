@@ -18,7 +18,7 @@ class KarapaceV2(RecordFile):
     """A backup of version 2; a cut within a line is noticed."""
 
     vendor = "karapace"
-    notes = (
+    form_notes = (
         "Karapace's backups of version 2 have no checksum: a changed digit or a cut between lines is not noticed",
         "they have neither offsets nor timestamps: records are numbered, and the times of versions are unknown",
         "their keys may have been rewritten, so byte forms of keys cannot be told from them",

@@ -121,7 +121,7 @@ class KarapaceV3(RecordFile):
     """
 
     vendor = "karapace"
-    notes = (
+    form_notes = (
         "the metadata of Karapace's backups has no checksum of its own: a changed setting of the topic is not noticed",
     )
 
