@@ -55,7 +55,7 @@ class ServerProcess:
         self.url = url
         self.log = log
         self._probe = probe
-        self.python = str(python)
+        self.python: Path | str = python
         self._tls = tls
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -76,7 +76,7 @@ class ServerProcess:
             start_when_closed: the read end of a pipe; the server loads its code, then waits until the other end closes.
         """
         # -P: Python must not import a folder `registry` of the user instead of ours.
-        command = [self.python, "-P", "-m", "magicbyte.cli.main", *self.arguments]
+        command = [str(self.python), "-P", "-m", "magicbyte.cli.main", *self.arguments]
         inherited: list[int] = []
         if start_when_closed is not None:
             command += ["--start-when-closed", str(start_when_closed)]

@@ -124,7 +124,10 @@ def replace_zombie(world: World, name: str, target: Target) -> Outcome:
 
 def targets(world: World) -> dict[str, Callable[[str], Target]]:
     """Sink -> what makes its target, for a name of its own."""
-    folder = lambda name: world.folder / name  # noqa: E731 - short
+
+    def folder(name: str) -> Path:
+        return world.folder / name
+
     return {
         "parquet": lambda name: Files(folder(name), "parquet"),
         "avro": lambda name: Files(folder(name), "avro"),

@@ -161,7 +161,7 @@ def resident_mb(pid: int) -> float:
 
 
 def children(pid: int) -> list[int]:
-    found = []
+    found: list[int] = []
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         try:
             found += map(int, task.read_text().split())

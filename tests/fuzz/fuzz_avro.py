@@ -59,7 +59,7 @@ def texts(rng: random.Random) -> Iterator[str]:
 
 def mutated(rng: random.Random, tree: Any, trees: list[Any]) -> Any:
     """The tree with some values replaced by others."""
-    box = [tree]
+    box: Any = [tree]
     for _ in range(rng.randint(0, 4)):
         places = [
             (container, key)

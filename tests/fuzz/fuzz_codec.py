@@ -14,6 +14,7 @@ import random
 import sys
 import time
 import tracemalloc
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from datetime import time as time_of_day
 from decimal import Decimal
@@ -107,11 +108,12 @@ class Maker:
         return dict(self.pick(LOGICAL))
 
     def _name(self) -> str:
-        return self.pick(self.spaces) + f"N{len(self.named)}"
+        return f"{self.pick(self.spaces)}N{len(self.named)}"
 
     def _enum(self, _: int) -> Any:
-        schema = {"type": "enum", "name": self._name(), "symbols": ["A", "B", "C"][: self.chooser.integer(1, 3)]}
-        self.named[schema["name"]] = schema
+        name = self._name()
+        schema = {"type": "enum", "name": name, "symbols": ["A", "B", "C"][: self.chooser.integer(1, 3)]}
+        self.named[name] = schema
         return schema
 
     def _fixed(self, _: int) -> Any:
@@ -209,7 +211,7 @@ class Maker:
         if schema.get("logicalType") == "decimal":
             size = schema.get("size", 4)
             return chooser.integer(-99999, 99999).to_bytes(size, "big", signed=True)
-        return {
+        values: dict[str, Callable[[], Any]] = {
             "null": lambda: None,
             "boolean": self.flag,
             "float": chooser.real,
@@ -218,7 +220,8 @@ class Maker:
             "bytes": lambda: chooser.binary(0, 5),
             "fixed": lambda: chooser.binary(schema["size"], schema["size"]),
             "enum": lambda: self.pick(schema["symbols"]),
-        }[kind]()
+        }
+        return values[kind]()
 
     def _logical_value(self, schema: dict[str, Any]) -> Any:
         chooser, logical = self.chooser, schema["logicalType"]
@@ -365,7 +368,7 @@ def check_misfit(chooser: Chooser, schema: Any, content: bytes) -> None:
             codec.avro_to_json(encoded)
 
 
-ODD_VALUES = (
+ODD_VALUES: tuple[Any, ...] = (
     None, True, 0, -1, 2**31, 2**63, 2**70, 1.5, float("nan"), "", "x", "\ud800", "NaN", b"", b"ab", [], [None], {},
     {"int": 1}, {"string": "x"}, {1: 2}, (), ("int", 1), ("no", 1), object(), {1}, Decimal("1.25"), Decimal("NaN"),
     date(2020, 1, 1), UUID(int=5), time_of_day(1, 2), range(3), 10**5000,

@@ -13,7 +13,6 @@ import importlib.util
 import json
 import math
 import struct
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -62,7 +61,7 @@ def message(payload: bytes, schema_id: int = ID) -> bytes:
     return struct.pack(">bI", 0, schema_id) + payload
 
 
-def both(decoder: Decoder, kind: pa.DataType, messages: list[bytes | None]) -> list[tuple[list[Any], list[Any]]]:
+def both(decoder: Decoder, kind: pa.DataType, messages: list[bytes | None]) -> list[tuple[pa.Array, pa.Array]]:
     """Values and reasons: those in columns, and those of single messages."""
     found = []
     for by_rows_or_columns in (decoder, dataclasses.replace(decoder, make_columns=None)):
@@ -74,18 +73,18 @@ def both(decoder: Decoder, kind: pa.DataType, messages: list[bytes | None]) -> l
 
 
 def same(ours: pa.Array, theirs: pa.Array) -> bool:
-    return ours.equals(theirs) or (len(ours) == len(theirs) and all(map(alike, ours, theirs)))
+    return bool(ours.equals(theirs)) or (len(ours) == len(theirs) and all(map(alike, ours, theirs)))
 
 
 def alike(one: pa.Scalar, other: pa.Scalar) -> bool:
     """Whether values are equal, NaN being like itself; they stay Arrow's, as Python has no later dates."""
     if one.equals(other) or not (one.is_valid and other.is_valid):
-        return one.is_valid == other.is_valid
+        return bool(one.is_valid == other.is_valid)
     if isinstance(one, pa.StructScalar):
         return all(alike(one[index], other[index]) for index in range(len(one)))
     if isinstance(one, pa.ListScalar):
         return same(one.values, other.values)
-    return pa.types.is_floating(one.type) and math.isnan(one.as_py()) and math.isnan(other.as_py())
+    return bool(pa.types.is_floating(one.type)) and math.isnan(one.as_py()) and math.isnan(other.as_py())
 
 
 def damaged(chooser: Any, payload: bytes) -> bytes:
@@ -108,7 +107,7 @@ def check_round(chooser: Any, rows: int) -> bool:
     except (UnsupportedSchema, ValueError):
         return False
     encode = compile_codec(json.dumps(writer)).encode
-    messages = [message(damaged(chooser, encode(maker.datum(writer)))) for _ in range(rows)]
+    messages: list[bytes | None] = [message(damaged(chooser, encode(maker.datum(writer)))) for _ in range(rows)]
     (ours, reasons), (theirs, expected) = both(decoder, kind, messages)
     assert same(ours, theirs), (writer, reader)
     assert reasons.equals(expected), (writer, reader)
@@ -133,4 +132,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -55,7 +55,24 @@ class Wild:
         self.random = Random(seed)
 
     def value(self) -> Any:
-        choices = (None, True, False, 0, -1, 1.5, 1e300, -1e-300, 10**30, "", "a", "ä\u0000", [], {}, [1], {"a": 1})
+        choices: tuple[Any, ...] = (
+            None,
+            True,
+            False,
+            0,
+            -1,
+            1.5,
+            1e300,
+            -1e-300,
+            10**30,
+            "",
+            "a",
+            "ä\u0000",
+            [],
+            {},
+            [1],
+            {"a": 1},
+        )
         return self.random.choice(choices)
 
     def schema(self, depth: int) -> Any:

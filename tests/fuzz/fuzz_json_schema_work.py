@@ -76,7 +76,10 @@ def main() -> int:
     worst = 0.0
     for number in range(options.schemas):
         names = [f"d{index}" for index in range(chance.randint(1, 12))]
-        raw = {"$schema": chance.choice(DRAFTS), "$defs": {name: schema(chance, names) for name in names}}
+        raw: dict[str, Any] = {
+            "$schema": chance.choice(DRAFTS),
+            "$defs": {name: schema(chance, names) for name in names},
+        }
         raw["allOf"] = [{"$ref": f"#/$defs/{names[0]}"}]
         work = bounded_work(raw)
         instance = value(chance, chance.randint(1, 9))

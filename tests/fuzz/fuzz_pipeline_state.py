@@ -11,6 +11,7 @@ import sys
 import tempfile
 import traceback
 from pathlib import Path
+from unittest.mock import Mock
 
 import spark_avro
 from magicbyte.testing import temporary_broker
@@ -34,7 +35,7 @@ def main() -> int:
         topics = Topics(broker.bootstrap_servers)
         for seed in range(options.seed, options.seed + options.cases):
             sink = ListSink()
-            sinks.open_sink = lambda _spec, _context, sink=sink: sink  # type: ignore[assignment]
+            sinks.open_sink = Mock(return_value=sink)
             with tempfile.TemporaryDirectory() as folder:
                 try:
                     check(seed, spark, topics, sink, Path(folder))

@@ -145,7 +145,7 @@ def exercise(text: str, other: str) -> Counter[str]:
         _ = (schema.full_name, schema.top_level_fields)
     if len(schemas) == 2:
         try:
-            for difference in FORMAT.differences(*schemas):
+            for difference in FORMAT.differences(schemas[0], schemas[1]):
                 FORMAT.message(difference, "new", "old")
                 FORMAT.locate(schemas[0], difference.reader_at or ())
             done["compared"] += 1

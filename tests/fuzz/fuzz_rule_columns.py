@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import random
 import struct
-import sys
 import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -102,4 +101,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

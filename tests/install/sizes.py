@@ -55,7 +55,15 @@ class Environment:
         constraints.write_text("\n".join(locked), encoding="utf-8")
         uv = Path(sys.executable).with_name("uv")
         subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, self.folder], check=True)
-        options = ["--quiet", "--python", self.bin / "python", "--constraints", constraints, "--link-mode", "copy"]
+        options: list[str | Path] = [
+            "--quiet",
+            "--python",
+            self.bin / "python",
+            "--constraints",
+            constraints,
+            "--link-mode",
+            "copy",
+        ]
         subprocess.run([uv, "pip", "install", *options, f"magicbyte{self.extras} @ {source.as_uri()}"], check=True)
 
     def size(self) -> str:
@@ -75,7 +83,7 @@ def seconds_of(command: list[str]) -> float:
 def seconds_to_answer(binaries: Path) -> float:
     """Seconds until a registry in memory answers its first request."""
     address = f"127.0.0.1:{free_port()}"
-    command = [binaries / "magicbyte", "registry", "--storage", "memory:", "--listen", address]
+    command: list[str | Path] = [binaries / "magicbyte", "registry", "--storage", "memory:", "--listen", address]
     began = time.perf_counter()
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as registry:
         while True:
@@ -104,8 +112,8 @@ def measure(environments: list[Environment], repeats: int) -> None:
                 times["registry in memory, until it answers"] = seconds_to_answer(environment.bin)
             for title, seconds in times.items() if number else ():  # the first time writes bytecode
                 taken.setdefault((title, environment.name), []).append(seconds)
-    for (title, name), seconds in taken.items():
-        print(f"{name}: {title}: {statistics.median(seconds):.3f} s")
+    for (title, name), repeated in taken.items():
+        print(f"{name}: {title}: {statistics.median(repeated):.3f} s")
 
 
 def main() -> None:

@@ -279,8 +279,8 @@ def run(release: str, writes: int, seed: int) -> int:
     subjects: list[Subject] = []
     with ExitStack() as stack:
         broker = stack.enter_context(temporary_broker())
-        settings = {"bootstrap_servers": broker.bootstrap_servers}
-        cluster = [stack.enter_context(running_registry("kafka:", python=old, **settings)) for _ in range(3)]
+        at = broker.bootstrap_servers
+        cluster = [stack.enter_context(running_registry("kafka:", python=old, bootstrap_servers=at)) for _ in range(3)]
         for way, python in (("up", new), ("down", old)):
             print(f"{way}:", flush=True)
             clients = Clients(cluster, subjects, f"{way}-{seed}")
@@ -288,7 +288,7 @@ def run(release: str, writes: int, seed: int) -> int:
                 has_stepped_down = replace(cluster, clients, python, writes)
             finally:
                 clients.stop()
-            with running_registry("kafka:", python=python, **settings) as fresh:
+            with running_registry("kafka:", python=python, bootstrap_servers=at) as fresh:
                 found = clients.problems + check([*cluster, fresh], subjects)
             if has_stepped_down and clients.longest_write > LONGEST_WRITE:
                 found.append(f"a write took {clients.longest_write:.2f} s, more than {LONGEST_WRITE:g} s")

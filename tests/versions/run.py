@@ -146,7 +146,7 @@ def make_environment(python: str, name: str) -> Path:
     constraints = folder / "constraints.txt"
     constraints.write_text("\n".join(versions))
     ours = ["--editable", f"{ROOT}[{','.join(SETS[name].extras)}]"]
-    options = ["--quiet", "--python", folder / "bin" / "python", "--constraints", constraints]
+    options: list[str | Path] = ["--quiet", "--python", folder / "bin" / "python", "--constraints", constraints]
     check(uv("pip", "install", *options, *ours, *TOOLS))
     mark.write_text(made_from)
     return folder

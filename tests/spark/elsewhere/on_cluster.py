@@ -25,8 +25,8 @@ def main(url: str, master: str) -> None:
     prefix, encode = b"\x00" + one.to_bytes(4, "big"), compile_codec(V1).encode
     rows = [(bytearray(prefix + encode({"a": n})),) for n in range(100)]
     data = spark.createDataFrame(rows, "value binary").repartition(4)
-    settings = {"subject": "cluster-value", "registry": registry}
-    jvm, python = from_confluent_avro("value", **settings), confluent_avro_udf("value", **settings)
+    jvm = from_confluent_avro("value", subject="cluster-value", registry=registry)
+    python = confluent_avro_udf("value", subject="cluster-value", registry=registry)
     found = data.select(jvm.alias("jvm"), python.alias("python")).agg({"jvm.a": "sum", "python.a": "sum"}).collect()[0]
     executors = spark.sparkContext._jsc.sc().getExecutorMemoryStatus().size() - 1
     print((sorted(found), executors))

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from pyspark.errors import PySparkException
@@ -38,7 +39,7 @@ def main(url: str) -> None:
     one = registry.register("connect-value", SchemaText(AVRO, V1)).id
     message = b"\x00" + one.to_bytes(4, "big") + compile_codec(V1).encode({"a": 5})
     data = spark.createDataFrame([(bytearray(message),), (bytearray(message + b"\n"),), (None,)], "value binary")
-    settings = {"subject": "connect-value", "registry": registry, "mode": "PERMISSIVE"}
+    settings: dict[str, Any] = {"subject": "connect-value", "registry": registry, "mode": "PERMISSIVE"}
     jvm, python = from_confluent_avro("value", **settings), confluent_avro_udf("value", **settings)
     encoded = to_confluent_avro("jvm.value", subject="connect-value", registry=registry, version="latest")
     rows = data.select("value", jvm.alias("jvm"), python.alias("python"), confluent_schema_id("value").alias("id"))

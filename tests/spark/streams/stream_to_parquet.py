@@ -15,7 +15,7 @@ from spark_avro.streams.following import follow
 
 
 def copy(
-    spark: SparkSession, servers: str, registry: str, topic: str, folder: str, on_batch: Callable[[int, Any], None]
+    spark: SparkSession, servers: str, registry: str, topic: str, folder: str, *, on_batch: Callable[[int, Any], None]
 ) -> None:
     records = (
         spark.readStream.format("kafka")
