@@ -109,4 +109,4 @@ def test_the_index_of_names_keeps_within_its_memory() -> None:
     assert index.get(1) == Names("n1", "f" * 100)
     assert index.get(2) == Names("n2", "f" * 100)
     index.add(3, Names("n3", "f" * 2000))
-    assert [index.get(key) for key in range(4)] == [None] * 4
+    assert [index.get(key) is not None for key in range(4)] == [False, True, True, False]
